@@ -109,7 +109,7 @@ class ExportTab(Tab):
             return {self.notice: message(explain(error), "problem")}
         engine.pages.end_preview(owner(user))  # its tokens would replace the opened run
         engine.pages.end_upload(owner(user))
-        run_id = engine.runs.add(run, path, example)
+        run_id = engine.runs.add(run, path, example, opened=True)
         sides = Sides([run_id], question=run.question, model=values[self.model])
         opened = message(self.words(run, path, values[self.model]))
         shown = view | {"runs": [run_id]}

@@ -13,10 +13,8 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -26,9 +24,9 @@ from gradio.routes import file_upload_statuses
 from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
-from .allowed import FILE, GRADIO
+from .allowed import FILE
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +37,6 @@ KEEP_S = 600.0  # results that nobody has fetched
 CALL = re.compile(r"[0-9a-f]{32}")  # the session of a call is named by its only event
 FAILURES = 60  # that the log has of a minute
 LONGEST_FAILURE = 300  # characters of an error in the log
-EVENT_STREAM = re.compile(rf"{GRADIO}/(queue/data|call/.*)")
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 UNFIT = (
     "A value of this request cannot be used: some are missing, of another kind than "
@@ -177,19 +174,6 @@ def without_mirrored(scope: Scope) -> Scope:
     return {**scope, "headers": headers}
 
 
-def quiet(app: ASGIApp) -> ASGIApp:
-    """Drop Gradio's ``RuntimeError`` for events of nobody: a page of log for each request."""
-
-    async def called(scope: Scope, receive: Receive, send: Send) -> None:
-        if EVENT_STREAM.fullmatch(scope["path"]):
-            with suppress(RuntimeError):
-                await app(scope, receive, send)
-        else:
-            await app(scope, receive, send)
-
-    return called
-
-
 def addresses(app: Any) -> Iterator[str]:
     """The address that each event comes from which waits or runs."""
     for event in list(app.get_blocks()._queue.event_ids_to_events.values()):
@@ -197,17 +181,9 @@ def addresses(app: Any) -> Iterator[str]:
             yield event.request.client.host
 
 
-def delete_files(app: Any, age_s: int | None) -> None:
-    """Delete files of visitors beyond this age, or all of them for None, and forget their names.
-
-    Gradio's own schedule ends for good with an error if a file is uploaded while it runs, and the
-    names stay in memory.
-    """
-    page = app.get_blocks()
-    copies = [set(paths) for paths in page.temp_file_sets]
-    snapshot: Any = SimpleNamespace(blocks=page.blocks, temp_file_sets=copies)
-    route_utils.delete_files_created_by_app(snapshot, age_s)
-    for paths in page.temp_file_sets:
+def forget_files(app: Any) -> None:
+    """Drop the names of files that are deleted, which Gradio keeps for ever."""
+    for paths in app.get_blocks().temp_file_sets:
         paths.difference_update(path for path in list(paths) if not os.path.exists(path))
 
 

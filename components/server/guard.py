@@ -9,16 +9,16 @@ server can hold (507). Streamed answers pass through unchanged.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import lru_cache
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import URL, Headers, QueryParams
+from starlette.datastructures import URL, Headers, MutableHeaders, QueryParams
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gleanvid.errors import DISK_FULL, sentence
@@ -34,9 +34,9 @@ from .allowed import (
     checked_json,
     matcher,
 )
-from .gradio_patches import FAILURE_LOG, UNFIT, quiet, without_mirrored
+from .gradio_patches import FAILURE_LOG, UNFIT, without_mirrored
 from .uploads import Uploads
-from .visitors import Events, Proxies, RateLimit, doubled, sender, visitor
+from .visitors import Events, Proxies, RateLimit, bracketed, doubled, nothing, sender, visitor
 
 READS = 10  # requests that only read a part, for each that may change something
 MAX_QUERY = 128  # bytes after the "?" of an upload; Gradio keeps the name that stands there
@@ -90,9 +90,9 @@ class Guard:
         self.allows = matcher(routes)
         self.pages = asyncio.Semaphore(PAGES_AT_ONCE)
         self.headers = {
-            b"content-security-policy": (POLICY + framed_by).encode(),
-            b"x-content-type-options": b"nosniff",
-            b"referrer-policy": b"same-origin",
+            "content-security-policy": POLICY + framed_by,
+            "x-content-type-options": "nosniff",
+            "referrer-policy": "same-origin",
         }
         reads = requests_per_minute * READS
         limits = {"change": requests_per_minute, "page": requests_per_minute, "read": reads}
@@ -131,7 +131,7 @@ class Guard:
                     return await self._post(scope, receive, noted, name)
                 if scope["path"] in PAGES:
                     return await self._page(scope, receive, noted)
-                await quiet(self.app)(without_mirrored(scope), receive, noted)
+                await self.app(without_mirrored(scope), receive, noted)
             except RefusedError as refused:
                 await _refuse(send, refused.status, refused.text)
             except Exception as error:  # uvicorn would log all that was sent
@@ -175,7 +175,7 @@ class Guard:
         if path == UPLOAD:  # the one route that takes a form; others may read it as JSON
             await self._check_upload(Headers(scope=scope), name)
             return await self.app(scope, receive, send)
-        receive = _replayed(checked_json(await _body(receive)), receive)
+        receive = _replayed(checked_json(await _body(scope, receive)), receive)
         if path == PREDICT:
             async with self.events.preview(name) as allowed:
                 return await self._begun(allowed, scope, receive, send)
@@ -200,17 +200,11 @@ class Guard:
     def _with_headers(self, send: Send) -> Send:
         async def wrapped(message: Message) -> None:
             if message["type"] == "http.response.start":
-                names = {name.lower() for name, _ in message["headers"]}
-                own = [item for item in self.headers.items() if item[0] not in names]
-                message["headers"] = [*message["headers"], *own]
+                for name, text in self.headers.items():
+                    MutableHeaders(scope=message).setdefault(name, text)
             await send(message)
 
         return wrapped
-
-
-def bracketed(address: str) -> str:
-    """An address as it stands in the address of a page."""
-    return f"[{address}]" if ":" in address and not address.startswith("[") else address
 
 
 def _kind(scope: Scope) -> str:
@@ -220,15 +214,11 @@ def _kind(scope: Scope) -> str:
     return "page" if scope["path"] in PAGES else "read"
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(scope: Scope, receive: Receive) -> bytes:
     """Read a body whole. Raises ``RefusedError`` beyond the limit, and ``ClientDisconnect``."""
-    body, more = bytearray(), True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
+    body = bytearray()
+    async for part in Request(scope, receive).stream():
+        body += part
         if len(body) > MAX_JSON:
             raise RefusedError(413, "The request is too large.")
     return bytes(body)
@@ -252,11 +242,8 @@ def _fault(error: Exception) -> tuple[int, str]:
 
 
 async def _refuse(send: Send, status: int, text: str) -> None:
-    kind, body = b"text/plain; charset=utf-8", text.encode()
+    answer: Response = PlainTextResponse(text, status)
     if status == 422:  # the form in which Gradio's clients show a sentence to their users
         problem = {"__type__": "validate", "is_valid": False, "parameter_name": "video"}
-        kind = b"application/json"
-        body = json.dumps({"detail": [problem | {"message": text}]}).encode()
-    start = {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]}
-    await send(start)
-    await send({"type": "http.response.body", "body": body})
+        answer = JSONResponse({"detail": [problem | {"message": text}]}, status)
+    await answer({"type": "http"}, nothing, send)

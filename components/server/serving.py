@@ -31,9 +31,9 @@ from ..viewer import modules
 from . import gradio_patches, theme
 from .allowed import ALLOWED, MCP
 from .connections import limit_connections
-from .guard import Guard, bracketed
+from .guard import Guard
 from .uploads import LOCK, MIB, Uploads, delete_old
-from .visitors import PRIVATE, Proxies, RateLimit, networks
+from .visitors import PRIVATE, Proxies, RateLimit, bracketed, networks
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
@@ -103,14 +103,14 @@ class Guarded:
         sweeping = asyncio.create_task(sweep(app, self.keep_s))
         yield
         sweeping.cancel()
-        gradio_patches.delete_files(app, None)
+        delete_old(Path(get_upload_folder()), 0.0)
 
 
 async def sweep(app: Starlette, keep_s: int) -> None:
     """Delete what is old or left over, again and again."""
     acts = (
-        partial(gradio_patches.delete_files, app, keep_s),
         partial(delete_old, Path(get_upload_folder()), keep_s),
+        partial(gradio_patches.forget_files, app),
         free_memory,
     )
     while True:

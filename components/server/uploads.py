@@ -36,7 +36,7 @@ FORM_BYTES = MIB  # that an upload may have in addition to its file
 LEAST_BYTES = MIB  # that any upload counts for its visitor: small files take room, too
 BROKEN_S = 3600.0  # since a temporary file was last written
 EMPTY_S = 60.0  # Gradio 6.31 leaves an empty one for each event that is given a file
-UPLOAD_FOLDER = "[0-9a-f]" * 64  # in which Gradio puts an upload, and which it leaves empty
+OF_VISITORS = ("viewer/*", "exports/*/*", "exports/*", "[0-9a-f]" * 64 + "/*", "[0-9a-f]" * 64)
 PREFIX = "gleanvid-"
 LOCK = ".lock"
 YOUNG_S = 60.0  # a folder that another server is just making has no lock yet
@@ -92,12 +92,11 @@ def uploaded(video: Any) -> str:
 
 
 def delete_old(folder: Path, keep_s: float) -> None:
-    """Delete what Gradio leaves in the folder of uploads.
+    """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago.
 
-    That is: files of the viewer and empty folders beyond ``keep_s`` seconds, and temporary files
-    of uploads that Gradio refused once they were complete.
+    Temporary files of uploads that Gradio refused once they were complete go after ``BROKEN_S``.
     """
-    ages = {"tmp*": BROKEN_S, "viewer/*": keep_s, "exports/*": keep_s, UPLOAD_FOLDER: keep_s}
+    ages = {"tmp*": min(keep_s, BROKEN_S)} | dict.fromkeys(OF_VISITORS, keep_s)
     for pattern, most_s in ages.items():
         for path in folder.glob(pattern):
             with suppress(OSError):  # gone in between, or a folder that is not empty

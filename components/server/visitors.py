@@ -32,6 +32,11 @@ def networks(addresses: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(ip_network(address, strict=False)) for address in addresses)
 
 
+def bracketed(address: str) -> str:
+    """An address as it stands in the address of a page."""
+    return f"[{address}]" if ":" in address and not address.startswith("[") else address
+
+
 def visitor(address: str) -> str:
     """The name under which requests from this address are counted."""
     try:
@@ -86,7 +91,7 @@ class Proxies:
     """Proxies whose ``X-Forwarded`` headers are believed: addresses or networks."""
 
     def __init__(self, addresses: Sequence[str] = ()) -> None:
-        self._reader = ProxyHeadersMiddleware(_nothing, list(addresses))
+        self._reader = ProxyHeadersMiddleware(nothing, list(addresses))
 
     def trusts(self, address: str) -> bool:
         return address in self._reader.trusted_hosts
@@ -99,7 +104,7 @@ class Proxies:
         scope = {**scope}
         trusted = self.trusts(sender(scope))
         if trusted:
-            await self._reader(scope, _nothing, _nothing)  # type: ignore[arg-type]
+            await self._reader(scope, nothing, nothing)  # type: ignore[arg-type]
         hosts = [text for name, text in scope["headers"] if name == b"x-forwarded-host"]
         headers = [item for item in scope["headers"] if not item[0].startswith(FORWARDED)]
         if trusted and hosts:
@@ -108,7 +113,7 @@ class Proxies:
         return scope
 
 
-async def _nothing(*arguments: object) -> None:
+async def nothing(*arguments: object) -> None:
     """Stand in for an application: the reader only changes the scope."""
 
 

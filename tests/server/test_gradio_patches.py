@@ -10,7 +10,6 @@ import os
 import socket
 import time
 import traceback
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import gradio as gr
@@ -117,21 +116,13 @@ def test_progress_of_uploads_stays(ours, monkeypatch):
     assert list(kept._statuses) == list(kept._signals) == ["3", "4"]
 
 
-def test_deleting_old_files_ends_where_new_ones_come(tmp_path, monkeypatch):
-    names, remove = {str(tmp_path / f"{number}.mp4") for number in range(3)}, os.remove
-    page = SimpleNamespace(blocks={}, temp_file_sets=[names])
-
-    def meanwhile(path):
-        names.add(f"{path}.new")
-        remove(path)
-
-    monkeypatch.setattr(route_utils.os, "remove", meanwhile)
-    for name in names:
-        open(name, "w").close()
-    with pytest.raises(RuntimeError):
-        route_utils.delete_files_created_by_app(page, -1)
-    gradio_patches.delete_files(SimpleNamespace(get_blocks=lambda: page), -1)
-    assert not list(tmp_path.iterdir()) and not names
+def test_names_of_deleted_files_stay(stock, ours):
+    for (app, url), is_ours in ((stock, False), (ours, True)):
+        path = httpx.post(url + UPLOAD, files={"files": ("a.mp4", b"x")}).json()[0]
+        names = app.get_blocks().upload_file_set
+        os.remove(path)
+        gradio_patches.forget_files(ours[0])
+        assert (path in names) is not is_ours
 
 
 PART = b'--x\r\ncontent-disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'

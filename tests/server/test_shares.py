@@ -97,9 +97,3 @@ def test_queue_refuses_beyond_its_places_and_nothing_passes_by_it(address, clip)
     queued = next(event["id"] for event in events if event["queue"] and event["backend_fn"])
     sent = {"fn_index": queued, "data": [], "session_hash": "x"}
     assert httpx.post(f"{address}/run/predict", json=sent).status_code == 404
-
-
-@pytest.mark.parametrize("path", ["app.py", "components/server/guard.py", ".git/config", ".git"])
-def test_no_file_of_the_repository_is_served(address, path):
-    for name in (path, serving.ROOT / path, f"{serving.ROOT}/assets/../{path}"):
-        assert httpx.get(f"{address}/file={name}").status_code in (403, 404)

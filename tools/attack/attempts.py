@@ -38,7 +38,7 @@ FILES = (
     "https://a.example/x", "//a.example/x", "http:%2F%2F127.0.0.1/x", "%00", "/etc/shadow",
     "~/.ssh/id_rsa", "/etc/./passwd", "/etc//passwd", "/etc/passwd%00.mp4",
     "assets/../app.py", "\\\\server\\share", "/root/.cache/huggingface/token", "/tmp", "",
-    "C:\\Windows\\win.ini",
+    "C:\\Windows\\win.ini", ".git",
 )  # fmt: skip
 EVIL, _NAN = "evil.example", float("nan")
 NAMES: tuple[dict[str, str], ...] = (  # under which the page of another site might come

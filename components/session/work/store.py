@@ -27,8 +27,8 @@ RUNS = 256  # each also takes some 100 KiB that its tensors do not tell
 class RunStore:
     """Runs by id; beyond a limit, in bytes or in number, the least recently used go.
 
-    Runs without an answer go first where they take more than half of a limit: whoever moves a
-    slider for long pushes nobody's answers out.
+    Runs without an answer and opened ones go first where they take more than half of a limit:
+    whoever moves a slider for long, or opens many saved runs, pushes nobody's answers out.
     """
 
     def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
@@ -38,18 +38,27 @@ class RunStore:
         self._examples: dict[str, Example] = {}
         self._relevance: dict[str, Relevance] = {}
         self._saved: dict[str, tuple[Callable[[], Run], Example]] = {}
+        self._cheap: set[str] = set()  # ids of runs that are quickly made or opened again
         self._lock = threading.Lock()
 
     def add(
-        self, run: Run, path: str | None = None, example: Example | None = None, run_id: str = ""
+        self,
+        run: Run,
+        path: str | None = None,
+        example: Example | None = None,
+        run_id: str = "",
+        opened: bool = False,
     ) -> str:
         """The new id of a run, which nobody can guess unless it is given.
 
-        ``path``: the file of its clip; ``example``: the clip, where it is one of ours.
+        ``path``: the file of its clip; ``example``: the clip, where it is one of ours; ``opened``:
+        whether it comes from a file of a visitor.
         """
         run_id = run_id or secrets.token_urlsafe(16)
         with self._lock:
             self._runs[run_id] = run
+            if opened or not run.question:
+                self._cheap.add(run_id)
             if path is not None:
                 self._paths[run_id] = path
             if example is not None:
@@ -81,14 +90,15 @@ class RunStore:
             and _bytes(self._runs.values()) + _map_bytes(self._relevance.values()) > self._limit
         ):
             gone = self._next_to_go()
+            self._cheap.discard(gone)
             for held in (self._runs, self._paths, self._examples, self._relevance):
                 held.pop(gone, None)
 
     def _next_to_go(self) -> str:
-        """The id of the oldest run, of those without an answer if these take more than half."""
-        silent = {run_id: run for run_id, run in self._runs.items() if not run.question}
-        many = 2 * len(silent) > self._most or 2 * _bytes(silent.values()) > self._limit
-        return next(iter(silent if many and len(silent) > 1 else self._runs))
+        """The id of the oldest run, of the cheap ones if these take more than half."""
+        cheap = {run_id: run for run_id, run in self._runs.items() if run_id in self._cheap}
+        many = 2 * len(cheap) > self._most or 2 * _bytes(cheap.values()) > self._limit
+        return next(iter(cheap if many and len(cheap) > 1 else self._runs))
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
         """Runs of an example that are read from files on first use, by their ids."""

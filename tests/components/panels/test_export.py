@@ -125,3 +125,12 @@ def test_opened_run_is_not_replaced_by_what_was_under_way(page, tmp_path):
     preview, upload = engine.pages.begin_preview("me"), engine.pages.begin_upload("me")
     opened(page, run_of(engine, second.path), tmp_path)
     assert preview.stop.is_set() and upload.stop.is_set()
+
+
+def test_opened_runs_push_out_no_answer_of_another_page(page, tmp_path):
+    engine, _, (first, second) = page
+    engine.runs._most = 4
+    answers = [engine.runs.add(run_of(engine, first.path)) for _ in range(2)]
+    for _ in range(6):
+        opened(page, run_of(engine, second.path), tmp_path)
+    assert all(engine.runs.get(run_id) for run_id in answers) and len(engine.runs) == 4

@@ -113,11 +113,6 @@ def test_every_answer_has_the_security_headers(client):
     assert policy.endswith("frame-ancestors 'self' https://a.example")
 
 
-def test_request_with_two_lengths_is_refused(client):
-    headers = {"content-length": "4", "transfer-encoding": "chunked"}
-    assert client.post("/run", content=b"{}", headers=headers).status_code == 400
-
-
 @pytest.mark.parametrize(
     "kinds",
     [

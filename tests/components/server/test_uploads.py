@@ -75,21 +75,23 @@ def test_public_limits_leave_room_for_others():
 @pytest.mark.parametrize(
     ("name", "size", "age_s", "is_kept"),
     [
-        ("tmp1", 10, uploads.BROKEN_S + 10, False),
+        ("tmp1", 10, 3700, False),
         ("tmp1", 10, 90, True),
         ("tmp1", 0, 90, False),
         ("tmp1", 0, 10, True),
-        ("viewer/a.bin", 10, 90, False),
-        ("viewer/a.bin", 10, 10, True),
-        (f"{64 * 'a'}/clip.mp4", 10, 90, True),  # Gradio knows it, and deletes it
+        ("viewer/a.bin", 10, 7300, False),
+        ("viewer/a.bin", 10, 3700, True),
+        (f"{64 * 'a'}/clip.mp4", 10, 7300, False),
+        (f"{64 * 'a'}/clip.mp4", 10, 3700, True),
+        (f"exports/{16 * 'b'}/clip.mp4", 10, 7300, False),
         (uploads.LOCK, 0, 1e6, True),
         ("clip.mp4", 10, 1e6, True),
     ],
 )
-def test_files_that_gradio_leaves_are_deleted_by_age(folder, name, size, age_s, is_kept):
+def test_files_of_visitors_are_deleted_by_age_and_no_others(folder, name, size, age_s, is_kept):
     path = written(folder / name, size)
     os.utime(path, (0, time.time() - age_s))
-    uploads.delete_old(folder, keep_s=50.0)
+    uploads.delete_old(folder, keep_s=7200.0)
     assert path.exists() is is_kept
 
 

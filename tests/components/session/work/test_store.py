@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from components.session.examples import Example
 from components.session.work.store import RunStore
 from gleanvid import GleanVID
@@ -65,9 +67,12 @@ def test_small_runs_are_bounded_in_number():
     assert len(runs) == 3 and runs.get(ids[1]) is None and runs.get(ids[2]) is not None
 
 
-def test_many_previews_push_no_answer_out():
+@pytest.mark.parametrize("is_preview", [True, False], ids=["previews", "opened runs"])
+def test_many_cheap_runs_push_no_answer_out(is_preview):
     runs, answered = RunStore(most=8), make_run(2)
-    preview = replace(answered, question="")
     kept = [runs.add(answered) for _ in range(4)]
-    shown = [runs.add(preview) for _ in range(50)]
+    if is_preview:
+        shown = [runs.add(replace(answered, question="")) for _ in range(50)]
+    else:
+        shown = [runs.add(answered, opened=True) for _ in range(50)]
     assert all(runs.get(run_id) for run_id in [*kept, *shown[-4:]]) and len(runs) == 8
