@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
+from typing import Any
 from weakref import WeakValueDictionary
 
 from cachetools import LRUCache
@@ -113,8 +114,8 @@ class Proxies:
         return scope
 
 
-async def nothing(*arguments: object) -> None:
-    """Stand in for an application: the reader only changes the scope."""
+async def nothing(*arguments: object) -> Any:
+    """Stand in for an application, or for what it receives, that nobody calls for a result."""
 
 
 class Events:
