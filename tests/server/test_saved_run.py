@@ -152,12 +152,6 @@ def test_the_largest_run_takes_little_more_than_its_arrays(tmp_path):
     assert mib > 150 and mib + taken_by_worker(path) < 200
 
 
-@pytest.mark.parametrize("text", [b"null", b"[]", b'{"cost": []}', b'{"cost": {}, "video": 3}'])
-def test_what_is_no_run_is_called_that(tmp_path, text):
-    with pytest.raises(ValueError, match="not a run saved"):
-        opening.opened(str(packed(tmp_path / "run.zip", text, npz(a=np.zeros(3)))))
-
-
 def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
     video, method = moving_square(), Uniform(0.5)
     record = method.compress(FakeBackend().tokens(video))
