@@ -1,6 +1,7 @@
 """The command line on a real file and a tiny random model."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -44,6 +45,26 @@ def test_ask_takes_a_picture_as_a_video_of_one_frame(model, tmp_path, capsys):
     assert told["num_frames"] == 1 and told["source_size"] == [40, 60]
     assert call("ask", str(tmp_path / "none.png"), "What?", "--model", model) == 2
     assert "no file called none.png" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(28, "No space left on device"), "The disk is full. Try again later."),
+        (PermissionError(13, "Permission denied", "out"), "[Errno 13] Permission denied: 'out'"),
+        (MemoryError(), "The model ran out of memory."),
+    ],
+    ids=["disk", "folder", "memory"],
+)
+def test_failure_of_the_machine_is_a_sentence_and_no_traceback(
+    monkeypatch, capsys, error, sentence
+):
+    def fail(options):
+        raise error
+
+    monkeypatch.setattr("gleanvid.cli.parse", lambda words: SimpleNamespace(run=fail))
+    assert main(["models"]) == 2
+    assert capsys.readouterr().err.startswith(f"gleanvid: {sentence}")
 
 
 def test_settings_in_brackets_are_those_of_the_options(clip, model, capsys):

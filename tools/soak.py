@@ -30,7 +30,7 @@ from typing import Any
 
 from tools.attack.client import CLIP, ROOT, Target, file
 
-MOST = {"resident_mib": 20, "descriptors": 10, "threads": 5, "children": 2, "files": 100}
+MOST = {"resident_mib": 20, "descriptors": 10, "threads": 5, "children": 2, "files": 300}
 SESSIONS = 3
 KEEP_S = 120  # uploads are deleted at this age here, not after two hours, so that files settle
 EVERY_S = 5.0  # between two measurements
