@@ -37,12 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--public", action="store_true", help="stricter limits, for a server on the internet")
     add("--max-frames", type=int, help="maximum number of frames per clip")
     add("--deadline", type=float, help="time limit of a run in seconds")
-    add(
-        "--decoders",
-        type=int,
-        default=DECODERS,
-        help="number of clips that are decoded at the same time",
-    )
+    add("--decoders", type=int, default=DECODERS, help="clips that are decoded at the same time")
     add(
         "--allow-host",
         action="append",
@@ -248,15 +243,7 @@ def run(page: Blocks, options: argparse.Namespace) -> None:
     from .server import serving
 
     limits = serving.limits(options)
-    launch = serving.options(
-        options.host,
-        options.port,
-        options.share,
-        limits,
-        options.allow_host,
-        options.trusted_proxy,
-        options.mcp,
-        options.root_path,
-    )
-    serving.start(page, launch, limits)
+    where = options.host, options.port, options.share, limits
+    reached = options.allow_host, options.trusted_proxy, options.mcp, options.root_path
+    serving.start(page, serving.options(*where, *reached), limits)
     print(serving.decoding(limits), flush=True)

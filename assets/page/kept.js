@@ -2,7 +2,7 @@
 // browser, and nobody else knows them. Nothing is kept before what was kept has been read.
 // A page left while its newest settings had no preview yet is behind: it previews them when it is back.
 ((gleanvid) => {
-  let [read, newest, compared, behind] = [false, [], false, false];
+  let [read, newest, compared, behind, own] = [false, [], false, false, []];
 
   // Each step of the browser's history has its own: Back from another link must not show its runs.
   const entry = () => {
@@ -16,7 +16,7 @@
   gleanvid.keepRuns = (shown, isBehind = false) => {
     if (!read) return;
     newest = shown;
-    const text = JSON.stringify({ shown, compared, isBehind });
+    const text = JSON.stringify({ shown, compared, isBehind, own });
     try { sessionStorage.setItem(entry(), text); } catch { /* a browser without storage */ }
   };
 
@@ -29,13 +29,19 @@
   gleanvid.leave = (isBehind) => gleanvid.keepRuns(newest, isBehind);
   gleanvid.wasBehind = () => behind;
 
+  // Remember the clips of one's own: they leave the row of clips, and the page says so.
+  gleanvid.keepOwn = (clips) => {
+    own = clips;
+    gleanvid.keepRuns(newest);
+  };
+
   gleanvid.readKept = () => {
     read = true;
-    const own = entry();
+    const place = entry();
     const type = performance.getEntriesByType("navigation")[0]?.type;
     if (!["reload", "back_forward"].includes(type)) return "";
     try {
-      const text = sessionStorage.getItem(own) ?? "";
+      const text = sessionStorage.getItem(place) ?? "";
       behind = text !== "" && JSON.parse(text).isBehind === true;
       return text;
     } catch { // a browser without storage

@@ -77,6 +77,7 @@
           return button;
         }));
         gleanvid.markClip?.();
+        gleanvid.keepOwn?.((props.value?.clips ?? []).map(({ clip }) => clip));
       };
     },
 

@@ -15,12 +15,16 @@
   let version = 0; // number of gatherings
   let [timer, written] = [null, -Infinity]; // the next write of the address, and when the last was
 
-  // Called once, before the page loads its link. Returns what `kept.js` kept of the page.
-  gleanvid.openSettings = (keys, standards, inFold, examples) => () => {
+  // Called once, before the page loads its link. `silent`: models that answer nothing; style.css hides
+  // what asks. Returns what `kept.js` kept of the page.
+  gleanvid.openSettings = (keys, standards, inFold, examples, silent) => () => {
     packed = keys;
     folded = new Set(inFold);
     for (const [key, value] of Object.entries(standards)) defaults.set(key, value);
     gleanvid.nameExamples(examples);
+    const follow = (model) => document.body.toggleAttribute("data-silent", silent.includes(model));
+    follow(defaults.get("model"));
+    document.addEventListener("gleanvid:setting", ({ detail }) => { if (detail.name === "model") follow(detail.value); });
     return gleanvid.readKept();
   };
 
@@ -59,7 +63,8 @@
   }
 
   // Preview now. `live`: the question may be asked again, too.
-  gleanvid.preview = (live) => () => {
+  gleanvid.preview = (live) => (isWanted) => {
+    if (isWanted === false) return;
     wanted += 1;
     nextIsLive = live;
     begin();

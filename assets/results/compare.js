@@ -55,8 +55,9 @@ class Compare {
     this.value = value?.rows?.length ? value : null;
     window["gleanvid"]?.keepCompared?.(Boolean(this.value));
     if (!this.value) return this.place.replaceChildren();
-    this.#showTools();
     this.table.load(this.value);
+    this.blind &&= !this.table.isLabelled; // labels are no answers to choose from
+    this.#showTools();
     this.vote.load(this.value);
     this.#caption();
     const named = !this.blind || !this.vote.pair; // without a pair there is nothing to hide
@@ -71,8 +72,8 @@ class Compare {
 
   #caption() {
     const { question, clip, expected, caveat, count } = this.value.asked;
-    const title = count > 1 ? `${count} questions` : `“${question}”`;
-    const parts = [make("b", "", title), make("span", "", count > 1 ? clip : `one question · ${clip}`)];
+    const title = count > 1 ? `${count} questions` : question ? `“${question}”` : clip;
+    const parts = [make("b", "", title), make("span", "", count > 1 ? clip : question ? `one question · ${clip}` : "tokens and labels, no question")];
     if (expected && count === 1 && !this.blind) parts.push(make("span", "", `right answer: ${expected}`));
     if (caveat) parts.push(make("span", "gv-worth", caveat));
     this.head.replaceChildren(...parts);
@@ -112,7 +113,8 @@ class Compare {
       this.tools.querySelector("input").focus();
     });
     const save = (title, act) => button(title, () => act(this.value, this.vote.votes), "gv-plain");
-    this.tools.replaceChildren(make("label", "", "", blind, "Blind: two answers without names"),
+    const voting = this.table.isLabelled ? [] : [make("label", "", "", blind, "Blind: two answers without names")];
+    this.tools.replaceChildren(...voting,
       save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", this.value.asked.busy));
   }
 

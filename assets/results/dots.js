@@ -9,21 +9,21 @@ const [MARK, TOP, BOTTOM, GAP, SIDE] = [12, 8, 24, 52, 12]; // pixels
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "x"];
 const ALL = { ratio: null, colour: "#808080", symbol: "cross" };
-const [MATTERED, COMPRESS, SAVED] = [1, 3, 5]; // places of the cells
+const figure = ({ cells }, title) => cells[title]?.[1] ?? null;
 const prefill = ({ parts }) => parts.find(([name]) => name === "prefill")?.[1] ?? null;
 
 /** What costs may be drawn, with their values; null where a row has none. */
 export const COSTS = {
-  flops: ["prefill FLOPs, % of all tokens", ({ cells }) => (cells[SAVED][1] === null ? null : 100 - cells[SAVED][1])],
+  flops: ["prefill FLOPs, % of all tokens", (row) => (figure(row, "Saved") === null ? null : 100 - figure(row, "Saved"))],
   time: ["measured compress + prefill, s", (row) => {
-    const [seconds, compress] = [prefill(row), row.cells[COMPRESS][1]];
+    const [seconds, compress] = [prefill(row), figure(row, "Compress")];
     return seconds === null || compress === null ? null : seconds + compress / 1000;
   }],
 };
 
 /** How good answers are, where no right one is known. */
 const QUALITIES = { words: "agreement with all tokens (words in common)", mattered: "what mattered, % kept" };
-export const matteredOf = ({ cells }) => cells[MATTERED]?.[1] ?? null;
+export const matteredOf = (row) => figure(row, "Mattered");
 
 // The rows with what is kept of what mattered as their quality.
 const byMattered = (rows) => rows.map((row) =>
@@ -47,54 +47,83 @@ export function dots(rows, width, asked, { Cost: cost, Quality: good }, choose) 
   const hasChoice = !known && rows.some(({ quality }) => quality) && rows.some((row) => matteredOf(row) !== null);
   const done = (hasChoice && good === "mattered" ? byMattered(rows) : rows).filter(({ state, quality }) => state === "done" && quality);
   if (done.length < 2) return [];
-  const [unit, value] = COSTS[cost];
+  const looks = looksOf(done);
+  const plan = planOf(done, width, cost);
+  const many = asked.count > 1;
+  const head = make("h2", "", `Cost against quality · ${many ? `${asked.count} questions` : "one question"}`);
+  return [head, legendOf(looks, done), headsOf(plan, { cost, good: hasChoice ? good : "", known }, choose), figureOf(done, plan, looks, many)];
+}
+
+// Colour and symbol of every ratio.
+function looksOf(done) {
   const ratios = [...new Set(done.map(({ ratio }) => ratio))].filter((ratio) => ratio !== null).sort((a, b) => a - b);
-  const looks = new Map(ratios.map((ratio, n) =>
+  return new Map(ratios.map((ratio, n) =>
     [ratio, { ratio, colour: COLOURS[n % COLOURS.length], symbol: SYMBOLS[n % SYMBOLS.length] }]));
+}
+
+// Where things stand, in pixels: `quality` and `price` place a value, `value` gives the cost of a row.
+function planOf(done, width, cost) {
   const methods = [...new Set(done.map(({ method }) => method))];
+  const [unit, value] = COSTS[cost];
   const name = Math.min(150, 16 + 7.2 * Math.max(...methods.map((method) => method.length)));
   const panel = (width - name - GAP - 2 * SIDE) / 2;
   const costs = done.map(value).filter((one) => one !== null);
   const most = cost === "flops" ? 100 : nice(Math.max(...costs, 1e-3));
-  const quality = (share) => name + SIDE + share * panel;
-  const price = (one) => name + SIDE + panel + GAP + (one / most) * panel;
   const row = 10 + MARK * Math.max(...methods.map((method) => done.filter((one) => one.method === method).length));
-  const height = TOP + row * methods.length + BOTTOM;
-  const words = done.map((row) => `${row.label}: ${shareText(row.quality)}`).join("; ");
-  const figure = draw("svg", { class: "gv-picture", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words });
+  return {
+    methods, unit, value, name, panel, most, row, width, height: TOP + row * methods.length + BOTTOM,
+    quality: (share) => name + SIDE + share * panel,
+    price: (one) => name + SIDE + panel + GAP + (one / most) * panel,
+  };
+}
+
+function figureOf(done, plan, looks, many) {
+  const { methods, row, width, height, quality, price, most } = plan;
+  const words = done.map((one) => `${one.label}: ${shareText(one.quality)}`).join("; ");
+  const whole = draw("svg", { class: "gv-picture", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words });
   for (const share of [0, 0.5, 1]) {
-    figure.append(...tick(quality(share), height, `${100 * share} %`),
+    whole.append(...tick(quality(share), height, `${100 * share} %`),
       ...tick(price(share * most), height, `${Number((share * most).toPrecision(2))}`));
   }
   methods.forEach((method, place) => {
     const middle = TOP + row * (place + 0.5);
-    figure.append(draw("text", { x: 0, y: middle + 4, class: "gv-named" }, method));
-    const own = done.filter((row) => row.method === method);
+    whole.append(draw("text", { x: 0, y: middle + 4, class: "gv-named" }, method));
+    const own = done.filter((one) => one.method === method);
     own.forEach((one, n) => {
-      const look = looks.get(one.ratio) ?? ALL;
       const y = middle + (n - (own.length - 1) / 2) * MARK;
-      const { low, high } = one.quality;
-      if (low !== undefined && asked.count > 1)
-        figure.append(draw("line", { x1: quality(low), x2: quality(high), y1: y, y2: y, stroke: look.colour }));
-      figure.append(sign(one, look, quality(one.quality.value), y, shareText(one.quality)));
-      const spent = value(one);
-      if (spent !== null) figure.append(sign(one, look, price(spent), y, `${Number(spent.toPrecision(3))} ${unit}`));
+      whole.append(...signsOf(one, looks.get(one.ratio) ?? ALL, y, plan, many));
     });
   });
-  const truth = hasChoice ? menuOf(QUALITIES, good, "Quality", choose)
-    : make("span", "", known ? "right answers" : QUALITIES.words);
-  const count = asked.count > 1 ? `${asked.count} questions` : "one question";
-  const head = make("h2", "", `Cost against quality · ${count}`);
-  const costNames = Object.fromEntries(Object.entries(COSTS).map(([key, [title]]) => [key, title]));
-  const under = make("div", "gv-dots-heads", "", truth, menuOf(costNames, cost, "Cost", choose));
-  under.style.paddingLeft = `${name + SIDE}px`;
-  under.style.gridTemplateColumns = `${panel + GAP}px 1fr`;
+  return whole;
+}
+
+// The markers of a row, with its interval where many questions were asked.
+function signsOf(one, look, y, { quality, price, value, unit }, many) {
+  const { low, high } = one.quality;
+  const spent = value(one);
+  return [
+    ...(low !== undefined && many ? [draw("line", { x1: quality(low), x2: quality(high), y1: y, y2: y, stroke: look.colour })] : []),
+    sign(one, look, quality(one.quality.value), y, shareText(one.quality)),
+    ...(spent !== null ? [sign(one, look, price(spent), y, `${Number(spent.toPrecision(3))} ${unit}`)] : []),
+  ];
+}
+
+// What the two halves are: the quality, with a choice where `good` is given, and the cost to choose.
+function headsOf({ name, panel }, { cost, good, known }, choose) {
+  const quality = good ? menuOf(QUALITIES, good, "Quality", choose) : make("span", "", known ? "right answers" : QUALITIES.words);
+  const costs = Object.fromEntries(Object.entries(COSTS).map(([key, [title]]) => [key, title]));
+  const heads = make("div", "gv-dots-heads", "", quality, menuOf(costs, cost, "Cost", choose));
+  heads.style.paddingLeft = `${name + SIDE}px`;
+  heads.style.gridTemplateColumns = `${panel + GAP}px 1fr`;
+  return heads;
+}
+
+function legendOf(looks, done) {
   const shown = [...looks.values(), ...(done.some(({ ratio }) => ratio === null) ? [ALL] : [])];
-  const legend = make("ul", "gv-dots-legend", "", ...shown.map((look) => {
+  return make("ul", "gv-dots-legend", "", ...shown.map((look) => {
     const box = draw("svg", { viewBox: "-7 -7 14 14", width: 14, height: 14, "aria-hidden": "true" }, marker(look));
     return make("li", "", "", box, look.ratio === null ? "all tokens" : `${Number((100 * look.ratio).toPrecision(3))}\u00a0% kept`);
   }));
-  return [head, legend, under, figure];
 }
 
 function sign(row, look, x, y, words) {

@@ -29,7 +29,7 @@ export function csv(value, votes) {
 function plain({ columns, rows }) {
   return rows.flatMap(({ label, answer, right, error, cells, each }) => {
     const asked = each?.length ? each.map(({ id, ...one }) => one) : [{ answer, right }];
-    const figures = Object.fromEntries(columns.map(([title, unit], place) => [`${title} (${unit})`, cells[place][1]]));
+    const figures = Object.fromEntries(columns.map(([title, unit]) => [`${title} (${unit})`, cells[title][1]]));
     return asked.map((one) => ({ method: label, ...one, error: error || null, ...figures }));
   });
 }

@@ -5,10 +5,12 @@
 import { difference } from "../viewer/answers.js";
 import { clock, total } from "../viewer/clock.js";
 import { button, header, make, order, table, verdict } from "../viewer/dom.js";
+import { NO_LABEL } from "../viewer/labels.js";
 import { named } from "./swatch.js";
 
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
-const FIRST_TOKEN = 2; // place of the cell
+const FIRST_TOKEN = "First token"; // title of a column
+const SEEN = "Labels of ImageNet for all tokens; those that kept tokens no longer show are struck out";
 const MARKS = "Against the answer of all tokens: words it does not have are marked, words missing are struck out";
 
 export class Table {
@@ -29,11 +31,11 @@ export class Table {
     this.rows = value.rows.filter(({ state }) => state !== "failed")
       .map((row, place) => entry(row, place, reference));
     this.known = value.asked.expected !== null;
+    this.isLabelled = this.rows.some(({ labels }) => labels);
     this.isList = value.asked.count > 1;
     this.longest = Math.max(0, ...this.rows.map(({ parts }) => total(told(parts))));
     // Columns in which no row has a number are left out.
-    this.places = value.columns.map((_, place) => place)
-      .filter((place) => !value.done || this.rows.some(({ cells }) => cells[place][1] !== null));
+    this.figures = value.columns.filter(([title]) => !value.done || this.rows.some(({ cells }) => cells[title][1] !== null));
     this.#show();
   }
 
@@ -52,12 +54,10 @@ export class Table {
       : this.known
       ? ["Verdict", "", "Whether the words are those of the right answer", (row) => row.right]
       : ["Same words", "%", "Share of words in common with the answer of all tokens, in order", (row) => row.agreement];
-    const figures = this.places.map((place) => {
-      const [title, unit, meaning] = this.value.columns[place];
-      return [title, unit, meaning, (row) => row.cells[place][1]];
-    });
+    const figures = this.figures.map(([title, unit, meaning]) => [title, unit, meaning, (row) => row.cells[title][1]]);
+    const words = this.isLabelled ? [["Seen", "", SEEN, null]] : [["Answer", "", MARKS, (row) => row.answer], verdict];
     return [["Method", "", "", (row) => row.label], ["Viewer", "", "Shows this run as A or B in the viewer", null],
-      ["Answer", "", MARKS, (row) => row.answer], verdict, ...figures];
+      ...words, ...figures];
   }
 
   #show() {
@@ -104,15 +104,16 @@ export class Table {
     const head = header("", "row", make("span", "gv-name", "", ...named(row)));
     const said = this.isList && row.each.length ? this.#each(row)
       : make("div", "gv-said", "", ...row.pieces.map((piece) => piece.cloneNode?.(true) ?? piece));
-    const cells = this.places.map((place) => this.#cell(row, place));
+    const cells = this.figures.map(([title]) => this.#cell(row, title));
+    const verdict = this.isLabelled ? [] : [make("td", "", "", ...this.#verdict(row))];
     return make("tr", `gv-${row.state}`, "", head, make("td", "gv-view", "", ...this.#sides(row)),
-      make("td", "gv-answer", "", said), make("td", "", "", ...this.#verdict(row)), ...cells);
+      make("td", "gv-answer", "", said), ...verdict, ...cells);
   }
 
   // The time to the first token has its spread and its parts with it.
-  #cell({ cells, parts, spread }, place) {
-    const cell = make("td", "", cells[place][0]);
-    if (place !== FIRST_TOKEN || !parts.length) return cell;
+  #cell({ cells, parts, spread }, title) {
+    const cell = make("td", "", cells[title][0]);
+    if (title !== FIRST_TOKEN || !parts.length) return cell;
     if (spread) {
       const [least, most, passes] = spread;
       cell.append(Object.assign(make("small", "gv-spread", ` (${least.toFixed(2)}–${most.toFixed(2)})`), { title: `Median, least and most of ${passes} passes` }));
@@ -175,8 +176,12 @@ export function folded(summary, columns) {
   return make("details", "gv-more", "", make("summary", "", summary), list);
 }
 
+const labelPieces = (labels) => (labels.length
+  ? labels.flatMap(({ text, kept }, n) => [n ? ", " : "", kept ? text : make("del", "", text)]) : [NO_LABEL]);
+
 // A row with its words held against those of all tokens, which is the first one.
 function entry(row, place, reference) {
+  if (row.labels) return { ...row, pieces: labelPieces(row.labels), agreement: null };
   if (row.answer === null || reference === null) {
     const text = row.answer || STATES[row.state];
     return { ...row, pieces: [text], agreement: null };

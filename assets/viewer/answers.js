@@ -1,7 +1,7 @@
 // @ts-check
 // The answer of a side: its words, those that differ from A's marked; a verdict; one line of cost.
 
-import { clock, secondsText } from "./clock.js";
+import { clock, key, secondsText } from "./clock.js";
 import { button, make, verdict } from "./dom.js";
 
 /**
@@ -9,7 +9,8 @@ import { button, make, verdict } from "./dom.js";
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null, parts?: [string, number][],
- *   flops_saved: number | null, tokens_per_s: number | null, model?: string, labels?: boolean }} Answer
+ *   flops_saved: number | null, tokens_per_s: number | null, model?: string, 
+ *   labels?: import("./labels.js").Label[] }} Answer
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
@@ -31,20 +32,21 @@ export function answerOf(answers, key, run, question = null) {
  * @param {HTMLElement} place
  * @param {{ answer: Answer | null, stale: boolean, longest: number }} found
  * @param {Answer | null} reference  the answer of A, for B
- * @param {() => void} again
+ * @param {{ again: () => void, labels: import("./labels.js").Labels }} acts
  */
-export function showAnswer(place, { answer, stale, longest }, reference, again) {
+export function showAnswer(place, { answer, stale, longest }, reference, { again, labels }) {
   place.hidden = !answer;
   place.toggleAttribute("data-stale", stale);
   place.toggleAttribute("data-running", Boolean(answer?.running));
   if (!answer) return place.replaceChildren();
-  const compared = reference && !answer.running && !reference.running && answer.right === null && !answer.labels;
+  if (answer.labels) return place.replaceChildren(labels.list(answer.labels));
+  const compared = reference && !answer.running && !reference.running && answer.right === null;
   const found = compared ? difference(answer.text, reference.text) : null;
   const said = make("p", "gv-reply");
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
   const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdictOf(answer, found)));
   // Both lines are always there, one over the other: what is below stays in place.
-  place.replaceChildren(line, make("div", "gv-below", "", costLine(answer, longest), staleLine(answer, again)));
+  place.replaceChildren(line, make("div", "gv-below", "", costLine(answer, longest, !reference), staleLine(answer, again)));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
 }
@@ -66,7 +68,8 @@ function another() {
   return [button("Load a real model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
 }
 
-function costLine(answer, longest) {
+// `isFirst`: the line of A, or of a side alone, says what the colours of the bar are.
+function costLine(answer, longest, isFirst) {
   const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
   const parts = [];
   const decode = answer.parts?.find(([name]) => name === "decode")?.[1];
@@ -77,7 +80,7 @@ function costLine(answer, longest) {
   const line = make("p", "gv-spent");
   if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
   parts.forEach(([figure, label], index) => line.append(index ? " · " : "", make("b", "", figure), ` ${label}`));
-  if (answer.parts?.length) line.append(clock(answer.parts, longest));
+  if (answer.parts?.length) line.append(clock(answer.parts, longest), ...(isFirst ? [key(answer.parts)] : []));
   return line;
 }
 

@@ -37,13 +37,10 @@ export class Changes {
 }
 
 function changeWords(marks, evidence) {
-  let [came, went, onObject] = [0, 0, 0];
-  marks.forEach((mark, token) => {
-    came += Number(mark > 0);
-    went += Number(mark < 0);
-    onObject += mark && evidence?.[token] ? 1 : 0;
-  });
+  const count = (sign) => marks.filter((mark) => mark === sign).length;
+  const onObject = (sign) => marks.filter((mark, token) => mark === sign && evidence[token]).length;
+  const words = (sign) => (evidence && count(sign) ? ` (${onObject(sign) || "none"} on the object)` : "");
+  const [came, went] = [count(1), count(-1)];
   if (!came && !went) return "The same tokens are kept as before.";
-  const some = evidence ? `, ${onObject || "none"} of them on the object` : "";
-  return `${plural(came, "token")} came, ${went.toLocaleString("en")} went${some}.`;
+  return `${plural(came, "token")} came${words(1)}, ${went.toLocaleString("en")} went${words(-1)}.`;
 }

@@ -9,6 +9,10 @@ export const total = (/** @type {Parts} */ parts) => parts.reduce((sum, [, secon
 
 export const secondsText = (seconds) => `${seconds.toFixed(seconds < 0.0995 ? 3 : 2)} s`;
 
+// What the colours of the bar are.
+export const key = (/** @type {Parts} */ parts) => make("span", "gv-clockkey", "", ...parts.map(([name]) =>
+  make("span", "", "", make("i", `gv-time-${name}`), name)));
+
 // `longest`: the seconds that fill the bar.
 export function clock(/** @type {Parts} */ parts, longest) {
   const words = parts.map(([name, seconds]) => `${name} ${secondsText(seconds)}`).join(", ");

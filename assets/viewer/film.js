@@ -6,8 +6,8 @@ import { fateOf, firstFrame } from "./data.js";
 import { heatColour, SHADES } from "./looks.js";
 import { A_COLOUR, B_COLOUR, DARK, fitCanvas, paintCells, paintFrame } from "./paint.js";
 
-const TALL = 28; // pixels of a small frame
-const [LEAST, MOST] = [16, 96]; // pixels of its width
+const TALL = 28; // most pixels of a small frame
+const [LEAST, MOST] = [20, 96]; // pixels of its width; below the least they scroll
 const GAP = 2;
 const SHADE = 0.85;
 const COLUMNS = 64; // of the canvas on which the frames of a side are kept
@@ -54,10 +54,12 @@ export class Film {
   measure({ clip, main, sides }) {
     this.#width = this.place.clientWidth;
     const { width, height } = clip.value.tiles;
-    this.#size = [Math.round(Math.max(LEAST, Math.min(TALL * width / height, MOST))), TALL];
+    const room = Math.max(LEAST, this.#width / main.grid.units - GAP); // in line with the bars below
+    const wide = Math.floor(Math.min(TALL * width / height, MOST, room));
+    this.#size = [Math.max(LEAST, wide), Math.round(Math.min(TALL, wide * height / width))];
     this.#slot = Math.max(this.#size[0] + GAP, this.#width / main.grid.units);
     /** @type {HTMLElement} */ (this.place.firstElementChild).style.width = `${this.#slot * main.grid.units - 1}px`;
-    Object.assign(this.canvas.style, { width: `${this.#width}px`, height: `${sides.length * (TALL + GAP) + GAP}px` });
+    Object.assign(this.canvas.style, { width: `${this.#width}px`, height: `${sides.length * (this.#size[1] + GAP) + GAP}px` });
     this.#unit = -1;
   }
 
@@ -69,6 +71,7 @@ export class Film {
     const [wide, tall] = this.#size;
     const ratio = Math.min(window.devicePixelRatio || 1, SHARPEST);
     const left = this.place.scrollLeft;
+    this.#showPart(left, main.grid.units * this.#slot);
     const context = fitCanvas(this.canvas, this.#width, sides.length * (tall + GAP) + GAP);
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     const last = Math.min(main.grid.units, Math.ceil((left + this.#width) / this.#slot));
@@ -82,6 +85,14 @@ export class Film {
       });
       if (unit === main.unit) this.#frame(context, x, wide, sides.length, colours);
     }
+  }
+
+  // Which part of the clip the frames in sight are, on the rail below, where they scroll.
+  #showPart(left, whole) {
+    const share = (x) => `${100 * Math.min(1, x / whole)}%`;
+    const { style } = this.place.parentElement;
+    style.setProperty("--gv-from", this.#width < whole - 1 ? share(left) : "0%");
+    style.setProperty("--gv-to", this.#width < whole - 1 ? share(left + this.#width) : "0%");
   }
 
   // Forget what was painted from something else.
@@ -124,7 +135,7 @@ export class Film {
 
   #frame(context, x, wide, rows, colours) {
     Object.assign(context, { strokeStyle: colours.accent, lineWidth: 2 });
-    context.strokeRect(x - 1, 1, wide + 2, rows * (TALL + GAP));
+    context.strokeRect(x - 1, 1, wide + 2, rows * (this.#size[1] + GAP));
   }
 
   // Scroll only when another unit comes on show: a hand may have scrolled away from this one.

@@ -21,14 +21,18 @@ export class Note {
     if (!this.#timer) this.#put(this.#lasting);
   }
 
+  // No news any more: another clip is on show.
+  quiet() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#put(this.#lasting);
+  }
+
   // For a while.
   news(text, milliseconds) {
     clearTimeout(this.#timer);
     this.#put([text]);
-    this.#timer = window.setTimeout(() => {
-      this.#timer = 0;
-      this.#put(this.#lasting);
-    }, milliseconds);
+    this.#timer = window.setTimeout(() => this.quiet(), milliseconds);
   }
 
   #put(nodes) {

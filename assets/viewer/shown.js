@@ -20,7 +20,7 @@ export function shownOf(viewer) {
     clip, frame, kind, layer, sides, main, beside, own,
     comparable: beside !== null && sameGrid(main.grid, beside.grid),
     map, likeness,
-    marks: { hovered, pinned, alike, truth, grid: own.grid, changed: changes.marks },
+    marks: { hovered, pinned, alike, truth, grid: own.grid, changed: changes.marks, label: viewer.labels.marked },
     strength: Number(viewer.strength.value) / 100,
     focus: hovered >= 0 ? own.first + hovered : pinned,
   };

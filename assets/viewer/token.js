@@ -2,7 +2,7 @@
 // What the viewer says of one token: the card at the pointer and the panel of a pinned one.
 
 import {
-  fateOf, firstFrame, homeOf, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
+  fateOf, firstFrame, homeOf, keepsAll, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
 } from "./data.js";
 import { button, make, plural, short, timeText } from "./dom.js";
 import { percent } from "./relevance.js";
@@ -128,8 +128,9 @@ export class Pin {
     this.alike = known ? mostAlike(clip, own.stage, token) : [];
     panel.hidden = token < 0;
     if (token < 0) return viewer.note.pinned("", "");
-    const { name, grid } = own;
-    viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(own, token));
+    const told = keepsAll(own) && shown.comparable ? shown.main : own; // all tokens have no reason to give
+    const { name, grid } = told;
+    viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(told, token));
     const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };
     describePin(panel, shown, token, this.alike, (other) => viewer.visit(other), unpin);
   }

@@ -9,6 +9,7 @@ import { Controls } from "./controls.js";
 import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
 import { Film } from "./film.js";
+import { Labels } from "./labels.js";
 import { Note } from "./note.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
@@ -67,6 +68,7 @@ export class Viewer {
     this.controls = new Controls(this);
     this.tried = new Tried(this);
     this.note = new Note(this);
+    this.labels = new Labels(this);
     this.changes = new Changes(this);
     this.pin = new Pin(this);
     this.telling = new Telling(this);
@@ -155,7 +157,10 @@ export class Viewer {
     this.scrub.max = `${tiles.count - 1}`;
     this.telling.forget();
     this.root.dataset.state = "ready";
-    if (!same) this.onHalt();
+    if (!same) {
+      this.onHalt();
+      this.note.quiet();
+    }
     const isOther = before?.value.name !== clip.value.name;
     if (!same) this.frame = isOther ? 0 : nearestFrame(clip.value.seconds, this.#at);
     this.choosePair(a, b);
@@ -231,6 +236,7 @@ export class Viewer {
 
   #describeSides({ sides }) {
     this.tried.show();
+    this.labels.marked = null;
     const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id, this.question));
     const longest = Math.max(0, ...found.map(({ answer }) => total(answer?.parts ?? [])));
     sides.forEach((side, index) => {

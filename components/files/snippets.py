@@ -26,6 +26,7 @@ class Recipe:
     compressor: Compressor
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
+    asks: bool = True  # else the model answers nothing, and the code compresses the clip alone
 
 
 def changed(compressor: Compressor) -> dict[str, Any]:
@@ -50,19 +51,29 @@ def sampling(recipe: Recipe) -> dict[str, Any]:
 def python(recipe: Recipe) -> str:
     compressor = recipe.compressor
     own = ", ".join(f"{key}={value!r}" for key, value in changed(compressor).items())
+    method = f"gleanvid.COMPRESSORS[{compressor.name!r}]({own})"
     drawing = ", ".join(f"{key}={value!r}" for key, value in sampling(recipe).items())
     settings = f"    sampling=gleanvid.Sampling({drawing}),\n"
     if recipe.pixels:
         settings += f"    frames=gleanvid.Frames(max_pixels={recipe.pixels} * len(video)),\n"
     name, precision = split_precision(recipe.model)
     how = "".join(f", {key}={value!r}" for key, value in PRECISIONS[precision].items())
-    return (
+    opening = (
         "import gleanvid\n\n"
         f"video = gleanvid.read_video({recipe.clip!r}, num_frames={recipe.frames}, max_side=1280)\n"
         f"model = gleanvid.load_model({name!r}{how})\n"
-        "run = gleanvid.ask(\n"
-        f"    video,\n    {recipe.question!r},\n    model,\n"
-        f"    gleanvid.COMPRESSORS[{compressor.name!r}]({own}),\n{settings})\n"
+    )
+    if not recipe.asks:
+        pixels = f", max_pixels={recipe.pixels} * len(video)" if recipe.pixels else ""
+        return (
+            f"{opening}tokens = model.encode(video{pixels}).tokens\n"
+            f"record = {method}.compress(tokens)\n"
+            "print(record.budgets.tolist())\n"
+            "print(model.labels(tokens, record))\n"
+        )
+    return (
+        f"{opening}run = gleanvid.ask(\n"
+        f"    video,\n    {recipe.question!r},\n    model,\n    {method},\n{settings})\n"
         "print(run.answer)\n"
         'run.save("run")\n'
     )
@@ -71,29 +82,32 @@ def python(recipe: Recipe) -> str:
 def command(recipe: Recipe) -> str:
     compressor = recipe.compressor
     name, precision = split_precision(recipe.model)
-    words = ["gleanvid", "ask", "--model", name, "--compressor", compressor.name]
+    verb = "ask" if recipe.asks else "compress"
+    words = ["gleanvid", verb, "--model", name, "--compressor", compressor.name]
     words += [word for key, value in PRECISIONS[precision].items() for word in (f"--{key}", value)]
     words += ["--num-frames", str(recipe.frames)]
     if recipe.pixels:
         words += ["--max-pixels", str(recipe.pixels * recipe.frames)]
     options = {
         key if key == "max_new_tokens" else f"sampling_{key}": value
-        for key, value in sampling(recipe).items()
+        for key, value in (sampling(recipe) if recipe.asks else {"out": "tokens"}).items()
     }
     for key, value in (changed(compressor) | options).items():
         words += [f"--{key.replace('_', '-')}", str(value)]
-    words += ["--", recipe.clip, recipe.question]  # either may begin with a dash
+    words += ["--", recipe.clip]  # it and the question may begin with a dash
+    words += [recipe.question] if recipe.asks else []
     return shlex.join(words) + "\n"
 
 
 def curl(recipe: Recipe, address: str) -> str:
-    """Three calls of the app's API: upload, ask, read the answer. Defaults are left out."""
+    """Three calls of the app's API: upload, ask or compress, read the result, without defaults."""
     compressor = recipe.compressor
     own = {k: v for k, v in changed(compressor).items() if k != "retention_ratio"}
-    optional = {"settings": own, "pixels": recipe.pixels} | sampling(recipe)
+    optional: dict[str, Any] = {"settings": own}
+    if recipe.asks:
+        optional |= {"question": recipe.question, "pixels": recipe.pixels} | sampling(recipe)
     arguments = {
         "video": {"path": "PATH", "meta": {"_type": "gradio.FileData"}},
-        "question": recipe.question,
         "compressor": compressor.name,
         "retention_ratio": compressor.retention_ratio,
         "model": recipe.model,
@@ -101,11 +115,12 @@ def curl(recipe: Recipe, address: str) -> str:
     } | {name: value for name, value in optional.items() if value}
     body = json.dumps(arguments, ensure_ascii=False)
     first, last = body.split("PATH", 1)
+    call = f"$ROOT/gradio_api/call/v2/{'ask' if recipe.asks else 'compress'}"
     return (
         f"ROOT={shlex.quote(address)}\n"
         f"CLIP=$(curl -sF {shlex.quote('files=@' + recipe.clip)} $ROOT/gradio_api/upload "
         "| sed 's/[][\"]//g')\n"
-        "EVENT=$(curl -s $ROOT/gradio_api/call/v2/ask -H 'Content-Type: application/json' \\\n"
+        f"EVENT=$(curl -s {call} -H 'Content-Type: application/json' \\\n"
         f'  -d {shlex.quote(first)}"$CLIP"{shlex.quote(last)} | cut -d\'"\' -f4)\n'
-        "curl -N $ROOT/gradio_api/call/v2/ask/$EVENT\n"
+        f"curl -N {call}/$EVENT\n"
     )

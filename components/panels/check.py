@@ -13,6 +13,7 @@ from . import notice
 from .events import AT_ONCE, Changes, Values
 from .page_state import owner
 from .panel import Page, Tab
+from .served import no_answers
 from .working import start
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class CheckTab(Tab):
 
     def __init__(self) -> None:
         gr.Markdown(ABOUT, elem_classes="gv-hint")
+        no_answers()
         with gr.Row(elem_id="gv-checking"):
             self.start = gr.Button(
                 "Check this model", variant="primary", scale=0, min_width=180, elem_id="gv-check"

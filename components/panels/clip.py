@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from gleanvid.types import StoppedError
+from gleanvid.types import StoppedError, VideoError
 
 from ..session.actions import uploads
+from ..session.actions.first import First
 from ..session.display import explain, message
 from ..session.examples import Example, model_for, ready, thumbnail
+from ..session.work.queue import BusyError
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .page_state import owner
 from .panel import Page, Panel
+from .served import served_method
 
+SAVED = "Saved result. Change a setting, and it is made again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
 SHELVED = 6  # clips of one's own that stay, the newest
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
@@ -33,10 +38,11 @@ class ClipPanel(Panel):
     Attributes:
         file: its value is the path of the clip.
         upload: takes files of any type: we say ourselves what is wrong with one.
+        saved: by path, the results that an example begins with.
     """
 
-    def __init__(self, examples: Sequence[Example]) -> None:
-        self.examples = examples
+    def __init__(self, examples: Sequence[Example], saved: Mapping[str, First]) -> None:
+        self.examples, self.saved = examples, saved
         with gr.Row(elem_classes=["gv-examples", "gv-sideways"]):
             self.buttons = [
                 gr.Button(
@@ -62,11 +68,14 @@ class ClipPanel(Panel):
     def connect(self, page: Page) -> None:
         self.page = page
         outputs = page.outputs
-        self.model = page.inputs.settings["model"]
-        changed = [self.model, outputs.ready, outputs.notice, *outputs.results]
+        self.model, self.method = (page.inputs.settings[key] for key in ("model", "compressor"))
+        changed = [self.model, self.method, outputs.ready, outputs.notice, *outputs.results]
         self.arrived = gr.State()  # when a clip of one's own was last read
         self.own = gr.State({})  # clips of one's own: the thumbnail by path, the newest last
         self.tried = gr.State({})  # ids of the runs of clips that were shown before, by path
+        self.is_unknown = gr.Checkbox(
+            True, visible=False
+        )  # False: what an example shows was made before
         # A second clip may come while the first is read: it ends that.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(
@@ -82,13 +91,16 @@ class ClipPanel(Panel):
         over.then(None, self.file, None, js=script("holdClip"), **PRIVATE)
         page.preview.after(self.arrived.change, live=False)
         self.record.click(None, None, outputs.notice, js=script("record"), **PRIVATE)
-        left: set[Any] = {self.model, self.file, outputs.runs, self.tried, page.inputs.question}
+        left: set[Any] = {self.model, self.method, self.file, outputs.runs, self.tried}
+        left.add(page.inputs.question)
         chosen = [self.file, page.inputs.question, self.tried, *changed, *outputs.buttons]
         for button, example in zip(self.buttons, self.examples, strict=True):
             mark = script("chooseExample", shortened(example.path))
             button.click(None, None, None, js=mark, **PRIVATE)
-            clicked = button.click(self.on_example(example), left, chosen, **AT_ONCE)
-            page.preview.after(clicked.then)
+            of_example = [*chosen, self.is_unknown]
+            stood = {*left, page.inputs.gathered.box}
+            clicked = button.click(self.on_example(example), stood, of_example, **AT_ONCE)
+            page.preview.after(clicked.then, when=self.is_unknown)
         picked = self.shelf.pick(self.on_shelf, {*left, self.own}, chosen, **AT_ONCE)
         page.preview.after(picked.success, live=False)
         if page.inputs.recordings:
@@ -133,10 +145,12 @@ class ClipPanel(Panel):
         )
 
     def suited(self, values: Values, example: Example | None = None) -> Changes:
-        """Choose the model for a clip; see :func:`model_for`."""
+        """Choose the model for a clip (see :func:`model_for`), and a method that it serves."""
         chosen, offered = values[self.model], [name for _, name in self.model.choices]
-        model = model_for(example, chosen, offered)
-        return {} if model == chosen else {self.model: model}
+        model, method = model_for(example, chosen, offered), values[self.method]
+        changes = {} if model == chosen else {self.model: model}
+        served = served_method(model, method)
+        return changes if served == method else {**changes, self.method: served}
 
     def returning(self, path: str, values: Values) -> Changes:
         """The runs of the clip that comes, where it was left before; those that go are noted."""
@@ -173,12 +187,39 @@ class ClipPanel(Panel):
 
         def choose(user: gr.Request, values: Values) -> Changes:
             path = str(example.path)
-            chosen = {self.file: path, self.page.inputs.question: example.question}
+            chosen: Changes = {self.file: path, self.page.inputs.question: example.question}
             changes = chosen | self.ready_again(user) | self.cleared()
-            changes |= self.returning(path, values) | self.suited(values, example)
-            return changes | {self.page.outputs.ready: ready(example)}
+            suited = self.suited(values, example)
+            changes |= self.returning(path, values) | suited | {self.is_unknown: True}
+            changes[self.page.outputs.ready] = ready(example)
+            if path in values[self.tried]:
+                return changes
+            return changes | self.made_before(example, values, suited)
 
         return choose
+
+    def made_before(self, example: Example, values: Values, suited: Changes) -> Changes:
+        """The saved results of an example, where they are of the settings of the page."""
+        inputs, outputs, engine = self.page.inputs, self.page.outputs, self.page.engine
+        saved = self.saved.get(str(example.path), First())
+        if not values[inputs.gathered.box]:
+            return {}
+        values = inputs.read(values)
+        changed = {"model": suited.get(self.model), "compressor": suited.get(self.method)}
+        given = {name: value for name, value in changed.items() if value is not None}
+        request = replace(inputs.request(values), path=str(example.path), **given)
+        if not saved.fits(request, inputs.sides(values).pinned):
+            return {}
+        try:
+            value = saved.opened(engine, example)
+        except (VideoError, BusyError):
+            return {}  # the preview says why
+        return {
+            outputs.viewer: gr.update(version=0, value=value, answers=saved.answers, pending=""),
+            outputs.runs: saved.runs,
+            outputs.notice: message(SAVED),
+            self.is_unknown: False,
+        }
 
     def on_model(self, values: Values) -> Changes:
         """A recording comes with the questions that were asked of it."""

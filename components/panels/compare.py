@@ -20,14 +20,16 @@ from ..session.actions.compare import Compared
 from ..session.actions.first import RATIO as FIRST_RATIO
 from ..session.actions.plans import RATIOS, Plan
 from ..session.actions.rows import Asked
-from ..session.display import caveat, message
-from ..session.request import LONGEST, NONE, RATIO
+from ..session.answers import caveat
+from ..session.display import message
+from ..session.request import LONGEST, NONE, RATIO, can_answer
 from ..viewer import modules
 from . import notice
 from .clip import shortened
 from .events import AT_ONCE, Changes, Values
 from .page_state import Inputs, owner
 from .panel import Page, Tab
+from .served import not_served
 from .working import halted, start
 
 ABOUT = "The clip above, under every method you choose. It is encoded once."
@@ -125,11 +127,13 @@ class CompareTab(Tab):
         inputs, engine = self.page.inputs, self.page.engine
         values = inputs.read(values)
 
+        request, sides = inputs.request(values), inputs.sides(values)
+        names = [name for name in names if name not in not_served(request.model)]
+
         def plan() -> list[Plan]:
             return plans.plans(names, ratios, inputs.maker(values))
 
-        request, sides = inputs.request(values), inputs.sides(values)
-        listed = questions_in(values[self.questions])
+        listed = questions_in(values[self.questions]) if can_answer(request.model) else []
         asked = asked_with(inputs, values, names, listed)
         first, *more = [text for text, _ in asked.questions]
         updates = compare.compare(
@@ -202,9 +206,10 @@ def asked_with(
     settings = inputs.by_key(values)
     path = settings["clip"] or ""
     example = inputs.examples.get(path)
+    asks = can_answer(settings["model"])
     questions = [
         (text, truth or (example.expected(text) if example else None))
-        for text, truth in listed or [(values[inputs.question] or "", None)]
+        for text, truth in listed or [(values[inputs.question] or "" if asks else "", None)]
     ]
     question, expected = questions[0]
     shown = {
@@ -212,7 +217,7 @@ def asked_with(
         for key, value in settings.items()
         if key not in CHOSEN and ("." not in key or key.split(".")[0] in methods)
     }
-    shown |= {"clip": shortened(path)} | ({} if listed else {"question": question})
+    shown |= {"clip": shortened(path)} | ({} if listed or not asks else {"question": question})
     worth = caveat(example, settings["model"])
     name, busy = Path(path).name, clock.busy()
     return Asked(question, name, expected, shown, worth, questions, busy)

@@ -12,12 +12,12 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.run import Run
 
 from ..files import exports, opening, snippets
-from ..session.actions.preview import answers
 from ..session.actions.restore import at_home
 from ..session.actions.runs import GONE, measured_runs
+from ..session.answers import answers
 from ..session.display import explain, message, short_name, status
 from ..session.examples import ready
-from ..session.request import Sides
+from ..session.request import Sides, can_answer
 from ..session.work.engine import Engine
 from ..viewer import modules
 from ..viewer.payload import payload
@@ -186,6 +186,7 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
         compressor=request.make_compressor(),
         pixels=request.pixels,
         sampling=request.sampling,
+        asks=can_answer(request.model),
     )
 
 

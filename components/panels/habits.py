@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from ..session.display import caveat
+from ..session.answers import caveat
 from ..session.examples import Example
 from ..session.work.local import BUILT_IN
 from .events import AT_ONCE, Changes, Values, part

@@ -15,7 +15,7 @@ from ..session.actions.plans import RATIOS
 from ..session.actions.preview import View
 from ..session.display import message, status
 from ..session.examples import example_of, ready
-from ..session.request import RATIO
+from ..session.request import RATIO, can_answer
 from ..session.work.local import PHOTOS
 from .clip import shortened
 from .controls import given_settings
@@ -94,6 +94,7 @@ class LinkPanel(Panel):
             defaults | self.controls.defaults,
             settings.folded(),
             [shortened(example.path) for example in self.page.examples],
+            [name for _, name in self.named["model"].choices if not can_answer(name)],
         )
 
     def on_load(self, user: gr.Request, text: str | None) -> Changes:
@@ -103,12 +104,12 @@ class LinkPanel(Panel):
         changes = self.opening_settings(links.settings(query))
         changes |= {named[key]: value for key, value in links.valid(query).items()}
         menu = named["model"]
-        if "clip" not in query and changes.get(menu) == PHOTOS:  # it was for a clip that is gone
+        back, first = restore.restored(engine, text, changes.get(menu, menu.value)), None
+        is_gone = "clip" not in query and (back is None or back.path is None)
+        if is_gone and changes.get(menu) == PHOTOS:  # it was for a clip that is gone
             del changes[menu]
-        model = changes.get(menu, menu.value)
         if menu in changes:  # loaded since this server started, maybe
-            changes[menu] = gr.update(value=model, choices=list(menu.choices))
-        back, first = restore.restored(engine, text, model), None
+            changes[menu] = gr.update(value=changes[menu], choices=list(menu.choices))
         if back is not None and back.view is not None:
             first = back.view.runs[0]
             changes |= self.returned(back, back.view) | {self.kept: first}

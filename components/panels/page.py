@@ -29,6 +29,7 @@ from .link import LinkPanel, copy_button
 from .page_state import Gathered, Inputs, Outputs, owner
 from .panel import Page, Panel, Tab
 from .previews import Previews
+from .served import ServedPanel
 from .settings import SettingsPanel, model_menu
 from .sides import SidesPanel, TokensTab
 from .talk import TalkPanel
@@ -105,7 +106,7 @@ class Layout:
         if opener and choosing:
             self.picker = picker.ModelPicker(choosing, opener, model)
         with gr.Row(elem_id="gv-asking"):
-            self.clip = ClipPanel(examples)
+            self.clip = ClipPanel(examples, first.load_others(engine, examples))
             question = opening.question or (examples[0].question if examples else "")
             self.talk = TalkPanel(question)
         with gr.Row(elem_id="gv-under"):
@@ -120,11 +121,13 @@ class Layout:
                 copy_button()
                 self.status = status.panel(display.status(engine))
         self.sides = SidesPanel(self.settings.controls)
+        (compared,) = (tab.methods for tab in self.tabs if isinstance(tab, CompareTab))
+        self.served = ServedPanel(self.settings.controls.method, compared)
 
     @property
     def panels(self) -> list[Panel]:
         """All panels but the link's, which knows them all, and the picker."""
-        return [self.clip, self.talk, self.settings, self.sides, *self.tabs]
+        return [self.clip, self.talk, self.settings, self.sides, self.served, *self.tabs]
 
     def connect(
         self,

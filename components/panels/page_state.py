@@ -152,13 +152,14 @@ class Inputs:
         )
 
     def sides(self, values: Values) -> Sides:
+        model = values[self.settings["model"]]
         return Sides(
             runs=values[self.runs] or [],
-            pinned=pinned_settings(values[self.pinned]),
+            pinned=pinned_settings(values[self.pinned], model),
             question=values[self.question] or "",
             sampling=self.request(values).sampling,
             version=self.gathered.version(values[self.gathered.box]),
-            model=values[self.settings["model"]],
+            model=model,
         )
 
     def habits_of(self, values: Values) -> Habits:

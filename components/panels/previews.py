@@ -14,10 +14,10 @@ from typing import Any
 import gradio as gr
 
 from ..session.actions import ask, preview
-from ..session.display import PageUpdate, caveat, message
-from ..session.request import Request, Sides
+from ..session.answers import caveat
+from ..session.display import PageUpdate, message
+from ..session.request import Request, Sides, can_answer
 from ..session.work.engine import Engine
-from ..session.work.local import PHOTOS
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, script
 from .page_state import Inputs, Outputs, owner
 
@@ -47,9 +47,12 @@ class Previews:
         how: Any = {"trigger_mode": "always_last", **QUEUED}
         inputs.after(began.success, self.on_follow, shown, [live], **how)
 
-    def after(self, event: Callable[..., Any], live: bool = True) -> None:
-        """Preview on ``event``. ``live``: the question may be asked again, too."""
-        event(None, None, None, js=script("preview", live), **PRIVATE)
+    def after(self, event: Callable[..., Any], live: bool = True, when: Any = None) -> None:
+        """Preview on ``event``. ``live``: the question may be asked again, too.
+
+        ``when``: a widget; while its value is False there is no preview.
+        """
+        event(None, when, None, js=script("preview", live), **PRIVATE)
 
     def of_moves(self, event: Callable[..., Any]) -> None:
         """Preview settings that are moved, at the pace at which previews are shown."""
@@ -80,7 +83,7 @@ class Previews:
             for update in preview.preview(engine, request, sides, session):
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
-        if request.model == PHOTOS or not live or caveat(request.example, request.model):
+        if not can_answer(request.model) or not live or caveat(request.example, request.model):
             return  # answers that mean nothing are given on demand only
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return

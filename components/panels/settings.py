@@ -96,7 +96,6 @@ class SettingsPanel(Panel):
         # A clip may be encoded for minutes: the preview of another one ends it at once.
         clip = [
             self.controls.method.input,
-            self.model.input,
             self.frames.release,
             self.pixels.input,
         ]

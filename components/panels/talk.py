@@ -14,6 +14,7 @@ from ..session.request import LONGEST
 from .events import AT_ONCE, Changes, Values
 from .page_state import owner
 from .panel import Page, Panel
+from .served import no_answers
 from .working import halted, start
 
 SAVED = "Saved run of the built-in model. Ask to repeat it."
@@ -34,6 +35,7 @@ class TalkPanel(Panel):
             min_width=160,
             elem_id="gv-question",
         )
+        no_answers()
         self.ask = gr.Button("Ask", variant="primary", scale=0, min_width=84, elem_id="gv-ask")
         self.stop = gr.Button("Stop", interactive=False, scale=0, min_width=72, elem_id="gv-stop")
         self.starters, self.stoppers = (self.ask,), (self.stop,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,34 +11,24 @@ from typing import Any, NotRequired, TypedDict
 import psutil
 import torch
 
-from gleanvid.cost import Cost
 from gleanvid.errors import OUT_OF_MEMORY, sentence
-from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
 
 from ..viewer.values import Clip
-from .clock import parts
-from .examples import Example
 from .work.engine import Engine
-from .work.local import BUILT_IN
 from .work.queue import Work
 
 log = logging.getLogger(__name__)
 
+IN_MENU = 33  # characters of a model's name that fit on a phone
 STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier questions and answers that the model reads again
-MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
 MIB = 2**20
 MINUTE_S = 60
 FAR_S = 5  # between two frames: they show different scenes
-IN_MENU = 33  # characters of a model's name that fit on a phone
 
-KNOWS_GLIMPSE = (
-    "The built-in model knows only Glimpse, clips of drawn shapes: "
-    "its words about others mean nothing."
-)
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 
 
@@ -61,8 +50,21 @@ class Exchange(TypedDict):
     answer: str
 
 
+class Label(TypedDict):
+    """A label of an encoder, and where its tokens show it most.
+
+    ``kept``: whether kept tokens show it; ``unit``: temporal unit; ``box``: left, top, right and
+    bottom as fractions of the frame.
+    """
+
+    text: str
+    kept: bool
+    unit: int
+    box: list[float]
+
+
 class Answer(TypedDict):
-    """An answer under a side of the viewer; see :func:`answer`."""
+    """An answer under a side of the viewer; see :func:`components.session.answers.answer`."""
 
     run: str | None
     side: str | None
@@ -76,7 +78,7 @@ class Answer(TypedDict):
     ttft_s: float | None
     parts: list[tuple[str, float]]  # of the time to the first token: name, seconds
     flops_saved: float | None
-    labels: NotRequired[bool]  # of an encoder, which are no words of an answer
+    labels: NotRequired[list[Label]]  # of an encoder, in place of words
     tokens_per_s: float | None
     model: NotRequired[str]  # that gave it, if the page has another
 
@@ -130,70 +132,6 @@ def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
     """(question, answer) pairs that the model reads again: the last ones, without empty ones."""
     pairs = [(item["question"], item["answer"].strip()) for item in exchanges]
     return [pair for pair in pairs if all(pair)][-EXCHANGES_READ:]
-
-
-def answer(
-    text: str,
-    run_id: str | None = None,
-    side: str | None = None,
-    *,
-    run: Run | None = None,
-    expected: str | None = None,
-    running: bool = False,
-    stale: bool = False,
-    caveat: str = "",
-    model: str = "",
-) -> Answer:
-    """An entry of the property ``answers`` of a ``MaskViewer``.
-
-    Args:
-        text: the model's words so far.
-        run_id: id of the run that gave it, one of the viewer's ``"runs"``; None before it has one.
-        side: "a" or "b", under which it stands while it streams or if its run is not in the viewer.
-        run: gives the question and the cost.
-        expected: the right answer, if known.
-        running: whether more words follow; no verdict is given yet.
-        stale: whether it was given under other settings than those on the page.
-        caveat: shown in place of a verdict; empty for none.
-        model: name of the model, if the page has another; the answer is stale then.
-    """
-    cost = run.cost if run is not None else None
-    is_judged = expected is not None and not running
-    entry: Answer = {
-        "run": run_id,
-        "side": side,
-        "text": text,
-        "running": running,
-        "right": same_answer(text, expected or "") if is_judged else None,
-        "expected": expected,
-        "stale": stale or bool(model),
-        "caveat": caveat,
-        "question": run.question.strip() if run is not None else "",
-        "ttft_s": _json_number(cost.ttft_s) if cost else None,
-        "parts": parts(cost) if cost else [],
-        "flops_saved": _json_number(cost.flops_reduction) if cost else None,
-        "tokens_per_s": _json_number(_speed(cost)) if cost else None,
-    }
-    if model:
-        entry["model"] = short_name(model)
-    return entry
-
-
-def _speed(cost: Cost) -> float:
-    """Tokens a second; NaN for an answer too short to tell."""
-    is_long = cost.new_tokens >= MIN_TIMED_TOKENS
-    return cost.tokens_per_s if is_long and cost.tokens_per_s else math.nan
-
-
-def _json_number(value: float) -> float | None:
-    """JSON has no NaN: a figure that was not measured is null."""
-    return round(float(value), 4) if math.isfinite(value) else None
-
-
-def caveat(example: Example | None, model: str) -> str:
-    """Warning that the model knows nothing about clips like this one; empty if it may."""
-    known = example is not None and example.questions
-    return "" if known or model != BUILT_IN else KNOWS_GLIMPSE
 
 
 def used(video: Video, units: int | None = None) -> str:

@@ -47,6 +47,12 @@ UNMEASURED = {  # by how a model's name begins: why it cannot say what mattered
     SCHEME: "What mattered can be measured of a model in this process, not of one on a server.",
     PREFIX: "What mattered can be measured of a model in this process, not of a recording.",
 }
+NOT_SERVED = "{title} {why}, which the photo encoder has not: choose another compressor."
+QUESTION, ATTENTION, INSIDE = (
+    "reads the question in a language model",
+    "reads attention",
+    "acts inside a language model",
+)
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
 SAMPLING = {
@@ -82,8 +88,14 @@ class Request:
     example: Example | None = None
 
     def make_compressor(self) -> Compressor:
-        """Return the compressor. Raises ``ValueError`` naming a bad setting."""
-        return make_compressor(self.compressor, self.settings)
+        """Return the compressor.
+
+        Raises ``ValueError`` for a bad setting, and for a method that the model cannot serve.
+        """
+        compressor = make_compressor(self.compressor, self.settings)
+        if why := refusal(self.model, compressor):
+            raise ValueError(why)
+        return compressor
 
     def check(self) -> None:
         """Raises ``ValueError`` for values that no widget of the page can send."""
@@ -100,7 +112,7 @@ class Request:
 
     def missing(self, question: str) -> str:
         """Sentence that says why nothing can be asked yet; empty if it can."""
-        if self.path and self.model == PHOTOS:
+        if self.path and not can_answer(self.model):
             return NO_ANSWERS
         if not self.path or not isinstance(question, str) or not question.strip():
             return NO_QUESTION if self.path else NO_CLIP
@@ -152,6 +164,28 @@ class Sides:
             if name in self.sampling
         )
         return bool(question) and run.question.strip() == question and all(same)
+
+
+def can_answer(model: str) -> bool:
+    """Whether the named model answers questions."""
+    return model != PHOTOS
+
+
+def refusal(model: str, compressor: Compressor) -> str:
+    """Why the named model cannot serve a compressor, in a sentence; empty if it may."""
+    why = lacking(model, compressor)
+    return NOT_SERVED.format(title=compressor.title, why=why) if why else ""
+
+
+def lacking(model: str, compressor: Compressor) -> str:
+    """What the named model lacks for a compressor; empty if it may serve it."""
+    if can_answer(model):
+        return ""
+    if "text" in compressor.needs:
+        return QUESTION
+    if compressor.needs:
+        return ATTENTION
+    return INSIDE if any(layer for layer, _ in compressor.stages) else ""
 
 
 def sent_settings(value: Any) -> dict[str, Any]:
@@ -206,9 +240,13 @@ def within(value: float | None, low: float | None, high: float | None, usual: fl
     return min(max(value, least), most)
 
 
-def pinned_settings(text: str | None) -> dict[str, Any] | None:
-    """Settings of A from the JSON of a page or link; None, for all tokens, if it is invalid."""
+def pinned_settings(text: str | None, model: str = "") -> dict[str, Any] | None:
+    """Settings of A from the JSON of a page or link.
+
+    None, for all tokens, if it is invalid or if ``model`` cannot serve the compressor.
+    """
     try:
-        return from_settings(json.loads((text or "")[:PINNED_CHARS])).settings()
+        compressor = from_settings(json.loads((text or "")[:PINNED_CHARS]))
     except MALFORMED:
         return None
+    return None if refusal(model, compressor) else compressor.settings()

@@ -3,7 +3,7 @@
 What goes in
     ``value``: :func:`components.viewer.payload.payload`: the clip, up to 12 runs and which of them
     are A and B (``b=None`` shows one run alone), with ``"runs"``, the ids of the runs in order.
-    ``answers``: a list of :func:`components.session.display.answer`, small, so that it can be sent
+    ``answers``: a list of :func:`components.session.answers.answer`, small, so that it can be sent
     with every word of a streamed answer. A side shows the answer of its run, else, greyed, the
     last one that names the side.
     ``pending``: what is under way while the picture is still of the settings before; else empty.

@@ -144,19 +144,26 @@ def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
 def publish(packed: Packed, folder: Path | None = None) -> Clip:
     """Write both files, named by their content; return the value with their addresses."""
     folder = folder or Path(get_upload_folder()) / "viewer"
+    sheet, data = _write(packed.sheet, "jpg", folder), _write(packed.data, "bin", folder)
+    return {**packed.value, "sheet": sheet, "data": data}
+
+
+def publish_frames(video: Video) -> File:
+    """Write the sheet of all frames; return its address."""
+    return _write(_frame_sheet(video)[0], "jpg", Path(get_upload_folder()) / "viewer")
+
+
+def _write(content: bytes, ending: str, folder: Path) -> File:
     folder.mkdir(parents=True, exist_ok=True)
     trim(folder, FOLDER_BYTES)
-    files = {}
-    for key, content, ending in (("sheet", packed.sheet, "jpg"), ("data", packed.data, "bin")):
-        path = folder / f"{hashlib.sha256(content).hexdigest()[:24]}.{ending}"
-        if path.exists():
-            path.touch()  # in use again: old files are deleted by age
-        else:
-            partial = path.with_suffix(f".{secrets.token_hex(4)}")
-            partial.write_bytes(content)
-            partial.replace(path)
-        files[key] = address(path)
-    return {**packed.value, "sheet": files["sheet"], "data": files["data"]}
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:24]}.{ending}"
+    if path.exists():
+        path.touch()  # in use again: old files are deleted by age
+    else:
+        partial = path.with_suffix(f".{secrets.token_hex(4)}")
+        partial.write_bytes(content)
+        partial.replace(path)
+    return address(path)
 
 
 def address(path: Path) -> File:

@@ -53,9 +53,9 @@ class TokenModel(ABC):
     ) -> Encoded:
         """Return the tokens of a clip with the signals in ``needs``. Raises ``ModelError``."""
 
-    def describe(self, tokens: VideoTokens, record: Compression) -> str:
-        """What kept tokens show, in words; "" from a model that has no words for tokens."""
-        return ""
+    def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]] | None:
+        """What tokens show, ready for JSON; None from a model that has no labels for tokens."""
+        return None
 
     def check_can_answer(self) -> None:
         """Raises ``ModelError`` unless the model answers; call it before encoding a clip."""

@@ -35,8 +35,17 @@ class Figure:
         return getattr(module, f"{self.name}_figure")(runs)
 
 
-def _several_runs(runs: Sequence[Run]) -> bool:
-    return len(runs) > 1
+def _several_masks(runs: Sequence[Run]) -> bool:
+    """Whether more than one run drops tokens: the others keep the same ones, all of them."""
+    dropping = sum(run.compression.num_kept < run.compression.num_tokens for run in runs)
+    return dropping > 1 or (dropping == 0 and len(runs) > 1)
+
+
+def _measured(runs: Sequence[Run]) -> bool:
+    """Whether a run holds what was measured on its features, which may be gone by now."""
+    from gleanvid.metrics import diagnostics_of
+
+    return any(diagnostics_of(run) is not None for run in runs)
 
 
 def _measured_novelty(runs: Sequence[Run]) -> bool:
@@ -45,11 +54,15 @@ def _measured_novelty(runs: Sequence[Run]) -> bool:
 
 def _several_ratios(runs: Sequence[Run]) -> bool:
     """Whether one method comes at several ratios: a curve needs two points."""
-    return max(Counter(str(run.compressor["name"]) for run in runs).values(), default=0) > 1
+    return (
+        _measured(runs)
+        and max(Counter(str(run.compressor["name"]) for run in runs).values(), default=0) > 1
+    )
 
 
 ENERGY = "% of the energy, logarithmic; a line ends where nothing is new"
 DIMENSION = "effective rank, directions; dashed: random"
+RANK = "effective rank, directions"
 FIGURES = {
     figure.name: figure
     for figure in (
@@ -61,8 +74,14 @@ FIGURES = {
             "units",
             _measured_novelty,
         ),
-        Figure("effective_rank", "Spread within each unit", "effective rank, directions", "units"),
-        Figure("residual_energy", "New against earlier units", ENERGY, "units"),
+        Figure(
+            "effective_rank",
+            "Spread within each unit",
+            "effective rank, directions",
+            "units",
+            _measured,
+        ),
+        Figure("residual_energy", "New against earlier units", ENERGY, "units", _measured),
         Figure(
             "spatial_iou",
             "Same positions in two units",
@@ -73,7 +92,7 @@ FIGURES = {
             "mask_overlap",
             "Same tokens in two methods",
             "IoU in hundredths; columns in the order of the rows",
-            needs=_several_runs,
+            needs=_several_masks,
         ),
         Figure("effective_dimension", "Spread by share kept", DIMENSION, needs=_several_ratios),
     )

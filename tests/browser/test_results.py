@@ -25,7 +25,7 @@ def bare(window, address):
 CSV = """async (module) => {
   const { csv } = await import(module);
   const answers = ["=1+1", "+cmd", "-2", "@x", 'a "b", c', "two\\nlines", "plain"];
-  const rows = answers.map((answer) => ({ label: "x", answer, right: null, error: "", cells: [] }));
+  const rows = answers.map((answer) => ({ label: "x", answer, right: null, error: "", cells: {} }));
   const asked = { question: "=Q", clip: "c.mp4", settings: { frames: 32 } };
   return [answers, csv({ columns: [], rows, asked }, { tally: () => new Map() })];
 }"""
@@ -45,7 +45,7 @@ DOTS = """async ([module, asked, ratios]) => {
   const rows = Array.from({ length: 12 }, (_, n) => ratios.map((ratio) => ({
     label: `Method ${n} ${ratio}`, method: `Method ${n}`, state: "done", ratio,
     parts: [["prefill", 0.1 * ratio]], quality: { value: 1, right: 1, of: 1, low: 0.2, high: 1 },
-    cells: [0, 40, 0, 5, 0, 100 * (1 - ratio), 0].map((x) => ["", x]),
+    cells: { Mattered: ["", 40], Compress: ["", 5], Saved: ["", 100 * (1 - ratio)] },
   }))).flat();
   const axes = { Cost: "flops", Quality: "mattered" };
   const worthless = rows.map((row) => ({ ...row, quality: null }));

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.server import serving
-from components.session.display import answer
+from components.session.answers import answer
 from components.viewer.payload import publish
 from tests.browser.conftest import listen
 from tests.browser.viewer_case import OTHER, PRUNED, made_case  # noqa: F401  (fixture)

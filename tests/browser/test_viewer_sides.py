@@ -7,7 +7,7 @@ import base64
 import pytest
 import torch
 
-from components.session.display import answer
+from components.session.answers import answer
 from components.viewer.payload import pack
 from gleanvid.types import Compression
 from tests.browser.alone import open_alone, settle

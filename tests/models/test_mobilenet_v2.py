@@ -111,11 +111,12 @@ def test_labels_of_all_tokens_have_a_place_and_kept_tokens_lose_some(model):
     assert {one.label for one in model.see(tokens, whole)} == names
     nothing_there = Compression.pruned(torch.tensor([0]), tokens.grid)
     assert {one.label for one in model.see(tokens, nothing_there)} <= names
-    assert model.describe(tokens, whole).count(",") == len(names) - 1
+    listed = model.labels(tokens, Compression.pruned(torch.tensor([0]), tokens.grid))
+    assert {one["label"] for one in listed} == names and not all(one["kept"] for one in listed)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_labels_in_half_precision(dtype):
     model = gleanvid.load_model("mobilenet_v2", device="cpu", dtype=dtype)
     tokens = model.encode(noise_video(2, 64, 64), max_pixels=2 * 64 * 64).tokens
-    assert isinstance(model.describe(tokens, gleanvid.GleanVID(0.25).compress(tokens)), str)
+    assert isinstance(model.labels(tokens, gleanvid.GleanVID(0.25).compress(tokens)), list)

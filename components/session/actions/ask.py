@@ -14,12 +14,13 @@ from gleanvid.run import Run
 from gleanvid.types import StoppedError
 
 from .. import clock, display
-from ..display import Answer, Exchange, PageUpdate, explain, message, progress, status
+from ..answers import Answer, answer, answers, caveat
+from ..display import Exchange, PageUpdate, explain, message, progress, status
 from ..request import Request, Sides
 from ..work.engine import Engine, decides_early
 from ..work.local import BUILT_IN
 from ..work.queue import Work
-from .preview import answers, find_run, update_of, view_both
+from .preview import find_run, update_of, view_both
 
 PAUSE_S = 0.15  # a slider rests this long before a question is asked again
 LIVE_S = 2.0  # a model that takes longer for an answer is only asked by hand
@@ -154,7 +155,7 @@ class _Asking:
         notice = message(self.work.why or display.used(video, run.compression.grid[0]))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
-        if not self.is_live and not self.work.why and (busy := clock.busy()):
+        if not self.work.why and (busy := clock.busy()):
             notice = message(f"{notice['text']} {busy}")
         self.engine.queue.leave(self.work)
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
@@ -218,10 +219,10 @@ class _Asking:
         request = self.request
         sampling, earlier = request.checked_sampling(), display.history(self.exchanges)
         others = [item for item in self.answers() if item["side"] != side]
-        warning = display.caveat(request.example, request.model)
+        warning = caveat(request.example, request.model)
 
         def growing(text: str) -> PageUpdate:
-            running = display.answer(text, None, side, running=True, caveat=warning)
+            running = answer(text, None, side, running=True, caveat=warning)
             return PageUpdate(answers=[*others, running])
 
         yield growing("")

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from gleanvid.types import StoppedError, Video
 
 from ..display import Message, explain, message, progress, waiting
-from ..request import NO_ANSWERS, NO_CLIP, Request
+from ..request import NO_ANSWERS, NO_CLIP, Request, can_answer
 from ..work.engine import Engine
-from ..work.local import PHOTOS
 from ..work.queue import POLL_S, Work
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _steps(
         steps.put(f"Checking: {text}…")
 
     def run() -> Report:
-        if name == PHOTOS:
+        if not can_answer(name):
             raise ValueError(NO_ANSWERS)
         model = engine.model(name)
         if not isinstance(model, ModelAdapter):

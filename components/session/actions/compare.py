@@ -21,7 +21,7 @@ from ...viewer.payload import MAX_METHODS
 from ...viewer.values import Clip
 from .. import clock, display
 from ..display import Answer, Message, explain, message, status
-from ..request import Request, Sides, unmeasured
+from ..request import NO_CLIP, Request, Sides, can_answer, unmeasured
 from ..work.engine import Engine
 from ..work.queue import Work
 from .plans import Plan, needs_of
@@ -73,14 +73,18 @@ def compare(
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """How many rows have an answer, and how many were refused."""
+    """How many rows are done, and how many were refused."""
     failed = sum(row.state == "failed" for row in rows)
     refused = f", {failed} refused" if failed else ""
-    return f"{len(rows) - failed} rows answered{refused}."
+    return f"{len(rows) - failed} rows done{refused}."
 
 
 def stopped(rows: Sequence[Any], planned: int) -> str:
     return f"Stopped: {len(rows)} of {planned} rows done."
+
+
+def _no_clip(request: Request) -> str:
+    return "" if request.path else NO_CLIP
 
 
 class _Comparison:
@@ -96,7 +100,8 @@ class _Comparison:
         measured: bool = False,
     ) -> None:
         self.engine, self.session, self.request, self.sides = engine, session, request, sides
-        self.questions = [sides.question, *more]
+        self.asks = can_answer(request.model)
+        self.questions = [sides.question, *more] if self.asks else []
         self.work = engine.pages.work(session)
         self.rows: list[Row] = []
         self.references: list[str] = []  # the answers of all tokens, by question
@@ -110,10 +115,10 @@ class _Comparison:
     def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
         """Run all plans until the person stops; then show the runs in the viewer."""
         request = self.request
-        for question in self.questions:
-            if text := request.missing(question):
-                yield Compared(message(text, "problem"), done=True)
-                return
+        missing = map(request.missing, self.questions) if self.asks else [_no_clip(request)]
+        if text := next(filter(None, missing), ""):
+            yield Compared(message(text, "problem"), done=True)
+            return
         plans = make_plans()
         self.rows = [Row(plan.label, plan.method) for plan in plans]
         notice = display.progress(self.engine, request.model, "Reading the clip…")
@@ -139,7 +144,8 @@ class _Comparison:
         """Return the row of a plan, done or failed; None if the person stopped it."""
         self.work = self.engine.pages.renew(self.session, self.work)
         row = self.rows[index] = replace(self.rows[index], state="running")
-        yield Compared(message(f"Answering with {plan.label}…"), [*self.rows])
+        doing = "Answering with" if self.asks else "Compressing with"
+        yield Compared(message(f"{doing} {plan.label}…"), [*self.rows])
         try:
             for update in display.waiting(self.engine, self.work):
                 yield Compared(update.notice, status=update.status)
@@ -156,7 +162,11 @@ class _Comparison:
     def _answered(self, row: Row, compressor: Compressor, clip: ClipKey) -> Row:
         """Return the finished row. Raises what the compressor raises, and ``StoppedError``."""
         engine, sampling = self.engine, self.request.checked_sampling()
-        engine.encode(clip, self.work)
+        encoded = engine.encode(clip, self.work)
+        if not self.asks:
+            run = engine.compress(clip, encoded, compressor)
+            run_id = engine.runs.add(run, self.request.path, self.request.example)
+            return replace(row, state="done", run=run, run_id=run_id)
         first, *more = self.questions
         short = replace(sampling, max_new_tokens=1)
         if not self.is_warm:
@@ -214,7 +224,13 @@ class _Comparison:
             return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
         in_viewer = replace(sides, runs=[*new, *sides.runs])
         a = find_run(engine, clip, sides.reference, in_viewer)  # A stays, if there is a run of it
-        runs = with_earlier(engine.runs, clip, dict([a] if a else []) | new, sides.runs)
+        b = None
+        with suppress(ValueError):  # B stays, too: a comparison moves no slider
+            b = find_run(engine, clip, request.make_compressor(), in_viewer)
+        if b and b[1].question != sides.question:
+            b = None
+        stay = [dict([one] if one else []) for one in (a, b)]
+        runs = with_earlier(engine.runs, clip, stay[0] | new | stay[1], sides.runs)
         runs = self._in_order(runs)
         first = dict(list(runs.items())[:MAX_METHODS])
         encoded = engine.encoded(clip)

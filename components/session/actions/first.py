@@ -1,6 +1,8 @@
-"""The results on the first screen: made once from an example, kept in ``assets/first``.
+"""The results that every example begins with: made once, kept in ``assets/first``.
 
-``python -m components.session.actions.first`` makes them again with the built-in model.
+``python -m components.session.actions.first`` makes them again, those of Glimpse clips with the
+built-in model and those of filmed clips with the photo encoder. The page opens with those of the
+first example; the others have a folder named like their clip, without its frames.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,33 +23,53 @@ from gleanvid.run import Run
 from gleanvid.types import VideoTokens
 
 from ...places import ASSETS
-from ...viewer.payload import address, pack
+from ...viewer.payload import address, pack, publish_frames
 from ...viewer.truth import truth
-from ..display import Answer
-from ..examples import Example, examples
-from ..request import Sides
+from ..answers import Answer, answers
+from ..examples import Example, examples, model_for
+from ..request import Request, Sides, can_answer
 from ..saved_relevance import questions, saved
 from ..saved_relevance import save as save_relevance
 from ..work.engine import Engine
+from ..work.local import BUILT_IN, PHOTOS, LocalBackend
+from ..work.queue import Work
 from ..work.store import RunStore
 from .figures import as_json, measured
-from .preview import answers, pair
+from .preview import pair
 
 FOLDER = ASSETS / "first"
 RATIO = 0.1  # the page begins with it: few enough that methods differ
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
+FEW = ("gleanvid", "full", "vidcom2", "uniform")  # methods of the examples after the first
 PREFIX = "first-"  # of the ids of these runs
+NUM_FRAMES = 32
 
 
 @dataclass(frozen=True)
 class First:
-    """What the page opens with; all empty where no result was made."""
+    """What the page shows of an example at first; all empty where no result was made."""
 
     viewer: Mapping[str, Any] | None = None
     answers: list[Answer] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)  # ids, in the order of Sides
     question: str = ""
     figures: Mapping[str, Any] = field(default_factory=dict)  # see figures.as_json
+    model: str = ""
+    compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B
+
+    def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
+        """Whether a page with these settings, and ``pinned`` as A, would show the same."""
+        if self.viewer is None or pinned or request.pixels or request.frames != NUM_FRAMES:
+            return False
+        with suppress(ValueError):
+            settings = request.make_compressor().settings()
+            return (request.model, settings) == (self.model, self.compressor)
+        return False
+
+    def opened(self, engine: Engine, example: Example) -> Mapping[str, Any]:
+        """The value of the viewer, with the frames of the clip. Raises ``VideoError``."""
+        frames = publish_frames(engine.clip(str(example.path), NUM_FRAMES))
+        return {**(self.viewer or {}), "sheet": frames, "video": address(example.path)}
 
 
 def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
@@ -61,7 +84,18 @@ def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
     }
     if clip is not None:
         viewer["video"] = address(clip)
-    return First(viewer, saved["answers"], viewer["runs"], saved["question"], saved["figures"])
+    figures, made_with = saved.get("figures", {}), (saved["model"], saved["compressor"])
+    return First(viewer, saved["answers"], viewer["runs"], saved["question"], figures, *made_with)
+
+
+def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]:
+    """By path: what the examples after the first begin with; their runs are in the store."""
+    found = {}
+    for example in examples[1:]:
+        folder = FOLDER / example.path.stem
+        found[str(example.path)] = saved = load(folder)
+        offer(engine, example, saved.runs, folder)
+    return found
 
 
 def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = FOLDER) -> None:
@@ -82,14 +116,19 @@ def save(
     example: Example,
     tokens: VideoTokens | None = None,
     folder: Path = FOLDER,
+    prefix: str = PREFIX,
 ) -> None:
-    """Save runs of one clip and question: B, then A, then others to choose from."""
+    """Save runs of one clip and question: B, then A, then others to choose from.
+
+    With the ``prefix`` of the first example, also the frames and curves that the page opens with.
+    """
     runs = [untimed(run) for run in measured(runs, tokens)]
     relevance = saved(example, runs[0].question, runs[0])
     packed = pack(runs, *pair(len(runs)), tokens, relevance)
-    ids = [f"{PREFIX}{index}" for index in range(len(runs))]
+    ids = [f"{prefix}{index}" for index in range(len(runs))]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "sheet.jpg").write_bytes(packed.sheet)
+    if prefix == PREFIX:
+        (folder / "sheet.jpg").write_bytes(packed.sheet)
     (folder / "tokens.bin").write_bytes(packed.data)
     question, video = runs[0].question, runs[0].video
     store = RunStore()
@@ -100,8 +139,9 @@ def save(
         "viewer": packed.value | {"runs": ids, "truth": truth(example.facts, question, video)},
         "answers": answers(store, Sides(ids, question=question)),
         "question": question,
-        "figures": as_json(runs),
-    }
+        "model": runs[0].model,
+        "compressor": dict(runs[0].compressor),
+    } | ({"figures": as_json(runs)} if prefix == PREFIX else {})
     (folder / "view.json").write_text(
         json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
@@ -120,29 +160,42 @@ def untimed(run: Run) -> Run:
     return replace(run, cost=replace(cost, generate_s=none))
 
 
-def make(example: Example, folder: Path = FOLDER) -> list[Run]:
-    """Ask the example's question of the built-in model, as the page would, and save the results."""
+def make(example: Example, names: Sequence[str], folder: Path, prefix: str) -> None:
+    """Make the results of an example with these methods, as the page would, and save them."""
+    from gleanvid import api
+
+    engine = Engine(LocalBackend({}))
+    model = model_for(example, BUILT_IN, (BUILT_IN, PHOTOS))
+    settings = {name: {} if name == "full" else {"retention_ratio": RATIO} for name in names}
+    methods = [COMPRESSORS[name](**given) for name, given in settings.items()]
+    video = engine.clip(str(example.path), NUM_FRAMES)
+    signals = frozenset[str]().union(*(method.needs for method in methods))
+    clip = ClipKey(video, model, signals=signals)
+    encoded = engine.encode(clip, Work())
+    if can_answer(model):
+        compared = api.compare(video, example.question, engine.model(model), methods)
+        runs = [run for run in compared if isinstance(run, Run)]
+    else:
+        runs = [engine.compress(clip, encoded, method) for method in methods]
+    save(runs, example, encoded.tokens, folder, prefix)
+
+
+def measure_relevance() -> None:
+    """Measure what mattered for the ready questions of the Glimpse examples."""
     from gleanvid import api, pipeline
 
-    model = pipeline.load_model("builtin")
-    video = pipeline.read_video(example.path, max_side=pipeline.MAX_SIDE)
-    settings = {name: {} if name == "full" else {"retention_ratio": RATIO} for name in METHODS}
-    methods = [COMPRESSORS[name](**given) for name, given in settings.items()]
-    api.ask(video, example.question, model)  # the first run of a process is slower
-    runs = [
-        run for run in api.compare(video, example.question, model, methods) if isinstance(run, Run)
-    ]
-    signals = frozenset[str]().union(*(method.needs for method in methods))
-    encoded, _ = pipeline.encode(ClipKey(video, model.name, signals=signals), model)
+    model = pipeline.load_model(BUILT_IN)
     save_relevance(
         (clip, api.relevance(clip.path, question, model, words=True))
         for clip in examples()
         if clip.questions
         for question in questions(clip)
     )
-    save(runs, example, encoded.tokens, folder)
-    return runs
 
 
 if __name__ == "__main__":
-    make(examples()[0])
+    opening, *others = examples()
+    measure_relevance()
+    make(opening, METHODS, FOLDER, PREFIX)
+    for other in others:
+        make(other, FEW, FOLDER / other.path.stem, f"{PREFIX}{other.path.stem}-")

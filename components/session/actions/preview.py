@@ -17,7 +17,8 @@ from gleanvid.types import StoppedError, VideoTokens
 from ...viewer.payload import MAX_METHODS, payload
 from ...viewer.values import Clip
 from .. import display
-from ..display import Answer, PageUpdate, explain, message, progress, status
+from ..answers import Answer, answers
+from ..display import PageUpdate, explain, message, progress, status
 from ..examples import Example
 from ..request import NO_CLIP, Request, Sides, unmeasured
 from ..work.backend import EncodedClip
@@ -215,45 +216,6 @@ def find_run(
     ]
     exact = [pair for pair in same if sides.are_answered_by(pair[1])]
     return next(iter(exact if answered else [*exact, *same]), None)
-
-
-def answers(store: RunStore, sides: Sides) -> list[Answer]:
-    """The answers of the runs in the viewer.
-
-    A side whose run has none shows the last answer of its method, as stale.
-    """
-    runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
-    found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
-    for side, run in zip("ba", runs.values(), strict=False):
-        if run.question or run.answer:
-            continue
-        method = run.compressor.get("name")
-        earlier = (
-            _answer(store, other_id, other, sides, side)
-            for other_id, other in runs.items()
-            if other.compressor.get("name") == method
-        )
-        found.append(next(filter(None, earlier), None))
-    return [item for item in found if item]
-
-
-def _answer(
-    store: RunStore, run_id: str, run: Run, sides: Sides, side: str | None
-) -> Answer | None:
-    if not run.question and not run.answer:
-        return None
-    example = store.example(run_id)
-    said = display.answer(
-        run.answer,
-        run_id,
-        side,
-        run=run,
-        expected=example.expected(run.question) if example else None,
-        stale=bool(run.question) and not sides.are_answered_by(run),
-        caveat=display.caveat(example, run.model),
-        model=run.model if sides.model not in ("", run.model) else "",
-    )
-    return said if run.question else {**said, "labels": True}
 
 
 def pair(count: int) -> tuple[int, int | None]:

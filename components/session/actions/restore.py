@@ -27,6 +27,7 @@ from .preview import View, pair, view_of
 KEPT_CHARS = 10_000
 BACK = "Your results, as they were before the page was loaded again."
 NO_CLIP = "Their clip is no longer here: upload it again to ask more about it."
+NO_SHELF = "Clips of your own left the row of clips: upload them again."
 NO_TABLE = "The table of a comparison is not kept: compare again."
 SOME_GONE = "Some are no longer on the server."
 ALL_GONE = "What was on this page before is no longer on the server. Choose a clip and ask again."
@@ -46,10 +47,12 @@ def restored(engine: Engine, text: str | None, model: str = "") -> Restored | No
 
     ``text``: what ``assets/page/kept.js`` wrote; ``model``: as in `Sides`.
     """
-    ids, was_compared = kept(text)
+    ids, was_compared, own = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
     if not runs:
-        return Restored(ALL_GONE) if ids else None
+        lost = [ALL_GONE] if ids else []
+        lost += [NO_SHELF] if own else []
+        return Restored(" ".join(lost)) if lost else None
     fit = together(runs)
     first_id, first = next(iter(fit.items()))
     path, example = engine.runs.path(first_id), engine.runs.example(first_id)
@@ -61,22 +64,25 @@ def restored(engine: Engine, text: str | None, model: str = "") -> Restored | No
         sentences.append(SOME_GONE)
     if path is None:
         sentences.append(NO_CLIP)
+    elif [clip for clip in own if not path.endswith(clip)]:
+        sentences.append(NO_SHELF)
     if was_compared:
         sentences.append(NO_TABLE)
     return Restored(" ".join(sentences), view, path)
 
 
-def kept(text: str | None) -> tuple[list[str], bool]:
-    """Ids of the runs in the viewer, and whether the page had a comparison.
+def kept(text: str | None) -> tuple[list[str], bool, list[str]]:
+    """Ids of the runs in the viewer, whether the page had a comparison, and clips of one's own.
 
     Anything else that a browser sends is read as no ids.
     """
     try:
         content = json.loads((text or "")[:KEPT_CHARS])
         ids, was_compared = map(str, content["shown"]), content.get("compared") is True
+        own = [str(clip) for clip in content.get("own", [])]
     except MALFORMED:
-        return [], False
-    return list(dict.fromkeys(ids))[:MAX_METHODS], was_compared
+        return [], False, []
+    return list(dict.fromkeys(ids))[:MAX_METHODS], was_compared, own
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:

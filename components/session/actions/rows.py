@@ -15,6 +15,7 @@ from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
 from .. import clock
+from ..answers import label_recall, labels_of
 
 FIRST_TOKEN = (
     "Encoding the clip, choosing its tokens and prefill; decoding the file is not in it. "
@@ -24,8 +25,9 @@ MATTERED = (
     "How much is kept of what the answer of all tokens rests on: a measure of this model's use of "
     "its input, not of truth"
 )
-COLUMNS = (  # title, unit, what it is; in the order of :func:`figures`
+COLUMNS = (  # title, unit, what it is; see :func:`figures`
     ("Tokens", "kept", "Visual tokens that enter the language model"),
+    ("Labels", "% of all", "Labels of all tokens that kept tokens still show: recall"),
     ("Mattered", "% kept", MATTERED),
     ("First token", "s", FIRST_TOKEN),
     ("Compress", "ms", "Choosing the tokens"),
@@ -134,7 +136,10 @@ def _line(
         "colour": look["line"]["color"],
         "dash": look["line"]["dash"],
         "symbol": look["marker"]["symbol"],
-        "cells": [[figure_text(value), _finite(value)] for value in figures(row)],
+        "labels": labels_of(row.run) if row.run else None,
+        "cells": {
+            title: [figure_text(value), _finite(value)] for title, value in figures(row).items()
+        },
     }
 
 
@@ -159,7 +164,7 @@ def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any
     The fraction that is right, with Wilson's interval, where the right answers are known; else the
     mean agreement with the answers of all tokens. None where words mean nothing.
     """
-    if not row.runs or asked.caveat:
+    if row.run is None or not row.run.question or asked.caveat:
         return None
     answers = [run.answer for run in row.runs.values()]
     truths = [truth for _, truth in asked.questions] or [asked.expected]
@@ -185,21 +190,22 @@ def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
     return value and value | {"earlier": True}
 
 
-def figures(row: Row) -> list[float | int]:
-    """The numbers of a row in the order of ``COLUMNS``, NaN for those it has not."""
+def figures(row: Row) -> dict[str, float | int]:
+    """The numbers of a row by the titles of ``COLUMNS``, NaN for those it has not."""
     run = row.run
     if run is None:
-        return [math.nan] * len(COLUMNS)
+        return {title: math.nan for title, _, _ in COLUMNS}
     cost = run.cost
-    return [
-        cost.visual_tokens_kept,
-        100 * row.mattered,
-        cost.ttft_s,
-        1000 * cost.compress_s,
-        run.device_memory_mib,
-        100 * cost.flops_reduction,
-        row.score,
-    ]
+    return {
+        "Tokens": cost.visual_tokens_kept,
+        "Labels": 100 * label_recall(run),
+        "Mattered": 100 * row.mattered,
+        "First token": cost.ttft_s,
+        "Compress": 1000 * cost.compress_s,
+        "Memory": run.device_memory_mib,
+        "Saved": 100 * cost.flops_reduction,
+        "Log-prob.": row.score,
+    }
 
 
 def figure_text(value: float | int) -> str:
@@ -242,4 +248,5 @@ def _numbers(row: Row, reference: str | None) -> dict[str, float]:
         "flops_saved_percent": 100 * cost.flops_reduction if cost else none,
         "agreement": agreement(run.answer, reference) if run and reference is not None else none,
         "mean_log_probability": row.score,
+        "label_recall": label_recall(run) if run else none,
     }

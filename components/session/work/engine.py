@@ -155,21 +155,22 @@ class Engine:
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
         model = self.models.held.get(clip.model)
-        words = ""
+        labels = {}
         if isinstance(model, TokenModel):
             with _held(model.lock, work or Work()):
-                words = model.describe(encoded.tokens, record)
+                seen = model.labels(encoded.tokens, record)
+            labels = {} if seen is None else {"labels": seen}
         return Run(
             video=clip.video,
             question="",
             model=clip.model,
             compressor=compressor.settings(),
             by_layer={layer: record},
-            answer=words,
+            answer="",
             cost=Cost.tokens_only(record),
             seconds=_placed(encoded.tokens.seconds),
             rectangles=_placed(encoded.tokens.rectangles),
-            made_with={"versions": versions(), "max_pixels": clip.max_pixels},
+            made_with={"versions": versions(), "max_pixels": clip.max_pixels} | labels,
         )
 
     def answer(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -55,7 +55,7 @@ class MobileNetV2(TokenModel):
     def __init__(self, name: str, hf_model: Any, max_pixels: int | None = None) -> None:
         super().__init__(name, checked_max_pixels(max_pixels))
         self.hf_model = hf_model.to(memory_format=torch.channels_last)  # a fifth faster on a CPU
-        self.labels: dict[int, str] = hf_model.config.id2label
+        self.words: dict[int, str] = hf_model.config.id2label
         self._likely: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 
     @property
@@ -133,17 +133,20 @@ class MobileNetV2(TokenModel):
             if number not in found:
                 box = _window_box(tokens, *corner)
                 found[number] = Seen(
-                    self.labels[number], float(likely[place]), int(unit[place]), box
+                    self.words[number], float(likely[place]), int(unit[place]), box
                 )
         return list(found.values())
 
-    def describe(self, tokens: VideoTokens, record: Compression) -> str:
-        """The labels that kept tokens show, out of those of all tokens, as a sentence."""
-        every, kept = self.see(tokens), {seen.label for seen in self.see(tokens, record)}
-        if not every:
-            return "No label of ImageNet fits."
-        named = ", ".join(seen.label for seen in every if seen.label in kept)
-        return f"ImageNet labels: {named or 'none'}"
+    def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]]:
+        """The labels of all tokens as dictionaries: the fields of ``Seen``, and ``kept``.
+
+        ``kept``: whether the tokens of ``record`` show the label; it is where they show it most.
+        """
+        kept = {seen.label: seen for seen in self.see(tokens, record)}
+        return [
+            asdict(kept.get(seen.label, seen)) | {"kept": seen.label in kept}
+            for seen in self.see(tokens)
+        ]
 
     def _places(self, tokens: VideoTokens) -> Tensor:
         """int64 [P, 4]: unit, row and column of windows with a likely label of all tokens."""

@@ -105,6 +105,7 @@ def test_results_of_a_clip_come_back_with_it_and_an_upload_keeps_its_thumbnail(t
     first = str(examples()[0].path)
     values = {panel.file: first, runs: ["one", "two"], panel.tried: {}, question: "Mine?"}
     values |= {panel.own: {path: shelved["picture"]}, panel.model: "builtin"}
+    values |= {panel.method: "gleanvid"}
     away = panel.on_shelf(USER, SimpleNamespace(place=0), values)
     assert away[panel.file] == path and away[runs] == []
     values |= {panel.file: path, runs: ["three"], panel.tried: away[panel.tried]}

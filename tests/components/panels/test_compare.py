@@ -11,7 +11,8 @@ from components.panels.compare import asked_with
 from components.panels.page import build_app
 from components.session.actions.compare import Compared
 from components.session.actions.rows import Asked, Row, table_view
-from components.session.display import KNOWS_GLIMPSE, message
+from components.session.answers import KNOWS_GLIMPSE
+from components.session.display import message
 from components.session.examples import Example
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend

@@ -124,8 +124,8 @@ def test_the_page_gets_keys_and_defaults_of_all_gathered_settings():
     script = next(
         fn.js for fn in page.fns.values() if str(fn.js).startswith("gleanvid.openSettings(")
     )
-    keys, defaults, folded, examples = json.loads(f"[{script.partition('(')[2][:-1]}]")
-    assert {"seed", "question", "a", "", None} <= set(keys) and examples == []
+    keys, defaults, folded, examples, silent = json.loads(f"[{script.partition('(')[2][:-1]}]")
+    assert {"seed", "question", "a", "", None} <= set(keys) and examples == silent == []
     assert {"compressor", "gleanvid.tau", "vcast.temperature", "ratios"} <= set(defaults)
     assert defaults["gleanvid.novelty_history"] is None and set(folded) >= FOLDED
 

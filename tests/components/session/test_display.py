@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from components.session.answers import answer
 from components.session.display import (
     STILL_LOADING,
-    answer,
     duration_text,
     history,
     progress,

@@ -10,6 +10,7 @@ import torch
 from components.session import display
 from components.session.actions.ask import LIVE_S, Habits, ask, ask_live, is_slow
 from components.session.actions.preview import DECIDES_LATE, preview
+from components.session.answers import KNOWS_GLIMPSE
 from components.session.examples import Example
 from components.session.request import NO_CLIP, NO_QUESTION, Request, Sides
 from components.session.work.engine import Engine
@@ -106,7 +107,7 @@ def test_verdict_is_given_if_the_right_answer_is_known(clip, tmp_path):
     engine.backend.word = "other"
     assert last_of(updates_of(engine, known)).answers[0]["right"] is False
     unjudged = last_of(updates_of(engine, unknown)).answers[0]
-    assert unjudged["right"] is None and unjudged["caveat"] == display.KNOWS_GLIMPSE
+    assert unjudged["right"] is None and unjudged["caveat"] == KNOWS_GLIMPSE
 
 
 def test_slow_model_is_asked_by_hand_only(clip):

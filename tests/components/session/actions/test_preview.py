@@ -10,8 +10,9 @@ import pytest
 
 from components.session.actions import uploads
 from components.session.actions.ask import Habits, ask, ask_live
-from components.session.actions.preview import BEFORE, answers, preview
+from components.session.actions.preview import BEFORE, preview
 from components.session.actions.runs import distinct
+from components.session.answers import answers
 from components.session.request import NO_CLIP, Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID, Uniform

@@ -89,7 +89,18 @@ def test_what_no_page_kept_changes_nothing(page, text):
 
 def test_more_than_a_page_shows_is_not_read():
     many = [f"id {index}" for index in range(99)]
-    assert restore.kept(kept(many)) == (many[: restore.MAX_METHODS], False)
+    assert restore.kept(kept(many)) == (many[: restore.MAX_METHODS], False, [])
+
+
+def test_clips_that_left_the_page_are_named_unless_one_came_back(page, clip):
+    engine, last = page
+    both = json.dumps({"shown": last.runs, "own": [f"{clip.parent.name}/clip.mp4", "b/c.mp4"]})
+    assert restore.restored(engine, both).text == f"{restore.BACK} {restore.NO_SHELF}"
+    own = json.dumps({"shown": last.runs, "own": [f"{clip.parent.name}/clip.mp4"]})
+    assert restore.restored(engine, own).text == restore.BACK
+    assert (
+        restore.restored(engine, json.dumps({"shown": [], "own": ["x"]})).text == restore.NO_SHELF
+    )
 
 
 def test_ids_cannot_be_guessed(page):

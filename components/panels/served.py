@@ -1,0 +1,91 @@
+"""The methods on offer: those that the chosen model serves, in every menu that has methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import gradio as gr
+
+from gleanvid.compressors import COMPRESSORS
+
+from ..session.request import NO_ANSWERS, lacking
+from .events import AT_ONCE, Changes, Values
+from .panel import Page, Panel
+
+SILENT = f'<p class="gv-silent">{NO_ANSWERS}</p>'
+SOME = "{count} of {all} are left out: they need attention or a language model. Compare names them."
+
+
+def no_answers() -> gr.HTML:
+    """The sentence in place of what asks; the page shows it with a model that does not answer."""
+    return gr.HTML(SILENT, js_on_load=None, apply_default_css=False)
+
+
+def served_method(model: str, method: str) -> str:
+    """The method, or the first one where the model cannot serve it."""
+    return method if method not in not_served(model) else next(iter(_offered(model)))
+
+
+class ServedPanel(Panel):
+    """Keeps the menus of methods to what the model serves. ``compared``: the boxes of Compare."""
+
+    def __init__(self, method: gr.Dropdown, compared: gr.CheckboxGroup) -> None:
+        self.method, self.compared = method, compared
+
+    def connect(self, page: Page) -> None:
+        self.model, self.viewer = page.inputs.settings["model"], page.outputs.viewer
+        self.apart = gr.State([])  # methods of Compare that wait for a model that serves them
+        stood = {self.model, self.method, self.compared, self.apart}
+        menus = [self.method, self.compared, self.apart, self.viewer]
+        self.model.change(self.on_change, stood, menus, **AT_ONCE)
+        # A clip may be encoded for minutes: the preview with another model ends it at once.
+        chosen = self.model.input(self.on_input, {self.model, self.method}, self.method, **AT_ONCE)
+        page.preview.after(chosen.then)
+
+    def on_change(self, values: Values) -> Changes:
+        """Gradio refuses a value that is no choice, so what is left out is unticked, too."""
+        model, method = values[self.model], values[self.method]
+        ticked = [*values[self.compared], *values[self.apart]]
+        served = [name for name in ticked if name not in not_served(model)]
+        offered, count = _offered(model), len(not_served(model))
+        titles = [(title, name) for name, title in offered.items()]
+        some = SOME.format(count=count, all=len(COMPRESSORS)) if count else ""
+        boxes = [row for row in titles if row[1] != "full"]
+        return {
+            self.method: gr.update(
+                choices=titles, info=some or None, value=served_method(model, method)
+            ),
+            self.compared: gr.update(
+                choices=boxes, info=not_served_sentence(model) or None, value=served
+            ),
+            self.apart: [name for name in ticked if name not in served],
+            self.viewer: gr.update(choices=list(offered.items())),
+        }
+
+    def on_input(self, values: Values) -> Changes:
+        method = served_method(values[self.model], values[self.method])
+        return gr.skip() if method == values[self.method] else {self.method: method}
+
+
+@cache
+def not_served(model: str) -> dict[str, str]:
+    """By name: what the named model lacks for the compressors that it cannot serve."""
+    reasons = {name: lacking(model, method()) for name, method in COMPRESSORS.items()}
+    return {name: why for name, why in reasons.items() if why}
+
+
+def not_served_sentence(model: str) -> str:
+    """Which compressors the menu leaves out with this model, and why; empty for none."""
+    groups: dict[str, list[str]] = {}
+    for name, why in not_served(model).items():
+        groups.setdefault(why, []).append(COMPRESSORS[name].title)
+    listed = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in groups.items())
+    return f"Not with the photo encoder: {listed}." if listed else ""
+
+
+def _offered(model: str) -> Mapping[str, Any]:
+    """The title of every method that the model serves, by name; GleanVID first."""
+    names = sorted(COMPRESSORS, key=lambda name: name != "gleanvid")
+    return {name: COMPRESSORS[name].title for name in names if name not in not_served(model)}

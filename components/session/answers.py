@@ -1,0 +1,163 @@
+"""What stands under a side of the viewer: an answer with its cost, or an encoder's labels."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+
+from gleanvid.cost import Cost
+from gleanvid.errors import MALFORMED
+from gleanvid.metrics import same_answer
+from gleanvid.run import Run
+
+from .clock import parts
+from .display import Answer, Label, short_name
+from .examples import Example
+from .request import Sides
+from .work.local import BUILT_IN
+from .work.store import RunStore
+
+MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
+KNOWS_GLIMPSE = (
+    "The built-in model knows only Glimpse, clips of drawn shapes: "
+    "its words about others mean nothing."
+)
+
+
+def answers(store: RunStore, sides: Sides) -> list[Answer]:
+    """The answers of the runs in the viewer.
+
+    A side whose run has none shows the last answer of its method, as stale.
+    """
+    runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
+    found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
+    for side, run in zip("ba", runs.values(), strict=False):
+        if run.question or "labels" in run.made_with:
+            continue
+        method = run.compressor.get("name")
+        earlier = (
+            _answer(store, other_id, other, sides, side)
+            for other_id, other in runs.items()
+            if other.compressor.get("name") == method
+        )
+        found.append(next(filter(None, earlier), None))
+    return [item for item in found if item]
+
+
+def _answer(
+    store: RunStore, run_id: str, run: Run, sides: Sides, side: str | None
+) -> Answer | None:
+    labels = labels_of(run)
+    if not run.question and labels is None:
+        return None
+    example = store.example(run_id)
+    return answer(
+        run.answer,
+        run_id,
+        side,
+        run=run,
+        expected=example.expected(run.question) if example else None,
+        stale=bool(run.question) and not sides.are_answered_by(run),
+        caveat=caveat(example, run.model),
+        model=run.model if sides.model not in ("", run.model) else "",
+        labels=labels,
+    )
+
+
+def labels_of(run: Run) -> list[Label] | None:
+    """The labels that an encoder gave the tokens of a run; None where it gives none.
+
+    A run may come from a file of a visitor: what is no list of labels is read as no labels.
+    """
+    if run.question or "labels" not in run.made_with:
+        return None
+    height, width = run.video.source_size
+    try:
+        return [
+            {
+                "text": str(one["label"]),
+                "kept": one["kept"] is True,
+                "unit": int(one["unit"]),
+                "box": [
+                    float(edge) / size
+                    for edge, size in zip(one["rectangle"], (width, height) * 2, strict=True)
+                ],
+            }
+            for one in run.made_with["labels"]
+        ]
+    except MALFORMED:
+        return []
+
+
+def label_recall(run: Run) -> float:
+    """Fraction of the labels of all tokens that kept tokens show; NaN without labels."""
+    labels = labels_of(run)
+    return fmean(one["kept"] for one in labels) if labels else math.nan
+
+
+def answer(
+    text: str,
+    run_id: str | None = None,
+    side: str | None = None,
+    *,
+    run: Run | None = None,
+    expected: str | None = None,
+    running: bool = False,
+    stale: bool = False,
+    caveat: str = "",
+    model: str = "",
+    labels: list[Label] | None = None,
+) -> Answer:
+    """An entry of the property ``answers`` of a ``MaskViewer``.
+
+    Args:
+        text: the model's words so far.
+        run_id: id of the run that gave it, one of the viewer's ``"runs"``; None before it has one.
+        side: "a" or "b", under which it stands while it streams or if its run is not in the viewer.
+        run: gives the question and the cost.
+        expected: the right answer, if known.
+        running: whether more words follow; no verdict is given yet.
+        stale: whether it was given under other settings than those on the page.
+        caveat: shown in place of a verdict; empty for none.
+        model: name of the model, if the page has another; the answer is stale then.
+        labels: what :func:`labels_of` gives for the run.
+    """
+    cost = run.cost if run is not None else None
+    is_judged = expected is not None and not running
+    entry: Answer = {
+        "run": run_id,
+        "side": side,
+        "text": text,
+        "running": running,
+        "right": same_answer(text, expected or "") if is_judged else None,
+        "expected": expected,
+        "stale": stale or bool(model),
+        "caveat": caveat,
+        "question": run.question.strip() if run is not None else "",
+        "ttft_s": _json_number(cost.ttft_s) if cost else None,
+        "parts": parts(cost) if cost else [],
+        "flops_saved": _json_number(cost.flops_reduction) if cost else None,
+        "tokens_per_s": _json_number(_speed(cost)) if cost else None,
+    }
+    if labels is not None:
+        entry["labels"] = labels
+    if model:
+        entry["model"] = short_name(model)
+    return entry
+
+
+def _speed(cost: Cost) -> float:
+    """Tokens a second; NaN for an answer too short to tell."""
+    is_long = cost.new_tokens >= MIN_TIMED_TOKENS
+    return cost.tokens_per_s if is_long and cost.tokens_per_s else math.nan
+
+
+def _json_number(value: float) -> float | None:
+    """JSON has no NaN: a figure that was not measured is null."""
+    return round(float(value), 4) if math.isfinite(value) else None
+
+
+def caveat(example: Example | None, model: str) -> str:
+    """Warning that the model knows nothing about clips like this one; empty if it may."""
+    known = example is not None and example.questions
+    return "" if known or model != BUILT_IN else KNOWS_GLIMPSE

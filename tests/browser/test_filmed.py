@@ -1,0 +1,97 @@
+"""Filmed clips: saved results, labels that lead to their tokens, and nothing that asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.panels.page import BUILT_IN_MODEL, PHOTO_MODEL
+from components.session.examples import examples
+from components.session.work.engine import Engine
+from components.session.work.local import LocalBackend
+from tests.browser.conftest import listen, served
+from tests.browser.steps import notice, settle, tab
+
+METHODS = "[...document.querySelectorAll('#gv-methods label')].map((label) => label.innerText)"
+OFFERED = """![...document.querySelectorAll('[data-pick=b] option')]
+  .some(({ value }) => value === 'run:fastv')"""
+FLASH, DRIVEWAY = (f"[id='gv-example-{name}.mp4']" for name in ("glimpse_1", "driveway"))
+
+
+@pytest.fixture(scope="module")
+def page(browser):
+    with served(Engine(LocalBackend({})), examples(), [BUILT_IN_MODEL, PHOTO_MODEL]) as url:
+        page = listen(browser)
+        page.goto(url)
+        page.wait_for_selector(".gv-viewer[data-state=ready]")
+        page.locator(DRIVEWAY).click()
+        notice(page, "Saved result.")
+        yield page
+        page.close()
+
+
+def test_example_shows_its_saved_result_without_encoding(page):
+    page.wait_for_selector(".gv-pane[data-side=b] .gv-seen")
+    words = page.locator(".gv-pane[data-side=b] .gv-seen p").inner_text()
+    assert " of " in words and words.endswith("labels of ImageNet:")
+    assert page.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
+    page.wait_for_timeout(500)
+    assert page.locator(".gv-viewer[data-pending]").count() == 0 and page.errors == []
+
+
+def test_label_leads_to_its_unit_by_keyboard_and_outlines_its_tokens(page):
+    way = page.locator(".gv-pane[data-side=b] .gv-seen").get_by_role("button").first
+    unit = int(way.get_attribute("title").rpartition(" ")[2])
+    page.focus(".gv-scrub")
+    page.keyboard.press("Home" if unit > 1 else "End")
+    frame = page.locator(".gv-pane[data-side=b] canvas")
+    way.focus()
+    page.keyboard.press("Enter")
+    settle(page)
+    outlined = frame.screenshot()
+    assert way.get_attribute("aria-pressed") == "true"
+    assert page.locator(".gv-clock small").inner_text().startswith(f"unit {unit} of")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert way.get_attribute("aria-pressed") == "false" and frame.screenshot() != outlined
+
+
+def test_nothing_asks_a_model_that_does_not_answer(page):
+    assert (
+        not page.locator("#gv-ask").is_visible() and not page.locator("#gv-question").is_visible()
+    )
+    assert page.locator(".gv-silent").first.is_visible()
+    tab(page, "Check")
+    assert not page.get_by_role("button", name="Check this model").is_visible()
+    tab(page, "Export and API")
+    page.click("#gv-code")
+    page.wait_for_selector(".gv-code pre")
+    assert "gleanvid.ask" not in page.locator(".gv-code").inner_text()
+    tab(page, "Compare")
+    page.wait_for_function(f"!{METHODS}.includes('FastV')")
+    assert page.locator("#gv-methods").inner_text().count("FastV (") == 0
+    assert page.evaluate(METHODS)[0] == "GleanVID"
+    tab(page, "Tokens")
+
+
+def test_refused_method_does_not_stay_for_the_next_clip(page):
+    page.locator(FLASH).click()
+    page.wait_for_selector("#gv-ask:visible")
+    page.locator("[data-pick=b] select").select_option("run:fastv")
+    page.wait_for_function("gleanvid.setting('compressor') === 'fastv'")
+    page.locator(DRIVEWAY).click()
+    page.wait_for_function("gleanvid.setting('compressor') === 'gleanvid'")
+    page.wait_for_selector(".gv-pane[data-side=b] .gv-seen")
+    assert page.locator(".gv-viewer").get_attribute("data-state") == "ready"
+    page.wait_for_function(OFFERED)
+
+
+def test_comparison_has_the_recall_of_labels(page):
+    tab(page, "Compare")
+    page.click("#gv-compare-start")
+    page.wait_for_selector("#gv-rows progress")
+    page.wait_for_selector("#gv-rows .gv-where:not([hidden])", timeout=240_000)
+    heads = page.locator("#gv-rows thead").inner_text()
+    assert "Labels" in heads and "Seen" in heads and "Answer" not in heads
+    rows = page.locator("#gv-rows tbody tr")
+    assert rows.count() >= 4 and "100" in rows.first.inner_text()
+    assert page.errors == []

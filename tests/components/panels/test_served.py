@@ -1,0 +1,37 @@
+"""What a model cannot do is known before it is loaded, and every menu and button goes by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.files import snippets
+from components.panels.served import not_served, not_served_sentence, served_method
+from components.session.request import Request, can_answer, refusal
+from components.session.work.local import BUILT_IN, PHOTOS
+from gleanvid.compressors import COMPRESSORS
+
+
+def test_photo_encoder_serves_what_needs_tokens_alone():
+    assert can_answer(BUILT_IN) and not not_served(BUILT_IN) and not can_answer(PHOTOS)
+    expected = {"visionzip", "holitom", "flashvid", "aot", "cdpruner"}
+    assert set(not_served(PHOTOS)) == expected | {"fastv", "sparsevlm", "framefusion"}
+    sentence = not_served_sentence(PHOTOS)
+    assert all(COMPRESSORS[name].title in sentence for name in not_served(PHOTOS))
+
+
+@pytest.mark.parametrize("name", COMPRESSORS)
+def test_request_refuses_what_the_menu_leaves_out(name):
+    request = Request("clip.mp4", 8, PHOTOS, name)
+    if name not in not_served(PHOTOS):
+        assert request.make_compressor().name == served_method(PHOTOS, name) == name
+        return
+    assert refusal(PHOTOS, COMPRESSORS[name]()) and served_method(PHOTOS, name) == "gleanvid"
+    with pytest.raises(ValueError, match="photo encoder"):
+        request.make_compressor()
+
+
+def test_code_of_a_model_without_answers_compresses():
+    recipe = snippets.Recipe("x.mp4", "What?", PHOTOS, 16, COMPRESSORS["uniform"](0.1), asks=False)
+    texts = [snippets.python(recipe), snippets.command(recipe), snippets.curl(recipe, "http://a")]
+    assert all("compress" in text and "What?" not in text for text in texts)
+    assert not any("ask" in text for text in texts)
