@@ -68,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raises ``ValueError`` for options that cannot be."""
+    """Check options against each other. Raises ``ValueError``."""
     if options.mcp and find_spec("mcp") is None:
         raise ValueError("--mcp needs one more package: pip install 'gleanvid[mcp]'")
     if options.recordings is not None and not options.recordings.is_dir():
@@ -88,7 +88,7 @@ def check(options: argparse.Namespace) -> None:
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options of a command line; ends the program where they cannot be."""
+    """Read the options of a command line; ends the program where they are wrong."""
     parser = argparse.ArgumentParser(description="Ask a video, see which tokens were kept.")
     add_options(parser)
     options = parser.parse_args(arguments)
@@ -100,24 +100,27 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Keywords of ``load_model`` by name: the built-in model beside another shares its device."""
+    """Return the keywords of ``load_model`` by model.
+
+    Beside another model, the built-in one shares its device.
+    """
     device = {"device": options.device}
     own = {options.model: shared.loading(options)}
     return {loading.BUILT_IN: device, loading.PHOTOS: device} | own
 
 
 def names(options: argparse.Namespace) -> list[str]:
-    """The models in the menu, the first one chosen: that of ``--model``, those of ``--offer``."""
+    """Return the models in the menu: that of ``--model`` first, then those of ``--offer``."""
     here = loading.BUILT_IN, loading.PHOTOS
     return list(dict.fromkeys([options.model, *options.offer, *here]))
 
 
 def available(options: argparse.Namespace) -> list[str]:
-    """Those of :func:`names` that can be asked once the page is served.
+    """Return those of :func:`names` that can be asked as soon as the page is served.
 
     A public server has loaded all of them. On a private one, a model that has to be downloaded is
-    loaded on the page first: a question would download it without progress, while it holds the
-    model queue.
+    loaded on the page first: a question would download it without showing progress, and would hold
+    the model queue meanwhile.
     """
     from .server import serving
 

@@ -142,7 +142,7 @@ def overlay_clip(runs: Sequence[Run], folder: Path, limit_s: float = math.inf) -
     end = time.monotonic() + limit_s
 
     def frames() -> Iterator[np.ndarray]:
-        """One at a time: all of them together are gigabytes."""
+        """Yield one frame at a time: all of them together are gigabytes."""
         for frame in range(len(video)):
             if time.monotonic() > end:
                 raise StoppedError(LATE.format(limit=limit_s))
@@ -183,7 +183,7 @@ def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
 
 
 def saved_run(runs: Sequence[Run], folder: Path) -> Path:
-    """Write the first run whole; ``opening.opened`` reads it again."""
+    """Write the first run whole, to be read again by ``opening.opened``."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)

@@ -25,7 +25,7 @@ def _bytes(entry: os.DirEntry[str]) -> int:
 
 
 def trim(folder: Path, limit_bytes: int) -> None:
-    """Delete files and folders directly below ``folder``, the oldest first, until the rest fits."""
+    """Delete the oldest files and folders directly below ``folder`` until the rest fits."""
     entries = []
     for entry in os.scandir(folder):
         with suppress(OSError):

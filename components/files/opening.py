@@ -23,7 +23,7 @@ LONGEST_NAME = 1_000
 
 
 def opened(path: str) -> Run:
-    """A saved run. Raises ``ValueError`` for anything else, with a sentence for the visitor."""
+    """Read a saved run. Raises ``ValueError`` with a sentence for the visitor."""
     try:
         facts, arrays = sandbox.unpacked(path, OPEN_S)
     except UnreadableVideoError as error:
@@ -40,7 +40,10 @@ def opened(path: str) -> Run:
 
 
 def _is_long(run: Run) -> bool:
-    """Whether a text or a frame is longer than what the page makes: exports draw all of them."""
+    """Return whether a text or a frame is larger than those of the page.
+
+    Exports draw all of them.
+    """
     video = run.video
     settings = (run.compressor, run.made_with)
     return (

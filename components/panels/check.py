@@ -69,12 +69,12 @@ class CheckTab(Tab):
             yield changes | (self.page.outputs.working(False) if update.done else {})
 
     def on_stop(self, user: gr.Request) -> Changes:
-        """The check says how it ends: its step goes on, and what was tested stays."""
+        """Ask the check to end. Its current step goes on; what was tested until then is shown."""
         self.page.engine.pages.stop(owner(user))
         return gr.update(interactive=False)
 
     def reported(self, report: Report | None) -> Changes:
-        """The report with its files; without one, nothing of the report before."""
+        """Show the report and its files; without a report, clear what is left of the one before."""
         if report is None:
             return {self.report: ""} | dict.fromkeys(self.files, gr.update(visible=False))
         paths = check.files(report, exports.new_folder())

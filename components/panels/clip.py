@@ -112,7 +112,7 @@ class ClipPanel(Panel):
         return {outputs.ready: [], outputs.notice: message()} | outputs.cleared()
 
     def on_upload(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """The clip before, its tokens and answers stay where the new one cannot be read."""
+        """Read the new clip. If it cannot be read, the clip before stays with its answers."""
         inputs, outputs = self.page.inputs, self.page.outputs
         values = inputs.read(values)
         path, frames = values[self.upload], inputs.request(values).frames
@@ -153,14 +153,14 @@ class ClipPanel(Panel):
         return changes if served == method else {**changes, self.method: served}
 
     def returning(self, path: str, values: Values) -> Changes:
-        """The runs of the clip that comes, where it was left before; those that go are noted."""
+        """Show what was tried on the clip that comes; remember it of the clip that goes."""
         runs, tried = self.page.outputs.runs, dict(values[self.tried])
         if values[self.file] and values[runs]:
             tried[values[self.file]] = values[runs]
         return {self.tried: tried, runs: tried.get(path, [])}
 
     def on_shelf(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """A clip of one's own comes back."""
+        """Return to a clip of one's own."""
         place, paths = getattr(event, "place", None), list(values[self.own])
         if not isinstance(place, int) or not 0 <= place < len(paths):
             return gr.skip()
@@ -169,14 +169,14 @@ class ClipPanel(Panel):
         return chosen | self.returning(path, values) | self.asked(values) | self.suited(values)
 
     def ready_again(self, user: gr.Request) -> Changes:
-        """Another clip was chosen: what is still read of an upload is given up."""
+        """Another clip was chosen: stop reading the upload."""
         pages = self.page.engine.pages
         was_reading = pages.is_reading(owner(user))
         pages.end_upload(owner(user))
         return self.page.outputs.working(False) if was_reading else {}
 
     def asked(self, values: Values) -> Changes:
-        """Empty the question where it is one of an example: it asks about what is shown there."""
+        """Empty the question if it belongs to an example, as it asks about that clip."""
         question = self.page.inputs.question
         ready = {example.question for example in self.examples}
         ready |= {text for example in self.examples for text, _ in example.questions}
@@ -222,7 +222,7 @@ class ClipPanel(Panel):
         }
 
     def on_model(self, values: Values) -> Changes:
-        """A recording comes with the questions that were asked of it."""
+        """Choose the clip of a recording, and the questions that were asked about it."""
         inputs, offered = self.page.inputs, self.page.outputs.ready
         recording = inputs.recordings.get(values[self.model])
         if recording is None:
@@ -232,16 +232,16 @@ class ClipPanel(Panel):
 
 
 def shelf(own: Mapping[str, str]) -> dict[str, Any]:
-    """What the row shows of clips of one's own; drawn again each time, for the time differs."""
+    """Return the row of one's own clips. It is drawn each time, for it says how old they are."""
     clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
     return {"clips": clips, "at": time.monotonic()}
 
 
 def questions(offered: Sequence[dict[str, Any]]) -> Any:
-    """What :func:`ready` gives, as chips; the event ``pick`` carries the text of a question."""
+    """Return chips for the questions of :func:`ready`; the event ``pick`` carries the text."""
     return part("questions", QUESTIONS, list(offered), "pick", elem_id="gv-ready")
 
 
 def shortened(path: str | Path) -> str:
-    """As much of a path as tells two clips of one name apart."""
+    """Return the end of a path, long enough to tell two clips of one name apart."""
     return "/".join(Path(path).parts[-2:])

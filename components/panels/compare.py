@@ -151,7 +151,7 @@ class CompareTab(Tab):
             yield self.changes(update, asked, values[self.before])
 
     def on_ready(self, values: Values) -> str:
-        """One line a question that the clip comes with."""
+        """Put the questions that the clip comes with into the box, one per line."""
         inputs = self.page.inputs
         example = inputs.examples.get(values[inputs.settings["clip"]] or "")
         return "\n".join(text for text, _ in (example.questions if example else ()))
@@ -167,7 +167,10 @@ class CompareTab(Tab):
         return stopped | {self.table: left}
 
     def changes(self, update: Compared, asked: Asked, before: dict[str, Any] | None) -> Changes:
-        """``before``: the table that stays where this comparison ends without a single row."""
+        """Return what changes on the page.
+
+        ``before``: the table that stays if this comparison ends without a single row.
+        """
         outputs = self.page.outputs
         filled = {
             self.notice: update.notice,
@@ -189,7 +192,7 @@ class CompareTab(Tab):
 
 
 def questions_in(text: str | None) -> list[tuple[str, str | None]]:
-    """The questions of the box: one a line, with its right answer after a ``|`` if it has one."""
+    """Read the questions of the box: one per line, with the right answer after a ``|``."""
     lines = [line.partition("|") for line in (text or "").splitlines() if line.strip()]
     if len(lines) > MOST_QUESTIONS:
         raise gr.Error(TOO_MANY.format(count=len(lines)), print_exception=False)
@@ -202,7 +205,7 @@ def asked_with(
     methods: Sequence[str],
     listed: Sequence[tuple[str, str | None]] = (),
 ) -> Asked:
-    """Return what a comparison of these methods is made with."""
+    """Return the question and the settings that a comparison is made with."""
     settings = inputs.by_key(values)
     path = settings["clip"] or ""
     example = inputs.examples.get(path)

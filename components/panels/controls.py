@@ -60,7 +60,7 @@ class MethodSetting:
         return "slider" if dragged else "number"
 
     def drawn(self) -> dict[str, Any]:
-        """What the browser needs to draw it; see ``assets/tuning/settings.js``."""
+        """Return what the browser needs to draw it; see ``assets/tuning/settings.js``."""
         declared, prefix = self.declared, self.key.rpartition(".")[0]
         field: dict[str, Any] = {"key": self.key, "kind": self.widget, "default": self.default}
         field |= {"label": self.label, "help": declared.help}
@@ -77,7 +77,7 @@ class MethodSetting:
         return field | {name: value for name, value in others.items() if value}
 
     def read(self, text: str) -> Any:
-        """The text of a link as a value. Raises ``ValueError`` where it is none."""
+        """Read its value from the text of a link. Raises ``ValueError``."""
         if text == NONE and self.declared.optional:
             return None
         value: Any = text
@@ -112,7 +112,7 @@ class Controls:
         return [key for key in self.own if key not in self.parts[0].fields]
 
     def put(self, settings: Mapping[str, Any]) -> dict[Any, Any]:
-        """By part: what it holds where all ``settings``, by key, stand on the page."""
+        """Return the values of every part when ``settings``, by key, stand on the page."""
         changed = {
             key: value
             for key, value in settings.items()
@@ -143,7 +143,7 @@ def choice(methods: Methods, start: str) -> gr.Dropdown:
 def part(
     methods: Methods, own: Mapping[str, MethodSetting], start: str, *, in_the_open: bool
 ) -> MethodSettings:
-    """The few settings that a method wants in sight, with the ratio; or all others."""
+    """Return the few settings that a method shows at once, with the ratio; or all others."""
     held = {
         key: setting
         for key, setting in own.items()
@@ -169,7 +169,10 @@ def problem() -> gr.HTML:
 def given_settings(
     controls: Controls, settings: Mapping[str, Any], stood: Mapping[str, Any]
 ) -> dict[Any, Any]:
-    """By widget: a compressor's settings put on the page, where ``stood``, by key, stand so far."""
+    """Return widget values that put a compressor's settings on the page.
+
+    ``stood``: the settings that the page has so far, by key.
+    """
     method = str(settings["name"])
     own = {f"{method}.{name}": value for name, value in settings.items()}
     if has_free_ratio(COMPRESSORS[method]):
@@ -178,9 +181,9 @@ def given_settings(
 
 
 def readout(method: type[Compressor], record: Compression) -> str:
-    """What a clip made of the settings: ``This clip: alpha 0.30, Gini 0.76``; empty if unknown.
+    """Return what a clip made of the settings: "This clip: alpha 0.30, Gini 0.76"; "" if unknown.
 
-    Then, where there are any, how many units had nothing new to add.
+    Also how many units had nothing new to add, if there are any.
     """
     trace = record.trace
     names = [

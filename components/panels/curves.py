@@ -91,7 +91,7 @@ class CurvesTab(Tab):
 
 
 def _plot(name: str, figure: Any | None) -> gr.Plot:
-    """A figure as the browser gets it; plotly itself, slow to import, is not needed for that."""
+    """Return a figure as the browser gets it, without importing plotly, which is slow."""
     kind = FIGURES[name]
     linked = ["gv-linked"] if kind.x == "units" else []
     with gr.Column(min_width=280, elem_classes="gv-curve"):
@@ -106,7 +106,7 @@ def _plot(name: str, figure: Any | None) -> gr.Plot:
 
 
 def left_out(engine: Engine, table: Mapping[str, Any] | None, runs: Sequence[Run]) -> str:
-    """Which rows of the comparison have no curve: the viewer, and so the page, takes so many runs.
+    """Say which rows of the comparison have no curve: the viewer takes only so many runs.
 
     Empty where all have one, and for the table of another clip.
     """

@@ -28,9 +28,9 @@ QUEUED: dict[str, Any] = {"concurrency_limit": None, **PRIVATE}
 
 
 def script(name: str, *data: Any) -> str:
-    """A function of ``window.gleanvid`` (``assets/page``), for the ``js`` of an event.
+    """Return JavaScript for the ``js`` of an event: a function of ``window.gleanvid``.
 
-    With ``data``, the function that it returns for this data.
+    With ``data``, the function that this function returns for it. See ``assets/page``.
     """
     if not data:
         return f"gleanvid.{name}"
@@ -54,7 +54,7 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
 
 
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
-    """Drop empty changes. Gradio empties the outputs of a generator that yields nothing."""
+    """Leave out empty changes: Gradio empties the outputs of a generator that yields nothing."""
     is_changed = False
     for change in filter(None, changes):
         is_changed = True

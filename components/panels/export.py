@@ -96,7 +96,7 @@ class ExportTab(Tab):
         inputs.when(self.write.click, self.on_code, [self.notice, self.code], **AT_ONCE)
 
     def on_open(self, user: gr.Request, values: Values) -> Changes:
-        """The page keeps no clip but the run's, so nothing is asked about another one."""
+        """Show the saved run. Its clip is not on the page, so nothing can be asked about it."""
         engine, inputs, outputs = self.page.engine, self.page.inputs, self.page.outputs
         try:
             saved = opening.opened(values[self.opened])
@@ -131,7 +131,7 @@ class ExportTab(Tab):
         }
 
     def takes(self, frames: int) -> bool:
-        """Whether the page can be set to so many frames; else the run is not of its clip."""
+        """Return whether the page can be set to that many frames; else the run has another clip."""
         return bool(self.count.minimum <= frames <= self.count.maximum)
 
     @staticmethod
@@ -159,7 +159,7 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
     title, _ = exports.KINDS[kind]
 
     def write(ids: list[str], model: str, pixels: int) -> Iterator[Any]:
-        """What is under way, then the file, or why there is none."""
+        """Say that the file is being written, then show it, or say why there is none."""
         yield message(WRITING.format(title=title)), gr.skip()
         runs = measured_runs(engine, ids, model, pixels) if ids else []
         if not runs:
@@ -191,5 +191,5 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
 
 
 def address(user: gr.Request) -> str:
-    """Where this page is reached, without what follows the path."""
+    """Return the address of this page without its path."""
     return str(user.request.base_url).rstrip("/") if user.request else ""

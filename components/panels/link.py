@@ -30,7 +30,7 @@ UNREAD = """<p class="gv-unread" role="status" hidden><span></span>
 
 
 def copy_button() -> gr.Button:
-    """Copies the address of the page, which holds every setting."""
+    """Make the button that copies the address of the page, which holds every setting."""
     copy = gr.Button(COPY, size="sm", elem_id="gv-copy")
     copied = copy.click(None, None, copy, js=script("copyLink"), api_visibility="private")
     copied.then(None, None, copy, js=script("afterCopy", COPY), api_visibility="private")
@@ -48,7 +48,7 @@ class LinkPanel(Panel):
         self.unread = part("unread", UNREAD, None, elem_id="gv-unread")
 
     def connect_to(self, page: Page, settings: SettingsPanel, named: Mapping[str, Any]) -> None:
-        """``named``: every widget by its key in a link."""
+        """Bind the events. ``named``: every widget by its key in a link."""
         self.page, self.controls, self.named = page, settings.controls, named
         titles = [tab.title for tab in page.tabs]
         self.links = Links(named, self.controls.own, page.examples, titles)
@@ -84,7 +84,7 @@ class LinkPanel(Panel):
                 widget.change(None, widget, None, js=script("writeSetting", key), **PRIVATE)
 
     def opening_script(self, settings: SettingsPanel) -> str:
-        """The script that gets the examples, and keys and defaults of the settings."""
+        """Return the script that gets the examples, and the keys and defaults of the settings."""
         keys = {widget: key for key, widget in self.named.items()}
         keys |= dict.fromkeys(self.controls.parts, "")  # each holds several settings by key
         defaults = {key: widget.value for key, widget in self.named.items()}
@@ -123,7 +123,7 @@ class LinkPanel(Panel):
         return changes | {outputs.status: status(engine, engine.runs.get(first))}
 
     def opening_settings(self, linked: Mapping[str, Any]) -> Changes:
-        """The methods' settings: what a link says, else those that the page opens with."""
+        """Return the methods' settings: what a link says, else those that the page opens with."""
         if self.start is None:
             return self.controls.put(linked) if linked else {}
         start = given_settings(self.controls, self.start, {})
@@ -133,7 +133,7 @@ class LinkPanel(Panel):
         return start | self.controls.put({**before, **linked}) | compared
 
     def returned(self, back: restore.Restored, view: View) -> Changes:
-        """What the browser kept."""
+        """Show the runs that the browser kept the ids of."""
         outputs = self.page.outputs
         return {
             outputs.notice: message(back.text),
@@ -144,7 +144,7 @@ class LinkPanel(Panel):
         }
 
     def emptied(self, clip: str | None, back: restore.Restored | None) -> Changes:
-        """Nothing, where the opening result is of another clip or of other settings."""
+        """Clear the opening result if its clip or its settings are not those of the link."""
         outputs, examples = self.page.outputs, self.page.examples
         notice: Changes = {} if back is None else {outputs.notice: message(back.text)}
         empty = outputs.cleared()

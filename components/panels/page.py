@@ -48,11 +48,11 @@ def build_app(
     recordings: Sequence[Entry] = (),
     served: Mapping[str, Any] | None = None,
 ) -> gr.Blocks:
-    """The page with its endpoints. ``models`` are (label, name) pairs, the first one chosen.
+    """Build the page with its endpoints.
 
-    ``choosing``: loads further models; None where visitors may not load any.
-    ``recordings``: offered among the models. ``served``: the settings of a compressor that the
-    first model has for every request; the page opens with them.
+    ``models`` are (label, name) pairs, the first one chosen. ``choosing`` loads further models;
+    None where visitors may not load any. ``recordings``: offered among the models. ``served``: the
+    settings of a compressor that the first model has for every request; the page opens with them.
     """
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load(clip=examples[0].path if examples else None)
@@ -73,7 +73,7 @@ def build_app(
 
 
 def tabs_of(opening: first.First, limits: Limits) -> list[tuple[type[Tab], tuple[Any, ...]]]:
-    """The tabs in their order, with what each is made from."""
+    """Return the tabs in their order, with what each is made from."""
     tabs: list[tuple[type[Tab], tuple[Any, ...]]] = [
         (TokensTab, (opening.viewer, opening.answers)),
         (CurvesTab, (opening.figures,)),
@@ -126,7 +126,7 @@ class Layout:
 
     @property
     def panels(self) -> list[Panel]:
-        """All panels but the link's, which knows them all, and the picker."""
+        """All panels but the picker and the link's, which knows the others."""
         return [self.clip, self.talk, self.settings, self.sides, self.served, *self.tabs]
 
     def connect(

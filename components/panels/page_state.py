@@ -58,7 +58,7 @@ class Gathered:
 
     @staticmethod
     def version(sent: Any) -> int:
-        """How often this page has gathered its values, this time included."""
+        """Return how often this page has gathered its values, this time included."""
         return sent[-2] if isinstance(sent[-2], int) else 0
 
     @staticmethod
@@ -225,7 +225,7 @@ class Outputs:
 
     @property
     def previewed(self) -> list[Any]:
-        """What changes without a question. Keep short: every output costs rendering time."""
+        """What a preview changes. Keep this short: every output costs rendering time."""
         return [self.notice, self.viewer, self.runs, self.status]
 
     @property

@@ -189,7 +189,7 @@ def rank(row: Offer) -> tuple[bool, bool]:
 
 
 def bar_value(now: Progress) -> dict[str, Any]:
-    """The value of the progress bar."""
+    """Return the value of the progress bar."""
     return {
         "text": now.text,
         "done": now.done,

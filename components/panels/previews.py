@@ -25,7 +25,10 @@ SLOW = "Answers take a while here: press Ask for one."
 
 
 class Previews:
-    """``problem`` says why settings are refused; ``live`` is the switch of live answers."""
+    """Shows which tokens are kept, without asking.
+
+    ``problem`` says why settings are refused; ``live`` is the switch of live answers.
+    """
 
     def __init__(
         self,
@@ -59,7 +62,7 @@ class Previews:
         event(None, None, None, js=script("previewMoves"), trigger_mode="multiple", **PRIVATE)
 
     def on_preview(self, user: gr.Request, values: Values) -> Changes:
-        """The tokens, where they are at hand; else the preview before ends."""
+        """Show the tokens if they are at hand; else only end the preview before."""
         values = self.inputs.read(values)
         request, sides = self.inputs.request(values), self.inputs.sides(values)
         if not preview.is_at_hand(self.engine, request, sides):
@@ -71,7 +74,7 @@ class Previews:
         return changes or gr.skip()
 
     def on_follow(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """What takes longer: tokens that were not at hand, then answers."""
+        """Show what takes longer: tokens that were not at hand, then answers."""
         sent, values = values[self.inputs.gathered.box], self.inputs.read(values)
         live = self.inputs.gathered.is_live(sent) and bool(values[self.live])
         yield from or_nothing(self.follow(owner(user), values, live))
@@ -106,7 +109,7 @@ class Previews:
 
 
 def refusal(request: Request) -> str:
-    """Why the settings cannot be used, and what the frames then show; empty where they can."""
+    """Say why the settings cannot be used, and what the frames then show; "" where they can."""
     try:
         request.make_compressor()
     except ValueError as error:

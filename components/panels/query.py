@@ -20,7 +20,7 @@ SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
 
 
 class Links(NamedTuple):
-    """What links may say on this page."""
+    """What a link may say on this page."""
 
     named: Mapping[str, Any]  # widgets by key
     own: Mapping[str, MethodSetting]  # settings of methods by key
@@ -28,7 +28,7 @@ class Links(NamedTuple):
     tabs: Sequence[str]
 
     def valid(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """By key: what a link says that a widget could say, too."""
+        """Return by key what a link says, if its widget could take that value."""
         found = {}
         for name, widget in self.named.items():
             text = str(query.get(name, ""))
@@ -38,7 +38,7 @@ class Links(NamedTuple):
         return found
 
     def settings(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """By key: the settings of methods that a link gives valid values."""
+        """Return by key the settings of methods to which a link gives valid values."""
         found = {}
         for name, text in query.items():
             key = self.key(name, query)
@@ -48,9 +48,9 @@ class Links(NamedTuple):
         return found
 
     def unread(self, query: Mapping[str, str]) -> dict[str, str]:
-        """By name: what a link says of this page that nothing on it could.
+        """Return by name what a link says about this page but no widget can take.
 
-        A name that is none of ours may come from whoever passed the link on.
+        Names that are none of ours are left out: whoever passed the link on may have added them.
         """
         known, settings = self.valid(query), self.settings(query)
 
@@ -67,11 +67,11 @@ class Links(NamedTuple):
         return {name: text for name, text in query.items() if not is_read(name, text)}
 
     def replaced(self, query: Mapping[str, str]) -> list[str]:
-        """Short names; the page rewrites them to the keys of their settings."""
+        """Return the short names in a link; the page rewrites them to the settings' keys."""
         return [name for name in query if self.key(name, query) != name]
 
     def key(self, name: str, query: Mapping[str, str]) -> str:
-        """The key that a name stands for: ``tau`` is that of the link's method."""
+        """Return the key that a name stands for: ``tau`` is the setting of the link's method."""
         if name in self.named:
             return name
         method = query.get("compressor") or self.named["compressor"].value
@@ -94,14 +94,14 @@ def _cut(text: str) -> str:
 
 
 def _strange(widget: Any, text: str) -> bool:
-    """Whether a list has items that its widget does not offer; the others are taken."""
+    """Return whether a list has items that its widget does not offer; the others are taken."""
     if not isinstance(widget, gr.CheckboxGroup):
         return False
     return not {*text.split(",")} <= {str(value) for _, value in widget.choices}
 
 
 def _read(name: str, widget: Any, text: str, examples: Sequence[Example]) -> Any:
-    """The text of a link under this key as a value of the widget; None where it is none."""
+    """Read the value under this key of a link; None where its widget cannot take it."""
     if name == "clip":
         clips = {example.path.name: str(example.path) for example in examples}
         return clips.get(text)
@@ -111,7 +111,7 @@ def _read(name: str, widget: Any, text: str, examples: Sequence[Example]) -> Any
 
 
 def _value(widget: Any, text: str) -> Any:
-    """The text of a link as a value of this widget; None where it is none."""
+    """Read the text of a link as a value of this widget; None where it cannot take it."""
     if isinstance(widget, gr.Dropdown):
         return next((value for _, value in widget.choices if str(value) == text), None)
     if isinstance(widget, gr.CheckboxGroup):

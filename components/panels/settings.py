@@ -35,7 +35,10 @@ CLIP = "Any video or GIF, up to {size} MB."
 
 
 class SettingsPanel(Panel):
-    """``start`` and ``ratio``: what stands first; ``model``: the widget of :func:`model_menu`."""
+    """The settings of the page.
+
+    ``start`` and ``ratio``: what stands there first; ``model``: the widget of :func:`model_menu`.
+    """
 
     def __init__(
         self,
@@ -88,7 +91,7 @@ class SettingsPanel(Panel):
         return [*ours, *self.controls.folded]
 
     def moved(self) -> list[Any]:
-        """Widgets whose every change is followed by a preview, whoever made it."""
+        """Return the widgets whose every change is followed by a preview."""
         return [*self.controls.parts, self.seed, self.temperature, self.top_p, self.new_tokens]
 
     def connect(self, page: Page) -> None:
@@ -118,7 +121,7 @@ def _is_folded(place: Any) -> bool:
 
 
 def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
-    """``models`` are (label, name) pairs, the first one chosen."""
+    """Make the menu of models, (label, name) pairs, the first one chosen."""
     follows = {BUILT_IN, PHOTOS} <= {name for _, name in models}
     label = "Model (follows the clip)" if follows else "Model"
     return gr.Dropdown(
@@ -148,7 +151,7 @@ def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
 
 
 def heading(markup: str) -> gr.HTML:
-    """The first screen has no Markdown: Gradio would load what renders and colours it."""
+    """Make a heading as HTML: for Markdown Gradio would load a renderer on the first screen."""
     return gr.HTML(markup, js_on_load=None, apply_default_css=False, elem_classes="gv-heading")
 
 

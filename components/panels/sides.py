@@ -29,7 +29,7 @@ class TokensTab(Tab):
 
 
 class SidesPanel(Panel):
-    """What becomes of a choice made in the viewer: the settings of both sides follow it."""
+    """Follows choices made in the viewer: the settings of the page become those of its sides."""
 
     def __init__(self, controls: Controls) -> None:
         self.controls = controls
@@ -81,7 +81,7 @@ class SidesPanel(Panel):
         return changes | given_settings(self.controls, b, before)
 
     def on_pair(self, event: gr.EventData, values: Values) -> Changes:
-        """A keeps what stands there now; the settings of the page become those of B."""
+        """Pin what A shows now; set the page to the settings of B."""
         ids = [getattr(event, side, None) for side in ("a", "b")]
         a, b = map(self.settings_of, ids)
         changes = self.put(a, b, values)
@@ -92,7 +92,7 @@ class SidesPanel(Panel):
         return changes | self.question_of(ids, values[self.runs][:2])
 
     def question_of(self, ids: Sequence[Any], before: Sequence[str]) -> Changes:
-        """The question of what was put to a side: its answer would be out of date to another."""
+        """Return the question of the run put to a side: to another its answer would be stale."""
         runs = [self.page.engine.runs.get(str(one)) for one in ids if one and one not in before]
         texts = [run.question for run in runs if run is not None and run.question]
         return {self.page.inputs.question: texts[-1]} if texts else {}
@@ -106,7 +106,7 @@ class SidesPanel(Panel):
         return {self.wanted: name}
 
     def on_wanted(self, values: Values) -> Changes:
-        """A becomes a method with the settings that the page has for it."""
+        """Make A a method with the settings that the page has for it."""
         if not values[self.wanted]:
             return gr.skip()
         inputs = self.page.inputs
@@ -124,5 +124,5 @@ class SidesPanel(Panel):
 
 
 def as_pinned(settings: Mapping[str, Any]) -> str:
-    """The settings of A as the page holds them; empty for all tokens."""
+    """Return the settings of A as the page holds them; "" for all tokens."""
     return "" if settings["name"] == ALL_TOKENS["name"] else json.dumps(dict(settings))

@@ -78,5 +78,5 @@ class TalkPanel(Panel):
 
     @staticmethod
     def on_pick(event: gr.EventData) -> str:
-        """The question on the pressed chip; a page may send more than a question's length."""
+        """Ask the question on the pressed chip, cut to a question's length."""
         return str(getattr(event, "text", ""))[:LONGEST]

@@ -27,10 +27,10 @@ def start(
     outputs: Sequence[Any],
     also: Sequence[Any] = (),
 ) -> Any:
-    """Call ``handler`` on ``event``, once the work of this page is entered; see ``Inputs.when``.
+    """Call ``handler`` on ``event``, once the page is marked as working; see ``Inputs.when``.
 
-    Meanwhile ``stop`` works, and no other button that stops or begins something. A second click is
-    refused in ``notice``: Gradio shows no error of an event outside its queue.
+    Until it ends, of all buttons that start or stop something only ``stop`` is enabled. A second
+    click is refused in ``notice``: Gradio shows no error of an event outside its queue.
     """
 
     def on_start(user: gr.Request) -> Changes:

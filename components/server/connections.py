@@ -63,7 +63,7 @@ def raise_descriptors() -> int:
 
 
 class Connection(H11Protocol):
-    """One connection of a visitor, closed where the visitor has to send and does not."""
+    """One connection of a visitor. It is closed when the visitor is late in sending."""
 
     def __init__(
         self, *args: Any, proxies: Proxies, count: Counter[str], most: int, **options: Any

@@ -208,7 +208,7 @@ class Guard:
 
 
 def _kind(scope: Scope) -> str:
-    """Which limit a request counts for."""
+    """Return the limit that a request counts for."""
     if scope["method"] == "POST":
         return "change"
     return "page" if scope["path"] in PAGES else "read"

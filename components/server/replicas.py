@@ -99,7 +99,7 @@ class Replica:
         self.engine.model(model)
 
     def check_health(self) -> None:
-        """Raises where the device has failed, for Serve to start the replica anew."""
+        """Raise if the device has failed, so that Serve starts the replica anew."""
         model = self.engine.loaded()
         if model is not None and model.device.type == "cuda":
             torch.cuda.synchronize(model.device)
@@ -121,7 +121,7 @@ class Replica:
 
     @serve.multiplexed(max_num_models_per_replica=CLIPS_REMEMBERED)
     async def _has_clip(self, key: str) -> str:
-        """Tells Serve's router that this replica has the clip of this name."""
+        """Tell Serve's router that this replica has the clip of this name."""
         return key
 
     async def _answer(self, route: str, request: Request) -> Any:
@@ -138,7 +138,7 @@ class Replica:
         return await asyncio.to_thread(call, {"path": str(path)}, **arguments)
 
     def _keep(self, data: bytes) -> Path:
-        """The upload as a file named by its content, so that the engine knows it again."""
+        """Store the upload as a file named by its content, so that the engine knows it again."""
         path = Path(get_upload_folder()) / self.name / hashlib.sha256(data).hexdigest()
         if path not in self.files:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +161,7 @@ class TooLargeError(ValueError):
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
-    """``receive`` that raises :class:`TooLargeError` after ``most`` bytes, whatever the header."""
+    """Return a ``receive`` that raises :class:`TooLargeError` after ``most`` bytes."""
     seen = 0
 
     async def bounded() -> Message:

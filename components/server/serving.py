@@ -148,7 +148,7 @@ def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> No
 def reached_by(
     host: str, share: bool, names: Sequence[str], proxies: Sequence[str]
 ) -> tuple[list[str], Proxies]:
-    """The names to answer to and the proxies to believe: those given and those of this launch."""
+    """Return the host names to answer to and the proxies to believe."""
     own, trusted = [bracketed(host)], [*proxies]
     if share:  # the tunnel ends on this machine
         own, trusted = [*own, "*.gradio.live"], [*trusted, "127.0.0.1"]
@@ -212,7 +212,7 @@ def options(
 
 
 def decoding(limits: Limits) -> str:
-    """What holds the process that decodes clips, in a line; keeps one ready for the first clip."""
+    """Say in a line what the decoding process may do, and start one for the first clip."""
     layers = sandbox.layers()
     spare.KEPT.keep()
     lacking = [text for name, text in rights.LAYERS.items() if name not in layers]
@@ -226,14 +226,14 @@ def decoding(limits: Limits) -> str:
 
 
 def closed() -> list[str]:
-    """All beside the assets: code, documents, ``.git``, and the lock; not the files of visitors."""
+    """Return the files that Gradio must not serve: all of the repository beside the assets."""
     files = Path(get_upload_folder()).resolve()
     beside = [path for path in sorted(ROOT.iterdir()) if path.name != "assets"]
     return [str(path) for path in (*beside, files / LOCK) if not files.is_relative_to(path)]
 
 
 async def module(request: Request) -> Response:
-    """A module of the page as it is now; kept by browsers, as its address changes with it."""
+    """Serve a script of the page. Browsers keep it, as its address changes with its content."""
     wanted = request.path_params
     text = modules.TEXTS.get(wanted["name"]) if wanted["version"] == modules.VERSION else None
     if text is None:

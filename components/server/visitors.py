@@ -55,9 +55,9 @@ def sender(scope: Scope) -> str:
 
 
 def doubled(scope: Scope) -> bool:
-    """Whether a header that says where a request comes from or goes to stands there twice.
+    """Return whether a header that says where a request comes from or goes to is there twice.
 
-    What reads headers disagrees on which of the two counts.
+    Programs disagree on which of the two counts.
     """
     named = [name for name, _ in scope["headers"] if name in SINGLE]
     return len(named) > len(set(named))

@@ -22,7 +22,7 @@ PARTS = ("decode", "encode", "compress", "prefill")  # of the time to the first 
 
 
 def can_repeat(model: str) -> bool:
-    """Whether a second pass says something: a server has a cache, a recording repeats itself."""
+    """Return whether a second pass says something: servers cache, recordings only repeat."""
     return not model.startswith((SCHEME, PREFIX))
 
 

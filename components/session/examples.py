@@ -51,7 +51,7 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """What the page shows of the examples. Static: copies would be deleted by their age."""
+    """Let Gradio serve the examples from where they are: it would delete copies by their age."""
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
 

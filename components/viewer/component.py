@@ -46,7 +46,7 @@ EVENTS = ("pair", "swap", "pin", "method", "ask", "measure", "clear", "show")
 
 
 def script() -> str:
-    """What Gradio runs when the component is mounted."""
+    """Return what Gradio runs when the component is mounted."""
     return modules.mounting("viewer/mount.js", EVENTS)
 
 

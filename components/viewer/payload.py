@@ -167,7 +167,7 @@ def _write(content: bytes, ending: str, folder: Path) -> File:
 
 
 def address(path: Path) -> File:
-    """A file as Gradio sends it: the page receives a URL in its place."""
+    """Return a file as Gradio sends it: the page receives a URL in its place."""
     return {"path": str(path), "meta": {"_type": "gradio.FileData"}}
 
 

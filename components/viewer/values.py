@@ -115,7 +115,7 @@ class Mattered(TypedDict):
 
 
 class Clip(Sheet, Geometry):
-    """All of it."""
+    """Everything that the viewer gets about a clip."""
 
     name: str
     seconds: list[float]  # of every frame

@@ -85,7 +85,7 @@ def ask_live(
 
 
 def _without_progress(asking: _Asking) -> Iterator[PageUpdate]:
-    """Updates of a live answer: without messages on the way, and none once it is stopped."""
+    """Leave out messages on the way, and all messages once the live answer is stopped."""
     stop = asking.work.stop
     if stop.wait(PAUSE_S):
         return
@@ -97,7 +97,7 @@ def _without_progress(asking: _Asking) -> Iterator[PageUpdate]:
 
 
 def is_slow(engine: Engine, model: str) -> bool:
-    """Whether a person would have to wait if this model was asked after every move."""
+    """Return whether a person would have to wait if this model answered after every move."""
     unknown = 0.0 if model == BUILT_IN else math.inf
     return engine.answer_s.get(model, unknown) > LIVE_S
 
@@ -123,7 +123,7 @@ class _Asking:
         self.work, self.exchanges, self.is_live = work, exchanges, is_live
 
     def answers(self) -> list[Answer]:
-        """The answers of the runs that are in the viewer now."""
+        """The answers of all runs in the viewer."""
         return answers(self.engine.runs, self.sides)
 
     def updates(self) -> Iterator[PageUpdate]:
@@ -161,13 +161,13 @@ class _Asking:
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
 
     def _find_answer(self, compressor: Compressor) -> tuple[str, Run] | None:
-        """The run that answered already; when asked by hand, only one with its times."""
+        """Return a run that answered already; when asked by a person, only one with its times."""
         known = find_run(self.engine, self.clip, compressor, self.sides, answered=True)
         is_enough = known and (self.is_live or math.isfinite(known[1].cost.prefill_s))
         return known if is_enough else None
 
     def _ask_candidate(self, compressor: Compressor) -> Generator[PageUpdate, Any, tuple[str, Run]]:
-        """Show tokens, growing answer and cost of B; return its run with its id."""
+        """Show tokens, growing answer and cost of B; return its id and its run."""
         shown = find_run(self.engine, self.clip, compressor, self.sides)
         if decides_early(compressor) and (shown is None or shown[0] != self.sides.runs[0]):
             yield self._show(self.engine.compress(self.clip, self.encoded, compressor, self.work))
@@ -198,7 +198,7 @@ class _Asking:
         yield self._show(run, run_id)
 
     def _timed_again(self, run: Run, compressor: Compressor) -> Run:
-        """The known run of A with new times: those of B were measured now, too."""
+        """Return the known run of A with new times, so that both sides were measured now."""
         if not clock.can_repeat(self.request.model):
             return run
         sampling = replace(self.request.checked_sampling(), max_new_tokens=1)

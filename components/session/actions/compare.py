@@ -56,8 +56,8 @@ def compare(
     """Run one plan after another; between two of them others may use the model.
 
     ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: A, as in `Sides`.
-    ``more``: further questions, asked of every method after ``question``. ``measured``: also how
-    much every method keeps of what mattered for the answers of all tokens.
+    ``more``: further questions; every method answers them after ``question``. ``measured``: whether
+    to measure how much every method keeps of what mattered for the answers of all tokens.
     """
     sides = Sides(tried, pinned, question)
     comparison = _Comparison(engine, session, request, sides, more, measured)
@@ -217,7 +217,10 @@ class _Comparison:
         return self.engine.run(clip, question, compressor, sampling, self.work)
 
     def _shown(self, clip: ClipKey, rows: list[Row], opening: str) -> Compared:
-        """The last update: as many runs in the viewer as it takes; ``run_ids`` has them all."""
+        """Return the last update, with as many runs in the viewer as it takes.
+
+        ``run_ids`` names all runs.
+        """
         engine, request, sides = self.engine, self.request, self.sides
         new = {row.run_id: row.run for row in rows if row.run is not None}
         if not new:

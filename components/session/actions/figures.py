@@ -60,7 +60,7 @@ _measuring = threading.Lock()
 
 
 def draw(runs: Sequence[Run]) -> dict[str, Any]:
-    """A figure by each name in ``FIGURES``; None where it would say nothing about these runs."""
+    """Draw the figures of ``FIGURES`` by name; None where one would say nothing."""
     return {
         name: _for_page(figure, list(runs)) if figure.needs(runs) else None
         for name, figure in FIGURES.items()
@@ -68,7 +68,7 @@ def draw(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _for_page(kind: Figure, runs: list[Run]) -> Any:
-    """The library's figure without its title and legend, which the page shows next to it."""
+    """Take title and legend off a figure: the page shows them next to it."""
     figure = kind.draw(runs)
     methods = [str(run.compressor["name"]) for run in runs]
     by_label = dict(zip(labels(runs), styles(methods), strict=True))
@@ -91,7 +91,7 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
 
 
 def _axis(kind: Figure, run: Run) -> dict[str, Any]:
-    """The name of an x axis of units, with what one takes in seconds."""
+    """Name an axis of units, and say how many seconds one takes."""
     starts = run.seconds[:, 0]
     each = float(starts[-1] - starts[0]) / (len(starts) - 1) if len(starts) > 1 else 0.0
     name = "distance in units" if kind.x == "gaps" else "unit"
@@ -99,7 +99,7 @@ def _axis(kind: Figure, run: Run) -> dict[str, Any]:
 
 
 def _fit_heatmap(figure: Any) -> None:
-    """Make room for the names of the rows; numbers in the cells where they fit, else a scale."""
+    """Make room for the names of the rows, and write numbers into the cells if they fit."""
     heat = figure.data[0]
     margins = MARGINS | {"l": 24 + 7 * max(map(len, heat.y))}
     cell = next(pixels for most, pixels in CELLS.items() if len(heat.y) <= most)
@@ -113,7 +113,7 @@ def _fit_heatmap(figure: Any) -> None:
 
 
 def _hundredths(value: float) -> str:
-    """Two digits, as large as a cell lets them be; nothing where all tokens are the same."""
+    """Write two digits as large as the cell allows; nothing where all tokens are the same."""
     return "" if value == 1 else f"{100 * value:.0f}"
 
 
@@ -171,7 +171,7 @@ def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
 
 
 def _diagnosed(run: Run, features: Tensor, known: dict[int, RandomKeeping]) -> Run:
-    """``known``: random keeping of this clip by the number of tokens kept; grows."""
+    """Measure the runs. ``known`` keeps random keeping of this clip by number of tokens."""
     record = run.compression
     if record.num_tokens != len(features):
         return run

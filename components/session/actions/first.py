@@ -99,7 +99,7 @@ def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]
 
 
 def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = FOLDER) -> None:
-    """The runs behind the first screen are in the store from now on; read once one is used."""
+    """Put the runs of the first screen into the store; each is read when it is first used."""
 
     def reader(place: Path) -> Callable[[], Run]:
         def read() -> Run:
@@ -148,13 +148,13 @@ def save(
 
 
 def without_frames(run: Run) -> Run:
-    """The same run with one black pixel a frame: the clip itself is beside it."""
+    """Return the run with frames of one black pixel: the clip itself is saved beside it."""
     nothing = np.zeros((len(run.video), 1, 1, 3), np.uint8)
     return replace(run, video=replace(run.video, frames=nothing))
 
 
 def untimed(run: Run) -> Run:
-    """The same run without its times: they are of another machine."""
+    """Return the run without its times, which are those of another machine."""
     none = math.nan
     cost = replace(run.cost, decode_s=none, encode_s=none, compress_s=none, prefill_s=none)
     return replace(run, cost=replace(cost, generate_s=none))

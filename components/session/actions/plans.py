@@ -19,7 +19,10 @@ TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
 
 
 class Plan(NamedTuple):
-    """A row to come. ``make`` raises ``ValueError`` for settings that the method refuses."""
+    """A row of the table to come.
+
+    ``make`` raises ``ValueError`` for settings that the method refuses.
+    """
 
     label: str
     method: str  # its name
@@ -29,9 +32,10 @@ class Plan(NamedTuple):
 def plans(
     names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
 ) -> list[Plan]:
-    """The full tokens, then every method at every ratio; a method without a choice once.
+    """Return all tokens, then every method at every ratio; a method without a choice once.
 
-    Methods come in the order of the page, ratios from the lowest, however they were clicked.
+    Methods come in the order of the page, ratios from the lowest, in whatever order they were
+    clicked.
     """
     wanted = [
         (name, ratio)
@@ -51,7 +55,7 @@ def plans(
 
 
 def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
-    """Its label is that of the run, also where the settings are refused and there will be none."""
+    """Make a plan whose label is that of the run to come, also if the settings will be refused."""
     settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
     with suppress(ValueError):
         settings = make(name, ratio).settings()

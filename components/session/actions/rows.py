@@ -144,7 +144,7 @@ def _line(
 
 
 def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
-    """Every question of a list with the answer of this row, its verdict and its run."""
+    """Return every question of a list with this row's answer, its verdict and its run."""
     pairs = zip(asked.questions, row.runs.items(), strict=False)
     return [
         {
@@ -186,7 +186,7 @@ def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The value of :func:`table_view`, marked as older than a comparison without a row."""
+    """Return the value of :func:`table_view`, marked as older than a comparison without a row."""
     return value and value | {"earlier": True}
 
 
@@ -220,7 +220,7 @@ def figure_text(value: float | int) -> str:
 
 
 def _finite(value: float | int) -> float | int | None:
-    """JSON has no NaN: a figure that was not measured is null."""
+    """Return null for a figure that was not measured: JSON has no NaN."""
     return value if math.isfinite(value) else None
 
 

@@ -16,7 +16,7 @@ GONE = "These runs are no longer on the server. Run them again."
 
 
 def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> list[Run]:
-    """Those that are still in the store; diagnostics need the clip encoded.
+    """Return the runs that are still in the store, with diagnostics if the clip is encoded.
 
     ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
     """
@@ -29,7 +29,7 @@ def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | 
 
 
 def distinct(runs: Sequence[Run]) -> list[Run]:
-    """Without those that kept the same tokens under the same settings, for another question."""
+    """Leave out runs that kept the same tokens under the same settings, for another question."""
     found: list[Run] = []
     for run in runs:
         if not any(_keep_the_same(run, other) for other in found):

@@ -17,10 +17,10 @@ THUMBNAIL = 132  # pixels of its longer side
 
 
 def read(engine: Engine, path: str | None, frames: int, session: str) -> Video:
-    """Read the clip; the engine has it then. What the page shows stays as it is.
+    """Read the clip, so that the engine has it. What the page shows stays as it is.
 
     Raises what ``Engine.clip`` raises: ``VideoError`` for a file that is no clip, ``BusyError``,
-    and ``StoppedError``: without words where this page has brought or chosen another clip.
+    and ``StoppedError``, without a message if this page has chosen another clip meanwhile.
     """
     if not path:
         raise ValueError(NO_CLIP)
@@ -34,7 +34,7 @@ def read(engine: Engine, path: str | None, frames: int, session: str) -> Video:
 
 
 def thumbnail(video: Video) -> str:
-    """The first frame as a small JPEG in an address of its own."""
+    """Return the first frame as a small JPEG in a data URL."""
     picture = Image.fromarray(video.frames[0])
     picture.thumbnail((THUMBNAIL, THUMBNAIL))
     content = io.BytesIO()

@@ -57,7 +57,10 @@ class ModelLoader:
             raise ModelError(f"{outlook.name} is incomplete: the hub did not list all its weights.")
 
     def _has_room(self, outlook: Outlook, anyway: bool) -> bool:
-        """Whether there is room next to the model in use. Raises ``ModelError`` if even without."""
+        """Return whether there is room next to the model in use.
+
+        Raises ``ModelError`` if there is not enough even without it.
+        """
         fit = outlook.fit
         if fit.ok is not False:
             return True

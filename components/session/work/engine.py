@@ -227,7 +227,7 @@ def decides_early(compressor: Compressor) -> bool:
 
 
 def _clip_key(path: str, num_frames: int) -> tuple[str, int, int]:
-    """Another file under the same name is another clip."""
+    """Return the key of a clip; another file under the same name has another."""
     file = Path(path)
     return path, file.stat().st_mtime_ns if file.exists() else 0, num_frames
 

@@ -26,7 +26,7 @@ class Models:
         self.seen: set[str] = set()  # names of all that were held since the start
 
     def get(self, name: str) -> Any:
-        """The named model, loaded if it is not in memory. Raises what loading raises."""
+        """Return the named model, loaded if it is not in memory. Raises what loading raises."""
         with self._lock:
             if name not in self.held:
                 self._make_room(name)

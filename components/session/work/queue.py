@@ -89,7 +89,7 @@ class ModelQueue:
             self._changed.notify_all()
 
     def take_time(self, work: Work, deadline_s: float | None = None, why: str = "") -> None:
-        """Another deadline for this job, which has its turn, or none; it can still be ended."""
+        """Give this job, whose turn it is, another deadline or none; it can still be stopped."""
         with self._changed:
             if timer := self._timers.pop(work, None):
                 timer.cancel()
@@ -104,7 +104,7 @@ class ModelQueue:
 
 
 class Pages:
-    """What every page has under way: its work, its last preview, its last upload. By session."""
+    """What every page is doing: its work, its last preview, its last upload, by session."""
 
     def __init__(self, queue: ModelQueue) -> None:
         self._queue = queue
@@ -115,7 +115,7 @@ class Pages:
         self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)  # version, live
 
     def start(self, session: str) -> bool:
-        """Enter this session's work; False where some is under way already."""
+        """Begin the work of this session; False if it has some under way already."""
         with self._lock:
             if session in self._working:
                 return False
@@ -123,7 +123,7 @@ class Pages:
             return True
 
     def renew(self, session: str, work: Work) -> Work:
-        """A further piece of work after ``work`` (which comes back where it was stopped)."""
+        """Begin a further piece of work after ``work``; return ``work`` itself if it was ended."""
         with self._lock:
             if self._working.get(session) is work:
                 work = self._working[session] = Work()
@@ -176,14 +176,14 @@ class Pages:
             before.end("")
 
     def begin_upload(self, session: str) -> Work:
-        """The reading of a clip that this session brings; the one before it ends in silence."""
+        """Begin reading a clip of this session; its reading before ends without a message."""
         self.end_upload(session)
         with self._lock:
             work = self._uploads[session] = Work()
         return work
 
     def end_upload(self, session: str) -> None:
-        """End the reading of a clip that this session has chosen another one for."""
+        """Stop reading a clip: this session has chosen another."""
         with self._lock:
             before = self._uploads.pop(session, None)
         if before is not None:
@@ -198,7 +198,7 @@ class Pages:
         return session in self._working
 
     def work(self, session: str) -> Work:
-        """What ``start`` entered (ended work where there is none)."""
+        """Return what ``start`` began; work that has ended where there is none."""
         gone = Work()
         gone.end()
         return self._working.get(session, gone)
@@ -214,7 +214,7 @@ class Pages:
         return works
 
     def leave(self, session: str | None, work: Work) -> None:
-        """This piece of work is over; what else the session has under way goes on."""
+        """End this piece of work; what else the session is doing goes on."""
         work.end()
         self._queue.leave(work)
         with self._lock:

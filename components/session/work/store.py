@@ -27,8 +27,8 @@ RUNS = 256  # each also takes some 100 KiB that its tensors do not tell
 class RunStore:
     """Runs by id; beyond a limit, in bytes or in number, the least recently used go.
 
-    Runs without an answer and opened ones go first where they take more than half of a limit:
-    whoever moves a slider for long, or opens many saved runs, pushes nobody's answers out.
+    Runs without an answer, and runs opened from files, go first while they take more than half of a
+    limit: moving a slider for long, or opening many files, pushes out nobody's answers.
     """
 
     def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
@@ -49,10 +49,10 @@ class RunStore:
         run_id: str = "",
         opened: bool = False,
     ) -> str:
-        """The new id of a run, which nobody can guess unless it is given.
+        """Store a run and return its id, which nobody can guess unless it is given.
 
-        ``path``: the file of its clip; ``example``: the clip, where it is one of ours; ``opened``:
-        whether it comes from a file of a visitor.
+        ``path``: the file of its clip; ``example``: the clip, if it is one of ours; ``opened``:
+        whether it comes from a visitor's file.
         """
         run_id = run_id or secrets.token_urlsafe(16)
         with self._lock:
@@ -101,11 +101,11 @@ class RunStore:
         return next(iter(cheap if many and len(cheap) > 1 else self._runs))
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
-        """Runs of an example that are read from files on first use, by their ids."""
+        """Offer runs of an example by their ids; each is read from its file on first use."""
         self._saved |= {run_id: (read, example) for run_id, read in saved.items()}
 
     def get(self, run_id: str | None) -> Run | None:
-        """The run, now the last to go; None where it is gone or never was."""
+        """Return the run, which is then the last to be dropped; None if it is gone or never was."""
         if run_id is None:
             return None
         with self._lock:
@@ -115,7 +115,7 @@ class RunStore:
         return self._read(run_id) if run_id in self._saved else None
 
     def _read(self, run_id: str) -> Run | None:
-        """A saved run, kept from now on; None where its clip cannot be read at the moment."""
+        """Read a saved run and keep it; None where its clip cannot be read at the moment."""
         read, example = self._saved[run_id]
         with suppress(ValueError, VideoError, BusyError):
             run = read()
