@@ -19,7 +19,6 @@ from gleanvid.types import Video
 
 from .examples import Example
 from .work.local import PHOTOS
-from .work.recorded import PREFIX
 
 
 class Range(NamedTuple):
@@ -45,7 +44,6 @@ NO_ANSWERS = (
 UNMEASURED = {  # by how a model's name begins: why it cannot say what mattered
     PHOTOS: "What mattered: the photo encoder answers no question, so there is nothing to measure.",
     SCHEME: "What mattered can be measured of a model in this process, not of one on a server.",
-    PREFIX: "What mattered can be measured of a model in this process, not of a recording.",
 }
 NOT_SERVED = "{title} {why}, which the photo encoder has not: choose another compressor."
 QUESTION, ATTENTION, INSIDE = (

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 PREFIX = "recording:"  # begins the name of every recording as a model
 OPENED = 2  # recordings kept open
+NOT_MEASURED = (
+    "What mattered for this answer is not in the recording: `gleanvid record --relevance` adds it."
+)
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,12 @@ class RecordedBackend(Backend):
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:
-        return self.inner.relevance(clip, question, answer, model, stop)
+        if not clip.model.startswith(PREFIX):
+            return self.inner.relevance(clip, question, answer, model, stop)
+        for found in self._recording(clip).relevance:
+            if (found.question, found.answer) == (question.strip(), answer):
+                return found
+        raise ModelError(NOT_MEASURED)
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         """Raises ``ModelError`` for what was not asked when the clip was recorded."""

@@ -40,22 +40,23 @@ def test_few_clips_are_remembered(tmp_path):
     assert library.reads == reads + 1
 
 
-class Words(TokenModel):
-    """A model that has one word for any tokens."""
+class Labels(TokenModel):
+    """A model that has one label for any tokens."""
 
     device = encode = None
 
-    def describe(self, tokens, record):
-        return "square"
+    def labels(self, tokens, record):
+        return ["square"]
 
 
-def test_words_for_tokens_wait_for_the_model_until_the_page_stops():
+def test_labels_of_tokens_wait_for_the_model_until_the_page_stops():
     engine, video, work = Engine(FakeBackend()), moving_square(8), Work()
-    model = Words(PHOTOS)
+    model = Labels(PHOTOS)
     engine.put(PHOTOS, model)
     clip = Request("a", 8, PHOTOS).clip(video)
     encoded = SimpleNamespace(tokens=engine.backend.tokens(video))
-    assert engine.compress(clip, encoded, Uniform(0.5), work).answer == "square"
+    run = engine.compress(clip, encoded, Uniform(0.5), work)
+    assert run.made_with["labels"] == ["square"]
     work.end()
     with model.lock, ThreadPoolExecutor(1) as other:
         waiting = other.submit(engine.compress, clip, encoded, Uniform(0.5), work)

@@ -35,7 +35,9 @@ def model():
 @pytest.fixture(scope="module")
 def shelf(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("shelf")
-    wanted = Wanted((QUESTION,), (QUARTER,), max_new_tokens=4, clip_licence="CC0-1.0")
+    wanted = Wanted(
+        (QUESTION,), (QUARTER,), max_new_tokens=4, clip_licence="CC0-1.0", relevance=True
+    )
     record(model, gleanvid.read_video(CLIP, 4), wanted, folder / ("clip" + SUFFIX))
     (folder / ("damaged" + SUFFIX)).write_bytes(b"nothing")
     return Shelf(folder)
@@ -96,6 +98,14 @@ def test_an_answer_stands_where_it_was_recorded(engine, entry, shelf):
             list(engine.answer(clip, question, method, GREEDY, Work()))
     with pytest.raises(ModelError, match="not scored"):
         engine.score(clip, QUESTION, "another", QUARTER, Work())
+
+
+def test_what_mattered_stands_where_it_was_recorded(engine, entry, shelf):
+    clip = ClipKey(engine.clip(entry.path, 32), entry.model)
+    (recorded,) = shelf.open(entry.path).relevance
+    assert engine.relevance(clip, QUESTION, recorded.answer, Work()) is recorded
+    with pytest.raises(ModelError, match="gleanvid record --relevance"):
+        engine.relevance(clip, QUESTION, "another", Work())
 
 
 def test_nothing_outside_the_folder_is_opened(engine, entry, shelf, tmp_path):
