@@ -336,8 +336,7 @@ def test_every_row_says_how_much_of_what_mattered_it_keeps(clip):
     maps = [engine.runs.relevance(full.runs, text) for text in ("What moves?", "And now?")]
     expected = [one.kept(run.compression) for one, run in zip(maps, row.runs.values(), strict=True)]
     assert full.mattered == pytest.approx(1) and row.mattered == pytest.approx(sum(expected) / 2)
-    place = [title for title, *_ in rows.COLUMNS].index("Mattered")
-    assert rows.figures(row)[place] == pytest.approx(100 * row.mattered)
+    assert rows.figures(row)["Mattered"] == pytest.approx(100 * row.mattered)
     assert last.viewer["relevance"]["question"] == "What moves?"
 
 
@@ -345,5 +344,5 @@ def test_a_model_that_cannot_say_what_mattered_still_gets_its_table(clip):
     engine = Engine(FakeBackend())
     engine.backend.refusal = "No gradient reaches the tokens."
     last = compared(engine, clip, ["gleanvid"], measured=True)[-1]
-    assert "2 rows answered. No gradient reaches the tokens." in last.notice["text"]
+    assert "2 rows done. No gradient reaches the tokens." in last.notice["text"]
     assert [row.state for row in last.rows] == ["done", "done"]
