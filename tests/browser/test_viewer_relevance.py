@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.session.display import answer
+from components.session.answers import answer
 from components.viewer.payload import pack
 from tests.browser.alone import open_alone, settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
