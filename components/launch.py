@@ -168,8 +168,7 @@ def serve(options: argparse.Namespace) -> None:
     from .server import serving, uploads
 
     uploads.exit_on_signals()
-    with uploads.own_folder() as folder:
-        os.environ.setdefault("GRADIO_TEMP_DIR", folder)
+    with uploads.own_folder():
         engine = make_engine(options)
         choosing = None if serving.is_public(options) else make_choosing(engine, options)
         page = make_page(engine, choosing, options)

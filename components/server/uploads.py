@@ -109,13 +109,23 @@ def delete_old(folder: Path, keep_s: float) -> None:
 
 @contextmanager
 def own_folder() -> Iterator[str]:
-    """A folder for the files of visitors, deleted at the end; stale ones are deleted now."""
-    delete_stale(Path(tempfile.gettempdir()))
-    # Gradio empties its folder when a server stops: a shared one would break the others' pages.
-    temporary = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+    """Have Gradio keep the files of visitors in a new folder, which is deleted at the end.
+
+    The folder lies in the operator's ``GRADIO_TEMP_DIR`` if there is one: that may be shared, and
+    the server deletes whatever is old in its own. Folders that ended servers left go now.
+    """
+    given = os.environ.get("GRADIO_TEMP_DIR")
+    parent = given or tempfile.gettempdir()
+    Path(parent).mkdir(parents=True, exist_ok=True)
+    delete_stale(Path(parent))
+    temporary = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
     with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
         _locked(lock)
-        yield folder
+        os.environ["GRADIO_TEMP_DIR"] = folder
+        try:
+            yield folder
+        finally:
+            os.environ["GRADIO_TEMP_DIR"] = given or ""  # Gradio takes "" for none
 
 
 def delete_stale(parent: Path) -> None:

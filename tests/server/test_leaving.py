@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -26,7 +27,7 @@ with uploads.own_folder() as folder:
 
 @pytest.fixture
 def started(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))  # the operator's
     process = subprocess.Popen([sys.executable, "-c", WAIT], stdout=subprocess.PIPE, text=True)
     folder = process.stdout.readline().strip()
     yield process, folder
@@ -36,12 +37,14 @@ def started(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", uploads.ENDING)
-def test_signal_deletes_the_folder_and_says_so(started, name):
+def test_signal_deletes_the_folder_and_says_so(started, name, tmp_path):
     process, folder = started
-    assert os.path.isfile(f"{folder}/clip.mp4")
+    assert os.path.isfile(f"{folder}/clip.mp4") and Path(folder).parent == tmp_path
+    (tmp_path / "of_another_server.mp4").write_bytes(b"x")
     process.send_signal(getattr(signal, name))
     assert process.wait(20) == 128 + getattr(signal, name)
     assert name in process.stdout.read() and not os.path.exists(folder)
+    assert (tmp_path / "of_another_server.mp4").exists()
 
 
 def test_folder_of_a_killed_server_goes_at_the_next_start(started, tmp_path):
