@@ -43,7 +43,7 @@ def test_the_state_of_a_page_holds_no_run(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    assert sorted(values, key=str) == sorted(["", saved, [], {}, {}], key=str)  # nothing but ids
+    assert sorted(values, key=str) == sorted(["", saved, [], [], {}, {}], key=str)  # only ids
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
