@@ -78,7 +78,21 @@ class Video:
 
     @classmethod
     def from_frames(cls, frames: np.ndarray, fps: float = 1.0, name: str = "video") -> Video:
-        """A video from frames that are already in memory, evenly spaced at ``fps``."""
+        """Return a video of frames that are already in memory.
+
+        Args:
+            frames: uint8 [T, H, W, 3], RGB.
+            fps: Frames per second, above 0.
+            name: Name for people.
+
+        Raises:
+            ValueError: Another shape or type of frames, or ``fps`` is not above 0.
+        """
+        frames = np.asarray(frames)
+        if frames.ndim != 4 or not fps > 0:
+            raise ValueError(
+                f"frames must be [T, H, W, 3] with fps above 0, got {list(frames.shape)}, fps={fps}"
+            )
         count, height, width = frames.shape[:3]
         indices = np.arange(count)
         return cls(
@@ -163,11 +177,13 @@ class VideoTokens:
 
     @classmethod
     def from_grid(cls, features: Tensor) -> VideoTokens:
-        """Tokens of features [T, rows, columns, D]. Raises ``ValueError`` for another shape.
+        """Tokens of features [T, rows, columns, D]. Raises ``ValueError`` and ``TypeError``.
 
         >>> len(VideoTokens.from_grid(torch.rand(2, 3, 4, 8)))
         24
         """
+        if not isinstance(features, torch.Tensor):
+            raise TypeError(f"features must be a torch.Tensor, got {type(features).__name__}")
         if features.ndim != 4:
             raise ValueError(f"features must be [T, rows, columns, D], got {list(features.shape)}")
         units, rows, columns, _ = features.shape

@@ -101,6 +101,8 @@ def relevance_of(
     if words and tokenizer is None:
         raise ValueError("words=True needs a tokenizer")
     hf_model, layout = models.with_layout(hf_model)
+    if "input_ids" not in inputs:
+        raise ValueError("inputs must hold input_ids: pass **processor(...)")
     boundary.check_uncompressed(hf_model)
     find_single_video(layout, inputs)
     with torch.no_grad(), interruptible(hf_model, stop):

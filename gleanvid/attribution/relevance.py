@@ -74,7 +74,8 @@ class Relevance:
 
     def best(self, num_kept: int) -> float:
         """Return the largest fraction that ``num_kept`` tokens can keep: that of the best ones."""
-        return float(self.tokens.topk(min(num_kept, len(self.tokens))).values.sum())
+        most = min(max(num_kept, 0), len(self.tokens))
+        return float(self.tokens.topk(most).values.sum())
 
     def random(self, num_kept: int) -> float:
         """Return the fraction that ``num_kept`` tokens drawn at random keep on average."""

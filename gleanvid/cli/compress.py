@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument("clips", nargs="+", help="videos or recordings, or folders of them")
+    parser.add_argument(
+        "paths", metavar="clips", nargs="+", help="videos or recordings, or folders of them"
+    )
     shared.add_compressor(parser, words)
     shared.add_frames(parser, "each video")
     parser.add_argument("--out", required=True, metavar="DIR", help="output folder")
@@ -34,7 +36,7 @@ def _compress(options: argparse.Namespace) -> int:
 
     method = options.method(**{name: getattr(options, name) for name in options.settings})
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
-    clips = named_clips(options.clips)
+    clips = named_clips(options.paths)
     folder = writable_folder(options.out)
     recorded = recorded_model(clips.values())
     with workers(options, compress_clips, compress_on_workers, recorded) as (model, compress):

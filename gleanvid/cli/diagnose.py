@@ -17,7 +17,9 @@ _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument("clips", nargs="*", help="videos or recordings, or folders of them")
+    parser.add_argument(
+        "paths", metavar="clips", nargs="*", help="videos or recordings, or folders of them"
+    )
     parser.add_argument(
         "--preset", help="use the clips of the paper instead of your own: longvideobench-100"
     )
@@ -41,10 +43,10 @@ def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
     from gleanvid.evaluation.run.clips import find_clips
 
     if options.preset is None:
-        if not options.clips:
+        if not options.paths:
             raise ValueError("clips: name video files or folders, or a --preset")
-        return find_clips(options.clips), options.num_frames or 32
-    if options.preset not in DIAGNOSES or options.clips:
+        return find_clips(options.paths), options.num_frames or 32
+    if options.preset not in DIAGNOSES or options.paths:
         allowed = ", ".join(DIAGNOSES)
         raise ValueError(f"preset={options.preset!r} must be one of {allowed}, without clips")
     sample = DIAGNOSES[options.preset]

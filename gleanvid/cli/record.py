@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument("clips", nargs="+", help="folders of videos, or video files")
+    parser.add_argument(
+        "paths", metavar="clips", nargs="+", help="folders of videos, or video files"
+    )
     parser.add_argument(
         "--question",
         action="append",
@@ -63,7 +65,7 @@ def _record(options: argparse.Namespace) -> int:
     from gleanvid.types import ModelError, VideoError
     from gleanvid.video import read_video
 
-    clips, wanted, folder = named_clips(options.clips), _wanted(options), writable(options.out)
+    clips, wanted, folder = named_clips(options.paths), _wanted(options), writable(options.out)
     model: Any = shared.load(options)
     failed = 0
     for name, clip in clips.items():

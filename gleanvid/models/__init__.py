@@ -44,8 +44,14 @@ def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContext
 
 def with_layout(hf_model: Any) -> tuple[Any, Layout]:
     """Return the model that the hooks go into, and its layout. Raises ``ModelError``."""
+    from gleanvid.errors import ModelError
     from gleanvid.models.families import family_of
 
     if hasattr(hf_model, "get_base_model"):  # adapters of the peft package
         hf_model = hf_model.get_base_model()
+    if not hasattr(hf_model, "config"):
+        own = (
+            "; of a model of load_model, pass its hf_model" if hasattr(hf_model, "hf_model") else ""
+        )
+        raise ModelError(f"{type(hf_model).__name__} is no model of transformers{own}")
     return hf_model, family_of(hf_model.config, type(hf_model).__name__).layout_of(hf_model)

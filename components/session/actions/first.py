@@ -27,7 +27,7 @@ from ...viewer.payload import address, pack, publish_frames
 from ...viewer.truth import truth
 from ..answers import Answer, answers
 from ..examples import Example, examples, model_for
-from ..request import Request, Sides, can_answer
+from ..request import Request, Sides, can_answer, unmeasured
 from ..saved_relevance import questions, saved
 from ..saved_relevance import save as save_relevance
 from ..work.engine import Engine
@@ -81,6 +81,7 @@ def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
     viewer = saved["viewer"] | {
         "sheet": address(folder / "sheet.jpg"),
         "data": address(folder / "tokens.bin"),
+        "unmeasured": unmeasured(saved["model"]),
     }
     if clip is not None:
         viewer["video"] = address(clip)
