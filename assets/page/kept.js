@@ -26,7 +26,7 @@
     gleanvid.keepRuns(newest);
   };
 
-  gleanvid.leave = (isBehind) => gleanvid.keepRuns(newest, isBehind);
+  gleanvid.leave = (isBehind) => { if (isBehind) gleanvid.keepRuns(newest, true); };
   gleanvid.wasBehind = () => behind;
 
   // Remember the clips of one's own: they leave the row of clips, and the page says so.

@@ -34,6 +34,8 @@ def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):
     page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=10_000)  # the saved result
     example = examples()[1]
     page.locator(".gv-examples button").nth(1).click()
+    notice(page, "Saved result")
+    page.get_by_role("button", name="Ask", exact=True).click()
     notice(page, "Used")
     answered(page)
     for side, compressor in (("a", "full"), ("b", GleanVID(retention_ratio=RATIO))):

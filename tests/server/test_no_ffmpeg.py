@@ -27,7 +27,7 @@ def test_clip_is_passed_on_without_conversion(tmp_path, name):
     write_clip(tmp_path / "a.mp4")
     path = (tmp_path / "a.mp4").rename(tmp_path / name)
     with gr.Blocks():
-        file = clip.ClipPanel([Example(path, "A", "What?")]).file
+        file = clip.ClipPanel([Example(path, "A", "What?")], {}).file
     shown = file.postprocess(str(path))
     assert shown is not None and shown.path == str(path)
     given = file.preprocess(FileData(path=str(path), orig_name=name))
