@@ -3,10 +3,10 @@
 
 const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"];
 const NARROW = 640; // pixels of width below which the timeline's labels shrink
-const LOWEST = 240; // pixels that a frame is tall, however little room there is
+const LOWEST = 220; // pixels that a frame is tall, however little room there is
 const HIGHEST = 640;
 const SENTENCE = 32; // pixels of one under the timeline
-const ANSWER = 104; // pixels of an answer of two lines; a longer one leaves the frames as large
+const ANSWER = 124; // pixels of an answer of two lines with its cost; a longer one leaves the frames as large
 
 export class Drawing {
   #queued = false;
