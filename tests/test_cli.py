@@ -142,7 +142,7 @@ def test_compare_prints_one_line_a_method_and_draws_the_paper_s_figures(
     assert shares[0] == pytest.approx(1) and 0 < shares[1] <= rows[1]["relevance"]["best"] < 1
 
 
-LOADED = [  # options, and what they are to load_model
+LOADED = [  # options, and the arguments of load_model that they become
     ("--device cuda:1", {"device": "cuda:1"}),
     ("--dtype bfloat16", {"dtype": "bfloat16"}),
     ("--attn-implementation eager", {"attn_implementation": "eager"}),

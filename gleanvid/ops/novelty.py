@@ -52,7 +52,7 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
     if units > 2:
         low, high = torch.aminmax(ridges[:, 1:], dim=1)
-        if bool((low < _RANGE * high).any()):  # rounding of loud units would drown quiet ones
+        if bool((low < _RANGE * high).any()):  # large units would round small ones off
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
     while stop > 0:  # by halves from the end: ridges differ less, earlier systems are smaller

@@ -59,7 +59,7 @@ class Engine:
         self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
         self._decode_s: WeakKeyDictionary[Video, float] = WeakKeyDictionary()
         self.pages = Pages(self.queue)
-        self.answer_s: dict[str, float] = {}  # by model: what its last answer took
+        self.answer_s: dict[str, float] = {}  # by model: seconds of its last answer
 
     def model(self, name: str) -> Any:
         """The named model, loaded if it is not in memory. Raises ``ModelError``."""

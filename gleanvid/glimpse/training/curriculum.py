@@ -24,8 +24,8 @@ class TrainSettings:
     weight_decay: float = 0.02
     warm_up: int = 100  # steps, at the start and where the language loss sets in
     token_budget: int = 1600  # visual and question tokens per batch
-    seen_weight: float = 1.0  # of the loss on what stands at each token
-    past_weight: float = 0.5  # of the loss on what has happened there
+    seen_weight: float = 1.0  # weight of the loss on what each token shows
+    past_weight: float = 0.5  # weight of the loss on what has happened at its place
     pointing_weight: float = 0.3  # of the loss on questions that find their evidence
     look_every: int = 1  # steps; between them the vision tower is not trained, which saves time
     bfloat16: bool = True  # where the device computes in it

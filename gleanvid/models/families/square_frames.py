@@ -42,7 +42,7 @@ class Tower:
 
     @property
     def patches(self) -> int:
-        """Patches along a side of a frame."""
+        """Number of patches along one side of a square frame."""
         return self.image // self.patch
 
     @property

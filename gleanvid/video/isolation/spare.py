@@ -44,7 +44,7 @@ def import_folders() -> list[str]:
 
 
 class Decoder:
-    """A decoding process, which does one task."""
+    """A process that does one task, such as decoding a file, and ends."""
 
     def __init__(self) -> None:
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}

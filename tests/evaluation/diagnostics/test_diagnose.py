@@ -43,7 +43,7 @@ def rows(folder):
 
 @pytest.fixture
 def unsaved(monkeypatch):
-    """Pictures are made but not written, which takes seconds; other tests open them."""
+    """Figures are drawn but not saved: saving takes seconds, and other tests open them."""
     monkeypatch.setattr("gleanvid.plots.paper.save_figure", lambda figure, path: None)
 
 

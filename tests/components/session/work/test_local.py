@@ -71,7 +71,7 @@ def test_a_link_to_another_clip_shows_nothing_of_the_opening_one(site):
     assert changed["gv-clip"] == str(examples[1].path)
     assert changed["gv-tokens"]["value"] is None and changed["gv-tokens"]["answers"] == []
     assert changed["gv-ready"] == [{"text": "What is in second.mp4?", "fails": False}]
-    assert list(changed.values()).count([]) == 2  # what is remembered, runs
+    assert list(changed.values()).count([]) == 2  # the remembered values and the runs
     assert changed["gv-budget"]["value"] is None and not changed["gv-budget"]["visible"]
     same = loaded(site, clip="first.mp4")
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
