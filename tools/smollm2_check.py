@@ -64,7 +64,9 @@ most {{alone:g}} logits.
 Largest absolute difference of logits in prefill / in six decoded tokens, as in `results/oracle.md`,
 for one prompt and for two of unequal length, of which the shorter is padded. *padding* is the model
 without GleanVID: called with the positions that generate() takes, and without any, as the prefill
-is called here, which counts the padding. *fault*: made on purpose.
+is called here, which counts the padding. *fault*: made on purpose. In the float64 model
+transformers still computes norms and rotary angles in float32, and generate() copies logits as
+float32.
 
 """
 STAGES = f"""
@@ -156,7 +158,8 @@ def stage_table(found: dict[str, Any]) -> str:
             cells = [f"{one['first_token_s']:.2f}" if len(one) > 1 else "no" for one in tries]
             memory = tries[0].get("peak_memory_mib")
             rows.append([f"`{method}`", depth, *cells, f"{memory:,.0f}" if memory else ""])
-            refusals += [f"- {depth} layers: {one['refused']}" for one in tries if len(one) == 1]
+            first = [one["refused"] for one in tries if len(one) == 1][:1]
+            refusals += [f"- {depth} layers: {reason}" for reason in first]
     return markdown_table(heads, rows) + "\n" + "\n".join(refusals) + "\n"
 
 
