@@ -30,6 +30,7 @@ from gleanvid.plots.labels import heading, labels
 from gleanvid.run import Run, mask_arrays
 from gleanvid.video.isolation.archive import PARTS
 
+from ..viewer.values import finite
 from .folder import trim
 
 EXPORT_BYTES = 2**30  # of all files made; the oldest go
@@ -107,17 +108,8 @@ def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
         entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
         entries.append(entry | {"diagnostics": diagnostics.summary() if diagnostics else None})
     path = folder / "metrics.json"
-    path.write_text(json.dumps(_finite(entries), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    path.write_text(json.dumps(finite(entries), indent=2, ensure_ascii=False) + "\n", "utf-8")
     return path
-
-
-def _finite(value: Any) -> Any:
-    """The value with null for NaN and infinity, which JSON does not have."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def masks_npz(runs: Sequence[Run], folder: Path) -> Path:

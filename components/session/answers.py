@@ -10,6 +10,7 @@ from gleanvid.errors import MALFORMED
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 
+from ..viewer.values import finite
 from .clock import parts
 from .display import Answer, Label, short_name
 from .examples import Example
@@ -134,10 +135,10 @@ def answer(
         "stale": stale or bool(model),
         "caveat": caveat,
         "question": run.question.strip() if run is not None else "",
-        "ttft_s": _json_number(cost.ttft_s) if cost else None,
+        "ttft_s": finite(round(cost.ttft_s, 4)) if cost else None,
         "parts": parts(cost) if cost else [],
-        "flops_saved": _json_number(cost.flops_reduction) if cost else None,
-        "tokens_per_s": _json_number(_speed(cost)) if cost else None,
+        "flops_saved": finite(round(cost.flops_reduction, 4)) if cost else None,
+        "tokens_per_s": finite(round(_speed(cost), 4)) if cost else None,
     }
     if labels is not None:
         entry["labels"] = labels
@@ -150,11 +151,6 @@ def _speed(cost: Cost) -> float:
     """Tokens a second; NaN for an answer too short to tell."""
     is_long = cost.new_tokens >= MIN_TIMED_TOKENS
     return cost.tokens_per_s if is_long and cost.tokens_per_s else math.nan
-
-
-def _json_number(value: float) -> float | None:
-    """JSON has no NaN: a figure that was not measured is null."""
-    return round(float(value), 4) if math.isfinite(value) else None
 
 
 def caveat(example: Example | None, model: str) -> str:

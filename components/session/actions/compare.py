@@ -164,7 +164,7 @@ class _Comparison:
         engine, sampling = self.engine, self.request.checked_sampling()
         encoded = engine.encode(clip, self.work)
         if not self.asks:
-            run = engine.compress(clip, encoded, compressor)
+            run = engine.compress(clip, encoded, compressor, self.work)
             run_id = engine.runs.add(run, self.request.path, self.request.example)
             return replace(row, state="done", run=run, run_id=run_id)
         first, *more = self.questions

@@ -14,6 +14,7 @@ from gleanvid.metrics import agreement, same_answer
 from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
+from ...viewer.values import finite
 from .. import clock
 from ..answers import label_recall, labels_of
 
@@ -138,7 +139,7 @@ def _line(
         "symbol": look["marker"]["symbol"],
         "labels": labels_of(row.run) if row.run else None,
         "cells": {
-            title: [figure_text(value), _finite(value)] for title, value in figures(row).items()
+            title: [figure_text(value), finite(value)] for title, value in figures(row).items()
         },
     }
 
@@ -219,17 +220,12 @@ def figure_text(value: float | int) -> str:
     return f"{value:,.{digits}f}".replace("-", "−")
 
 
-def _finite(value: float | int) -> float | int | None:
-    """Return null for a figure that was not measured: JSON has no NaN."""
-    return value if math.isfinite(value) else None
-
-
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The rows as plain numbers, for files and the API."""
     reference = rows[0].run.answer if rows and rows[0].run else None
     return [
         {"method": row.label, "answer": row.run.answer if row.run else None, "error": row.error}
-        | {name: _finite(value) for name, value in _numbers(row, reference).items()}
+        | finite(_numbers(row, reference))
         for row in rows
     ]
 
