@@ -5,7 +5,7 @@
 Three sessions ask, preview, compare and upload, drawn by chance from a fixed seed, on a server with
 the built-in model and the limits of ``--public``. What the server's process holds is written to
 ``soak.json`` and drawn in ``soak.png``. Ends with 1 where an action failed, or a column grew by
-more than ``MOST`` after the warm-up, in which the store of runs fills.
+more than ``MOST`` after the warm-up, in which stores, caches and the files of visitors fill.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,9 @@ from tools.attack.client import CLIP, ROOT, Target, file
 MOST = {"resident_mib": 20, "descriptors": 10, "threads": 5, "children": 2, "files": 300}
 SESSIONS = 3
 KEEP_S = 120  # uploads are deleted at this age here, not after two hours, so that files settle
-EVERY_S = 5.0  # between two measurements
-WINDOW = 0.1  # of the measured time, at each of its ends, whose medians are compared
+ROUND = 8  # things that a session does between two measurements
+REST_S = 1.0  # before a measurement
+WINDOW = 0.2  # of the measured time, at each of its ends, whose medians are compared
 ACTIONS = {"preview": 4, "ask": 3, "upload": 2, "compare": 1}  # how often each is drawn
 COLUMNS = {
     "resident_mib": "Resident memory (MiB)",
@@ -107,20 +109,16 @@ def measured(process: int, folder: Path) -> dict[str, float]:
 def soak(
     url: str, process: int, folder: Path, actions: int, warm: int, most_s: float
 ) -> dict[str, Any]:
-    """Do ``warm`` and then ``actions`` things in turns of all sessions; return the measurements."""
+    """Let all sessions do ``ROUND`` things each, then measure at rest, until all is done.
+
+    What work in hand takes is not measured: it depends on the moment by 100 MiB.
+    """
     rows: list[dict[str, float]] = []
     done: Counter[str] = Counter()
     failures: list[str] = []
-    places = iter(range(warm + actions))
-    lock, over = threading.Lock(), threading.Event()
 
-    def visit(number: int) -> None:
-        target, session, draw = Target(url), secrets.token_hex(8), random.Random(number)
-        while not over.is_set():
-            with lock:
-                if time.monotonic() - start > most_s or next(places, None) is None:
-                    return
-            kind = draw.choices([*ACTIONS], [*ACTIONS.values()])[0]
+    def visit(target: Target, session: str, draw: random.Random) -> None:
+        for kind in draw.choices([*ACTIONS], [*ACTIONS.values()], k=ROUND):
             try:
                 act(kind, target, session, draw)
             except Exception as error:
@@ -128,24 +126,18 @@ def soak(
             with lock:
                 done[kind] += 1
 
-    def measure() -> None:
-        with suppress(FileNotFoundError):  # a thread or a file that ends as it is looked at
+    lock, start = threading.Lock(), time.monotonic()
+    numbers = range(SESSIONS)
+    sessions = [Target(url) for _ in numbers], [secrets.token_hex(8) for _ in numbers]
+    draws = [random.Random(number) for number in numbers]
+    with ThreadPoolExecutor(SESSIONS) as pool:
+        while done.total() < warm + actions and time.monotonic() - start < most_s:
+            list(pool.map(visit, *sessions, draws))
+            time.sleep(REST_S)
             rows.append({"s": time.monotonic() - start, "done": done.total()})
             rows[-1] |= measured(process, folder)
-
-    start = time.monotonic()
-    visitors = [threading.Thread(target=visit, args=(number,)) for number in range(SESSIONS)]
-    for visitor in visitors:
-        visitor.start()
-    try:
-        while any(visitor.is_alive() for visitor in visitors):
-            measure()
-            if len(rows) % 12 == 1:
+            if len(rows) % 6 == 1:
                 print(json.dumps(rows[-1]), flush=True)
-            over.wait(EVERY_S)
-    finally:
-        over.set()
-    rows = [row for row in rows if "files" in row]
     kept = [row for row in rows if row["done"] >= warm]
     return {"done": dict(done), "failures": failures, "warm": warm, "rows": rows} | grown(kept)
 
@@ -183,7 +175,7 @@ def draw_figure(found: dict[str, Any], path: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--actions", type=int, default=1000)
-    parser.add_argument("--warm", type=int, default=120, help="actions until the store is full")
+    parser.add_argument("--warm", type=int, default=500, help="until caches and files are full")
     parser.add_argument("--runs", type=int, default=128, help="that the store holds")
     parser.add_argument("--minutes", type=float, default=60.0, help="begin nothing after these")
     parser.add_argument("--out", type=Path, required=True, help="folder of soak.json and soak.png")

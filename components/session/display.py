@@ -165,11 +165,14 @@ def duration_text(seconds: float) -> str:
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
-    """(name, text) pairs of the status line, as far as they are known."""
-    model = engine.loaded()
-    pairs = [("Model", "none loaded yet")]
-    if model is not None:
-        pairs = [("Device", device_name(model)), ("Model", short_name(model.name))]
+    """(name, text) pairs of the status line, as far as they are known.
+
+    The model is that of ``run``; without one it is what was asked last.
+    """
+    model = engine.models.held.get(run.model) if run else engine.loaded()
+    name = run.model if run else model.name if model else ""
+    pairs = [("Device", device_name(model))] if model else []
+    pairs.append(("Model", short_name(name) or "none loaded yet"))
     if run is not None:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))

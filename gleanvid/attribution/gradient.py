@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ADVICE = "A backward pass needs more memory than an answer: use fewer frames, or method='occlusion'"
+_FACTORS = (2.0**16, 2.0**12, 2.0**8, 2.0**4, 1.0)  # tried in turn in float16
 
 
 def gradient_maps(
@@ -51,9 +52,7 @@ def gradient_maps(
         maps = []
         for number, part in enumerate(parts, 1):
             try:
-                found = torch.autograd.grad(
-                    each[part].sum(), leaves, retain_graph=number < len(parts), allow_unused=True
-                )
+                found = _gradients(each[part].sum(), leaves, number < len(parts))
             except NotImplementedError as error:
                 raise ModelError(_refusal(error)) from error
             except RuntimeError as error:
@@ -64,12 +63,27 @@ def gradient_maps(
         return each.detach(), maps
 
 
+def _gradients(total: Tensor, leaves: Sequence[Tensor], again: bool) -> list[Tensor | None]:
+    """Return the gradients of ``total`` in float32, None where it does not depend on a leaf.
+
+    A sure answer has gradients below the least number of float16. There a multiple of ``total``
+    is differentiated, the largest at which nothing overflows. ``again`` keeps the graph.
+    """
+    factors = _FACTORS if leaves[0].dtype == torch.float16 else (1.0,)
+    for number, factor in enumerate(factors, 1):
+        keep = again or number < len(factors)
+        found = torch.autograd.grad(total * factor, leaves, retain_graph=keep, allow_unused=True)
+        if all(one is None or bool(one.isfinite().all()) for one in found):
+            break
+    return [None if one is None else one.float() / factor for one in found]
+
+
 def _relevance(leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> Tensor:
     total = torch.zeros(len(leaves[0]))
     for leaf, gradient in zip(leaves, gradients, strict=True):
         if gradient is not None:
             rows = leaf.detach().float()
-            total += (gradient.float() * (rows - rows.mean(0))).sum(1).abs().cpu()
+            total += (gradient * (rows - rows.mean(0))).sum(1).abs().cpu()
     if not bool(total.isfinite().all()):
         raise ModelError(_refusal("it is not finite; load the model in bfloat16 or float32"))
     return total

@@ -7,17 +7,21 @@ from typing import Any
 
 from gleanvid.plots.palette import styles
 
-Point = tuple[int, float, float]  # temporal units, seconds, extra memory over that of the features
+Point = tuple[int, float, float]  # temporal units, seconds, extra memory
 
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x", "cross": "P"}
 _MARKERS |= {"triangle-up": "^", "triangle-down": "v"}
 
 
-def length_figure(series: Mapping[str, Sequence[Point]], clock: str = "seconds") -> Any:
+def length_figure(
+    series: Mapping[str, Sequence[Point]],
+    clock: str = "seconds",
+    memory: str = "extra memory, in features",
+) -> Any:
     """Draw seconds and memory against the length of the clip, with matplotlib.
 
-    ``series`` maps the titles of methods to their points.
+    ``series`` maps titles to points; ``clock`` and ``memory`` name the two axes.
     """
     from matplotlib.figure import Figure
 
@@ -34,7 +38,7 @@ def length_figure(series: Mapping[str, Sequence[Point]], clock: str = "seconds")
         for axes, values in zip(panels, columns, strict=True):
             axes.plot(units, values, **look)
     ticks = sorted({point[0] for points in series.values() for point in points})
-    for axes, name in zip(panels, (clock, "extra memory, in features"), strict=True):
+    for axes, name in zip(panels, (clock, memory), strict=True):
         axes.set(xlabel="temporal units", ylabel=name, xscale="log", yscale="log")
         axes.set_xticks(ticks, [str(tick) for tick in ticks], minor=False)
         axes.set_xticks([], minor=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import torch
@@ -19,7 +20,9 @@ from gleanvid.models import boundary, load_model
 from gleanvid.types import ModelError, StoppedError
 from tests.models import tiny_qwen
 from tests.models.tiny import noise_video
+from tools.relevance_study.scores import ranks_agree
 
+ROOT = Path(__file__).parents[2]
 ASKED = ("what moves?", "a red")
 STEP = 2e-3  # of a token's distance to the mean
 
@@ -115,6 +118,15 @@ def test_relevance_of_own_inputs_is_that_of_the_adapter(every_adapter, clips):
     torch.testing.assert_close(found.tokens, expected.tokens, atol=1e-5, rtol=1e-3)
     assert found.grid == expected.grid
     assert hook_count(model) == hooks
+
+
+def test_float16_does_not_lose_the_gradient_of_a_sure_answer():
+    asked = ROOT / "assets/clips/glimpse_2.mp4", "Which colour does the star have?"
+    half = load_model("builtin", device="cpu", dtype="float16")
+    exact = gleanvid.relevance(*asked, num_frames=8)
+    found = gleanvid.relevance(*asked, half, exact.answer, num_frames=8)
+    assert exact.log_probability > -0.01
+    assert ranks_agree(exact.tokens, found.tokens) > 0.999
 
 
 def test_own_answer_and_its_words_where_none_is_given(qwen3):

@@ -20,6 +20,7 @@ from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.models.cost.measure import now
 
 _ENOUGH = 2.0  # seconds after which a call is not repeated
+_TICK = 0.01  # seconds: clocks of a process count in steps of up to this
 
 
 class Row(TypedDict):
@@ -145,8 +146,11 @@ def _limit(seconds: float) -> Iterator[None]:
 
 
 def exponent(rows: Sequence[Row]) -> float | None:
-    """Fit seconds = c * units^p by least squares and return p; None for fewer than two rows."""
-    timed = [row for row in rows if row.get("seconds")]
+    """Fit seconds = c * units^p by least squares and return p.
+
+    Only rows of at least 0.01 s count; None for fewer than two of them.
+    """
+    timed = [row for row in rows if row.get("seconds", 0) >= _TICK]
     logs = [(math.log(row["units"]), math.log(row["seconds"])) for row in timed]
     if len(logs) < 2:
         return None
@@ -168,7 +172,7 @@ def points(report: Report) -> dict[str, list[tuple[int, float, float]]]:
         title_of(name): [
             (row["units"], row["seconds"], row["extra_memory_over_features"])
             for row in rows
-            if row.get("seconds")
+            if row.get("seconds", 0) >= _TICK
         ]
         for name, rows in by_method(report).items()
     }
@@ -202,7 +206,7 @@ def table(report: Report) -> str:
 
 def _seconds(row: Row) -> str:
     if "error" not in row:
-        return f"{row['seconds']:.3g}"
+        return f"{row['seconds']:.3g}" if row["seconds"] >= _TICK else f"under {_TICK:g}"
     return "" if _is_noted(row) else row["error"]
 
 

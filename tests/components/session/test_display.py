@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -53,6 +54,7 @@ def test_status_loads_nothing_and_says_what_is_known():
     assert progress(engine, "builtin", "Encoding…")["text"] == f"Encoding… {STILL_LOADING}"
     engine.model("builtin")
     assert progress(engine, "builtin", "Encoding…")["text"] == "Encoding…"
+    engine.models.held["another"] = SimpleNamespace(name="another")  # asked by somebody else
     list(engine.queue.wait(Work()))
     after = dict(status(engine, run_of()))
     assert (after["Model"], after["Queue"]) == ("builtin", "idle")

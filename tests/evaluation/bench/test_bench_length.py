@@ -12,6 +12,7 @@ from gleanvid.cli import main
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.uniform import Uniform
 from gleanvid.evaluation.bench.bench_length import exponent, measure, points, table
+from tools import bench_clip
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Endless(Compressor):
 def test_exponent_is_the_slope_between_logarithms():
     rows = [{"compressor": "a", "units": n, "seconds": 0.1 * n**1.5} for n in (4, 16, 64)]
     stopped = {"compressor": "a", "units": 256, "error": "over 1 s"}
-    assert exponent([*rows, stopped]) == pytest.approx(1.5)
+    below_tick = {"compressor": "a", "units": 2, "seconds": 0.004}
+    assert exponent([below_tick, *rows, stopped]) == pytest.approx(1.5)
     assert exponent(rows[:1]) is None
 
 
@@ -51,3 +53,14 @@ def test_command_writes_table_report_and_figure(tmp_path, capsys):
     assert (tmp_path / "length_4x4x32.md").read_text() == capsys.readouterr().out
     assert (tmp_path / "length_4x4x32.png").stat().st_size > 5000
     assert main([*words[:3], "0", *words[4:]]) == 2
+
+
+def test_stages_from_file_to_page_are_measured_at_every_length(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["bench_clip", "--units", "2", "4", "--out", str(tmp_path)])
+    bench_clip.main()
+    rows = json.loads((tmp_path / "clip_length.json").read_text())["rows"]
+    assert [(row["compressor"], row["units"]) for row in rows] == [
+        (stage, units) for units in (2, 4) for stage in bench_clip.STAGES
+    ]
+    assert rows[-1]["payload_mib"] > 0
+    assert (tmp_path / "clip_length.png").stat().st_size > 5000
