@@ -40,7 +40,7 @@ MAIN = {  # tab: what has to be seen of it
     "Compare": ("#gv-methods", "#gv-compare-start"),
     "Export and API": (".gv-files button >> nth=0", "#gv-open"),
     "Check": ("#gv-check",),
-    "About": (".gv-about h2 >> nth=0", ".gv-about table >> nth=0"),
+    "About": (".gv-story canvas >> nth=0", ".gv-about table >> nth=0"),
 }
 
 
