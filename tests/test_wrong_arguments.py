@@ -56,6 +56,24 @@ def test_a_question_is_text(question):
         gleanvid.ask("nowhere.mp4", question)
 
 
+@pytest.mark.parametrize("answer", ["", " ", 3])
+def test_an_answer_whose_relevance_is_measured_is_text(answer):
+    with pytest.raises(ValueError, match="None takes the model's own"):
+        gleanvid.relevance("nowhere.mp4", "What?", answer=answer)
+
+
+def test_the_address_of_a_server_is_no_model():
+    with pytest.raises(gleanvid.ModelError, match="is the address of a server"):
+        gleanvid.relevance("nowhere.mp4", "What?", "vllm:http://127.0.0.1:8000")
+
+
+@pytest.mark.parametrize("records", [[], ["gleanvid"], None])
+def test_relevance_is_kept_by_one_record(records):
+    found = gleanvid.Relevance(torch.ones(4) / 4, (1, 2, 2), "", "", 0.0, "gradient", 0.0)
+    with pytest.raises(TypeError, match="must be one record"):
+        found.kept(records)
+
+
 @pytest.mark.parametrize(("video", "question"), [("a.mp4", ["what?"]), (["a.mp4"], "what?")])
 def test_lists_go_to_ask_many(video, question):
     with pytest.raises(TypeError, match="for lists use ask_many"):

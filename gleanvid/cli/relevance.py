@@ -35,10 +35,10 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def _relevance(options: argparse.Namespace) -> int:
     from gleanvid.api import ask, relevance
-    from gleanvid.attribution.measure import check_method
+    from gleanvid.attribution.measure import check_way
     from gleanvid.ops.records import whole_record
 
-    check_method(options.by, options.words, options.passes)
+    check_way(options.by, options.words, options.passes)
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     folder = writable(options.out)
     video, model, _ = shared.read_and_load(options)
