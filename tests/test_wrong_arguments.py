@@ -25,7 +25,7 @@ def test_features_on_meta_or_in_float8_are_refused():
 
 
 @pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
-def test_what_are_no_tokens_is_said_with_what_makes_them(method):
+def test_what_is_not_video_tokens_is_refused_with_how_to_make_them(method):
     with pytest.raises(TypeError, match=r"not Tensor \[2, 4, 4, 8\]: .*VideoTokens\.from_grid"):
         method().compress(torch.rand(2, 4, 4, 8))
     with pytest.raises(TypeError, match=r"not NoneType: VideoTokens\(features, grid="):
