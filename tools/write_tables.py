@@ -15,6 +15,7 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.evaluation.catalogue import Facts, compressor_table, model_table
 from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.glimpse.questions import baselines
 from gleanvid.models.loading.load import BUILTIN
 from tools import result_tables as measured
 
@@ -74,6 +75,7 @@ TABLES = {
     "glimpse": measured.glimpse,
     "glimpse-standing": measured.glimpse_standing,
     "glimpse-downsampling": measured.downsampling,
+    "glimpse2": lambda: baselines.table(baselines.read()[1]),
     "relevance": measured.relevance,
     "filmed": measured.filmed,
     "relevance-trust": measured.relevance_trust,
