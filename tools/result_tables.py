@@ -28,12 +28,6 @@ _LIMITS = (  # 16 units in these clips
     f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
     "is far below the 30 to 50 % of\nits paper: being ahead of either there says little about them."
 )
-_VALIDITY = (  # parts of relevance/results.json
-    "Against the truth",
-    "By hiding tokens",
-    "Does it predict a right answer",
-    "Under another wording",
-)
 _MEASURES = {  # column of results.json -> name in the table
     "accuracy": "accuracy",
     "macro without count": "macro, without `count`",
@@ -131,37 +125,6 @@ def _standing(folder: str) -> str:
     return text.partition("GleanVID by ratio")[2].split("\n\n")[1]
 
 
-def relevance() -> str:
-    """What methods keep of the relevance, and how far relevance can be trusted."""
-    tables = _read("relevance/results.json")
-    kept = {row.pop("method"): row for row in tables["Relevance kept"]}
-    shares = [
-        f"{title} {', '.join(_rounded(cell) for cell in kept[name].values())} %"
-        for name, title in (("gleanvid", "GleanVID"), ("vidcom2", "VidCom2"), ("aot", "AOT"))
-    ]
-    within, overall = "AUC within method and ratio", "AUC, all together"
-    predict = {row["measure"]: row for row in tables["Does it predict a right answer"]}
-    agree = ", ".join(
-        f"{row['rank correlation']} in {row['dtype']}"
-        for row in tables["In lower precision"]
-        if row["rank correlation"]
-    )
-    return (
-        "Of what the built-in model's answers rest on (`results/relevance/table.md`), at 25, 15 "
-        f"and 10 % kept: {'; '.join(shares)}.\nGleanVID is behind VidCom2 at every ratio. Whether "
-        "an answer is right, relevance kept tells with an AUC of\n"
-        f"{predict['relevance kept'][within]} within a method and ratio, evidence kept with "
-        f"{predict['evidence kept'][within]};\nover all methods and ratios together with "
-        f"{predict['relevance kept'][overall]} and {predict['evidence kept'][overall]}. "
-        "Rank correlation of the maps "
-        f"with those in float32:\n{agree}."
-    )
-
-
-def _rounded(cell: str) -> str:
-    return f"{float(cell.split()[0]):.0f}"
-
-
 def downsampling() -> str:
     """One line: how far plain downsampling and CDPruner are from GleanVID at equal tokens."""
     rows = {name: _kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
@@ -190,55 +153,6 @@ def filmed() -> str:
         f"{told}. For the mean of a\nframe, plain downsampling is better: the five likeliest "
         f"classes agree to {agreement[0]}, SCS alone\n{agreement[1]}, uniform {agreement[2]}, "
         f"lower resolution {agreement[3]}."
-    )
-
-
-def relevance_trust() -> str:
-    """How far relevance can be trusted, and what it is compared with."""
-    truth, hiding, right, worded = (
-        {next(iter(row.values())): row for row in _read("relevance/results.json")[part]}
-        for part in _VALIDITY
-    )
-    gone, within = "deletion 10%", "AUC within method and ratio"
-    agreed = hiding["gradient"]["agreement by unit"]
-    rows = [
-        ["agrees with hiding a unit (rank correlation)", agreed, ""],
-        ["agrees with itself under another wording (rank correlation)", next(iter(worded)), ""],
-    ]
-    for words, table, column, own, *others in (
-        (
-            "finds tokens that hold the answer (AUC)",
-            truth,
-            "AUC",
-            "gradient",
-            "attention",
-            "joint score",
-        ),
-        (
-            "the same among tokens of objects",
-            truth,
-            "AUC, objects",
-            "gradient",
-            "attention",
-            "joint score",
-        ),
-        (
-            "log-probability once its first 10 % are gone",
-            hiding,
-            gone,
-            "gradient",
-            "attention",
-            "random",
-        ),
-        ("tells right answers from wrong (AUC)", right, within, "relevance kept", "evidence kept"),
-    ):
-        rows.append(
-            [words, table[own][column], "; ".join(f"{n} {table[n][column]}" for n in others)]
-        )
-    return (
-        "On Glimpse questions, with the built-in model (95 % intervals by clip; all tables: "
-        "`results/relevance/table.md`):\n\n"
-        + markdown_table(["relevance", "is", "next to"], rows, numbers=False)
     )
 
 

@@ -72,7 +72,7 @@ class AboutTab(Tab):
     def connect(self, page: Page) -> None:
         self.page = page
         tell = gr.Button("Tell", visible="hidden", elem_id="gv-tell")
-        runs = {page.outputs.runs}
+        runs: set[Any] = {page.outputs.runs}
         tell.click(self.on_tell, runs, [self.story], trigger_mode="always_last", **PRIVATE)
         viewer: Any = page.outputs.viewer
         for event in (self.tab.select, viewer.show):
