@@ -6,6 +6,7 @@ import base64
 import io
 import math
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
 
 WIDTH = 220  # pixels of a picture
+LONGEST = 160  # characters of an answer
 TEXTS = (
     (
         "Frames become tokens",
@@ -138,14 +140,19 @@ def _cost(run: Run, runs: Sequence[Run], unit: int) -> dict[str, Any]:
     if math.isfinite(cost.flops_reduction):
         facts.append(f"{_percent(cost.flops_reduction)} fewer FLOPs")
     if math.isfinite(cost.ttft_s):
-        than = f", with all tokens {whole.cost.ttft_s:.3g} s" if whole else ""
+        is_timed = whole is not None and math.isfinite(whole.cost.ttft_s)
+        than = f", with all tokens {whole.cost.ttft_s:.3g} s" if whole and is_timed else ""
         facts.append(f"first token after {cost.ttft_s:.3g} s{than}")
-    said = f" Answer: “{run.answer}”" if run.question else ""
-    than = f"; with all tokens: “{whole.answer}”" if whole and said else ""
+    said = f" Answer: {_quoted(run)}" if run.question else ""
+    than = f"; with all tokens: {_quoted(whole)}" if whole and said else ""
     return {
         "figures": f"{'; '.join(facts)}.{said}{than}",
         "pictures": [_picture("what the model reads", overlay_frame(run, unit))],
     }
+
+
+def _quoted(run: Run) -> str:
+    return f"“{shorten(run.answer, LONGEST, placeholder=' …')}”"
 
 
 def _is_whole(other: Run, run: Run) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from components.session.actions.first import FOLDER
@@ -40,6 +42,8 @@ def test_a_method_without_novelty_has_only_first_and_last_step(method):
     assert [step["figures"] == missing for step in steps] == [False, True, True, True, False]
 
 
-def test_a_saved_run_without_times_tells_none():
-    run = Run.load(FOLDER / "runs" / "first-0")
-    assert "nan" not in "".join(step["figures"] for step in story([run])["steps"])
+def test_saved_runs_without_times_tell_none():
+    run, whole = (Run.load(FOLDER / "runs" / f"first-{n}") for n in range(2))
+    timed = replace(run, cost=replace(run.cost, encode_s=0.1, compress_s=0.1, prefill_s=0.1))
+    for runs in ([run, whole], [timed, whole]):
+        assert "nan" not in "".join(step["figures"] for step in story(runs)["steps"])
