@@ -41,7 +41,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--signals",
         default="",
-        help="signals to record for methods not named: saliency, keys or both",
+        help="further signals to store, for other methods: saliency, keys; comma-separated",
     )
     parser.add_argument(
         "--relevance",

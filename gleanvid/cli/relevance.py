@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     shared.add_question(parser)
     shared.add_compressor(parser, words)
-    parser.add_argument("--answer", help="its probability is looked at (default: the model's own)")
+    parser.add_argument("--answer", help="answer to explain (default: the model's own)")
     parser.add_argument(
         "--by",
         default="gradient",
