@@ -123,7 +123,7 @@ def model_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def model(model_folder):
-    """That model, loaded."""
+    """The model of ``model_folder``, loaded on the CPU."""
     from gleanvid.models import load_model
 
     return load_model(model_folder, device="cpu")

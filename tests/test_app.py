@@ -162,7 +162,7 @@ def test_a_model_is_loaded_as_the_command_line_says(loads):
     assert loads["builtin"] == {"device": None}
 
 
-def test_options_without_a_name_are_of_the_built_in_model(loads):
+def test_loading_options_without_a_model_apply_to_the_built_in_one(loads):
     options = launch.parse(["--device", "cpu", "--dtype", "bfloat16"])
     Engine(loading.LocalBackend(launch.how_to_load(options))).model("builtin")
     assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")

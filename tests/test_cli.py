@@ -260,4 +260,4 @@ def test_relevance_writes_heat_over_every_unit_and_says_what_is_kept(clip, model
     assert len(units) == facts["grid"][0]
     assert np.asarray(Image.open(units[0])).any() and (tmp_path / "out" / "overview.png").exists()
     assert call("relevance", *words, "--by", "magic", "--out", str(tmp_path / "out")) == 2
-    assert "method='magic' must be one of" in capsys.readouterr().err
+    assert "by='magic' must be one of" in capsys.readouterr().err

@@ -101,7 +101,7 @@ def test_the_prompt_of_several_videos_is_the_processor_s_own(model):
     assert torch.equal(seen[0], expected["input_ids"])
 
 
-def test_one_video_in_a_list_is_that_video(model):
+def test_a_list_of_one_video_gives_the_run_of_that_video(model):
     video = tiny.noise_video(6)
     (run,) = gleanvid.ask_many([video], "What moves?", model, "gleanvid", 6)
     alone = gleanvid.ask(video, "What moves?", model, "gleanvid", 6)

@@ -1,4 +1,4 @@
-"""The record's laws: applying, composing, refusing."""
+"""Invariants of a Compression: how it applies, composes and refuses."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_tokens_that_do_not_fit_are_refused(features, grid, message):
         VideoTokens(features, grid)
 
 
-def test_a_video_states_its_shape():
+def test_a_video_takes_uint8_frames_and_times_them_by_fps():
     video = Video.from_frames(np.zeros((4, 6, 8, 3), np.uint8), fps=2.0)
     assert len(video) == 4 and video.timestamps.tolist() == [0, 0.5, 1, 1.5]
     with pytest.raises(ValueError, match="uint8"):

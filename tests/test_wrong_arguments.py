@@ -25,7 +25,7 @@ def test_features_on_meta_or_in_float8_are_refused():
 
 
 @pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
-def test_what_are_no_tokens_is_said_with_what_makes_them(method):
+def test_what_is_not_video_tokens_is_refused_with_how_to_make_them(method):
     with pytest.raises(TypeError, match=r"not Tensor \[2, 4, 4, 8\]: .*VideoTokens\.from_grid"):
         method().compress(torch.rand(2, 4, 4, 8))
     with pytest.raises(TypeError, match=r"not NoneType: VideoTokens\(features, grid="):
@@ -54,6 +54,24 @@ def test_history_is_pairs_of_text(history):
 def test_a_question_is_text(question):
     with pytest.raises(TypeError, match="must be text"):
         gleanvid.ask("nowhere.mp4", question)
+
+
+@pytest.mark.parametrize("answer", ["", " ", 3])
+def test_an_answer_whose_relevance_is_measured_is_text(answer):
+    with pytest.raises(ValueError, match="None takes the model's own"):
+        gleanvid.relevance("nowhere.mp4", "What?", answer=answer)
+
+
+def test_the_address_of_a_server_is_no_model():
+    with pytest.raises(gleanvid.ModelError, match="is the address of a server"):
+        gleanvid.relevance("nowhere.mp4", "What?", "vllm:http://127.0.0.1:8000")
+
+
+@pytest.mark.parametrize("records", [[], ["gleanvid"], None])
+def test_relevance_is_kept_by_one_record(records):
+    found = gleanvid.Relevance(torch.ones(4) / 4, (1, 2, 2), "", "", 0.0, "gradient", 0.0)
+    with pytest.raises(TypeError, match="must be one record"):
+        found.kept(records)
 
 
 @pytest.mark.parametrize(("video", "question"), [("a.mp4", ["what?"]), (["a.mp4"], "what?")])

@@ -7,10 +7,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.tables.statistics import clip_mean
 
 RESULTS = Path(__file__).parents[1] / "results"
 _RATIOS = (0.5, 0.25, 0.15, 0.1, 0.05)
@@ -23,15 +23,10 @@ _PLAIN = {
     "resize": "lower resolution",
     "pool": "average pooling",
 }
+_FILMED = ("gleanvid", "ablation(selection=scs)", "uniform", "resize")
 _LIMITS = (  # 16 units in these clips
     f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
     "is far below the 30 to 50 % of\nits paper: being ahead of either there says little about them."
-)
-_VALIDITY = (  # parts of relevance/results.json
-    "Against the truth",
-    "By hiding tokens",
-    "Does it predict a right answer",
-    "Under another wording",
 )
 _MEASURES = {  # column of results.json -> name in the table
     "accuracy": "accuracy",
@@ -130,37 +125,6 @@ def _standing(folder: str) -> str:
     return text.partition("GleanVID by ratio")[2].split("\n\n")[1]
 
 
-def relevance() -> str:
-    """What methods keep of the relevance, and how far relevance can be trusted."""
-    tables = _read("relevance/results.json")
-    kept = {row.pop("method"): row for row in tables["Relevance kept"]}
-    shares = [
-        f"{title} {', '.join(_rounded(cell) for cell in kept[name].values())} %"
-        for name, title in (("gleanvid", "GleanVID"), ("vidcom2", "VidCom2"), ("aot", "AOT"))
-    ]
-    within, overall = "AUC within method and ratio", "AUC, all together"
-    predict = {row["measure"]: row for row in tables["Does it predict a right answer"]}
-    agree = ", ".join(
-        f"{row['rank correlation']} in {row['dtype']}"
-        for row in tables["In lower precision"]
-        if row["rank correlation"]
-    )
-    return (
-        "Of what the built-in model's answers rest on (`results/relevance/table.md`), at 25, 15 "
-        f"and 10 % kept: {'; '.join(shares)}.\nGleanVID is behind VidCom2 at every ratio. Whether "
-        "an answer is right, relevance kept tells with an AUC of\n"
-        f"{predict['relevance kept'][within]} within a method and ratio, evidence kept with "
-        f"{predict['evidence kept'][within]};\nover all methods and ratios together with "
-        f"{predict['relevance kept'][overall]} and {predict['evidence kept'][overall]}. "
-        "Rank correlation of the maps "
-        f"with those in float32:\n{agree}."
-    )
-
-
-def _rounded(cell: str) -> str:
-    return f"{float(cell.split()[0]):.0f}"
-
-
 def downsampling() -> str:
     """One line: how far plain downsampling and CDPruner are from GleanVID at equal tokens."""
     rows = {name: _kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
@@ -176,74 +140,29 @@ def downsampling() -> str:
 
 
 def filmed() -> str:
-    """One line: labels kept and agreement of the head on filmed clips, at 10 %."""
+    """Labels kept and agreement of the classifier on filmed clips at 10 %, with intervals."""
     labels, agreement = (
-        [_filmed(name, column) for name in ("gleanvid", "uniform", "resize")]
-        for column in ("labels", "frame top 5")
+        [_filmed(name, column) for name in _FILMED] for column in ("labels", "frame top 5")
     )
+    text = (RESULTS / "filmed" / "table.md").read_text(encoding="utf-8")
+    told = text.partition("- 10%, labels: ")[2].partition(".\n")[0]
     return (
-        f"On filmed clips, at 10 %, GleanVID keeps {labels[0]} % of the labels that an image "
-        f"classifier gives to tokens, uniform {labels[1]} %,\nlower resolution {labels[2]} %. But "
-        "for the mean of a frame, plain downsampling is better: the five likeliest classes agree "
-        f"to\n{agreement[0]} % (uniform {agreement[1]} %, lower resolution {agreement[2]} %)."
-    )
-
-
-def relevance_trust() -> str:
-    """How far relevance can be trusted, and what it is compared with."""
-    truth, hiding, right, worded = (
-        {next(iter(row.values())): row for row in _read("relevance/results.json")[part]}
-        for part in _VALIDITY
-    )
-    gone, within = "deletion 10%", "AUC within method and ratio"
-    agreed = hiding["gradient"]["agreement by unit"]
-    rows = [
-        ["agrees with hiding a unit (rank correlation)", agreed, ""],
-        ["agrees with itself under another wording (rank correlation)", next(iter(worded)), ""],
-    ]
-    for words, table, column, own, *others in (
-        (
-            "finds tokens that hold the answer (AUC)",
-            truth,
-            "AUC",
-            "gradient",
-            "attention",
-            "joint score",
-        ),
-        (
-            "the same among tokens of objects",
-            truth,
-            "AUC, objects",
-            "gradient",
-            "attention",
-            "joint score",
-        ),
-        (
-            "log-probability once its first 10 % are gone",
-            hiding,
-            gone,
-            "gradient",
-            "attention",
-            "random",
-        ),
-        ("tells right answers from wrong (AUC)", right, within, "relevance kept", "evidence kept"),
-    ):
-        rows.append(
-            [words, table[own][column], "; ".join(f"{n} {table[n][column]}" for n in others)]
-        )
-    return (
-        "On Glimpse questions, with the built-in model (95 % intervals by clip; all tables: "
-        "`results/relevance/table.md`):\n\n"
-        + markdown_table(["relevance", "is", "next to"], rows, numbers=False)
+        f"On filmed clips, at 10 %, GleanVID keeps {labels[0]} of the labels that an image "
+        f"classifier gives to tokens, its score SCS alone\n{labels[1]}, uniform {labels[2]}, "
+        f"lower resolution {labels[3]} (95 % intervals by clip). By Holm's test GleanVID is\n"
+        f"{told}. For the mean of a\nframe, plain downsampling is better: the five likeliest "
+        f"classes agree to {agreement[0]}, SCS alone\n{agreement[1]}, uniform {agreement[2]}, "
+        f"lower resolution {agreement[3]}."
     )
 
 
 def _filmed(method: str, column: str) -> str:
-    """Mean over the filmed clips at 10 %, in per cent."""
+    """Mean over the filmed clips at 10 %, in per cent, with its 95 % interval."""
     with (RESULTS / "filmed" / "rows.csv").open(encoding="utf-8") as file:
         rows = [r for r in csv.DictReader(file) if (r["method"], r["ratio"]) == (method, "0.1")]
-    values = [float(row[column]) for row in rows]
-    return f"{100 * fmean(value for value in values if not math.isnan(value)):.0f}"
+    counted = [row for row in rows if not math.isnan(float(row[column]))]
+    found = clip_mean([float(row[column]) for row in counted], [row["clip"] for row in counted])
+    return f"{100 * found.value:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
 def card_accuracy() -> str:

@@ -15,7 +15,9 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.evaluation.catalogue import Facts, compressor_table, model_table
 from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.glimpse.questions import baselines
 from gleanvid.models.loading.load import BUILTIN
+from tools import relevance_tables
 from tools import result_tables as measured
 
 ROOT = Path(__file__).parents[1]
@@ -74,9 +76,10 @@ TABLES = {
     "glimpse": measured.glimpse,
     "glimpse-standing": measured.glimpse_standing,
     "glimpse-downsampling": measured.downsampling,
-    "relevance": measured.relevance,
+    "glimpse2": lambda: baselines.table(baselines.read()[1]),
+    "relevance": relevance_tables.kept,
     "filmed": measured.filmed,
-    "relevance-trust": measured.relevance_trust,
+    "relevance-trust": relevance_tables.trust,
     "card-accuracy": measured.card_accuracy,
     "question-sets": measured.question_sets,
     "ablations": measured.ablations,

@@ -1,4 +1,4 @@
-// Files that the page hands to its visitor, and curves that are drawn only while they are seen.
+// Files that the page hands to its visitor, and tabs that are drawn only while they are seen.
 ((gleanvid) => {
   let fetched = "";
 
@@ -20,8 +20,9 @@
   // Addresses of the server start below its root, which a proxy may have moved.
   gleanvid.fromRoot = (address) => `${window.gradio_config?.root ?? ""}/${address}`;
 
-  gleanvid.drawCurves = () => {
-    const legend = document.querySelector("#gv-key");
-    if (legend?.closest("[role=tabpanel]")?.checkVisibility()) document.getElementById("gv-draw").click();
+  // Press a hidden button if the tab that holds `part` is open.
+  gleanvid.drawSeen = (part, button) => () => {
+    const panel = document.getElementById(part)?.closest("[role=tabpanel]");
+    if (panel?.checkVisibility()) document.getElementById(button).click();
   };
 })(window.gleanvid ??= {});

@@ -46,12 +46,12 @@ const STRIPS = {
 };
 
 // The top of a strip. Where one bar dwarfs the rest, as the first unit's budget does, it is cut.
-function topOf(values, cropped) {
+export function topOf(values, cropped) {
   const [most, next] = [...values].sort((left, right) => right - left);
   return (cropped && next > 0 && most > 2 * next ? next * 1.25 : most * 1.08) || 1;
 }
 
-function paintStrip(context, width, height, { own, line, even, lower, empty, top, unit, cuts, scale, words }, colours) {
+export function paintStrip(context, width, height, { own, line, even, lower, empty, top, unit, cuts, scale, words }, colours) {
   context.clearRect(0, 0, width, height);
   const slot = width / own.length;
   const gap = slot > 8 ? 3 : slot > 3 ? 1 : 0;

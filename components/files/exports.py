@@ -24,13 +24,13 @@ from gradio.utils import get_upload_folder
 from PIL import Image
 
 from gleanvid.errors import StoppedError
+from gleanvid.evaluation.files import finite
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
 from gleanvid.plots.labels import heading, labels
 from gleanvid.run import Run, mask_arrays
 from gleanvid.video.isolation.archive import PARTS
 
-from ..viewer.values import finite
 from .folder import trim
 
 EXPORT_BYTES = 2**30  # of all files made; the oldest go

@@ -63,7 +63,7 @@ class CurvesTab(Tab):
         draw.click(self.on_draw, inputs, drawn, trigger_mode="always_last", **PRIVATE)
         viewer: Any = page.outputs.viewer
         for event in (self.tab.select, viewer.show):
-            event(None, None, None, js=script("drawCurves"), **PRIVATE)
+            event(None, None, None, js=script("drawSeen", "gv-key", "gv-draw"), **PRIVATE)
 
     def cleared(self) -> Changes:
         gone = {plot: gr.update(value=None, visible=False) for plot in self.plots.values()}

@@ -36,7 +36,10 @@ from .talk import TalkPanel
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
 PHOTO_MODEL = ("Photo encoder, no answers", PHOTOS)
-HEADER = "<h1>GleanVID</h1>"
+HEADER = (
+    "<h1>GleanVID</h1>"
+    "<p>See what a compressor lets a Video LLM see, and what that does to its answer.</p>"
+)
 
 
 def build_app(

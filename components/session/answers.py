@@ -7,10 +7,10 @@ from statistics import fmean
 
 from gleanvid.cost import Cost
 from gleanvid.errors import MALFORMED
+from gleanvid.evaluation.files import finite
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 
-from ..viewer.values import finite
 from .clock import parts
 from .display import Answer, Label, short_name
 from .examples import Example

@@ -5,19 +5,9 @@ Places are bytes into the binary file beside it. L tokens, T units.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NotRequired, TypedDict
 
 File = dict[str, Any]  # as Gradio sends one; the page receives a URL in its place
-
-
-def finite(value: Any) -> Any:
-    """Put None for NaN and infinity, also inside lists and dicts: JSON has neither."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Score(TypedDict):

@@ -15,7 +15,7 @@ from gleanvid.arguments import (
     check_questions,
     override,
 )
-from gleanvid.attribution.measure import PASSES, check_method, check_model, measure
+from gleanvid.attribution.measure import PASSES, check_model, check_way, measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, History
@@ -27,7 +27,7 @@ def relevance(
     question: str,
     model: str | ModelAdapter = "builtin",
     answer: str | None = None,
-    method: str = "gradient",
+    by: str = "gradient",
     *,
     words: bool = False,
     passes: int = PASSES,
@@ -48,7 +48,7 @@ def relevance(
         question: about the video.
         model: a loaded model, or a name for :func:`load_model`.
         answer: whose probability is looked at; None takes the model's own with all tokens.
-        method: "gradient", "occlusion" or "attention".
+        by: "gradient", "occlusion" or "attention".
         words: with "gradient", also a map for every word of the answer.
         passes: most passes of "occlusion" with something hidden.
         num_frames: overrides that of ``frames``.
@@ -60,7 +60,7 @@ def relevance(
         The relevance of every token; ``kept`` of it is what a compression keeps.
 
     Raises:
-        ValueError: an empty question, or a setting out of its range.
+        ValueError: an empty question or answer, or a setting out of its range.
         VideoError: a file that cannot be used.
         ModelError: a model that cannot be loaded, or that this method cannot measure.
         StoppedError: ``stop`` was set.
@@ -71,10 +71,12 @@ def relevance(
     >>> found.random(half.num_kept) < found.kept(half) < found.best(half.num_kept)
     True
     """
-    check_method(method, words, passes)
+    check_way(by, words, passes)
     frames = override(frames, num_frames=num_frames)
     check_questions([question])
     history = check_history(history)
+    if answer is not None and not (isinstance(answer, str) and answer.strip()):
+        raise ValueError(f"answer={answer!r} must be text; None takes the model's own")
     adapter = as_model(model)
     adapter.check_can_answer()
     check_model(adapter)
@@ -83,4 +85,4 @@ def relevance(
     if answer is None:
         answer = adapter.generate(encoded, question, None, history=history, stop=stop).text
     settings: Any = {"words": words, "passes": passes, "history": history, "stop": stop}
-    return measure(adapter, encoded, question, answer, method, **settings)
+    return measure(adapter, encoded, question, answer, by, **settings)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from gleanvid import models
-from gleanvid.attribution.measure import PASSES, check_method, measure_prompt
+from gleanvid.attribution.measure import PASSES, check_way, measure_prompt
 from gleanvid.attribution.prompt import AnsweredPrompt, find_single_video
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors import as_compressor
@@ -56,7 +56,7 @@ def compressing(
 def relevance_of(
     hf_model: Any,
     answer: Tensor | None = None,
-    method: str = "gradient",
+    by: str = "gradient",
     *,
     tokenizer: Any = None,
     words: bool = False,
@@ -73,7 +73,7 @@ def relevance_of(
         hf_model: a model of transformers, of a family in ``MODELS``.
         answer: token ids int64 [S] behind the prompt, with the end token; None takes the model's
             own answer with all tokens, greedily.
-        method: "gradient", "occlusion" or "attention".
+        by: "gradient", "occlusion" or "attention".
         tokenizer: with it the result has the answer as text.
         words: with "gradient" and a tokenizer, also a map for every word of the answer.
         passes: most passes of "occlusion" with something hidden.
@@ -82,7 +82,8 @@ def relevance_of(
         inputs: keywords of ``hf_model`` for one prompt with one video.
 
     Returns:
-        The relevance of every token, its ``question`` left empty.
+        The relevance of every token. Its ``question`` is empty: your inputs hold the question
+        only within the prompt.
 
     Raises:
         ValueError: a setting out of its range.
@@ -97,7 +98,7 @@ def relevance_of(
     >>> relevance_of(model.hf_model, **inputs).grid
     (2, 10, 10)
     """
-    check_method(method, words, passes)
+    check_way(by, words, passes)
     if words and tokenizer is None:
         raise ValueError("words=True needs a tokenizer")
     hf_model, layout = models.with_layout(hf_model)
@@ -113,6 +114,6 @@ def relevance_of(
             answer = whole[0, inputs["input_ids"].shape[1] :]
     prompt = AnsweredPrompt.extending(hf_model, layout, inputs, answer, vision)
     reader = tokenizer if words else None
-    found = measure_prompt(prompt, method, tokenizer=reader, passes=passes, stop=stop)
+    found = measure_prompt(prompt, by, tokenizer=reader, passes=passes, stop=stop)
     text = tokenizer.decode(answer, skip_special_tokens=True) if tokenizer else ""
     return replace(found, answer=text.strip())

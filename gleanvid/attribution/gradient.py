@@ -16,7 +16,7 @@ from gleanvid.types import ModelError
 if TYPE_CHECKING:
     from torch import Tensor
 
-ADVICE = "A backward pass needs more memory than an answer: use fewer frames, or method='occlusion'"
+ADVICE = "A backward pass needs more memory than an answer: use fewer frames, or by='occlusion'"
 _FACTORS = (2.0**16, 2.0**12, 2.0**8, 2.0**4, 1.0)  # tried in turn in float16
 
 
@@ -92,5 +92,5 @@ def _relevance(leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> 
 def _refusal(reason: object) -> str:
     return (
         f"The gradient of this model's visual tokens cannot be computed ({reason}). "
-        "method='occlusion' needs none."
+        "by='occlusion' needs none."
     )

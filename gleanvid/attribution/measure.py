@@ -1,4 +1,4 @@
-"""Relevance of a clip's tokens for an answer, by any of the methods."""
+"""Relevance of a clip's tokens for an answer, by gradient, occlusion or attention."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gleanvid.types import ModelError
 if TYPE_CHECKING:
     from torch import Tensor
 
-METHODS = ("gradient", "occlusion", "attention")
+WAYS = ("gradient", "occlusion", "attention")
 PASSES = 64  # of "occlusion"
 
 
@@ -29,7 +29,7 @@ def measure(
     encoded: Encoded,
     question: str,
     answer: str,
-    method: str = "gradient",
+    by: str = "gradient",
     *,
     words: bool = False,
     passes: int = PASSES,
@@ -38,20 +38,20 @@ def measure(
 ) -> Relevance:
     """:func:`gleanvid.relevance` for an encoded clip and an answer that is known.
 
-    Raises ``ValueError`` for an unknown method or settings that do not go with it, ``ModelError``
+    Raises ``ValueError`` for an unknown ``by`` or settings that do not go with it, ``ModelError``
     where the model cannot be measured in this way, and ``StoppedError`` once ``stop`` is set.
     """
-    check_method(method, words, passes)
+    check_way(by, words, passes)
     with model.lock:
         prompt = AnsweredPrompt.of(model, encoded, question, answer, history)
         tokenizer = model.processor.tokenizer if words else None
-        found = measure_prompt(prompt, method, tokenizer=tokenizer, passes=passes, stop=stop)
+        found = measure_prompt(prompt, by, tokenizer=tokenizer, passes=passes, stop=stop)
     return replace(found, question=question, answer=answer)
 
 
 def measure_prompt(
     prompt: AnsweredPrompt,
-    method: str = "gradient",
+    by: str = "gradient",
     *,
     tokenizer: Any = None,
     passes: int = PASSES,
@@ -64,10 +64,10 @@ def measure_prompt(
     with interruptible(prompt.hf_model, stop), explaining_out_of_memory(ADVICE):
         start = now(prompt.columns.device)
         words = _words(tokenizer, prompt.answer) if tokenizer else []
-        if method == "gradient":
+        if by == "gradient":
             parts = [slice(0, len(prompt.answer)), *(part for _, part in words)]
             each, (values, *rest) = gradient_maps(prompt, parts, stop)
-        elif method == "occlusion":
+        elif by == "occlusion":
             each, values = occlusion_map(prompt, passes)
         else:
             each, values = attention_map(prompt)
@@ -78,28 +78,28 @@ def measure_prompt(
             "",
             "",
             float(each.sum()),
-            method,
+            by,
             now(prompt.columns.device) - start,
             tuple((word, normalised(own)) for (word, _), own in spelled),
         )
 
 
-def check_method(method: str, words: bool = False, passes: int = PASSES) -> None:
-    """Raises ``ValueError`` for an unknown method or settings that do not go with it."""
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} must be one of {', '.join(METHODS)}")
-    if words and method != "gradient":
-        raise ValueError(f"words=True needs method='gradient', not {method!r}")
+def check_way(by: str, words: bool = False, passes: int = PASSES) -> None:
+    """Raises ``ValueError`` for an unknown way to measure or settings that do not go with it."""
+    if by not in WAYS:
+        raise ValueError(f"by={by!r} must be one of {', '.join(WAYS)}")
+    if words and by != "gradient":
+        raise ValueError(f"words=True needs by='gradient', not {by!r}")
     if passes < 1:
         raise ValueError(f"passes={passes!r} must be at least 1")
 
 
 def check_model(model: Any) -> None:
-    """Raises ``ModelError`` for a model that is not in this process, such as one on a server."""
-    if not (hasattr(model, "layout") and hasattr(model, "hf_model")):
+    """Raises ``ModelError`` for a model that answers elsewhere, such as on a server."""
+    if hasattr(model, "servers") or not (hasattr(model, "layout") and hasattr(model, "hf_model")):
         raise ModelError(
-            f"Relevance needs the model in this process, and {model.name} is not: load it by its "
-            "hub id or directory."
+            f"Relevance needs a model that answers in this process, and {model.name} does not: "
+            "load it by its hub id or directory."
         )
 
 

@@ -26,7 +26,7 @@ class Relevance:
         question: about the clip.
         answer: the text whose probability was looked at.
         log_probability: of that answer and its end token with all visual tokens, natural.
-        method: "gradient", "occlusion" or "attention".
+        method: how it was measured: "gradient", "occlusion" or "attention".
         seconds: wall clock of the measurement; encoding and answering are left out.
         words: each word of the answer with the relevance [L] for that word alone.
 
@@ -63,8 +63,12 @@ class Relevance:
             sum to 1.
 
         Raises:
+            TypeError: anything else than one record, such as a list of them.
             ValueError: the record is of another number of tokens.
         """
+        if not isinstance(compression, Compression):
+            kind = type(compression).__name__
+            raise TypeError(f"compression must be one record such as run.compression, not {kind}")
         if compression.num_tokens != len(self.tokens):
             raise ValueError(
                 f"the record is of {compression.num_tokens} tokens, the relevance of "

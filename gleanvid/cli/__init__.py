@@ -51,7 +51,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 2 for bad input, with one sentence on stderr."""
-    import_later("torch")  # which options and tables are made without
+    import_later("torch")  # slow to import; parsing options and printing tables need none
     try:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))
         return options.run(options)

@@ -25,10 +25,10 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _add_compress(commands: Any) -> None:
-    parser = commands.add_parser("compress", help="time and memory of compress()")
+    parser = commands.add_parser("compress", help="time and memory to compress one clip's tokens")
     parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")
     parser.add_argument(
-        "--recording", help="use the tokens of a recorded clip instead of random ones"
+        "--recording", help="file of gleanvid record, whose tokens replace synthetic ones"
     )
     parser.add_argument("--width", type=int, default=3584, help="feature width D")
     parser.add_argument("--retention-ratio", type=float, default=0.25)

@@ -92,7 +92,7 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
     """Separate measured clips from failed ones; True if the user stopped the run in between."""
-    refused: set[tuple[str, str]] = set()  # told of one clip, and not of each
+    refused: set[tuple[str, str]] = set()  # reported for the first clip alone
     try:
         for item in found:
             if not hasattr(item, "reason"):

@@ -49,7 +49,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--relevance",
         action="store_true",
-        help="also measure how much of what the answer rests on each setup keeps (one backward "
+        help="also measure relevance: how much of what the answer rests on is kept (one backward "
         "pass per question)",
     )
     parser.add_argument("--out", required=True, help="folder for the journal and the results")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,14 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--question",
         action="append",
         default=[],
-        help="question to ask about every clip; can be repeated",
+        help="ask about every clip with every compressor; can be repeated",
     )
-    parser.add_argument("--compressor", default="full,gleanvid", help="names, comma-separated")
-    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated numbers")
+    parser.add_argument(
+        "--compressor", default="full,gleanvid", help="names for the answers, comma-separated"
+    )
+    parser.add_argument(
+        "--retention-ratio", default="0.25", help="of every compressor; numbers, comma-separated"
+    )
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument(
         "--features",
@@ -37,7 +41,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--signals",
         default="",
-        help="signals to record for methods not named: saliency, keys or both",
+        help="further signals to store, for other methods: saliency, keys; comma-separated",
     )
     parser.add_argument(
         "--relevance",
@@ -72,7 +76,7 @@ def _record(options: argparse.Namespace) -> int:
         path = folder / (name + SUFFIX)
 
         def on_size(size: int, path: Path = path) -> None:
-            report(f"{path.name}: {size / 1e6:.1f} MB, and what is asked")
+            report(f"{path.name}: {size / 1e6:.1f} MB of tokens; answering the questions")
 
         try:
             frames = options.num_frames
@@ -84,8 +88,24 @@ def _record(options: argparse.Namespace) -> int:
             continue
         print(f"{printable(path.name)}: {path.stat().st_size / 1e6:.1f} MB")
         for method, share in changed.items():
-            print(f"  {method}: {share:.2%} of the kept tokens are others as they are stored")
+            print(f"  {method}: {share:.2%} of its choice differs with the stored features")
+        for line in _kept(path) if wanted.relevance else ():
+            print(printable(line))
     return int(bool(failed))
+
+
+def _kept(path: Path) -> Iterator[str]:
+    """Say for each recorded answer how much its method keeps of what mattered."""
+    from gleanvid.evaluation.recording.recording import open_recording
+    from gleanvid.ops.records import whole_record
+    from gleanvid.plots.labels import label_of
+
+    recording = open_recording(path)
+    for found in recording.relevance:
+        for run in recording.runs:
+            if run.question == found.question:
+                kept = found.kept(whole_record(run.by_layer))
+                yield f"  {label_of(run.compressor)}: {kept:.1%} of relevance kept ({run.question})"
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:

@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     shared.add_question(parser)
     shared.add_compressor(parser, words)
-    parser.add_argument("--answer", help="its probability is looked at (default: the model's own)")
+    parser.add_argument("--answer", help="answer to explain (default: the model's own)")
     parser.add_argument(
         "--by",
         default="gradient",
@@ -35,10 +35,10 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def _relevance(options: argparse.Namespace) -> int:
     from gleanvid.api import ask, relevance
-    from gleanvid.attribution.measure import check_method
+    from gleanvid.attribution.measure import check_way
     from gleanvid.ops.records import whole_record
 
-    check_method(options.by, options.words, options.passes)
+    check_way(options.by, options.words, options.passes)
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
     folder = writable(options.out)
     video, model, _ = shared.read_and_load(options)

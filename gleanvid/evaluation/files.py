@@ -1,10 +1,12 @@
-"""Writes result files so that no reader finds half of one."""
+"""Writes result files so that no reader finds half of one, or a number that JSON lacks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 
 @contextmanager
@@ -25,3 +27,12 @@ def write_whole(path: Path, text: str) -> None:
     """Write text so that ``path`` holds either all of it or what it held before."""
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def finite(value: Any) -> Any:
+    """Put None for NaN and infinity, also inside lists and dicts: JSON has neither."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -40,7 +40,7 @@ MAIN = {  # tab: what has to be seen of it
     "Compare": ("#gv-methods", "#gv-compare-start"),
     "Export and API": (".gv-files button >> nth=0", "#gv-open"),
     "Check": ("#gv-check",),
-    "About": (".gv-about h2 >> nth=0", ".gv-about table >> nth=0"),
+    "About": (".gv-story canvas >> nth=0", ".gv-about table >> nth=0"),
 }
 
 
@@ -60,7 +60,7 @@ def test_every_tab_is_local_and_accessible(visit):
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     with_axe(visit)
     found = {}
-    for dark in (False, True):  # which changes colours alone
+    for dark in (False, True):  # dark mode changes colours alone
         visit.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
         for name in MAIN:
             tab(visit, name)

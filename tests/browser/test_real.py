@@ -17,7 +17,10 @@ from gleanvid import GleanVID, ask
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, tab, upload
 
-UNPLAYABLE = {"hevc.mkv": "libx265", "old.avi": "mpeg4"}  # by browsers; file: encoder
+UNPLAYABLE = {
+    "hevc.mkv": "libx265",
+    "old.avi": "mpeg4",
+}  # file that no browser plays: encoder
 FRAMES = 8
 
 

@@ -86,7 +86,7 @@ def test_the_pair_pushes_and_never_crosses(page):
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
     )
     page.wait_for_selector("p.gv-readout >> text=alpha max went along to 0.8.")
-    slider(page, "alpha min").fill("0.2")  # put back, and the other with it
+    slider(page, "alpha min").fill("0.2")  # alpha max, which it had pushed up, goes back too
     page.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.6'"
     )

@@ -25,7 +25,7 @@ def run(clips, *options):
     return main(["compress", str(clips), "--num-frames", "6", *options, "--out", str(out)]), out
 
 
-def test_what_was_kept_is_told(clips, capsys):
+def test_the_command_prints_how_many_tokens_were_kept(clips, capsys):
     code, out = run(clips, "--retention-ratio", "0.5", "--novelty-history", "2")
     assert code == 0
     assert "2 of 2 clips, 54 of 108 visual tokens kept (50.0%)" in capsys.readouterr().out
@@ -33,7 +33,7 @@ def test_what_was_kept_is_told(clips, capsys):
     assert header["settings"]["setup"] == "gleanvid(retention_ratio=0.5, novelty_history=2)@6"
 
 
-def test_units_with_nothing_new_are_told(clips, capsys):
+def test_the_command_warns_of_units_with_nothing_new(clips, capsys):
     assert run(clips, "--retention-ratio", "1")[0] == 0
     told = capsys.readouterr().out
     _, out = run(clips, "--retention-ratio", "1")

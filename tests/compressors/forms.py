@@ -51,9 +51,9 @@ class Form:
     method: type[Compressor]
     settings: Mapping[str, Any] = field(default_factory=dict)
     prunes: bool = False  # never merges
-    repeats: bool = False  # one index may stand in two rows
+    repeats: bool = False  # two rows may stand at the same index
     own_row: bool = True  # a kept token lies in the row at its index
-    weights: str = "one"  # what a row's weights sum to: one; two where rows merge; more than zero
+    weights: str = "one"  # sum over a row: "one", "two" where rows merge, or "positive"
 
     def __call__(self, ratio: float, **more: Any) -> Compressor:
         return self.method(ratio, **self.settings, **more)

@@ -46,8 +46,9 @@ def test_questions_name_their_clip_options_and_evidence_in_seconds(tmp_path, cap
         assert all(0 <= e["start_s"] < e["end_s"] <= 16 / FPS + 1e-9 for e in row["evidence"])
 
 
-def test_the_tasks_for_lmms_eval_ask_and_judge_every_question(tmp_path, capsys, monkeypatch):
-    make(tmp_path / "out")
+@pytest.mark.parametrize("world", ["1", "2"])
+def test_the_tasks_for_lmms_eval_ask_and_judge_every_question(world, tmp_path, capsys, monkeypatch):
+    make(tmp_path / "out", "--world", world)
     monkeypatch.syspath_prepend(tmp_path / "out")
     monkeypatch.delitem(sys.modules, "glimpse_task", raising=False)
     task = importlib.import_module("glimpse_task")

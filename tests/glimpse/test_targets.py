@@ -42,7 +42,7 @@ def theme_of(index):
     return sample_scene(0, "train", index, SETTINGS).theme
 
 
-def test_tokens_name_the_shape_and_colour_that_stands_there():
+def test_target_of_a_token_is_the_shape_and_colour_of_its_object():
     scene, seen, _ = told(4)
     things = {colour(thing): thing for thing in scene.things}
     shown = seen[seen[..., 1] > 0]
@@ -61,7 +61,7 @@ def test_no_fact_is_outside_its_classes():
             assert (facts.reshape(-1, len(classes)).max(0) < list(classes.values())).all()
 
 
-def test_the_place_is_that_of_the_middle_of_the_thing():
+def test_target_place_is_the_centre_of_the_object():
     scene, seen, _ = told(4)
     for u in range(SETTINGS.num_units):
         for thing in scene.things:

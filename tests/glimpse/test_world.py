@@ -61,7 +61,7 @@ def test_scenes_questions_and_frames_of_a_seed_never_change(version):
     assert again == scenes[0] and np.array_equal(render(again)[0], render(scenes[0])[0])
 
 
-def test_a_thing_is_on_the_straight_lines_between_its_knots():
+def test_an_object_moves_on_straight_lines_between_its_knots():
     for _, thing in all_things():
         times, xs, ys = zip(*thing.path, strict=True)
         for time in (*np.linspace(-0.1, 1.1, 13), *times):

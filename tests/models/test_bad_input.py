@@ -78,7 +78,7 @@ def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter,
     before, held = hook_count(adapter.hf_model), []
 
     def exhaust(module, args, output):
-        huge = torch.zeros(1000)  # what the failing layer was about to fill
+        huge = torch.zeros(1000)  # memory that the failing layer holds
         held.append(weakref.ref(huge))
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 

@@ -83,7 +83,7 @@ def oracle_logits(adapter, inputs, layers, steps):
         count, length = kept.shape
         columns = torch.cat([kept, kept.new_ones(count, new)], 1)
         seen = torch.ones(length + new, length + new, dtype=torch.bool).tril()
-        if adapter.layout.masked:  # not causal everywhere
+        if adapter.layout.masked:  # frames see later frames: the mask is not causal
             seen = kwargs["attention_mask"]
         mask = seen & columns[:, None, None]
         return args, kwargs | {"attention_mask": mask | torch.eye(length + new, dtype=torch.bool)}
@@ -141,7 +141,7 @@ def test_a_second_turn_on_a_ragged_cache(adapter):
 
 @contextmanager
 def compact_rotary_rows(adapter, stage):
-    """The negative control: from the stage on, the first rows in place of the kept ones'."""
+    """Negative control: kept tokens get the first rotary rows instead of their own."""
     layers, whole = adapter.layout.language_model.layers, []
 
     def look(module, args, kwargs):

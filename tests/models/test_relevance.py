@@ -275,15 +275,15 @@ def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch)
     prompt = prompt_of(qwen3, clips)
     whole = AnsweredPrompt.log_probabilities
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", lambda self: whole(self).detach())
-    with pytest.raises(ModelError, match="method='occlusion' needs none"):
+    with pytest.raises(ModelError, match="by='occlusion' needs none"):
         gradient_maps(prompt, [slice(None)])
 
 
 def test_wrong_arguments_are_refused_before_the_model_is_loaded():
-    with pytest.raises(ValueError, match="method='magic' must be one of gradient"):
-        gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="magic")
-    with pytest.raises(ValueError, match="words=True needs method='gradient'"):
-        gleanvid.relevance("nowhere.mp4", "what?", "no-model", method="attention", words=True)
+    with pytest.raises(ValueError, match="by='magic' must be one of gradient"):
+        gleanvid.relevance("nowhere.mp4", "what?", "no-model", by="magic")
+    with pytest.raises(ValueError, match="words=True needs by='gradient'"):
+        gleanvid.relevance("nowhere.mp4", "what?", "no-model", by="attention", words=True)
     with pytest.raises(ValueError, match="words=True needs a tokenizer"):
         gleanvid.relevance_of(None, words=True)
 
@@ -295,5 +295,5 @@ def test_a_model_that_is_not_in_this_process_is_refused():
         def check_can_answer(self):
             """As of a model on a server."""
 
-    with pytest.raises(ModelError, match="needs the model in this process"):
+    with pytest.raises(ModelError, match="needs a model that answers in this process"):
         gleanvid.relevance("nowhere.mp4", "what?", Recorded())

@@ -57,7 +57,7 @@ def test_a_start_from_means_of_the_rows_finds_the_same(monkeypatch):
     assert (near @ far.T).abs().diagonal().min() > 1 - 1e-6
 
 
-def test_debiased_rows_have_the_mean_s_component_only():
+def test_debiased_rows_differ_from_the_mean_in_no_removed_direction():
     points = low_rank(50, 20)
     mean = points.mean(0)
     directions = top_directions(points, mean, 2)

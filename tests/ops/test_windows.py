@@ -31,7 +31,7 @@ def test_singles_fill_up_to_the_total_and_all_of_them_are_the_identity(total):
 
 
 @pytest.mark.parametrize("total", range(1, 14))
-def test_exact_counts_fit_their_sets(total):
+def test_exact_counts_sum_to_the_total_and_fit_the_windows(total):
     counts = exact_counts(WINDOWS.sizes, total)
     assert int(counts.sum()) == total
     assert (counts <= WINDOWS.sizes).all()

@@ -23,7 +23,7 @@ def tokens_of(seed, grid):
 
 
 def transport(cost):
-    """Plans [B, m, n]; alternate scaling until sources move by less than 0.01 on average."""
+    """Transport plans [B, m, n] by Sinkhorn; stops once the row scale moves by under 0.01."""
     kernel = torch.exp(-cost / 0.1)
     batch, m, n = kernel.shape
     r, c = torch.ones(batch, m).double(), torch.ones(batch, n).double()

@@ -20,7 +20,7 @@ def kernel_of(features, text, theta):
 
 
 def greedy(kernel, count):
-    """The indices that raise the determinant of the kept part most, one after another."""
+    """Pick, one by one, the index that raises the determinant of the kept rows most."""
     chosen = []
     for _ in range(count):
         volumes = [

@@ -15,7 +15,7 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, THRESH
 
 
 def halved(side):
-    """Spans of the cells above a side of this many cells: its first alone where the side is odd."""
+    """Pairs of neighbours along a side of this many cells; the first stays single if odd."""
     odd = side % 2
     return [(0, 1)] * odd + [(start, start + 2) for start in range(odd, side, 2)]
 

@@ -144,7 +144,7 @@ def test_without_diagnostics_a_figure_says_so(name):
     assert "not measured" in figure.layout.annotations[0].text
 
 
-def test_runs_have_names_of_their_own():
+def test_labels_of_runs_are_unique():
     runs = [run(), run(ratio=0.5), run("uniform"), run(alpha_min=0.4), run("full", 1.0), run()]
     assert labels(runs) == ["GleanVID 25 %", "GleanVID 50 %", "Uniform 25 %",
                             "GleanVID 25 % · alpha min 0.4", "All tokens",

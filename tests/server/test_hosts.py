@@ -72,7 +72,7 @@ def test_headers_of_a_stranger_are_not_believed():
 
 def test_trusted_proxy_names_the_visitor_the_scheme_and_the_host():
     sent = {"x-forwarded-for": "6.6.6.6, 1.2.3.4, 10.0.0.9", "x-forwarded-proto": "https"}
-    sent |= {"host": "inside", "x-forwarded-host": "a.example"}  # the visitor wrote 6.6.6.6
+    sent |= {"host": "inside", "x-forwarded-host": "a.example"}  # 6.6.6.6 is forged by the visitor
     seen = answer(sent, ["a.example"], ["10.0.0.0/8"]).headers
     assert (seen["seen-client"], seen["seen-scheme"]) == ("1.2.3.4", "https")
     assert seen["seen-host"] == "a.example"

@@ -16,7 +16,7 @@ from tools.attack.attempts import CLOSED
 
 @pytest.fixture(scope="module")
 def routes():
-    """(method, path) of all that the server would answer, those of included routers too."""
+    """(method, path) of every route of the server, with those of included routers."""
     page = build_app(Engine(FakeBackend()))
     options = serving.options("127.0.0.1", None, False)["app_kwargs"]
     found = []

@@ -1,4 +1,4 @@
-"""Damaged, cut, encrypted and outsized files: what is intact, and a sentence."""
+"""Damaged, cut, encrypted and outsized files give their intact frames or a clear error."""
 
 import av
 import numpy as np

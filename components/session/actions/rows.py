@@ -9,12 +9,12 @@ from statistics import fmean
 from typing import Any
 
 from gleanvid.compressors import title_of
+from gleanvid.evaluation.files import finite
 from gleanvid.evaluation.tables.statistics import wilson
 from gleanvid.metrics import agreement, same_answer
 from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
-from ...viewer.values import finite
 from .. import clock
 from ..answers import label_recall, labels_of
 

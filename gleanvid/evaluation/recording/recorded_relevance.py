@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from gleanvid.attribution.measure import METHODS, measure
+from gleanvid.attribution.measure import WAYS, measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
@@ -43,7 +43,7 @@ def read_relevance(
 def _read(told: Mapping[str, Any], values: Tensor, grid: tuple[int, int, int]) -> Relevance:
     texts = [told[name] for name in ("question", "answer", "method")]
     numbers = [float(told[name]) for name in ("log_probability", "seconds")]
-    if not all(isinstance(text, str) for text in texts) or texts[2] not in METHODS:
+    if not all(isinstance(text, str) for text in texts) or texts[2] not in WAYS:
         raise ValueError("relevance has no question, answer or method")
     if float(values.min()) < 0 or abs(float(values.sum()) - 1) > 1e-3:
         raise ValueError("relevance must be at least 0, with sum 1")

@@ -219,3 +219,14 @@ def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
     """[draws, clips]: how often each of ``count`` clips is drawn, with replacement."""
     generator = np.random.default_rng(seed)
     return generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)
+
+
+def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
+    """Return the fraction that was right, with an interval.
+
+    Wilson's interval if all verdicts are yes or no; a bootstrap over clips if they are means over
+    seeds.
+    """
+    if {0.0, 1.0}.issuperset(right):
+        return wilson(int(sum(right)), len(right))
+    return clip_mean(right, clips)

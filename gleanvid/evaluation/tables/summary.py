@@ -29,8 +29,8 @@ from gleanvid.evaluation.tables.statistics import (
     paired,
     paired_difference,
     relative_accuracy,
+    share,
     sign_flip,
-    wilson,
 )
 
 Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
@@ -225,17 +225,6 @@ class _Answers:
             for name, group in verdicts.items()
             if group
         }
-
-
-def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
-    """Return the fraction that was right, with an interval.
-
-    Wilson's interval if all verdicts are yes or no; a bootstrap over clips if they are means over
-    seeds.
-    """
-    if {0.0, 1.0}.issuperset(right):
-        return wilson(int(sum(right)), len(right))
-    return clip_mean(right, clips)
 
 
 def group_weights(items: Sequence[Item], without: str = "") -> list[float]:

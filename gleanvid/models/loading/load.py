@@ -181,6 +181,11 @@ def source_of(name: str) -> str:
         raise ModelError(f"{name} is not a model directory: it holds no config.json.")
     if path.exists():
         raise ModelError(f"{name} is a file; pass the directory that holds the model.")
+    if "://" in name:
+        raise ModelError(
+            f"{name} is the address of a server. gleanvid.serving.vllm.remote.load_served takes "
+            "one; here, name a model by its hub id or directory."
+        )
     if name == "builtin" or name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ModelError(f"There is no directory {name}.")
     return name

@@ -11,8 +11,8 @@ from typing import Any
 
 from gleanvid.errors import MALFORMED, ModelError
 
-MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of a refusal
-LONGEST_SENTENCE = 1000  # characters of it that are passed on
+MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of an error message
+LONGEST_SENTENCE = 1000  # characters of an error message that users see
 MOST_TOKENS = 2**31
 
 

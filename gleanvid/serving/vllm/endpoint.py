@@ -22,7 +22,7 @@ class RecordsEndpoint:
     required_tasks = ("generate",)
 
     def attach_router(self, app: Any) -> None:
-        """Add the route."""
+        """Add the route of kept tokens to the server of vLLM."""
         from fastapi import Header, HTTPException
 
         from gleanvid.serving.vllm.start import WORKER

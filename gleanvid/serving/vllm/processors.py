@@ -28,7 +28,7 @@ _UUIDS: ContextVar[Sequence[str | None] | None] = ContextVar("uuids", default=No
 
 
 class _Telling(_MixedIn):
-    """Mixed into a processor of vLLM."""
+    """Cache entries per method, and digests of videos; mixed into a processor of vLLM."""
 
     def _get_mm_hashes(self, inputs: Any) -> Any:
         """Add the method, its settings and the rate to the cache key of every video."""
@@ -76,7 +76,7 @@ class _Telling(_MixedIn):
 def _name(videos: Sequence[Any], is_known: Sequence[bool]) -> None:
     """Attach the digest of its uuid to each new video of the current request."""
     uuids = _UUIDS.get()
-    if uuids is None:  # a method of vLLM's own
+    if uuids is None:  # vLLM prunes by its own method
         return
     every = zip(uuids or [None] * len(is_known), is_known, strict=True)
     for video, uuid in zip(videos, [uuid for uuid, known in every if not known], strict=True):

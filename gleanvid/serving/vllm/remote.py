@@ -190,7 +190,7 @@ def _dropped(record: Compression) -> int:
 
 def _check_count(server: Server, read: int, expected: int) -> None:
     """Raise ``ModelError`` if the length of the server's prompt shows another ratio."""
-    if abs(read - expected) > 1:  # vLLM's rounding of the count
+    if abs(read - expected) > 1:  # vLLM may round the count by one
         raise ModelError(
             f"{server.url} read a prompt of {read:,} tokens, which has {expected:,} with these "
             "settings: it keeps another share, and does not tell which (VLLM_PLUGINS=gleanvid)"

@@ -1,4 +1,4 @@
-"""Examples bring their questions; the truth is told for our own clips alone."""
+"""Examples have ready questions; only Glimpse clips have known answers."""
 
 from __future__ import annotations
 

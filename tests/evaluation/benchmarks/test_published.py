@@ -195,7 +195,7 @@ def test_a_folder_of_pictures_that_holds_none_says_so(tmp_path):
         benchmark.video(clip, 13)
 
 
-def test_longvideobench_reads_its_parquet_file_alike(tmp_path):
+def test_longvideobench_items_are_the_same_from_parquet_as_from_json(tmp_path):
     benchmark = opened("longvideobench", tmp_path)
     by_json = benchmark.items()
     (tmp_path / "lvb_val.json").unlink()

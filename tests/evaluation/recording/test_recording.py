@@ -154,10 +154,13 @@ def test_the_commands_open_a_recording_in_place_of_clip_and_model(
 
 def test_the_command_records(tmp_path, capsys):
     options = ["--question", QUESTION, "--frames", "4", "--max-new-tokens", "2", "--out"]
-    assert main(["record", CLIP, *options, str(tmp_path), "--compressor", "gleanvid"]) == 0
+    more = ["--compressor", "gleanvid", "--relevance"]
+    assert main(["record", CLIP, *options, str(tmp_path), *more]) == 0
     (path,) = tmp_path.iterdir()
-    assert "gleanvid at 0.25: 0.00%" in capsys.readouterr().out
-    found = open_recording(path)
+    found, printed = open_recording(path), capsys.readouterr().out
+    kept = found.relevance[0].kept(found.runs[0].compression)
+    assert "gleanvid at 0.25: 0.00%" in printed
+    assert f"GleanVID 25 %: {kept:.1%} of relevance kept ({QUESTION})" in printed
     assert found.facts["licence"]["weights"] == "Apache-2.0" and len(found.runs) == 1
     assert str(tmp_path) not in json.dumps(found.facts)
 

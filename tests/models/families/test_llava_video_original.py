@@ -46,7 +46,7 @@ PUBLISHED = {
     "torch_dtype": "bfloat16",
     "vocab_size": 152064,
 }
-# as LLaVA-NeXT's modules are named, SigLIP's inside its wrapper; N stands for a layer's number
+# names of weights in the original format; N stands for a layer's number
 TOWER = "model.vision_tower.vision_tower.vision_model."
 ORIGINAL = {
     "lm_head.weight",

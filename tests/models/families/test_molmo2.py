@@ -34,7 +34,7 @@ def masks_of(model, inputs):
     return seen
 
 
-def test_tokens_that_stay_see_later_frames(model):
+def test_kept_visual_tokens_attend_to_later_frames(model):
     inputs = model_inputs(model, QUESTIONS[:1])
     whole, cut = (mask[0, 0] for mask in masks_of(model, inputs))
     assert len(cut) < len(whole) == inputs["input_ids"].shape[1]

@@ -15,7 +15,10 @@ from gleanvid.models.loading.random_weights import shipped_configs
 from gleanvid.models.loading.registry import CHECKPOINTS
 from tests.models.conftest import ALL, EVERY
 
-READ_AS_ANOTHER = {"llava_qwen", "qwen3_omni_moe"}  # which become llava_video and the thinker
+READ_AS_ANOTHER = {
+    "llava_qwen",
+    "qwen3_omni_moe",
+}  # as llava_video, and as its thinker
 CONFIGS = Path(gleanvid.models.__file__).parent / "configs"
 
 

@@ -54,7 +54,7 @@ def test_full_tokens_come_first_then_every_method_at_every_ratio():
 
 
 def test_row_has_the_name_of_its_run_in_the_viewer(clip):
-    """Also with settings of its own, and where the method refuses them."""
+    """Also with settings that differ from the defaults, and for a ratio that is refused."""
 
     def tuned(name, ratio):
         return COMPRESSORS[name](ratio, tau=6.0)

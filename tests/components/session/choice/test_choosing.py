@@ -243,7 +243,7 @@ def test_pages_opened_later_follow_the_choice_to_its_end(choice, hub):
 def test_cancelling_while_it_is_tried_keeps_the_model_in_use(choice, engine, monkeypatch):
     def until_stopped(question, model, stop):
         yield "wo"
-        stop.wait(10)  # an answer that is ended in the middle just ends
+        stop.wait(10)  # a stopped answer ends without an error
 
     monkeypatch.setattr(engine.backend, "stream_answer", until_stopped, raising=False)
     choice.begin(NAME)

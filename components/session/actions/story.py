@@ -1,0 +1,192 @@
+"""The story of a run in five steps, from frames to the cost of its answer, in the run's numbers."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from collections.abc import Sequence
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from gleanvid.plots.labels import label_of, title_of
+from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
+from gleanvid.run import Run
+
+WIDTH = 220  # pixels of a picture
+LONGEST = 160  # characters of an answer
+TEXTS = (
+    (
+        "Frames become tokens",
+        "The model reads the clip in units, steps in time of often two frames. It cuts every unit "
+        "into patches: its visual tokens.",
+    ),
+    (
+        "What is new?",
+        "Most tokens repeat earlier ones. Novelty is the part of a unit that the units before it "
+        "cannot explain; the first unit has nothing before it.",
+    ),
+    (
+        "Where does the budget go?",
+        "A part of the kept tokens, alpha, is spread evenly over the units; the rest follows "
+        "novelty. The more unevenly novelty is spread (Gini index: 0 evenly, 1 in one unit), the "
+        "smaller is alpha, within its bounds.",
+    ),
+    (
+        "Which tokens add something?",
+        "LRS is high for a token that stands for its neighbourhood rather than for the whole "
+        "frame, SCS for one that the tokens kept before cannot explain. The joint score is their "
+        "sum, each scaled to 0–1 in the unit: the highest are kept.",
+    ),
+    (
+        "What does the answer cost?",
+        "The language model reads the kept tokens alone. That saves arithmetic (FLOPs, by formula, "
+        "of the language model over the prompt) and time to the first token.",
+    ),
+)
+NO_STEP = "{method} does not take this step. Choose GleanVID for A or B to see its numbers."
+SCORES = (("lrs", "LRS"), ("scs", "SCS"), ("joint", "joint score"))
+
+
+def story(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the story of the first of ``runs`` (B, then A) that GleanVID made, else of B.
+
+    Returns:
+        ``about``: the run; ``steps``: each with title, text, figures as a sentence, pictures
+        (caption and JPEG as a data URI), the grid that lies over them and the strip of the units,
+        or None.
+    """
+    run = next((run for run in runs if "alpha" in run.compression.trace), runs[0])
+    unit = busiest(run)
+    parts = (_tokens(run, unit), _novelty(run, unit), _budget(run, unit), _choice(run, unit))
+    steps = (*parts, _cost(run, runs, unit))
+    return {
+        "about": f"{label_of(run.compressor)} on {run.video.name}",
+        "steps": [
+            {"title": title, "text": text, "pictures": [], "grid": None, "strip": None} | step
+            for (title, text), step in zip(TEXTS, steps, strict=True)
+        ],
+    }
+
+
+def busiest(run: Run) -> int:
+    """The unit that keeps most after the first one, which has no past."""
+    later = run.compression.budgets[1:]
+    return 1 + int(later.argmax()) if len(later) else 0
+
+
+def _tokens(run: Run, unit: int) -> dict[str, Any]:
+    units, rows, columns = run.compression.grid
+    frame = run.video.frames[first_frame(run, unit)]
+    return {
+        "figures": f"{len(run.video)} frames → {units} units of {rows} × {columns} tokens = "
+        f"{run.compression.num_tokens:,} tokens.",
+        "pictures": [_picture(f"unit {unit + 1}", frame)],
+        "grid": [rows, columns],
+    }
+
+
+def _novelty(run: Run, unit: int) -> dict[str, Any]:
+    record = run.compression
+    if "novelty" not in record.trace:
+        return _not_taken(run)
+    new = record.trace["novelty"]
+    strip = {"values": _logarithm(new), "even": None, "unit": unit, "label": "Novelty by unit"}
+    return {
+        "figures": f"Unit {unit + 1}, at {float(run.seconds[unit, 0]):.2f} s, has novelty "
+        f"{float(new[unit]):.3g}; the median unit has {float(new.median()):.3g}.",
+        "strip": strip | {"note": "logarithmic"},
+        "pictures": _heat(run, unit, (("novelty", "new here"),)),
+    }
+
+
+def _budget(run: Run, unit: int) -> dict[str, Any]:
+    record = run.compression
+    if "alpha" not in record.trace:
+        return _not_taken(run)
+    alpha, gini = (float(record.trace[name]) for name in ("alpha", "gini"))
+    kept, units = record.num_kept, record.grid[0]
+    budgets = record.budgets.tolist()
+    strip = {"values": budgets, "even": kept / units, "unit": unit, "label": "Tokens kept by unit"}
+    return {
+        "figures": f"Gini {gini:.2f} makes alpha {alpha:.2f}: of {kept:,} tokens, "
+        f"{_percent(alpha)} are spread evenly, {_percent(1 - alpha)} by novelty. "
+        f"Unit {unit + 1} gets {budgets[unit]}; an even share would be {kept / units:.3g}.",
+        "strip": strip | {"note": "dashed: an even share"},
+    }
+
+
+def _choice(run: Run, unit: int) -> dict[str, Any]:
+    record = run.compression
+    if "joint" not in record.scores:
+        return _not_taken(run)
+    kept = record.mask.view(record.grid[0], -1)[unit]
+    joint = record.scores["joint"].view(record.grid[0], -1)[unit][kept]
+    span = f": joint score {joint.min():.2f} to {joint.max():.2f}" if len(joint) else ""
+    return {
+        "figures": f"Unit {unit + 1} keeps {int(kept.sum())} of {len(kept)} tokens{span}.",
+        "pictures": _heat(run, unit, SCORES),
+    }
+
+
+def _cost(run: Run, runs: Sequence[Run], unit: int) -> dict[str, Any]:
+    """What the answer takes, and what that of all tokens takes where it is on show."""
+    cost, whole = run.cost, next((other for other in runs if _is_whole(other, run)), None)
+    facts = [f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} tokens"]
+    if math.isfinite(cost.flops_reduction):
+        facts.append(f"{_percent(cost.flops_reduction)} fewer FLOPs")
+    if math.isfinite(cost.ttft_s):
+        is_timed = whole is not None and math.isfinite(whole.cost.ttft_s)
+        than = f", with all tokens {whole.cost.ttft_s:.3g} s" if whole and is_timed else ""
+        facts.append(f"first token after {cost.ttft_s:.3g} s{than}")
+    said = f" Answer: {_quoted(run)}" if run.question else ""
+    than = f"; with all tokens: {_quoted(whole)}" if whole and said else ""
+    return {
+        "figures": f"{'; '.join(facts)}.{said}{than}",
+        "pictures": [_picture("what the model reads", overlay_frame(run, unit))],
+    }
+
+
+def _quoted(run: Run) -> str:
+    return f"“{shorten(run.answer, LONGEST, placeholder=' …')}”"
+
+
+def _is_whole(other: Run, run: Run) -> bool:
+    """Whether this is the answer to the same question with all tokens."""
+    record = other.compression
+    return other.question == run.question and record.num_kept == record.num_tokens
+
+
+def _not_taken(run: Run) -> dict[str, Any]:
+    return {"figures": NO_STEP.format(method=title_of(run))}
+
+
+def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """One picture a score, each scaled over this unit alone."""
+    pictures = []
+    for name, caption in scores:
+        values = run.compression.scores[name].view(run.compression.grid[0], -1)
+        heat = torch.zeros_like(values)
+        heat[unit] = values[unit] - values[unit].min()
+        pictures.append(_picture(caption, heat_frame(run, heat.flatten(), unit)))
+    return pictures
+
+
+def _picture(caption: str, pixels: np.ndarray) -> tuple[str, str]:
+    """A caption, and pixels [H, W, 3] as a JPEG of at most ``WIDTH`` * ``WIDTH`` pixels."""
+    image, buffer = Image.fromarray(pixels), io.BytesIO()
+    image.thumbnail((WIDTH, WIDTH))
+    image.save(buffer, "JPEG", quality=84)
+    return caption, f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f} %"
+
+
+def _logarithm(values: torch.Tensor) -> list[float]:
+    return [round(math.log10(1 + max(0.0, value)), 4) for value in values.tolist()]

@@ -1,0 +1,49 @@
+"""The story says what the run's records say, and nothing that they lack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.session.actions.first import FOLDER
+from components.session.actions.story import NO_STEP, busiest, story
+from gleanvid import FullTokens, GleanVID, Uniform
+from gleanvid.run import Run
+from tests.components.fake import FakeBackend, a_run, moving_square
+
+
+def made(*methods):
+    video = moving_square()
+    tokens = FakeBackend().tokens(video)
+    return [a_run(video, method.compress(tokens), method) for method in methods]
+
+
+def test_figures_are_those_of_the_record():
+    run, whole = made(GleanVID(0.25), FullTokens())
+    told = story([whole, run])
+    record, unit = run.compression, busiest(run)
+    frames, novelty, budget, choice, cost = told["steps"]
+    assert told["about"].startswith("GleanVID 25 %")
+    assert f"{record.num_tokens:,} tokens" in frames["figures"] and frames["grid"] == [8, 14]
+    assert f"{float(record.trace['novelty'][unit]):.3g}" in novelty["figures"]
+    assert budget["strip"]["values"] == record.budgets.tolist() and unit > 0
+    assert f"keeps {record.budgets[unit]} of 112 tokens" in choice["figures"]
+    assert [caption for caption, _ in choice["pictures"]] == ["LRS", "SCS", "joint score"]
+    assert (
+        "75 % fewer FLOPs" in cost["figures"] and "with all tokens: “A square.”" in cost["figures"]
+    )
+
+
+@pytest.mark.parametrize("method", [Uniform(0.25), FullTokens()])
+def test_a_method_without_novelty_has_only_first_and_last_step(method):
+    steps = story(made(method))["steps"]
+    missing = NO_STEP.format(method=method.title)
+    assert [step["figures"] == missing for step in steps] == [False, True, True, True, False]
+
+
+def test_saved_runs_without_times_tell_none():
+    run, whole = (Run.load(FOLDER / "runs" / f"first-{n}") for n in range(2))
+    timed = replace(run, cost=replace(run.cost, encode_s=0.1, compress_s=0.1, prefill_s=0.1))
+    for runs in ([run, whole], [timed, whole]):
+        assert "nan" not in "".join(step["figures"] for step in story(runs)["steps"])

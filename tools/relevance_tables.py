@@ -1,0 +1,84 @@
+"""Sentences and a table on relevance, from ``results/relevance/results.json``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gleanvid.evaluation.markdown import markdown_table
+from tools.result_tables import RESULTS
+
+_VALIDITY = (  # parts of the file
+    "Against the truth",
+    "By hiding tokens",
+    "Does it predict a right answer",
+    "Under another wording",
+)
+
+
+def _read() -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((RESULTS / "relevance/results.json").read_text("utf-8"))
+    return report
+
+
+def kept() -> str:
+    """What methods keep of the relevance, and how far relevance can be trusted."""
+    tables = _read()
+    by_method = {row.pop("method"): row for row in tables["Relevance kept"]}
+    shares = [
+        f"{title} {', '.join(_rounded(cell) for cell in by_method[name].values())} %"
+        for name, title in (("gleanvid", "GleanVID"), ("vidcom2", "VidCom2"), ("aot", "AOT"))
+    ]
+    within, overall = "AUC within method and ratio", "AUC, all together"
+    predict = {row["measure"]: row for row in tables["Does it predict a right answer"]}
+    agree = ", ".join(
+        f"{row['rank correlation']} in {row['dtype']}"
+        for row in tables["In lower precision"]
+        if row["rank correlation"]
+    )
+    return (
+        "Of what the built-in model's answers rest on (`results/relevance/table.md`), at 25, 15 "
+        f"and 10 % kept: {'; '.join(shares)}.\nGleanVID is behind VidCom2 at every ratio. Whether "
+        "an answer is right, relevance kept tells with an AUC of\n"
+        f"{predict['relevance kept'][within]} within a method and ratio, evidence kept with "
+        f"{predict['evidence kept'][within]};\nover all methods and ratios together with "
+        f"{predict['relevance kept'][overall]} and {predict['evidence kept'][overall]}. "
+        "Rank correlation of the maps "
+        f"with those in float32:\n{agree}."
+    )
+
+
+def _rounded(cell: str) -> str:
+    return f"{float(cell.split()[0]):.0f}"
+
+
+def trust() -> str:
+    """How far relevance can be trusted, and what it is compared with."""
+    truth, hiding, right, worded = (
+        {next(iter(row.values())): row for row in _read()[part]} for part in _VALIDITY
+    )
+    agreed = hiding["gradient"]["agreement by unit"]
+    rows = [
+        ["agrees with hiding a unit (rank correlation)", agreed, ""],
+        ["agrees with itself under another wording (rank correlation)", next(iter(worded)), ""],
+    ]
+    holds, hides = ("gradient", "attention", "joint score"), ("gradient", "attention", "random")
+    for words, table, column, (own, *others) in (
+        ("finds tokens that hold the answer (AUC)", truth, "AUC", holds),
+        ("the same among tokens of objects", truth, "AUC, objects", holds),
+        ("log-probability once its first 10 % are gone", hiding, "deletion 10%", hides),
+        (
+            "tells right answers from wrong (AUC)",
+            right,
+            "AUC within method and ratio",
+            ("relevance kept", "evidence kept"),
+        ),
+    ):
+        rows.append(
+            [words, table[own][column], "; ".join(f"{n} {table[n][column]}" for n in others)]
+        )
+    return (
+        "On Glimpse questions, with the built-in model (95 % intervals by clip; all tables: "
+        "`results/relevance/table.md`):\n\n"
+        + markdown_table(["relevance", "is", "next to"], rows, numbers=False)
+    )
