@@ -34,6 +34,7 @@ _HOME = {
     "compressing": "api",
     "load_model": "models",
     "read_video": "video",
+    "register": "plugins",
     "relevance": "api",
     "relevance_of": "api",
     "stream": "api",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from gleanvid.models import MODELS as MODELS
     from gleanvid.models import load_model as load_model
     from gleanvid.models.generation.sampling import Sampling as Sampling
+    from gleanvid.plugins import register as register
     from gleanvid.run import Run as Run
     from gleanvid.types import Compression as Compression
     from gleanvid.types import ModelError as ModelError

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TYPES = {"errors", "compression", "types", "cost", "run"}
+TYPES = {"errors", "plugins", "compression", "types", "cost", "run"}
 CORE = TYPES | {"video", "compressors", "models"}
 ALLOWED = {
     "errors": set(),
+    "plugins": {"errors"},
     "compression": set(),
     "types": {"errors", "compression"},
     "cost": {"errors", "compression", "types"},

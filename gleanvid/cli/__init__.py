@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from gleanvid.cli.options import load_plugins
 from gleanvid.errors import printable, sentence
 from gleanvid.later import import_later
 
@@ -44,6 +45,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(name, help=help_text)
         if name in words[:1]:
+            load_plugins(command, words)  # their methods have options, too
             module = MODULES.get(name, name.replace("-", "_"))
             import_module(f"gleanvid.cli.{module}").add(command, words)
     return parser.parse_args(words)

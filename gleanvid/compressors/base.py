@@ -7,6 +7,7 @@ This module knows no method, no model and no screen. A setting is declared once 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
@@ -180,3 +181,29 @@ def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type
         item.name: (item.default, item.metadata["kind"], item.metadata["setting"])
         for item in fields(compressor)
     }
+
+
+def check_declaration(compressor: type[Compressor]) -> None:
+    """Raise ``ValueError`` unless a method is complete: named, with declared settings."""
+    kind = compressor.__name__
+    if "__dataclass_params__" not in vars(compressor):
+        raise ValueError(f"{kind} must be decorated with @dataclass(frozen=True)")
+    for name in ("name", "title", "paper"):
+        text = getattr(compressor, name, None)
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{kind}.{name}={text!r} must be text")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", compressor.name):
+        raise ValueError(f"{kind}.name={compressor.name!r} must be like my_method")
+    for item in fields(compressor):
+        if "setting" not in item.metadata:
+            raise ValueError(
+                f"{kind}.{item.name} must be declared with setting(default, help, ...)"
+            )
+        if item.metadata["kind"] not in (bool, int, float, str):
+            raise ValueError(
+                f"{kind}.{item.name} must be declared with kind=int, float, str or bool"
+            )
+    try:
+        compressor()
+    except Exception as error:
+        raise ValueError(f"{kind} refuses its own defaults: {error}") from error

@@ -13,8 +13,10 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
+from gleanvid import plugins
 from gleanvid.evaluation.provenance import describe_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import ModelError
@@ -56,10 +58,12 @@ def _join(num_workers: int, address: str | None) -> None:
     import ray
 
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # errors that matter are raised
-    local: dict[str, Any] = {}
+    # a worker unpickles classes of plug-ins: it loads their files before
+    hook = partial(plugins.load_all, plugins.loaded())
+    local: dict[str, Any] = {"runtime_env": {"worker_process_setup_hook": hook}}
     if address is None:  # one more than the workers: reading needs a core, too
         cpus = max(os.cpu_count() or 1, num_workers + 1)
-        local = {"num_cpus": cpus, "include_dashboard": False}
+        local |= {"num_cpus": cpus, "include_dashboard": False}
     try:
         ray.init(
             address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **local
