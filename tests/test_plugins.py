@@ -18,12 +18,35 @@ import gleanvid
 from gleanvid import plugins
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS, as_compressor, key_of
-from gleanvid.evaluation.benchmarks import benchmark_class
+from gleanvid.evaluation.benchmarks import BENCHMARKS, benchmark_class
 from gleanvid.plugins import PluginError, Registry, register
 from gleanvid.serving.vllm.methods import servable
-from tests.plugin_case import FIRST, outside  # noqa: F401
+from gleanvid.serving.vllm.start import method_of
 
 ROOT = Path(__file__).parents[1]
+FIRST = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.types import Compression, VideoTokens
+
+
+@dataclass(frozen=True)
+class FirstOnes(Compressor):
+    name: ClassVar[str] = "first"
+    title: ClassVar[str] = "First ones"
+    paper: ClassVar[str] = "an example"
+
+    skip: int = setting(0, "Tokens passed over at the start", low=0, high=4, step=1)
+
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        start = min(self.skip, len(tokens) - self.budget(tokens))
+        keep = torch.arange(start, start + self.budget(tokens))
+        return Compression.pruned(keep, tokens.grid)
+"""
 BENCHMARK = """
 from dataclasses import dataclass
 from gleanvid.evaluation.benchmarks import Benchmark, Item
@@ -44,7 +67,26 @@ class Mine(Qwen3VL):
 """
 
 
-def test_a_method_of_a_file_has_options_ranges_and_a_row(outside, capsys):  # noqa: F811
+@pytest.fixture
+def outside(tmp_path, monkeypatch):
+    """A function that writes a plug-in file; afterwards the registries are as they were."""
+    before = [(registry, {*registry}) for registry in (COMPRESSORS, gleanvid.MODELS, BENCHMARKS)]
+    monkeypatch.setattr(plugins, "_loaded", [])
+
+    def write(text=FIRST, name="first.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    yield write
+    for known, names in before:
+        for name in {*known} - names:
+            del known[name]
+    for name in [name for name in sys.modules if name.startswith("gleanvid_plugin_")]:
+        del sys.modules[name]
+
+
+def test_a_method_of_a_file_has_options_ranges_and_a_row(outside, capsys):
     file = outside()
     clip = str(ROOT / "assets" / "clips" / "glimpse_1.mp4")
     words = ["compress", "--plugin", file, "--compressor", "first", "--num-frames", "4"]
@@ -57,7 +99,7 @@ def test_a_method_of_a_file_has_options_ranges_and_a_row(outside, capsys):  # no
     assert key_of("first ONES") == "first" and "first" in servable()
 
 
-def test_a_file_may_have_benchmarks_and_families(outside):  # noqa: F811
+def test_a_file_may_have_benchmarks_and_families(outside):
     (mine,) = register(outside(BENCHMARK, "bench.py"))
     assert benchmark_class("mine") is mine
     (family,) = register(outside(FAMILY, "family.py"))
@@ -71,7 +113,7 @@ def test_a_file_may_have_benchmarks_and_families(outside):  # noqa: F811
         ("skip: int", "skip: int =", "SyntaxError"),
         ("_compress", "_squeeze", "FirstOnes does not implement _compress"),
         ("@dataclass(frozen=True)", "", "must be decorated with @dataclass"),
-        ('"first"', '"full"', "'full' names another method"),
+        ('"first"', '"full"', "'full' is the name of another one already"),
         ('"First ones"', '"V-Cast"', "'V-Cast' names another method"),
         ('"first"', '"First ones"', "FirstOnes.name='First ones' must be like my_method"),
         ('title: ClassVar[str] = "First ones"', "", "FirstOnes.title=None must be text"),
@@ -81,7 +123,7 @@ def test_a_file_may_have_benchmarks_and_families(outside):  # noqa: F811
         ("class FirstOnes", "class _FirstOnes", "it has no Compressor"),
     ],
 )
-def test_a_broken_file_is_named_and_stops_nobody(old, new, named, outside, caplog):  # noqa: F811
+def test_a_broken_file_is_named_and_stops_nobody(old, new, named, outside, caplog):
     broken, whole = outside(FIRST.replace(old, new), "broken.py"), outside()
     plugins.load_all([broken, whole])
     (warning,) = caplog.messages
@@ -95,7 +137,7 @@ def test_what_is_not_there_is_named(name):
         register(name)
 
 
-def test_a_class_is_registered_again_but_not_twice_under_one_name(outside):  # noqa: F811
+def test_a_class_is_registered_again_but_not_twice_under_one_name(outside):
     (first,) = register(outside())
     assert register(first) is first
     (again,) = register(outside())  # the file was saved once more
@@ -104,7 +146,7 @@ def test_a_class_is_registered_again_but_not_twice_under_one_name(outside):  # n
         register(outside(FIRST, "other.py"))
 
 
-def test_a_method_of_a_file_survives_pickling_in_another_process(outside):  # noqa: F811
+def test_a_method_of_a_file_survives_pickling_in_another_process(outside):
     register(outside())
     made = pickle.dumps((partial(plugins.load_all, plugins.loaded()), as_compressor("first(0.5)")))
     program = "import pickle, sys\nhook = pickle.load(sys.stdin.buffer)\n"
@@ -121,6 +163,43 @@ def test_a_method_of_a_file_survives_pickling_in_another_process(outside):  # no
     assert done.stdout.decode().strip() == repr(method), done.stderr
 
 
+def test_vllm_loads_the_file_in_every_process(outside):
+    config = SimpleNamespace(gleanvid={"name": "first", "skip": 2}, gleanvid_plugin=outside())
+    assert method_of(config).settings() == {"name": "first", "retention_ratio": 0.25, "skip": 2}
+
+
+def test_a_new_compressor_keeps_the_contract(outside, tmp_path, capsys):
+    words = ["new", "compressor", "most_changed", "--out", str(tmp_path)]
+    assert main(words) == 0 and main(words) == 2
+    assert main(["contract", str(tmp_path / "most_changed.py")]) == 0
+    told = capsys.readouterr()
+    assert "most_changed.py is there already" in told.err and "FAIL" not in told.out
+    checks = tmp_path / "test_most_changed.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(checks)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == 0 and "7 passed" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("tokens))\n        return", "tokens) + 1)\n        return", "instead of"),
+        ("keep = torch.arange(", "keep = torch.arange(-1 + 0 * ", "keeps"),
+        ("tokens.grid)", "(1, 1, len(tokens)))", "returns the grid"),
+        ("start = min(", "tokens.features.neg_()\n        start = min(", "changes tokens.features"),
+        ("start = min(", "tokens.saliency.sum()\n        start = min(", "AttributeError"),
+        ("self.skip, len", "int(torch.rand(1) * 9), len", "when called again"),
+        ("min(self.skip, len(tokens) - self.budget(tokens))", "self.skip", "with skip=4"),
+    ],
+)
+def test_the_contract_says_what_breaks(old, new, named, outside, capsys):
+    assert FIRST.count(old) == 1
+    assert main(["contract", outside(FIRST.replace(old, new))]) == 1
+    assert named in capsys.readouterr().out
+
+
 @pytest.fixture
 def installed(monkeypatch):
     """An installed distribution whose entry point loads a value; a list of the loads."""
@@ -135,7 +214,8 @@ def installed(monkeypatch):
                 return value() if isinstance(value, partial) else value
 
         point = Point("mine", "mine:Mine", "gleanvid.compressors")
-        monkeypatch.setattr(plugins, "_installed", lambda group: (point,))
+        points = {point.group: (point,)}
+        monkeypatch.setattr(plugins, "_installed", lambda group: points.get(group, ()))
         monkeypatch.setattr(plugins, "_ignored", set())
         return loads
 
@@ -161,7 +241,7 @@ def test_a_broken_distribution_is_named(installed, caplog):
     assert caplog.messages[0].startswith("plug-in my-dist cannot be used: SyntaxError")
 
 
-def test_a_public_server_loads_distributions_only_by_name(installed, outside):  # noqa: F811
+def test_a_public_server_loads_distributions_only_by_name(installed, outside):
     (first,) = register(outside())
     del COMPRESSORS["first"]
     loads = installed(first)

@@ -27,6 +27,8 @@ COMMANDS = {  # name -> its line in the help
     "eval": "accuracy of compressors on a benchmark",
     "lmms-eval": "run LMMs-Eval on a compressed model",
     "tables": "the paper's numbers next to yours",
+    "new": "write a compressor of your own and its test",
+    "contract": "check a compressor of your own: budgets, records, precision",
     "check": "check that compression is exact on this machine, and time it",
     "bench": "time and memory of compressors, models and servers",
     "methods": "list the compressors",
