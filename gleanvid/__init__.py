@@ -32,6 +32,7 @@ _HOME = {
     "ask_many": "api",
     "compare": "api",
     "compressing": "api",
+    "count_tokens": "api",
     "load_model": "models",
     "read_video": "video",
     "register": "plugins",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from gleanvid.api import ask_many as ask_many
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
+    from gleanvid.api import count_tokens as count_tokens
     from gleanvid.api import relevance as relevance
     from gleanvid.api import relevance_of as relevance_of
     from gleanvid.api import stream as stream

@@ -45,10 +45,9 @@ class Registry(MutableMapping[str, Thing]):
     """What the package has, then what plug-ins add, by name.
 
     Args:
-        group: The group of entry points, such as "gleanvid.compressors".
+        group: The group of entry points.
         own: The entries of the package.
-        names: Called with a class from outside and the entries so far. Returns its names, or
-            raises ``ValueError`` if it is incomplete.
+        names: Returns the names of a class, given the entries so far, or raises ``ValueError``.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ ROOMS = {  # of a package, from the top down: a room imports from itself and fro
         ("paper",),
         ("run",),
         ("benchmarks", "recording"),
-        ("files", "markdown", "provenance"),
+        ("files", "latex", "markdown", "provenance"),
     ),
     "glimpse": (("__init__", "training"), ("questions",), ("world",)),
 }

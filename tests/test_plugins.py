@@ -18,7 +18,7 @@ import gleanvid
 from gleanvid import plugins
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS, as_compressor, key_of
-from gleanvid.evaluation.benchmarks import BENCHMARKS, benchmark_class
+from gleanvid.evaluation.benchmarks import benchmark_class
 from gleanvid.plugins import PluginError, Registry, register
 from gleanvid.serving.vllm.methods import servable
 from gleanvid.serving.vllm.start import method_of
@@ -68,22 +68,15 @@ class Mine(Qwen3VL):
 
 
 @pytest.fixture
-def outside(tmp_path, monkeypatch):
-    """A function that writes a plug-in file; afterwards the registries are as they were."""
-    before = [(registry, {*registry}) for registry in (COMPRESSORS, gleanvid.MODELS, BENCHMARKS)]
-    monkeypatch.setattr(plugins, "_loaded", [])
+def outside(tmp_path, own_plugins):
+    """A function that writes a plug-in file and returns its path."""
 
     def write(text=FIRST, name="first.py"):
         path = tmp_path / name
         path.write_text(text)
         return str(path)
 
-    yield write
-    for known, names in before:
-        for name in {*known} - names:
-            del known[name]
-    for name in [name for name in sys.modules if name.startswith("gleanvid_plugin_")]:
-        del sys.modules[name]
+    return write
 
 
 def test_a_method_of_a_file_has_options_ranges_and_a_row(outside, capsys):

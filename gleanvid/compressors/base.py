@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sized
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -166,8 +167,8 @@ class Compressor(ABC):
         """The same method for a language model of this many layers (here: the method itself)."""
         return self
 
-    def budget(self, tokens: VideoTokens) -> int:
-        """B = floor(retention_ratio * T * N), at least one token."""
+    def budget(self, tokens: Sized) -> int:
+        """B = floor(retention_ratio * T * N), at least one token; ``tokens``: T * N of anything."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
 
     def settings(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,7 +31,7 @@ def made_up(grid: tuple[int, int, int], needs: frozenset[str], seed: int = 0) ->
     units, count = grid[0], grid[1] * grid[2]
     scene = torch.randn(1, count, 24, generator=generator)
     features = (scene + 0.3 * torch.randn(units, count, 24, generator=generator)).flatten(0, 1)
-    signals = {
+    signals: dict[str, Any] = {
         "saliency": torch.rand(units * count, generator=generator),
         "keys": torch.randn(units * count, 8, generator=generator),
         "text": torch.randn(5, 24, generator=generator),
@@ -104,7 +105,7 @@ def works_at_the_ends_of_its_settings(method: Compressor, tokens: VideoTokens) -
     """Works with every choice and at both ends of the range of every setting."""
     for name, value in _ends(method) if tokens.grid == LARGEST else ():
         try:
-            changed = replace(method, **{name: value})
+            changed = replace(method, **{name: value})  # type: ignore[arg-type]
         except ValueError:  # two settings may bound each other
             continue
         try:

@@ -13,7 +13,6 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from gleanvid import plugins
@@ -58,9 +57,13 @@ def _join(num_workers: int, address: str | None) -> None:
     import ray
 
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # errors that matter are raised
-    # a worker unpickles classes of plug-ins: it loads their files before
-    hook = partial(plugins.load_all, plugins.loaded())
-    local: dict[str, Any] = {"runtime_env": {"worker_process_setup_hook": hook}}
+    local: dict[str, Any] = {}
+    if files := plugins.loaded():
+
+        def load_plugins() -> None:  # Ray asks the hook for its name, which a partial lacks
+            plugins.load_all(files)
+
+        local["runtime_env"] = {"worker_process_setup_hook": load_plugins}
     if address is None:  # one more than the workers: reading needs a core, too
         cpus = max(os.cpu_count() or 1, num_workers + 1)
         local |= {"num_cpus": cpus, "include_dashboard": False}
