@@ -300,7 +300,7 @@ def test_publish_writes_all_files(tmp_path):
     }
     told = json.loads((tmp_path / "results.json").read_text())
     assert told["command"] == "gleanvid eval" and len(told["results"]) == 3
-    assert (tmp_path / "accuracy.png").read_bytes()[:4] == b"\x89PNG"
+    assert "<svg" in (tmp_path / "accuracy.svg").read_text()
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 4
 
 
