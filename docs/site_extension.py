@@ -49,9 +49,8 @@ class Command(SphinxDirective):
 def output_of(line: str) -> str:
     """What a command prints; ``gleanvid`` runs in this process, which has torch in memory."""
     if ".py" in line and line.startswith("gleanvid "):  # a plug-in stays out of other pages
-        line = (
-            f"PYTHONPATH={ROOT} {sys.executable} -m gleanvid.cli {line.removeprefix('gleanvid ')}"
-        )
+        program = f"PYTHONPATH={ROOT} {sys.executable} -m gleanvid.cli"
+        line = line.replace("gleanvid", program, 1)
     if not line.startswith("gleanvid "):
         return subprocess.run(
             ["bash", "-c", line], capture_output=True, text=True, check=True
