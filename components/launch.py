@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gleanvid import plugins
 from gleanvid.cli import options as shared
 from gleanvid.errors import ModelError
 from gleanvid.later import import_later
@@ -90,6 +91,7 @@ def check(options: argparse.Namespace) -> None:
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the options of a command line; ends the program where they are wrong."""
     parser = argparse.ArgumentParser(description="Ask a video, see which tokens were kept.")
+    shared.load_plugins(parser, sys.argv[1:] if arguments is None else arguments)
     add_options(parser)
     options = parser.parse_args(arguments)
     try:
@@ -167,6 +169,8 @@ def serve(options: argparse.Namespace) -> None:
     import_later("torch")  # loaded with the model, behind the page
     from .server import serving, uploads
 
+    if serving.is_public(options):
+        plugins.ignore_installed()
     uploads.exit_on_signals()
     with uploads.own_folder():
         engine = make_engine(options)

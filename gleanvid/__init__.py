@@ -32,8 +32,10 @@ _HOME = {
     "ask_many": "api",
     "compare": "api",
     "compressing": "api",
+    "count_tokens": "api",
     "load_model": "models",
     "read_video": "video",
+    "register": "plugins",
     "relevance": "api",
     "relevance_of": "api",
     "stream": "api",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from gleanvid.api import ask_many as ask_many
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
+    from gleanvid.api import count_tokens as count_tokens
     from gleanvid.api import relevance as relevance
     from gleanvid.api import relevance_of as relevance_of
     from gleanvid.api import stream as stream
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from gleanvid.models import MODELS as MODELS
     from gleanvid.models import load_model as load_model
     from gleanvid.models.generation.sampling import Sampling as Sampling
+    from gleanvid.plugins import register as register
     from gleanvid.run import Run as Run
     from gleanvid.types import Compression as Compression
     from gleanvid.types import ModelError as ModelError

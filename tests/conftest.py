@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -99,6 +100,24 @@ def settle():
     """What is alive now stays: garbage collection need not look through it again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def own_plugins(monkeypatch):
+    """What a test adds to the registries is gone after it."""
+    from gleanvid import plugins
+    from gleanvid.compressors import COMPRESSORS
+    from gleanvid.evaluation.benchmarks import BENCHMARKS
+    from gleanvid.models import MODELS
+
+    before = [(registry, {*registry}) for registry in (COMPRESSORS, MODELS, BENCHMARKS)]
+    monkeypatch.setattr(plugins, "_loaded", [])
+    yield
+    for registry, names in before:
+        for name in {*registry} - names:
+            del registry[name]
+    for name in [name for name in sys.modules if name.startswith("gleanvid_plugin_")]:
+        del sys.modules[name]
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TYPES = {"errors", "compression", "types", "cost", "run"}
+TYPES = {"errors", "plugins", "compression", "types", "cost", "run"}
 CORE = TYPES | {"video", "compressors", "models"}
 ALLOWED = {
     "errors": set(),
+    "plugins": {"errors"},
     "compression": set(),
     "types": {"errors", "compression"},
     "cost": {"errors", "compression", "types"},
@@ -49,7 +50,7 @@ ROOMS = {  # of a package, from the top down: a room imports from itself and fro
         ("paper",),
         ("run",),
         ("benchmarks", "recording"),
-        ("files", "markdown", "provenance"),
+        ("files", "latex", "markdown", "provenance"),
     ),
     "glimpse": (("__init__", "training"), ("questions",), ("world",)),
 }

@@ -6,10 +6,12 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
+from gleanvid.plugins import origin
 
 CLIP = "clip.mp4"
 LENGTH = 64  # default of ``max_new_tokens``
@@ -39,6 +41,11 @@ def changed(compressor: Compressor) -> dict[str, Any]:
     }
 
 
+def plugin_of(compressor: Compressor) -> str:
+    """Name of the plug-in file that has the method, without its folder; "" for any other."""
+    return Path(origin(type(compressor))).name
+
+
 def sampling(recipe: Recipe) -> dict[str, Any]:
     """The sampling options that change the answer and differ from the library's defaults."""
     given = dict(recipe.sampling)
@@ -57,9 +64,11 @@ def python(recipe: Recipe) -> str:
     if recipe.pixels:
         settings += f"    frames=gleanvid.Frames(max_pixels={recipe.pixels} * len(video)),\n"
     name, precision = split_precision(recipe.model)
+    plugin = plugin_of(compressor)
+    own_file = f"gleanvid.register({plugin!r})\n" if plugin else ""
     how = "".join(f", {key}={value!r}" for key, value in PRECISIONS[precision].items())
     opening = (
-        "import gleanvid\n\n"
+        f"import gleanvid\n\n{own_file}"
         f"video = gleanvid.read_video({recipe.clip!r}, num_frames={recipe.frames}, max_side=1280)\n"
         f"model = gleanvid.load_model({name!r}{how})\n"
     )
@@ -85,6 +94,7 @@ def command(recipe: Recipe) -> str:
     verb = "ask" if recipe.asks else "compress"
     words = ["gleanvid", verb, "--model", name, "--compressor", compressor.name]
     words += [word for key, value in PRECISIONS[precision].items() for word in (f"--{key}", value)]
+    words += ["--plugin", plugin_of(compressor)] if plugin_of(compressor) else []
     words += ["--num-frames", str(recipe.frames)]
     if recipe.pixels:
         words += ["--max-pixels", str(recipe.pixels * recipe.frames)]

@@ -31,6 +31,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Message, Receive
 
+from gleanvid import plugins
 from gleanvid.cli.options import LOADING
 from gleanvid.errors import BusyError
 
@@ -53,7 +54,8 @@ def build(arguments: Mapping[str, Any]) -> Any:
     """The application, for ``serve run`` and ``serve.run``.
 
     ``arguments``: "model" (default: the built-in one), "num_replicas" (1), "num_gpus" of each (0),
-    "max_frames", "upload_mb", "deadline" in seconds, and how the model is loaded: "dtype",
+    "max_frames", "upload_mb", "deadline" in seconds, "plugin" (a file that every replica has, with
+    methods of your own), and how the model is loaded: "dtype",
     "quantization" and the others of ``gleanvid.cli.options.LOADING``. Raises ``ValueError`` for
     any other.
     """
@@ -64,6 +66,7 @@ def build(arguments: Mapping[str, Any]) -> Any:
         "max_frames": int,
         "upload_mb": float,
         "deadline": float,
+        "plugin": str,
     }
     for name in arguments:
         if name not in readers:
@@ -89,8 +92,11 @@ class Replica:
         max_frames: int = LOCAL.max_frames,
         upload_mb: float = LOCAL.upload_mb,
         deadline: float = LOCAL.deadline_s,
+        plugin: str | None = None,
         **loading: Any,
     ) -> None:
+        if plugin:
+            plugins.load(plugin)
         self.engine = Engine(LocalBackend({model: loading}), queue=ModelQueue(deadline, AT_ONCE))
         self.calls = Calls(self.engine, [model], max_frames)
         self.upload_bytes = int(upload_mb * 2**20)

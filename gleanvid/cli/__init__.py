@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from gleanvid.cli.options import load_plugins
 from gleanvid.errors import printable, sentence
 from gleanvid.later import import_later
 
@@ -20,12 +21,15 @@ COMMANDS = {  # name -> its line in the help
     "ask": "answer a question about a video with fewer tokens",
     "compare": "answer one question with several compressors",
     "compress": "write kept tokens, masks and budgets of videos as NPZ",
+    "count": "how many tokens a video will be, before it is decoded",
     "relevance": "show which tokens an answer rests on, and how much of that a method keeps",
     "record": "store the tokens of clips, to study them without the model",
     "diagnose": "diversity, novelty and spread of the kept tokens of videos",
     "eval": "accuracy of compressors on a benchmark",
     "lmms-eval": "run LMMs-Eval on a compressed model",
     "tables": "the paper's numbers next to yours",
+    "new": "write a compressor of your own and its test",
+    "contract": "check a compressor of your own: budgets, records, precision",
     "check": "check that compression is exact on this machine, and time it",
     "bench": "time and memory of compressors, models and servers",
     "methods": "list the compressors",
@@ -44,6 +48,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(name, help=help_text)
         if name in words[:1]:
+            load_plugins(command, words)  # their methods have options, too
             module = MODULES.get(name, name.replace("-", "_"))
             import_module(f"gleanvid.cli.{module}").add(command, words)
     return parser.parse_args(words)

@@ -53,6 +53,9 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "pass per question)",
     )
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
+    parser.add_argument(
+        "--format", choices=["png", "pdf", "svg"], default="png", help="format of the figures"
+    )
     shared.add_model(parser)
     add_workers(parser)
     parser.set_defaults(run=_eval, command=["gleanvid", *words])
@@ -98,7 +101,8 @@ def _eval(options: argparse.Namespace) -> int:
     command = public_command(options.command)
     facts = {"command": command, **model, **named, **settings, **machine}
     try:
-        found = publish(folder, benchmark, items, setups, rows, ways, facts, presets)
+        kind = options.format
+        found = publish(folder, benchmark, items, setups, rows, ways, facts, presets, kind)
     except OSError as error:
         raise ValueError(
             f"the results could not be written ({error}); every answer is kept in {folder}: free "

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gleanvid import plugins
 from gleanvid.errors import printable
 
 if TYPE_CHECKING:
@@ -24,6 +25,21 @@ LOADING = {  # keyword of load_model -> its type
     "quantization": str,
     "max_pixels": int,
 }
+
+
+def load_plugins(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Add ``--plugin``, and load the plug-ins that the command line names."""
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for each in (first, parser):
+        each.add_argument(
+            "--plugin",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="Python file with compressors, model families or benchmarks of your own, or the "
+            "name of an installed distribution that has some; can be repeated",
+        )
+    plugins.load_all(first.parse_known_args(words)[0].plugin)
 
 
 def add_question(parser: argparse.ArgumentParser) -> None:
@@ -169,13 +185,18 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     for name, (_, kind, about) in declared.items():
         default = getattr(chosen, name)
         help_text = f"{about.help}; {about.describe_range()} (default {default})"
-        parser.add_argument(
-            "--" + name.replace("_", "-"),
-            dest=name,
-            type=_reader(kind),
-            default=default,
-            help=help_text.replace("%", "%%"),
-        )
+        try:
+            parser.add_argument(
+                "--" + name.replace("_", "-"),
+                dest=name,
+                type=_reader(kind),
+                default=default,
+                help=help_text.replace("%", "%%"),
+            )
+        except argparse.ArgumentError as error:  # of a plug-in's method
+            raise ValueError(
+                f"the setting {name} of {chosen.name} is an option of this command, too: rename it"
+            ) from error
     parser.set_defaults(method=type(chosen), settings=tuple(declared))
 
 

@@ -29,7 +29,7 @@ APP = '''"""The GleanVID app as a Space."""
 from gleanvid_app.launch import main
 
 if __name__ == "__main__":
-    main()
+    main({arguments})
 '''
 README = """---
 title: {title}
@@ -70,7 +70,7 @@ def _space(options: argparse.Namespace) -> int:
     facts = {"title": options.title, "gradio": version("gradio"), "version": version("gleanvid")}
     attributes = [f"*.{kind} filter=lfs diff=lfs merge=lfs -text" for kind in LARGE]
     for name, text in (
-        ("app.py", APP),
+        ("app.py", APP.format(arguments=_plugins(options.plugin, out))),
         ("README.md", README.format(**facts)),
         ("requirements.txt", "\n".join([*_requirements(), ZERO_GPU, ""])),
         (".gitattributes", "\n".join([*attributes, ""])),
@@ -81,6 +81,16 @@ def _space(options: argparse.Namespace) -> int:
         f"    hf upload OWNER/NAME {out} --repo-type space"
     )
     return 0
+
+
+def _plugins(files: Sequence[str], out: Path) -> str:
+    """Copy the files of ``--plugin`` into the Space, and return the arguments that load them."""
+    for name in files:
+        if not Path(name).is_file():
+            raise ValueError(f"--plugin={name} must be a file to become part of a Space")
+        shutil.copy(name, out)
+    words = [word for name in files for word in ("--plugin", Path(name).name)]
+    return repr(words) if words else ""
 
 
 def _app(library: Path) -> Path:

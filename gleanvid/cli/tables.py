@@ -24,11 +24,17 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         help="model whose results are shown next to the paper's (default: the paper's model)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.add_argument(
+        "--latex",
+        action="store_true",
+        help="print LaTeX (booktabs): the results' numbers if there are some, else the paper's",
+    )
     parser.set_defaults(run=_tables)
 
 
 def _tables(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.paper.numbers import choose, ours, read_results, tables, text
+    from gleanvid.evaluation.paper.numbers import choose, ours, read_results, tables
+    from gleanvid.evaluation.paper.render import latex, text
 
     known = tables()
     for name in options.names:
@@ -63,5 +69,6 @@ def _tables(options: argparse.Namespace) -> int:
         ]
         print(json.dumps(report, indent=1, ensure_ascii=False))
     else:
-        print("\n".join(text(table, measured) for table, measured in pairs))
+        write = latex if options.latex else text
+        print("\n".join(write(table, measured) for table, measured in pairs))
     return 0

@@ -1,11 +1,20 @@
-"""The catalogue of methods. A new one is a file here and a line in ``COMPRESSORS``."""
+"""The catalogue of methods. A new one is a file here and a line in ``COMPRESSORS``.
 
-from collections.abc import Mapping
+Plug-ins add theirs; see :mod:`gleanvid.plugins`.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
-from gleanvid.compressors.base import Compressor, Setting, declared_settings, setting
+from gleanvid.compressors.base import (
+    Compressor,
+    Setting,
+    check_declaration,
+    declared_settings,
+    setting,
+)
 from gleanvid.compressors.cdpruner import CDPruner
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
@@ -25,52 +34,56 @@ from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.resize import Resize
 from gleanvid.compressors.sparsevlm import SparseVLM
-from gleanvid.compressors.specs import key_in, names_in, settings_in
+from gleanvid.compressors.specs import key_in, names_in, plain, settings_in
 from gleanvid.compressors.sttm import STTM
 from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.compressors.visionzip import VisionZip
+from gleanvid.plugins import Registry
 
-
-class Catalogue(dict[str, type[Compressor]]):
-    """Methods by name; it prints their names alone."""
-
-    def __repr__(self) -> str:
-        return f"Catalogue({', '.join(self)})"
-
-
-COMPRESSORS = Catalogue(
-    (method.name, method)
-    for method in (
-        FullTokens,
-        GleanVID,
-        VidCom2,
-        VCast,
-        VisionZip,
-        FastVID,
-        HoliTom,
-        FlashVID,
-        PruneVid,
-        DyCoke,
-        EVS,
-        DivPrune,
-        STTM,
-        FLoC,
-        AOT,
-        CDPruner,
-        FastV,
-        SparseVLM,
-        FrameFusion,
-        PairwiseGain,
-        Ablation,
-        FewerFrames,
-        Resize,
-        Pool,
-        Uniform,
-        Random,
-    )
+_OWN: tuple[type[Compressor], ...] = (
+    FullTokens,
+    GleanVID,
+    VidCom2,
+    VCast,
+    VisionZip,
+    FastVID,
+    HoliTom,
+    FlashVID,
+    PruneVid,
+    DyCoke,
+    EVS,
+    DivPrune,
+    STTM,
+    FLoC,
+    AOT,
+    CDPruner,
+    FastV,
+    SparseVLM,
+    FrameFusion,
+    PairwiseGain,
+    Ablation,
+    FewerFrames,
+    Resize,
+    Pool,
+    Uniform,
+    Random,
 )
+
+
+def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> Iterator[str]:
+    """Yield the name of a complete method whose name and title are no other's."""
+    check_declaration(method)
+    others = {key: other.title for key, other in known.items() if key != method.name}
+    taken = set(map(plain, [*others, *others.values()]))
+    for word in (method.name, method.title):
+        if plain(word) in taken:
+            raise ValueError(f"{method.__name__}: {word!r} names another method")
+    yield method.name
+
+
+COMPRESSORS = Registry("gleanvid.compressors", {each.name: each for each in _OWN}, _names)
 
 
 def from_settings(settings: Mapping[str, Any]) -> Compressor:

@@ -7,7 +7,9 @@ This module knows no method, no model and no screen. A setting is declared once 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Sized
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -165,8 +167,8 @@ class Compressor(ABC):
         """The same method for a language model of this many layers (here: the method itself)."""
         return self
 
-    def budget(self, tokens: VideoTokens) -> int:
-        """B = floor(retention_ratio * T * N), at least one token."""
+    def budget(self, tokens: Sized) -> int:
+        """B = floor(retention_ratio * T * N), at least one token; ``tokens``: T * N of anything."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
 
     def settings(self) -> dict[str, Any]:
@@ -180,3 +182,29 @@ def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type
         item.name: (item.default, item.metadata["kind"], item.metadata["setting"])
         for item in fields(compressor)
     }
+
+
+def check_declaration(compressor: type[Compressor]) -> None:
+    """Raise ``ValueError`` unless a method is complete: named, with declared settings."""
+    kind = compressor.__name__
+    if "__dataclass_params__" not in vars(compressor):
+        raise ValueError(f"{kind} must be decorated with @dataclass(frozen=True)")
+    for name in ("name", "title", "paper"):
+        text = getattr(compressor, name, None)
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{kind}.{name}={text!r} must be text")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", compressor.name):
+        raise ValueError(f"{kind}.name={compressor.name!r} must be like my_method")
+    for item in fields(compressor):
+        if "setting" not in item.metadata:
+            raise ValueError(
+                f"{kind}.{item.name} must be declared with setting(default, help, ...)"
+            )
+        if item.metadata["kind"] not in (bool, int, float, str):
+            raise ValueError(
+                f"{kind}.{item.name} must be declared with kind=int, float, str or bool"
+            )
+    try:
+        compressor()
+    except Exception as error:
+        raise ValueError(f"{kind} refuses its own defaults: {error}") from error

@@ -54,15 +54,16 @@ def key_in(known: Mapping[str, str], name: Any) -> str:
 
     Case, spaces and hyphens are passed over. Raises ``ValueError`` that names the likeliest key.
     """
-    plain = {_plain(title): key for key, title in known.items()}
-    plain |= {_plain(key): key for key in known}
-    asked = _plain(name) if isinstance(name, str) else ""
-    if asked in plain:
-        return plain[asked]
-    near = get_close_matches(asked, plain, 1)
-    hint = f"; did you mean {plain[near[0]]!r}?" if near else ""
+    keys = {plain(title): key for key, title in known.items()}
+    keys |= {plain(key): key for key in known}
+    asked = plain(name) if isinstance(name, str) else ""
+    if asked in keys:
+        return keys[asked]
+    near = get_close_matches(asked, keys, 1)
+    hint = f"; did you mean {keys[near[0]]!r}?" if near else ""
     raise ValueError(f"compressor={name!r} must be one of {', '.join(known)}{hint}")
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Return a name without case, spaces and hyphens."""
     return re.sub(r"[\W_]", "", name).lower()

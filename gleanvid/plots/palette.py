@@ -21,14 +21,12 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "
 # Neighbours differ in both: 4 and 7 have no divisor in common. Hollow ones come after all others.
 _FILLED = [(DASHES[n % len(DASHES)], SYMBOLS[n % len(SYMBOLS)]) for n in range(28)]
 _PAIRS = _FILLED + [(dash, f"{symbol}-open") for dash, symbol in _FILLED]
-_ORDER = ["gleanvid", *(name for name in COMPRESSORS if name != "gleanvid")]
-_NAMES = {method.title: name for name, method in COMPRESSORS.items()}
 
 
 def colours(names: Sequence[str]) -> list[str]:
     """Return a colour for every series: GleanVID blue, all tokens grey, others in a fixed order."""
-    series = [_NAMES.get(name, name) for name in names]
-    rivals = [name for name in [*_ORDER, *series] if name not in _FIXED]
+    series = _keys(names)
+    rivals = [name for name in [*COMPRESSORS, *series] if name not in _FIXED]
     places = {name: place for place, name in enumerate(dict.fromkeys(rivals))}
     return [_FIXED.get(name) or _RIVALS[places[name] % len(_RIVALS)] for name in series]
 
@@ -39,8 +37,9 @@ def styles(names: Sequence[str]) -> list[dict[str, Any]]:
     Series of one method share a colour. They differ in dash and symbol, which no other series has;
     as long as there are symbols left, a method's second series gets one that is new to it.
     """
-    series = [_NAMES.get(name, name) for name in names]
-    places = {name: place for place, name in enumerate(dict.fromkeys([*_ORDER, *series]))}
+    series = _keys(names)
+    order = dict.fromkeys(["gleanvid", *COMPRESSORS, *series])
+    places = {name: place for place, name in enumerate(order)}
     free = [pair for place, pair in enumerate(_PAIRS) if place >= len(places)]
     taken: dict[str, list[str]] = {name: [] for name in series}
     found = []
@@ -59,3 +58,9 @@ def styles(names: Sequence[str]) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _keys(names: Sequence[str]) -> list[str]:
+    """Return the keys of methods by key or title; other names as they are."""
+    keys = {method.title: key for key, method in COMPRESSORS.items()}
+    return [keys.get(name, name) for name in names]

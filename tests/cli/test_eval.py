@@ -19,11 +19,7 @@ from tests.evaluation.fakes import FakeBenchmark, FakeModel
 def model(monkeypatch):
     held = [FakeModel()]
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: held[0])
-    real = benchmarks.benchmark_class
-    monkeypatch.setitem(benchmarks.BENCHMARKS, "fake", "")
-    monkeypatch.setattr(
-        benchmarks, "benchmark_class", lambda name: FakeBenchmark if name == "fake" else real(name)
-    )
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "fake", FakeBenchmark)
     return held
 
 

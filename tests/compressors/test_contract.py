@@ -1,7 +1,6 @@
 """Invariants of every method before the language model, over all forms, videos and ratios."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 
 import pytest
 import torch
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.cdpruner import CDPruner
+from gleanvid.compressors.contract import CHECKS, why_broken
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
 from gleanvid.compressors.fastv import FastV
@@ -43,7 +43,6 @@ STILL = [
 ]
 PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
 BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]  # in the authors' mode too
-SIGNALS = ("features", "saliency", "keys", "text")
 ANY_GRID = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 ANY_RATIO = st.floats(0.01, 1.0)
 every_form = pytest.mark.parametrize("label", AHEAD)
@@ -78,40 +77,9 @@ def test_record_is_sound_and_meets_the_budget_on_noise(label, grid, ratio, seed)
 
 
 @every_form
-def test_ratio_one_is_the_identity(label):
-    for case in within_reach(label, [case for case in CASES if case.ratio == 1.0]):
-        record, features = record_of(label, case), video_of(case).features
-        assert not record.merges
-        assert torch.equal(record.apply(features), features)
-
-
-@every_form
-def test_same_video_gives_the_same_record_and_is_unchanged(label):
-    for case in within_reach(label, [case for case in CASES if case.ratio in (0.15, 0.5)]):
-        tokens, untouched = (video(case.grid, case.dtype) for _ in range(2))
-        first = record_of(label, case)
-        again = AHEAD[label](case.ratio).compress(tokens)
-        assert torch.equal(first.keep, again.keep) and torch.equal(first.weight, again.weight)
-        for name in SIGNALS:
-            assert torch.equal(getattr(tokens, name), getattr(untouched, name))
-
-
-@every_form
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-def test_half_precision_selects_as_its_float32_copy_does(label, dtype):
-    half = video((8, 5, 7), dtype)
-    copy = replace(half, features=half.features.float())
-    one, two = (AHEAD[label](0.6).compress(tokens) for tokens in (half, copy))
-    assert torch.equal(one.keep, two.keep) and torch.equal(one.weight, two.weight)
-
-
-@every_form
-def test_blank_video_meets_its_budget(label):
-    signals = {"saliency": torch.zeros(60), "keys": torch.zeros(60, 8), "text": torch.zeros(4, 8)}
-    tokens = VideoTokens(torch.zeros(60, 8), (5, 3, 4), **signals)
-    record = AHEAD[label](0.7).compress(tokens)
-    assert record.num_kept == 42
-    assert not record.apply(tokens.features).any()
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_every_form_keeps_the_contract(check, label):
+    assert not why_broken(check, AHEAD[label])
 
 
 @pytest.mark.parametrize("label", [label for label, form in AHEAD.items() if form.weights == "one"])

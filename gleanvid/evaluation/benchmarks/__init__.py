@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import Any
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
+from gleanvid.plugins import Registry
 
-BENCHMARKS = {  # name -> module and class, imported when asked for
+_OWN: dict[str, str | type[Benchmark]] = {  # module and class, imported when asked for
     "glimpse": "glimpse:Glimpse",
     "glimpse2": "glimpse2:Glimpse2",
     "mvbench": "mvbench:MVBench",
@@ -19,11 +21,25 @@ BENCHMARKS = {  # name -> module and class, imported when asked for
 }
 
 
+def _names(benchmark: type[Benchmark], known: object) -> Iterator[str]:
+    """Yield the name of a benchmark."""
+    name = getattr(benchmark, "name", None)
+    if not isinstance(name, str) or not is_dataclass(benchmark):
+        raise ValueError(f"{benchmark.__name__} must be a frozen dataclass with a name")
+    yield name
+
+
+BENCHMARKS = Registry("gleanvid.benchmarks", _OWN, _names)
+
+
 def benchmark_class(name: str) -> type[Benchmark]:
     """The class of a benchmark. Raises ``BenchmarkError`` naming those there are."""
     if name not in BENCHMARKS:
         raise BenchmarkError(f"benchmark={name!r} must be one of {', '.join(BENCHMARKS)}")
-    module, _, kind = BENCHMARKS[name].partition(":")
+    known = BENCHMARKS[name]
+    if not isinstance(known, str):
+        return known
+    module, _, kind = known.partition(":")
     found: type[Benchmark] = getattr(import_module(f"{__name__}.{module}"), kind)
     return found
 

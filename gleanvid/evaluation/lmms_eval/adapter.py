@@ -21,6 +21,7 @@ from lmms_eval.api.model import lmms
 from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from loguru import logger
 
+from gleanvid import plugins
 from gleanvid.evaluation.benchmarks.image_folder import read_frames
 from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
 from gleanvid.evaluation.lmms_eval.requests import (
@@ -55,7 +56,8 @@ class GleanVIDModel(lmms):
     nothing to others and to the built-in model). ``journal``: file or folder to keep answers in,
     and to go on from. ``device``, ``dtype``, ``attn_implementation``, ``device_map``,
     ``quantization`` and ``max_pixels`` as in ``load_model``, and LLaVA-Video's own settings by
-    name. Raises ``ValueError`` on a setting the compressor does not have.
+    name. ``plugin``: a file with a compressor or a family of your own. Raises ``ValueError`` on a
+    setting the compressor does not have.
     """
 
     is_simple = False
@@ -74,11 +76,14 @@ class GleanVIDModel(lmms):
         system_prompt: str | None = None,
         max_pixels: int | None = None,
         device: str | None = None,
+        plugin: str | None = None,
         batch_size: int | str | None = None,  # passed by LMMs-Eval; clips are read one by one
         max_batch_size: int | str | None = None,
         **others: Any,
     ) -> None:
         super().__init__()
+        if plugin:
+            plugins.load(plugin)
         load = ("dtype", "attn_implementation", "device_map", "quantization")
         loading = {name: others.pop(name) for name in load if name in others}
         own = {name: others.pop(name) for name in CHOICES if name in others}

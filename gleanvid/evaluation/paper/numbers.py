@@ -17,24 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors import from_settings
-from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.run.setups import Setup, setup_from
 
 GRIDS = ("qwen3-vl-8b-64", "qwen3-vl-8b-32", "llava-onevision-7b", "llava-video-7b")
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
-_HEADS = {
-    "mvbench": "MVBench",
-    "longvideobench": "LongVideoBench",
-    "mlvu": "MLVU",
-    "videomme": "Video-MME",
-    "percent": "% of full",
-    "drop": "points",
-    "prefill_s": "prefill, s",
-    "generate_s": "generation, s",
-    "total_s": "total, s",
-    "peak_memory_mb": "memory, MB",
-    "items_per_s": "items/s",
-}
 
 Values = Mapping[str, float | None]  # by column; None: not given
 
@@ -201,42 +187,3 @@ def choose(table: Table, found: Mapping[str, Measured], model: str = "") -> Meas
         if name.lower() in wanted or Path(name).name.lower() in wanted:
             return measured
     return None
-
-
-def text(table: Table, measured: Measured | None = None) -> str:
-    """Markdown: the paper's numbers, and after a slash ours with the difference."""
-    values = ours(table, measured) if measured else [{}] * len(table.rows)
-    heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
-    about = f"{table.title} (paper{' / ours' if measured else ''}; {table.label})"
-    rows = []
-    for row, own in zip(table.rows, values, strict=True):
-        kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
-        ratio = float(kept.partition(")")[0].partition(",")[0])
-        cells = [_cell(column, row.values[column], own.get(column)) for column in table.columns]
-        rows.append([row.label, f"{ratio:.0%}", frames, *cells])
-    return f"{about}\n\n{markdown_table(heads, rows)}{_notes(measured)}"
-
-
-def _notes(measured: Measured | None) -> str:
-    if measured is None:
-        return ""
-    asked = ", ".join(f"{count} of {name}" for name, count in measured.questions.items())
-    failed = f"; {measured.failed} failed and count as wrong" if measured.failed else ""
-    questions = f", questions: {asked}{failed}" if asked else ""
-    return f"\nOurs: {measured.model}{questions}.\n"
-
-
-def _head(column: str) -> str:
-    if column.endswith(" change"):
-        return "change"
-    return _HEADS.get(column, column.rpartition("/")[2])
-
-
-def _cell(column: str, paper: float | None, own: float | None) -> str:
-    digits = 2 if column.startswith("items_per_s") else 1
-    published = "–" if paper is None else f"{paper:.{digits}f}"
-    if own is None:
-        return published
-    return f"{published} / {own:.{digits}f}" + (
-        f" ({own - paper:+.{digits}f})" if paper is not None else ""
-    )

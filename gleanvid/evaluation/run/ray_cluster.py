@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gleanvid import plugins
 from gleanvid.evaluation.provenance import describe_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import ModelError
@@ -57,9 +58,15 @@ def _join(num_workers: int, address: str | None) -> None:
 
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # errors that matter are raised
     local: dict[str, Any] = {}
+    if files := plugins.loaded():
+
+        def load_plugins() -> None:  # Ray asks the hook for its name, which a partial lacks
+            plugins.load_all(files)
+
+        local["runtime_env"] = {"worker_process_setup_hook": load_plugins}
     if address is None:  # one more than the workers: reading needs a core, too
         cpus = max(os.cpu_count() or 1, num_workers + 1)
-        local = {"num_cpus": cpus, "include_dashboard": False}
+        local |= {"num_cpus": cpus, "include_dashboard": False}
     try:
         ray.init(
             address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **local

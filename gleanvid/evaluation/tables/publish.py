@@ -14,11 +14,14 @@ from typing import Any
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.files import whole_file, write_whole
+from gleanvid.evaluation.latex import latex_table
 from gleanvid.evaluation.paper.presets import Preset
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.evaluation.tables.result_tables import (
     evidence_table,
     group_table,
+    inline_groups,
+    main_cells,
     main_table,
     paired_table,
     preset_table,
@@ -56,9 +59,11 @@ def publish(
     ways: Sequence[str],
     facts: Mapping[str, Any],
     presets: Sequence[tuple[Preset, Sequence[Setup]]] = (),
+    kind: str = "png",
 ) -> list[Result]:
-    """Write ``results.csv``, ``results.json``, ``table.md`` and, for a grid, ``*.png``.
+    """Write ``results.csv``, ``results.json``, ``table.md`` and, for a grid, tables and figures.
 
+    Those are ``table.tex`` and figures of this ``kind``: "png", "pdf" or "svg".
     ``presets`` come with their setups, which are among ``setups``. Returns all results.
     """
     found = results(benchmark, items, setups, rows, ways)
@@ -79,8 +84,16 @@ def publish(
     parts += [benchmark.notes(), NOTES]
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
-        draw(folder, [result for result in found if result.how == ways[0]], facts)
+        first = [result for result in found if result.how == ways[0]]
+        write_whole(folder / "table.tex", _latex(first))
+        draw(folder, first, facts, kind)
     return found
+
+
+def _latex(found: Sequence[Result]) -> str:
+    """LaTeX: the main table; among rows of one ratio and number of frames, the best two marked."""
+    ranked = [*inline_groups(found), "accuracy", *found[0].macro, "% of full"]
+    return latex_table(*main_cells(found), ranked, setting=(1, 2))
 
 
 def _same(setups: Sequence[Setup]) -> str:
@@ -92,8 +105,10 @@ def _same(setups: Sequence[Setup]) -> str:
     return f" ({ratio:.0%} kept, {frames} frames)"
 
 
-def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> None:
-    """Draw ``accuracy.png``, ``groups.png`` and, if known, ``evidence.png``, ``relevance.png``."""
+def draw(
+    folder: Path, found: Sequence[Result], facts: Mapping[str, Any], kind: str = "png"
+) -> None:
+    """Draw accuracy, accuracy by group and, if known, evidence and relevance kept."""
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
     pictures = {
@@ -115,12 +130,12 @@ def draw(folder: Path, found: Sequence[Result], facts: Mapping[str, Any]) -> Non
         pictures["relevance"] = ("relevance kept (%)", [], kept)
     for name, (y_title, levels, curves) in pictures.items():
         if curves:
-            _save(retention_figure(curves, y_title, levels, about), folder / f"{name}.png")
+            _save(retention_figure(curves, y_title, levels, about), folder / f"{name}.{kind}")
     panels = {name: f"{name} ({count})" for name, (_, count) in found[0].groups.items()}
     groups = {panel: _curves(found, _of_group(name)) for name, panel in panels.items()}
     if len(groups) > 1 and any(groups.values()):
         whole = {panel: found[0].groups[name][0].value for name, panel in panels.items()}
-        _save(group_figure(groups, whole, about), folder / "groups.png")
+        _save(group_figure(groups, whole, about), folder / f"groups.{kind}")
 
 
 def _of_group(name: str) -> Callable[[Result], Estimate]:
@@ -129,7 +144,7 @@ def _of_group(name: str) -> Callable[[Result], Estimate]:
 
 def _save(figure: Any, path: Path) -> None:
     with whole_file(path) as part:
-        figure.savefig(part, format="png", dpi=120)
+        figure.savefig(part, format=path.suffix[1:], dpi=120)
 
 
 def _curves(found: Sequence[Result], value: Callable[[Result], Estimate]) -> dict[str, list[Point]]:

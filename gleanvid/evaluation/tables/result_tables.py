@@ -1,4 +1,4 @@
-"""Results as Markdown tables: accuracy, comparisons, evidence kept, and the paper's tables."""
+"""Results as tables: accuracy, comparisons, evidence kept, and the paper's tables."""
 
 from __future__ import annotations
 
@@ -25,8 +25,12 @@ _EVIDENCE = {  # measure -> head of its column
 
 def main_table(results: Sequence[Result]) -> str:
     """Markdown: one row per setup with its averages, intervals, tokens and time."""
-    inline = inline_groups(results)
-    macros = list(results[0].macro)
+    return markdown_table(*main_cells(results)) + refusals(results)
+
+
+def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of the main table."""
+    inline, macros = inline_groups(results), list(results[0].macro)
     heads = ["method", "kept", "frames", "tokens", *inline, "accuracy", "95 %", "95 %, clips"]
     heads += [*macros, "% of full", "95 %", "s / question", "failed", "units with nothing new (%)"]
     rows = []
@@ -42,9 +46,8 @@ def main_table(results: Sequence[Result]) -> str:
         row += [percent(result.relative), span(result.relative)]
         row += [f"{result.seconds:.3f}", str(result.failed or "")]
         rows.append([*row, percent(result.saturated) if result.saturated else ""])
-    if not any(result.saturated for result in results):
-        heads, rows = heads[:-1], [row[:-1] for row in rows]
-    return markdown_table(heads, rows) + refusals(results)
+    width = None if any(result.saturated for result in results) else -1
+    return heads[:width], [row[:width] for row in rows]
 
 
 def refusals(results: Sequence[Result]) -> str:

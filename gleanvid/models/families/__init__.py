@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gleanvid.models.base import ModelAdapter
@@ -21,37 +22,39 @@ from gleanvid.models.families.qwen25_vl import Qwen25VL
 from gleanvid.models.families.qwen35 import Qwen35
 from gleanvid.models.families.smolvlm import SmolVLM
 from gleanvid.models.families.video_llama3 import VideoLlama3
+from gleanvid.plugins import Registry
 from gleanvid.types import ModelError
 
+_OWN: tuple[type[ModelAdapter], ...] = (
+    Qwen3VL,
+    Qwen25VL,
+    Qwen2VL,
+    Qwen3Omni,
+    Glm4V,
+    Gemma4,
+    Molmo2,
+    LlavaOnevision,
+    LlavaVideo,
+    LlavaNextVideo,
+    PerceptionLM,
+    SmolVLM,
+    InternVL,
+    VideoLlama3,
+    Qwen35,
+    MiniCPMV,
+)
 
-class Families(tuple[type[ModelAdapter], ...]):
-    """Adapters, the first that fits being taken; it prints their names alone."""
 
-    __slots__ = ()
+def _types(family: type[ModelAdapter], known: object) -> Iterator[str]:
+    """Yield the types of checkpoints that a family reads."""
+    kinds = getattr(family, "model_types", None)
+    if not kinds or not isinstance(kinds, tuple):
+        raise ValueError(f"{family.__name__}.model_types={kinds!r} must be a tuple of model types")
+    yield from kinds
 
-    def __repr__(self) -> str:
-        return f"Families({', '.join(family.__name__ for family in self)})"
 
-
-MODELS = Families(
-    (
-        Qwen3VL,
-        Qwen25VL,
-        Qwen2VL,
-        Qwen3Omni,
-        Glm4V,
-        Gemma4,
-        Molmo2,
-        LlavaOnevision,
-        LlavaVideo,
-        LlavaNextVideo,
-        PerceptionLM,
-        SmolVLM,
-        InternVL,
-        VideoLlama3,
-        Qwen35,
-        MiniCPMV,
-    )
+MODELS = Registry(  # config.model_type -> the adapter of its family
+    "gleanvid.models", {kind: family for family in _OWN for kind in family.model_types}, _types
 )
 
 REFUSED = {  # types that see videos and cannot be compressed, with the reason
@@ -62,15 +65,14 @@ REFUSED = {  # types that see videos and cannot be compressed, with the reason
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:
     """The adapter for a configuration. Raises ``ModelError`` naming what is supported."""
-    for family in MODELS:
-        if config.model_type in family.model_types:
-            return family
+    if config.model_type in MODELS:
+        return MODELS[config.model_type]
     if config.model_type in REFUSED:
         raise ModelError(
             f"{name} is of type {config.model_type}, which cannot be compressed: "
             f"{REFUSED[config.model_type]}."
         )
-    supported = ", ".join(kind for family in MODELS for kind in family.model_types)
+    supported = ", ".join(MODELS)
     if getattr(config, "vision_config", None) is None:
         raise ModelError(
             f"{name} ({config.model_type}) is a text-only model and cannot see a video. "

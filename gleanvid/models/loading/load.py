@@ -103,23 +103,24 @@ def load_model(
         options["device_map"] = device_map or {"": target}
     is_folder = Path(source).is_dir()
     cache = {"local_files_only": local_files_only or not (is_folder or is_reachable())}
-    family = family_of(_from_pretrained(AutoConfig, source, name, **cache), name)
+    family = family_of(from_pretrained(AutoConfig, source, name, **cache), name)
     hf_model = _weights(source, name, target, options | cache)
-    processor = _from_pretrained(AutoProcessor, source, name, **cache)
+    processor = from_pretrained(AutoProcessor, source, name, **cache)
     _check_tokenizer(getattr(processor, "tokenizer", None), name)
-    return _configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
+    return configured(family(name, hf_model.eval(), processor, max_pixels), settings or {})
 
 
 def _photo_encoder(target: torch.device, dtype: str | torch.dtype, max_pixels: int | None) -> Any:
     """The encoder for filmed clips, a ``TokenModel``."""
     folder, kind = BUILTIN.with_name(PHOTOS), dtype_of(dtype, target)
-    hf_model = _from_pretrained(
+    hf_model = from_pretrained(
         MobileNetV2ForImageClassification, str(folder), PHOTOS, dtype=kind, use_safetensors=True
     )
     return MobileNetV2(PHOTOS, hf_model.eval().to(target), max_pixels)
 
 
-def _configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
+def configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
+    """Return the model with settings that only its family has. Raises ``ValueError``."""
     if settings:
         configure: Any = getattr(model, "configure", None)
         if configure is None:
@@ -135,7 +136,7 @@ def _weights(source: str, name: str, target: torch.device, options: dict[str, An
         "device_map='auto'."
     )
     with explaining_out_of_memory(advice):
-        hf_model, loaded = _from_pretrained(
+        hf_model, loaded = from_pretrained(
             AutoModelForImageTextToText,
             source,
             name,
@@ -191,7 +192,7 @@ def source_of(name: str) -> str:
     return name
 
 
-def _from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
+def from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
     """``loader.from_pretrained`` without remote code."""
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)

@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from gleanvid.compressors import Compressor, from_settings
+from gleanvid import plugins
+from gleanvid.compressors import COMPRESSORS, Compressor, from_settings
 from gleanvid.serving.vllm import MODELS
 from gleanvid.serving.vllm.methods import chosen_method
 
 _LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that its server shows it
 KEY = "gleanvid"  # in --additional-config
+PLUGIN = "gleanvid_plugin"  # there, too: the file of a method of one's own
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 
 
@@ -51,6 +53,10 @@ def take_settings(vllm_config: Any) -> None:
             f"GleanVID does not serve {architecture}, but {', '.join(MODELS)} as vLLM itself "
             f'implements them: leave "{KEY}" out of --additional-config'
         )
+    hf_config = vllm_config.model_config.hf_config
+    if plugin := vllm_config.additional_config.get(PLUGIN):
+        plugins.load(plugin)
+        hf_config.gleanvid_plugin = plugin
     rate = vllm_config.model_config.multimodal_config.video_pruning_rate
     method = chosen_method(given, rate)
     assert method is not None
@@ -59,7 +65,7 @@ def take_settings(vllm_config: Any) -> None:
             f"{method.name} is not served together with speculative decoding, whose draft model "
             "asks for positions one token ahead: leave out --speculative-config"
         )
-    vllm_config.model_config.hf_config.gleanvid = method.settings()
+    hf_config.gleanvid = method.settings()
     if not vllm_config.parallel_config.worker_extension_cls:
         vllm_config.parallel_config.worker_extension_cls = WORKER
     own = {key: value for key, value in method.settings().items() if key != "retention_ratio"}
@@ -81,7 +87,11 @@ def _given(additional: Any) -> Any:
 def method_of(hf_config: Any) -> Compressor | None:
     """Return the method that :func:`take_settings` stored, if any."""
     settings = getattr(hf_config, "gleanvid", None)
-    return None if settings is None else from_settings(settings)
+    if settings is None:
+        return None
+    if settings["name"] not in COMPRESSORS:  # in another process than that of the options
+        plugins.load(hf_config.gleanvid_plugin)
+    return from_settings(settings)
 
 
 def prune_on_cpu() -> None:

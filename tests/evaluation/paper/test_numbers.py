@@ -14,9 +14,9 @@ from gleanvid.evaluation.paper.numbers import (
     read_results,
     setups_of,
     tables,
-    text,
 )
 from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
+from gleanvid.evaluation.paper.render import text
 
 ALL = [(table, row) for table in tables().values() for row in table.rows]
 LENGTHS = tuple(f"videomme/{length}" for length in ("short", "medium", "long"))

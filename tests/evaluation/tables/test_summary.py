@@ -286,20 +286,21 @@ FACTS = {
 
 
 def test_publish_writes_all_files(tmp_path):
-    publish(tmp_path, FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood",), FACTS)
+    publish(tmp_path, FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood",), FACTS, kind="svg")
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {
         "results.csv",
         "results.json",
         "table.md",
-        "accuracy.png",
-        "groups.png",
-        "evidence.png",
-        "evidence_represented.png",
+        "table.tex",
+        "accuracy.svg",
+        "groups.svg",
+        "evidence.svg",
+        "evidence_represented.svg",
     }
     told = json.loads((tmp_path / "results.json").read_text())
     assert told["command"] == "gleanvid eval" and len(told["results"]) == 3
-    assert (tmp_path / "accuracy.png").read_bytes()[:4] == b"\x89PNG"
+    assert "<svg" in (tmp_path / "accuracy.svg").read_text()
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 4
 
 

@@ -1,0 +1,43 @@
+"""``gleanvid contract FILE``: check the compressors of a file of your own, and say what breaks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from gleanvid.errors import printable
+
+
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Add the options of the command."""
+    help_text = "Python file or installed distribution with compressors, or names of compressors"
+    parser.add_argument("names", nargs="+", metavar="FILE", help=help_text)
+    parser.set_defaults(run=_contract)
+
+
+def _contract(options: argparse.Namespace) -> int:
+    """Return the exit code: 1 if a check fails."""
+    from gleanvid.compressors.base import Compressor
+    from gleanvid.compressors.contract import findings
+
+    failed = False
+    methods = [method for name in options.names for method in _methods(name)]
+    for method in methods:
+        if not issubclass(method, Compressor):
+            print(f"{method.__name__} is no compressor: it has no checks")
+            continue
+        found = findings(method)
+        print(f"{method.title} ({method.name})")
+        if not found:
+            print("  It acts inside the language model only, which is not checked here.")
+        for check, reason in found.items():
+            print(printable(f"  {'FAIL' if reason else 'ok  '}  {check} {reason}".rstrip()))
+        failed = failed or any(found.values())
+    return int(failed)
+
+
+def _methods(name: str) -> list[type]:
+    from gleanvid.compressors import COMPRESSORS
+    from gleanvid.plugins import load
+
+    return [COMPRESSORS[name]] if name in COMPRESSORS else load(name)

@@ -1,0 +1,193 @@
+"""What every method that acts before the language model promises, checked on made-up clips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.types import Compression, VideoTokens
+
+Check = Callable[[Compressor, VideoTokens], None]
+LARGEST = (8, 5, 7)
+GRIDS = ((6, 4, 5), LARGEST, (1, 4, 4), (3, 1, 1), (1, 1, 1))
+RATIOS = (0.05, 0.25, 0.6, 1.0)
+DEPTH = 28  # layers of the language model, for methods that act inside it, too
+_SIGNALS = ("saliency", "keys", "text")
+
+
+class ContractError(ValueError):
+    """A promise that a method breaks; the message says what it did."""
+
+
+def made_up(grid: tuple[int, int, int], needs: frozenset[str], seed: int = 0) -> VideoTokens:
+    """Return a scene that changes a little in every unit, with the signals in ``needs`` only."""
+    generator = torch.Generator().manual_seed(seed)
+    units, count = grid[0], grid[1] * grid[2]
+    scene = torch.randn(1, count, 24, generator=generator)
+    features = (scene + 0.3 * torch.randn(units, count, 24, generator=generator)).flatten(0, 1)
+    signals: dict[str, Any] = {
+        "saliency": torch.rand(units * count, generator=generator),
+        "keys": torch.randn(units * count, 8, generator=generator),
+        "text": torch.randn(5, 24, generator=generator),
+    }
+    return VideoTokens(features, grid, **{name: signals[name] for name in needs & {*_SIGNALS}})
+
+
+def keeps_its_budget(method: Compressor, tokens: VideoTokens) -> None:
+    """Keeps as many tokens as its retention ratio says."""
+    kept, asked = method.compress(tokens).num_kept, method.budget(tokens)
+    _require(kept == asked, f"keeps {kept} of {len(tokens)} tokens instead of {asked}")
+
+
+def says_where_tokens_went(method: Compressor, tokens: VideoTokens) -> None:
+    """Returns a sound record of where every token went."""
+    record = method.compress(tokens)
+    _require(isinstance(record, Compression), "does not return a Compression")
+    keep, group, count = record.keep, record.group, record.num_kept
+    _require(record.grid == tokens.grid, f"returns the grid {record.grid}")
+    _require(record.num_tokens == len(tokens), f"records {record.num_tokens} tokens")
+    _require(bool((keep.diff() >= 0).all()), "keep is not ascending")
+    _require(count > 0, "keeps nothing")
+    _require(int(keep.min()) >= 0 and int(keep.max()) < len(tokens), "keep names other tokens")
+    _require(int(group.min()) >= -1 and int(group.max()) < count, "group names other rows")
+    _require(bool((record.weight >= 0).all()), "weight is negative")
+    _require(not record.weight[group < 0].any(), "weight is not 0 for a token that is dropped")
+    _require(method.merges or not record.merges, "merges tokens, but its class says merges=False")
+    _require(_is_finite(record.apply(tokens.features)), "makes values that are not finite")
+    for name, scores in record.scores.items():
+        _require(scores.shape == (len(tokens),), f"scores[{name!r}] is not one value per token")
+
+
+def is_the_identity_at_ratio_one(method: Compressor, tokens: VideoTokens) -> None:
+    """Leaves everything as it is at retention_ratio=1.0."""
+    record = replace(method, retention_ratio=1.0).compress(tokens)
+    same = not record.merges and torch.equal(record.apply(tokens.features), tokens.features)
+    _require(same, "changes tokens at retention_ratio=1.0")
+
+
+def repeats_itself_and_spares_its_input(method: Compressor, tokens: VideoTokens) -> None:
+    """Chooses the same again and never changes its input."""
+    before = {name: part.clone() for name, part in _tensors(tokens)}
+    first = method.compress(tokens)
+    for name, part in _tensors(tokens):
+        _require(torch.equal(part, before[name]), f"changes tokens.{name} in place")
+    again = method.compress(tokens)
+    same = torch.equal(first.keep, again.keep) and torch.equal(first.weight, again.weight)
+    _require(same, "chooses differently when called again")
+
+
+def computes_in_float32(method: Compressor, tokens: VideoTokens) -> None:
+    """Chooses in half precision as for the same numbers in float32."""
+    for dtype in (torch.bfloat16, torch.float16):
+        half = replace(tokens, features=tokens.features.to(dtype))
+        copy = replace(half, features=half.features.float())
+        one, two = method.compress(half), method.compress(copy)
+        same = torch.equal(one.keep, two.keep) and torch.equal(one.weight, two.weight)
+        _require(same, f"chooses differently in {dtype} than for the same numbers in float32")
+
+
+def takes_a_blank_clip(method: Compressor, tokens: VideoTokens) -> None:
+    """Meets its budget on a blank clip."""
+    blank = {name: torch.zeros_like(part) for name, part in _tensors(tokens)}
+    record = method.compress(replace(tokens, **blank))  # type: ignore[arg-type]
+    kept, asked = record.num_kept, method.budget(tokens)
+    _require(kept == asked, f"keeps {kept} tokens of a blank clip instead of {asked}")
+    _require(not record.apply(blank["features"]).any(), "makes a blank clip something else")
+
+
+def works_at_the_ends_of_its_settings(method: Compressor, tokens: VideoTokens) -> None:
+    """Works with every choice and at both ends of the range of every setting."""
+    for name, value in _ends(method) if tokens.grid == LARGEST else ():
+        try:
+            changed = replace(method, **{name: value})  # type: ignore[arg-type]
+        except ValueError:  # two settings may bound each other
+            continue
+        try:
+            says_where_tokens_went(changed, made_up(tokens.grid, changed.needs))
+        except Exception as error:
+            if not _is_refusal(error):
+                raise ContractError(f"with {name}={value!r}: {_reason(error)}") from error
+
+
+CHECKS: tuple[Check, ...] = (
+    keeps_its_budget,
+    says_where_tokens_went,
+    is_the_identity_at_ratio_one,
+    repeats_itself_and_spares_its_input,
+    computes_in_float32,
+    takes_a_blank_clip,
+    works_at_the_ends_of_its_settings,
+)
+
+
+def why_broken(check: Check, make: Callable[[float], Compressor]) -> str:
+    """Run a check on every made-up clip; return what broke first, "" if nothing did.
+
+    Args:
+        check: One of ``CHECKS``.
+        make: Returns the method for a retention ratio. Ratios that it refuses, and those below
+            what it keeps whole, are passed over.
+    """
+    for grid, ratio in product(GRIDS, RATIOS):
+        try:
+            method = make(ratio)
+        except ValueError:
+            continue
+        try:
+            check(method, made_up(grid, method.needs))
+        except Exception as error:
+            if not (method.keeps_whole and _is_refusal(error)):
+                return f"{_reason(error)} (grid {grid}, retention_ratio={ratio})"
+    return ""
+
+
+def findings(method: type[Compressor]) -> dict[str, str]:
+    """Return what a method did wrong by check, "" where it keeps it.
+
+    Checked is what acts before the language model; nothing if all of it acts inside.
+    """
+    if 0 not in dict(method().at_depth(DEPTH).stages):
+        return {}
+
+    def first_stage(ratio: float) -> Compressor:
+        return dict(method(ratio).at_depth(DEPTH).stages)[0]
+
+    return {check.__doc__ or "": why_broken(check, first_stage) for check in CHECKS}
+
+
+def _require(holds: bool, reason: str) -> None:
+    if not holds:
+        raise ContractError(reason)
+
+
+def _is_refusal(error: Exception) -> bool:
+    return isinstance(error, ValueError) and "out of reach" in str(error)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, ContractError) else f"{type(error).__name__}: {error}"
+
+
+def _tensors(tokens: VideoTokens) -> Iterator[tuple[str, Tensor]]:
+    for name in ("features", *_SIGNALS):
+        if (part := getattr(tokens, name)) is not None:
+            yield name, part
+
+
+def _is_finite(values: Tensor) -> bool:
+    return bool(torch.isfinite(values).all())
+
+
+def _ends(method: Compressor) -> Iterator[tuple[str, object]]:
+    """Yield every setting with each of its choices, or the ends of its range."""
+    for name, (_, kind, about) in declared_settings(type(method)).items():
+        ends = (True, False) if kind is bool else about.choices or (about.low, about.high)
+        for value in ends if name != "retention_ratio" else ():
+            if value is not None and about.accepts(value, kind):
+                yield name, value if about.choices else kind(value)

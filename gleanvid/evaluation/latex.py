@@ -1,0 +1,75 @@
+"""Tables in LaTeX (package booktabs), for papers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+_ESCAPES = {
+    **{sign: "\\" + sign for sign in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{
+        "²": r"\textsuperscript{2}",
+        "–": "--",
+        "±": r"$\pm$",
+        "†": r"\textdagger{}",
+        "×": r"$\times$",
+        "−": "$-$",
+    },
+}
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def latex_table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    ranked: Collection[str] = (),
+    setting: Sequence[int] = (),
+) -> str:
+    """Return a ``tabular`` of cells as they are shown, the last line ending in a newline.
+
+    Args:
+        heads: Names of the columns.
+        rows: Cells of every row.
+        ranked: Columns in which more is better. Among rows of one setting, the highest value is
+            bold and the second underlined; ties share a mark, and a row alone gets none.
+        setting: Columns that must agree for rows to be compared; a rule separates settings.
+    """
+    settings = [tuple(row[place] for place in setting) for row in rows]
+    lines, before = [], settings[0] if settings else ()
+    for row, own in zip(rows, settings, strict=True):
+        lines += [r"\midrule"] if own != before else []
+        rivals = [other for other, its in zip(rows, settings, strict=True) if its == own]
+        cells = [
+            _marked(cell, [other[place] for other in rivals]) if head in ranked else escaped(cell)
+            for place, (head, cell) in enumerate(zip(heads, row, strict=True))
+        ]
+        lines.append(_line(cells))
+        before = own
+    columns = "l" + "r" * (len(heads) - 1)
+    opening = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _line(map(escaped, heads))]
+    return "\n".join([*opening, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def escaped(text: str) -> str:
+    """Return text that LaTeX prints as it is."""
+    return "".join(_ESCAPES.get(sign, sign) for sign in text)
+
+
+def _line(cells: Collection[str] | map[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _marked(cell: str, rivals: Sequence[str]) -> str:
+    """Mark a cell that is the best or second of its column."""
+    values = {value for value in map(_value, rivals) if value is not None}
+    best = sorted(values, reverse=True)[:2] if len(rivals) > 1 else []
+    text, value = escaped(cell), _value(cell)
+    if value is None or value not in best:
+        return text
+    return rf"\{'textbf' if value == best[0] else 'underline'}{{{text}}}"
+
+
+def _value(cell: str) -> float | None:
+    found = _NUMBER.match(cell)
+    return float(found[0]) if found else None

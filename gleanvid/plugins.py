@@ -1,0 +1,250 @@
+"""Compressors, model families and benchmarks from outside the package.
+
+A plug-in is a Python file, or an entry point of an installed distribution in the group
+``gleanvid.compressors``, ``gleanvid.models`` or ``gleanvid.benchmarks``: a class, or a module with
+classes. Entry points are imported when their registry is first asked for something, never when
+``gleanvid`` is imported. Plug-ins run with the rights of the process, like any package.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Any, TypeVar
+
+from gleanvid.errors import printable, refusing
+
+_HOMES = {  # base class -> module and name of the registry of its subclasses
+    "Compressor": ("gleanvid.compressors", "COMPRESSORS"),
+    "ModelAdapter": ("gleanvid.models.families", "MODELS"),
+    "Benchmark": ("gleanvid.evaluation.benchmarks", "BENCHMARKS"),
+}
+_GROUPS = ("gleanvid.compressors", "gleanvid.models", "gleanvid.benchmarks")
+_KINDS = "Compressor, ModelAdapter or Benchmark"
+_LOCK = RLock()  # a registry is complete for all threads once one of them has asked it
+_LOG = logging.getLogger(__name__)
+_loaded: list[str] = []  # absolute paths of files and names of distributions, as ``load`` got them
+_ignored: set[str] = set()  # groups of entry points that are not read
+Thing = TypeVar("Thing")
+
+
+class PluginError(ValueError):
+    """A plug-in that cannot be used; the message names its file or distribution."""
+
+
+class Registry(MutableMapping[str, Thing]):
+    """What the package has, then what plug-ins add, by name.
+
+    Args:
+        group: The group of entry points.
+        own: The entries of the package.
+        names: Returns the names of a class, given the entries so far, or raises ``ValueError``.
+    """
+
+    def __init__(
+        self,
+        group: str,
+        own: Mapping[str, Thing],
+        names: Callable[[Any, Mapping[str, Thing]], Iterable[str]],
+    ) -> None:
+        self._group, self._own, self._names = group, dict(own), names
+        self._is_complete = False
+
+    @property
+    def _entries(self) -> dict[str, Thing]:
+        with _LOCK:
+            if not self._is_complete:
+                self._is_complete = True  # first: a plug-in may ask the registry while it loads
+                points = () if self._group in _ignored else _installed(self._group)
+                _load_each(_load_point, points)
+            return self._own
+
+    def add(self, thing: Any) -> None:
+        """Add a complete class under names that are free, or raise ``ValueError``."""
+        if missing := ", ".join(sorted(thing.__abstractmethods__)):
+            raise ValueError(f"{thing.__name__} does not implement {missing}")
+        names = list(self._names(thing, self._own))  # entry points are not read for this
+        for name in names:
+            known: Any = self._own.get(name)
+            if known is not None and _path_of(known) != _path_of(thing):
+                raise ValueError(f"{thing.__name__}: {name!r} is the name of another one already")
+        self._own.update(dict.fromkeys(names, thing))
+
+    def __getitem__(self, name: str) -> Thing:
+        return self._entries[name]
+
+    def __setitem__(self, name: str, thing: Thing) -> None:
+        self._entries[name] = thing
+
+    def __delitem__(self, name: str) -> None:
+        del self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"Registry({', '.join(self)})"
+
+
+def register(plugin: Any) -> Any:
+    """Make a compressor, a model family or a benchmark of your own known by its name.
+
+    A class of the same name and module replaces the one before, so a notebook cell can run again.
+
+    Args:
+        plugin: A class, the path of a Python file, or the name of an installed distribution.
+
+    Returns:
+        The class itself, so that it can be used as a decorator, or the list of classes.
+
+    Raises:
+        TypeError: A class of another kind.
+        ValueError: A class that is incomplete or has the name of another; a file or distribution
+            without plug-ins, or one that cannot be imported. The message says which.
+
+    >>> register(dict)
+    Traceback (most recent call last):
+    TypeError: dict is no Compressor, ModelAdapter or Benchmark
+    """
+    if not isinstance(plugin, type):
+        return load(str(plugin))
+    registry = _registry_of(plugin)
+    if registry is None:
+        raise TypeError(f"{plugin.__name__} is no {_KINDS}")
+    registry.add(plugin)
+    return plugin
+
+
+def load(name: str) -> list[type]:
+    """Register the classes of a file or of an installed distribution, and return them.
+
+    Raises :class:`PluginError`.
+    """
+    path = Path(name).expanduser()
+    if path.suffix == ".py" or path.is_file():
+        name = str(path.absolute())
+        found = _classes(path.name, lambda: _run(path))
+    else:
+        points = [point for group in _GROUPS for point in _installed(group)]
+        chosen = [point for point in points if name in (point.name, _source(point))]
+        if not chosen:
+            raise PluginError(
+                f"plugin={name!r} must be a Python file or an installed distribution with plug-ins"
+            )
+        found = [kind for point in chosen for kind in _load_point(point)]
+    if name not in _loaded:
+        _loaded.append(name)
+    return found
+
+
+def load_all(names: Iterable[str]) -> None:
+    """:func:`load` each. Log a warning for one that cannot be used, and go on."""
+    _load_each(load, names)
+
+
+def loaded() -> tuple[str, ...]:
+    """Return what :func:`load` was given, for another process to load."""
+    return tuple(_loaded)
+
+
+def ignore_installed() -> None:
+    """Read no entry points, for a server that strangers reach; :func:`load` still does."""
+    _ignored.update(_GROUPS)
+
+
+def origin(kind: type) -> str:
+    """Return the absolute path of the plug-in file that has this class; "" for any other class."""
+    path = str(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    return path if path in _loaded else ""
+
+
+def _load_each(load: Callable[[Any], Any], plugins: Iterable[Any]) -> None:
+    for plugin in plugins:
+        try:
+            load(plugin)
+        except PluginError as error:
+            _LOG.warning("%s", error)
+
+
+@cache
+def _installed(group: str) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))
+
+
+def _source(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value
+
+
+def _load_point(point: EntryPoint) -> list[type]:
+    return _classes(_source(point), point.load)
+
+
+def _classes(source: str, get: Callable[[], Any]) -> list[type]:
+    """Register the class, or the classes of the module, that ``get`` returns."""
+    with refusing(
+        PluginError, f"plug-in {printable(source)} cannot be used", Exception, because=True
+    ):
+        found = get()
+        kinds = _public_classes(found) if isinstance(found, ModuleType) else [found]
+        if not kinds:
+            raise ValueError(f"it has no {_KINDS}")
+        for kind in kinds:
+            if not isinstance(kind, type) or _registry_of(kind) is None:
+                raise ValueError(f"{getattr(kind, '__name__', repr(kind))} is no {_KINDS}")
+            register(kind)
+        return kinds
+
+
+def _run(path: Path) -> ModuleType:
+    """Run a file as a module, whose name is the same in every process."""
+    name = "gleanvid_plugin_" + re.sub(r"\W", "_", path.stem)
+    place = str(path.absolute())
+    if name in sys.modules and sys.modules[name].__file__ != place:
+        raise ValueError(f"another plug-in is called {path.name}, too: rename one of them")
+    spec = spec_from_file_location(name, place)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ValueError("there is no such Python file")
+    known, module = sys.modules.get(name), module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        sys.modules.update({name: known} if known else {})
+        raise
+    return module
+
+
+def _public_classes(module: ModuleType) -> list[type]:
+    """Compressors, families and benchmarks that a module defines itself, without private ones."""
+    return [
+        kind
+        for name, kind in vars(module).items()
+        if isinstance(kind, type) and kind.__module__ == module.__name__ and name[0] != "_"
+        if _registry_of(kind) is not None
+    ]
+
+
+def _registry_of(kind: type) -> Registry[Any] | None:
+    for base in kind.__mro__[1:]:
+        if base.__module__.startswith("gleanvid.") and base.__name__ in _HOMES:
+            module, name = _HOMES[base.__name__]
+            registry: Registry[Any] = getattr(import_module(module), name)
+            return registry
+    return None
+
+
+def _path_of(kind: Any) -> tuple[str, str]:
+    return getattr(kind, "__module__", ""), getattr(kind, "__qualname__", "")
