@@ -18,6 +18,7 @@ _HOME = {
     "Frames": "arguments",
     "FullTokens": "compressors.full_tokens",
     "GleanVID": "compressors.gleanvid",
+    "Least": "metrics.least",
     "MODELS": "models",
     "ModelError": "types",
     "Random": "compressors.random",
@@ -32,6 +33,7 @@ _HOME = {
     "ask_many": "api",
     "compare": "api",
     "compressing": "api",
+    "least": "api",
     "load_model": "models",
     "read_video": "video",
     "relevance": "api",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from gleanvid.api import ask_many as ask_many
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
+    from gleanvid.api import least as least
     from gleanvid.api import relevance as relevance
     from gleanvid.api import relevance_of as relevance_of
     from gleanvid.api import stream as stream
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from gleanvid.compressors.random import Random as Random
     from gleanvid.compressors.uniform import Uniform as Uniform
     from gleanvid.cost import Cost as Cost
+    from gleanvid.metrics.least import Least as Least
     from gleanvid.models import MODELS as MODELS
     from gleanvid.models import load_model as load_model
     from gleanvid.models.generation.sampling import Sampling as Sampling

@@ -4,6 +4,7 @@ from gleanvid.api.asking import ask, ask_many, stream
 from gleanvid.api.attributing import relevance
 from gleanvid.api.comparing import Failure, compare
 from gleanvid.api.own_models import compressing, relevance_of
+from gleanvid.api.searching import least
 
 __all__ = [
     "Failure",
@@ -11,6 +12,7 @@ __all__ = [
     "ask_many",
     "compare",
     "compressing",
+    "least",
     "relevance",
     "relevance_of",
     "stream",

@@ -20,6 +20,7 @@ COMMANDS = {  # name -> its line in the help
     "ask": "answer a question about a video with fewer tokens",
     "compare": "answer one question with several compressors",
     "compress": "write kept tokens, masks and budgets of videos as NPZ",
+    "least": "find the least retention ratio that keeps an answer",
     "relevance": "show which tokens an answer rests on, and how much of that a method keeps",
     "record": "store the tokens of clips, to study them without the model",
     "diagnose": "diversity, novelty and spread of the kept tokens of videos",

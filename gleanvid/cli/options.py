@@ -202,7 +202,7 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     return video, load(options), decode_s
 
 
-def methods(names: str, retention_ratio: float) -> list[Any]:
+def methods(names: str, retention_ratio: float | None) -> list[Any]:
     """Parse comma-separated compressor names, or ``all``; settings may follow in brackets.
 
     Raises ``ValueError`` for an unknown name or setting.
