@@ -1,4 +1,4 @@
-"""The least ratio that keeps an answer: found within the passes, and honest where it is no break."""
+"""The least ratio that keeps an answer: found within the passes, honest where it is no break."""
 
 from types import SimpleNamespace
 
