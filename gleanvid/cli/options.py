@@ -31,6 +31,9 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("video", help="path of a video or an image")
     parser.add_argument("question")
     add_frames(parser)
+    for name, about in (("from", "first"), ("to", "last")):
+        text = f"{about} second of the video to sample frames from, as 75, 75.5 or 1:15"
+        parser.add_argument(f"--{name}", dest=f"{name}_s", type=seconds, metavar="TIME", help=text)
     parser.add_argument("--max-new-tokens", type=int, default=64)
     add = parser.add_argument_group("sampling").add_argument
     add("--sampling-temperature", type=float, default=0.0, help="0: greedy decoding")
@@ -57,6 +60,21 @@ def add_frames(
         help=f"frames sampled from {video}{note}",
     )
     parser.add_argument("--backend", default="pyav", help="video decoder: pyav, decord or opencv")
+
+
+def seconds(text: str) -> float:
+    """Parse seconds, ``mm:ss`` or ``hh:mm:ss``. Raises ``ValueError`` for anything else.
+
+    >>> seconds("1:15"), seconds("7.5")
+    (75.0, 7.5)
+    """
+    *others, last = text.split(":")
+    if len(others) > 2 or not all(part.isdigit() for part in others) or not last[:1].isdigit():
+        raise ValueError(f"{text!r} is no time such as 75, 75.5 or 1:15")
+    total = 0
+    for part in others:
+        total = 60 * (total + int(part))
+    return total + float(last)
 
 
 def whole_numbers(name: str, listed: str) -> list[int]:
@@ -195,7 +213,8 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """Return the video, the model, and the seconds that reading the file took."""
     from gleanvid.arguments import Frames, timed_clip
 
-    frames = Frames(options.num_frames, backend=options.backend)
+    span = {"start": options.from_s, "end": options.to_s}
+    frames = Frames(options.num_frames, backend=options.backend, **span)
     video, decode_s = timed_clip(options.video, frames)
     for note in video.notes:
         sys.stderr.write(f"note: {printable(note)}\n")
