@@ -19,7 +19,8 @@ from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.decoders.still import as_video, is_picture, read_picture
-from gleanvid.video.reader import Backend, check_span
+from gleanvid.video.plan import check_span
+from gleanvid.video.reader import Backend
 
 
 class Picture(Protocol):

@@ -204,6 +204,7 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
         pixels=request.pixels,
         sampling=request.sampling,
         asks=can_answer(request.model),
+        span=(None, None) if isinstance(request.sampled, int) else request.sampled[1:],
     )
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.errors import printable
+from gleanvid.video.plan import seconds
 
 if TYPE_CHECKING:
     from gleanvid.models.generation.sampling import Sampling
@@ -60,21 +61,6 @@ def add_frames(
         help=f"frames sampled from {video}{note}",
     )
     parser.add_argument("--backend", default="pyav", help="video decoder: pyav, decord or opencv")
-
-
-def seconds(text: str) -> float:
-    """Parse seconds, ``mm:ss`` or ``hh:mm:ss``. Raises ``ValueError`` for anything else.
-
-    >>> seconds("1:15"), seconds("7.5")
-    (75.0, 7.5)
-    """
-    *others, last = text.split(":")
-    if len(others) > 2 or not all(part.isdigit() for part in others) or not last[:1].isdigit():
-        raise ValueError(f"{text!r} is no time such as 75, 75.5 or 1:15")
-    total = 0
-    for part in others:
-        total = 60 * (total + int(part))
-    return total + float(last)
 
 
 def whole_numbers(name: str, listed: str) -> list[int]:

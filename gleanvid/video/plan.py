@@ -147,6 +147,29 @@ def make_plan(
     return plan, rows + first
 
 
+def seconds(text: str) -> float:
+    """Parse seconds, ``mm:ss`` or ``hh:mm:ss``. Raises ``ValueError`` for anything else.
+
+    >>> seconds("1:15"), seconds("7.5")
+    (75.0, 7.5)
+    """
+    *others, last = text.split(":")
+    if len(others) > 2 or not all(part.isdigit() for part in others) or not last[:1].isdigit():
+        raise ValueError(f"{text!r} is no time such as 75, 75.5 or 1:15")
+    total = 0
+    for part in others:
+        total = 60 * (total + int(part))
+    return total + float(last)
+
+
+def check_span(start: float | None, end: float | None) -> tuple[float, float]:
+    """Return the first and last second to read. Raises ``ValueError`` unless first < last."""
+    first, last = start or 0.0, math.inf if end is None else end
+    if not 0 <= first < last or first == math.inf:
+        raise ValueError(f"start={start!r} and end={end!r} must be seconds, 0 <= start < end")
+    return first, last
+
+
 def between(start: float, stop: float) -> str:
     """Say which part of a clip is meant: "between 1 and 3 seconds", "after 1 seconds"."""
     if stop < math.inf:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from typing import Literal, get_args
@@ -12,7 +11,7 @@ import numpy as np
 from gleanvid.types import StoppedError, Video, VideoError
 from gleanvid.video import decoders
 from gleanvid.video.isolation import sandbox
-from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError, between
+from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError, between, check_span
 from gleanvid.video.sniff import check_file, label
 
 Backend = Literal["pyav", "decord", "opencv"]
@@ -91,14 +90,6 @@ def _check_settings(num_frames: int, backend: str, max_side: int | None, timeout
         raise ValueError(f"max_side must be None or at least 1 pixel, got {max_side!r}")
     if not 0 < timeout_s <= threading.TIMEOUT_MAX:
         raise ValueError(f"timeout_s must be above 0, got {timeout_s!r}")
-
-
-def check_span(start: float | None, end: float | None) -> tuple[float, float]:
-    """Return the first and last second to read. Raises ``ValueError`` unless first < last."""
-    first, last = start or 0.0, math.inf if end is None else end
-    if not 0 <= first < last or first == math.inf:
-        raise ValueError(f"start={start!r} and end={end!r} must be seconds, 0 <= start < end")
-    return first, last
 
 
 def _check_part(part: tuple[float, float] | None, rounding: str) -> None:

@@ -82,7 +82,7 @@ class _Search:
             return
         request.check()
         yield Found(progress(self.engine, request.model, "Reading the clip…"))
-        video = self.engine.clip(str(request.path), request.frames, self.work)
+        video = self.engine.clip(str(request.path), request.sampled, self.work)
         clip = request.clip(video, self._needs(names))
         full = yield from self._run(clip, COMPRESSORS["full"](), "Answering with all tokens…")
         self.answer = full.answer
