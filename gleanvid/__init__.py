@@ -18,6 +18,7 @@ _HOME = {
     "Frames": "arguments",
     "FullTokens": "compressors.full_tokens",
     "GleanVID": "compressors.gleanvid",
+    "Least": "metrics.least",
     "MODELS": "models",
     "ModelError": "types",
     "Random": "compressors.random",
@@ -33,6 +34,7 @@ _HOME = {
     "compare": "api",
     "compressing": "api",
     "count_tokens": "api",
+    "least": "api",
     "load_model": "models",
     "read_video": "video",
     "register": "plugins",
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
     from gleanvid.api import count_tokens as count_tokens
+    from gleanvid.api import least as least
     from gleanvid.api import relevance as relevance
     from gleanvid.api import relevance_of as relevance_of
     from gleanvid.api import stream as stream
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     from gleanvid.compressors.random import Random as Random
     from gleanvid.compressors.uniform import Uniform as Uniform
     from gleanvid.cost import Cost as Cost
+    from gleanvid.metrics.least import Least as Least
     from gleanvid.models import MODELS as MODELS
     from gleanvid.models import load_model as load_model
     from gleanvid.models.generation.sampling import Sampling as Sampling

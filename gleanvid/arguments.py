@@ -19,6 +19,7 @@ from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.decoders.still import as_video, is_picture, read_picture
+from gleanvid.video.plan import check_span
 from gleanvid.video.reader import Backend
 
 
@@ -41,9 +42,11 @@ class Frames:
         max_pixels: bound on the pixels of all frames together as the model sees them; None takes
             what the model was loaded with.
         backend: what decodes a file, "pyav", "decord" or "opencv".
+        start: first second of a file to sample from; None: its first. Times stay those of the file.
+        end: last second of a file to sample from; None: its last.
 
     Raises:
-        ValueError: a ``max_pixels`` that is no positive whole number.
+        ValueError: a ``max_pixels`` that is no positive whole number, or not 0 <= start < end.
 
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", frames=Frames(8, backend="opencv"))
     >>> len(run.video), run.video.backend
@@ -53,8 +56,11 @@ class Frames:
     num_frames: int = 32
     max_pixels: int | None = None
     backend: Backend = "pyav"
+    start: float | None = None
+    end: float | None = None
 
     def __post_init__(self) -> None:
+        check_span(self.start, self.end)
         checked_max_pixels(self.max_pixels)
 
 
@@ -76,7 +82,8 @@ def as_clip(video: Any, frames: Frames = FRAMES) -> Video:
         return as_video(video)
     if is_picture(video):
         return read_picture(video, MAX_SIDE)
-    return read_video(video, frames.num_frames, backend=frames.backend, max_side=MAX_SIDE)
+    span: Any = {"start": frames.start, "end": frames.end}
+    return read_video(video, frames.num_frames, backend=frames.backend, max_side=MAX_SIDE, **span)
 
 
 def timed_clip(video: Any, frames: Frames) -> tuple[Video, float]:

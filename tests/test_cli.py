@@ -1,12 +1,14 @@
 """The command line on a real file and a tiny random model."""
 
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
+import components
 from gleanvid import models
 from gleanvid.cli import main, parse
 from gleanvid.run import Run
@@ -261,3 +263,16 @@ def test_relevance_writes_heat_over_every_unit_and_says_what_is_kept(clip, model
     assert np.asarray(Image.open(units[0])).any() and (tmp_path / "out" / "overview.png").exists()
     assert call("relevance", *words, "--by", "magic", "--out", str(tmp_path / "out")) == 2
     assert "by='magic' must be one of" in capsys.readouterr().err
+
+
+def test_runs_of_a_comparison_are_written_as_one_web_page(clip, model, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gleanvid_app", components)  # its name once installed
+    file = tmp_path / "runs.html"
+    words = ("--compressor", "full,uniform,gleanvid", "--html", str(file))
+    assert call("compare", clip, "What moves?", "--model", model, *words) == 0
+    shown = json.loads(file.read_text("utf-8").split('id="gv-run">')[1].split("</script>")[0])
+    assert [shown["value"]["methods"][shown["value"][side]]["name"] for side in "ab"] == [
+        "full",
+        "uniform",
+    ]
+    assert len(shown["answers"]) == 3 and shown["value"]["novelty"]

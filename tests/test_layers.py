@@ -26,7 +26,7 @@ ALLOWED = {
     "pipeline": CORE,
     "arguments": CORE | {"pipeline"},
     "attribution": CORE | {"attribution"},
-    "api": CORE | {"api", "arguments", "attribution", "pipeline"},
+    "api": CORE | {"api", "arguments", "attribution", "metrics.least", "pipeline"},
     "glimpse": CORE | {"glimpse"},
     "serving": TYPES | {"compressors", "models", "serving"},
     "metrics": TYPES | {"ops", "metrics"},

@@ -14,6 +14,7 @@ from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.plugins import origin
 
 CLIP = "clip.mp4"
+WHOLE = "# {what} reads whole clips: take the Python code for a part of one.\n"
 LENGTH = 64  # default of ``max_new_tokens``
 
 
@@ -29,6 +30,13 @@ class Recipe:
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
     asks: bool = True  # else the model answers nothing, and the code compresses the clip alone
+    span: tuple[float | None, float | None] = (None, None)  # first and last second of the clip
+
+    @property
+    def times(self) -> dict[str, float]:
+        """The first and the last second by name, where they are not those of the clip."""
+        pairs = zip(("start", "end"), self.span, strict=True)
+        return {name: second for name, second in pairs if second is not None}
 
 
 def changed(compressor: Compressor) -> dict[str, Any]:
@@ -67,9 +75,11 @@ def python(recipe: Recipe) -> str:
     plugin = plugin_of(compressor)
     own_file = f"gleanvid.register({plugin!r})\n" if plugin else ""
     how = "".join(f", {key}={value!r}" for key, value in PRECISIONS[precision].items())
+    times = "".join(f", {key}={value!r}" for key, value in recipe.times.items())
     opening = (
         f"import gleanvid\n\n{own_file}"
-        f"video = gleanvid.read_video({recipe.clip!r}, num_frames={recipe.frames}, max_side=1280)\n"
+        f"video = gleanvid.read_video({recipe.clip!r}, num_frames={recipe.frames}, max_side=1280"
+        f"{times})\n"
         f"model = gleanvid.load_model({name!r}{how})\n"
     )
     if not recipe.asks:
@@ -91,11 +101,15 @@ def python(recipe: Recipe) -> str:
 def command(recipe: Recipe) -> str:
     compressor = recipe.compressor
     name, precision = split_precision(recipe.model)
+    if recipe.times and not recipe.asks:
+        return WHOLE.format(what="gleanvid compress")
     verb = "ask" if recipe.asks else "compress"
     words = ["gleanvid", verb, "--model", name, "--compressor", compressor.name]
     words += [word for key, value in PRECISIONS[precision].items() for word in (f"--{key}", value)]
     words += ["--plugin", plugin_of(compressor)] if plugin_of(compressor) else []
     words += ["--num-frames", str(recipe.frames)]
+    for option, key in (("--from", "start"), ("--to", "end")):
+        words += [option, f"{recipe.times[key]:g}"] if key in recipe.times else []
     if recipe.pixels:
         words += ["--max-pixels", str(recipe.pixels * recipe.frames)]
     options = {
@@ -111,6 +125,8 @@ def command(recipe: Recipe) -> str:
 
 def curl(recipe: Recipe, address: str) -> str:
     """Three calls of the app's API: upload, ask or compress, read the result, without defaults."""
+    if recipe.times:
+        return WHOLE.format(what="The API")
     compressor = recipe.compressor
     own = {k: v for k, v in changed(compressor).items() if k != "retention_ratio"}
     optional: dict[str, Any] = {"settings": own}

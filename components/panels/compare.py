@@ -27,6 +27,7 @@ from ..viewer import modules
 from . import notice
 from .clip import shortened
 from .events import AT_ONCE, Changes, Values
+from .least import LeastPanel
 from .page_state import Inputs, owner
 from .panel import Page, Tab
 from .served import not_served
@@ -83,7 +84,6 @@ class CompareTab(Tab):
                 "Sweep B over all ratios", scale=0, min_width=160, elem_id="gv-sweep"
             )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
-        self.starters, self.stoppers = (self.start, self.sweep), (self.stop,)
         self.notice = notice.panel()
         self.table: Any = gr.HTML(
             None,
@@ -92,12 +92,16 @@ class CompareTab(Tab):
             js_on_load=modules.mounting("results/compare.js"),
             elem_id="gv-rows",
         )
+        self.least = LeastPanel(self.methods)
+        self.starters = self.start, self.sweep, *self.least.starters
+        self.stoppers = self.stop, *self.least.stoppers
 
     def linked(self) -> dict[str, Any]:
         return {"methods": self.methods, "ratios": self.ratios}
 
     def connect(self, page: Page) -> None:
         self.page, outputs = page, page.outputs
+        self.least.connect(page)
         self.before = outputs.compared
         self.ready.click(self.on_ready, {page.inputs.settings["clip"]}, self.questions, **AT_ONCE)
         own = [self.notice, self.table, self.before]

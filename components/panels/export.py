@@ -12,6 +12,7 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.run import Run
 
 from ..files import exports, opening, snippets
+from ..session.actions import take_away
 from ..session.actions.restore import at_home
 from ..session.actions.runs import GONE, measured_runs
 from ..session.answers import answers
@@ -27,7 +28,13 @@ from .page_state import Inputs, owner
 from .panel import Page, Tab
 from .sides import TokensTab, as_pinned
 
-GROUPS = {"Pictures": ("sheet", "clip", "pdf"), "Numbers": ("csv", "json", "npz"), "Run": ("run",)}
+GROUPS = {
+    "Pictures": ("sheet", "clip", "pdf"),
+    "Numbers": ("csv", "json", "npz"),
+    "Run": ("html", "run"),
+}
+TITLES = {kind: title for kind, (title, _) in exports.KINDS.items()}
+TITLES["html"] = "Viewer that works offline (HTML)"
 CODE = "The run of B, made again elsewhere."
 API = (
     "Three named endpoints, `/ask`, `/compress` and `/compare`, for `gradio_client` and curl. "
@@ -54,7 +61,7 @@ class ExportTab(Tab):
                 if group == "Pictures":
                     self.frames = gr.Button("Both frames (PNG)", size="sm", min_width=150)
                 for kind in kinds:
-                    self.files[kind] = gr.Button(exports.KINDS[kind][0], size="sm", min_width=150)
+                    self.files[kind] = gr.Button(TITLES[kind], size="sm", min_width=150)
                 if group == "Run":
                     self.opened = gr.UploadButton(
                         "Open a saved run (ZIP)", size="sm", min_width=150, elem_id="gv-open"
@@ -156,7 +163,7 @@ class ExportTab(Tab):
 
 def writing(engine: Engine, kind: str) -> Callable[..., Any]:
     """Return the handler that writes this kind of file."""
-    title, _ = exports.KINDS[kind]
+    title = TITLES[kind]
 
     def write(ids: list[str], model: str, pixels: int) -> Iterator[Any]:
         """Say that the file is being written, then show it, or say why there is none."""
@@ -166,13 +173,23 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
             yield message(GONE if ids else NOTHING, "problem"), gr.skip()
             return
         try:
-            path = exports.make(kind, runs, engine.queue.deadline_s)
+            if kind == "html":
+                path = html_file(engine, ids, model, pixels)
+            else:
+                path = exports.make(kind, runs, engine.queue.deadline_s)
         except Exception as error:
             yield message(explain(error), "problem"), gr.skip()
             return
         yield message(), gr.update(value=path, visible=True)
 
     return write
+
+
+def html_file(engine: Engine, ids: list[str], model: str, pixels: int) -> str:
+    """Write the viewer with its runs as one HTML file; return its path."""
+    path = exports.new_folder() / "gleanvid.html"
+    path.write_text(take_away.web_page_of(engine, ids, model, pixels), encoding="utf-8")
+    return str(path)
 
 
 def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
@@ -187,6 +204,7 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
         pixels=request.pixels,
         sampling=request.sampling,
         asks=can_answer(request.model),
+        span=(None, None) if isinstance(request.sampled, int) else request.sampled[1:],
     )
 
 

@@ -149,6 +149,8 @@ class Inputs:
                 "max_new_tokens": int(settings["new_tokens"] or 0),
             },
             example=None if recording else self.examples.get(settings["clip"]),
+            start=(settings["from"] or "").strip(),
+            end=(settings["to"] or "").strip(),
         )
 
     def sides(self, values: Values) -> Sides:

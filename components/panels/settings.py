@@ -59,6 +59,8 @@ class SettingsPanel(Panel):
             in_fold = controls.part(methods, every, start, in_the_open=False)
             heading(f"<h3>Clip</h3><p>{CLIP.format(size=limits.upload_mb)}</p>")
             self.frames, self.pixels = clip_settings(limits.max_frames)
+            with gr.Row(elem_id="gv-span"):
+                self.start, self.end = time_box("From", "the start"), time_box("To", "the end")
             heading("<h3>Answer</h3>")
             self.habits = HabitsPanel(live, str(model.value))
             self.seed = gr.Number(
@@ -78,6 +80,8 @@ class SettingsPanel(Panel):
             "model": self.model,
             "frames": self.frames,
             "pixels": self.pixels,
+            "from": self.start,
+            "to": self.end,
             "seed": self.seed,
             "temperature": self.temperature,
             "top_p": self.top_p,
@@ -101,6 +105,7 @@ class SettingsPanel(Panel):
             self.controls.method.input,
             self.frames.release,
             self.pixels.input,
+            *(event for box in (self.start, self.end) for event in (box.submit, box.blur)),
         ]
         page.preview.after(partial(gr.on, clip))
         page.preview.of_moves(partial(gr.on, [widget.change for widget in self.moved()]))
@@ -137,7 +142,7 @@ def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
         value=min(FRAMES[1], max_frames),
         step=2,
         label="Frames",
-        info="Sampled evenly over the whole clip",
+        info="Sampled evenly over the clip, or between two times of it",
         interactive=True,
     )
     pixels = gr.Dropdown(
@@ -148,6 +153,19 @@ def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
         interactive=True,
     )
     return frames, pixels
+
+
+def time_box(label: str, usual: str) -> gr.Textbox:
+    """A time of the clip, as text; empty: the start or the end."""
+    return gr.Textbox(
+        "",
+        label=label,
+        placeholder=usual,
+        info="Seconds or mm:ss",
+        max_length=12,
+        min_width=100,
+        interactive=True,
+    )
 
 
 def heading(markup: str) -> gr.HTML:

@@ -22,7 +22,7 @@ class ModelAccess:
 
     def __enter__(self) -> tuple[Video, Work]:
         try:
-            clip = self.engine.clip(str(self.request.path), self.request.frames, self.work)
+            clip = self.engine.clip(str(self.request.path), self.request.sampled, self.work)
             for _ in self.engine.queue.wait(self.work):
                 continue
         except Exception as error:

@@ -24,7 +24,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import StoppedError, Video, VideoTokens
 
-from ..session.work.backend import Backend, EncodedClip, Question
+from ..session.work.backend import Backend, EncodedClip, Question, Sampled
 
 SECONDS = 90
 _KEPT_CLIPS = 4
@@ -57,8 +57,8 @@ class ZeroGpuBackend(Backend):
         facts = {fact: getattr(model, fact, None) for fact in ("device", "max_pixels")}
         return SimpleNamespace(name=name, **facts)
 
-    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
-        return self.inner.read_video(path, num_frames, timeout_s, stop)
+    def read_video(self, path: str, frames: int | Sampled, timeout_s: float, stop: Event) -> Video:
+        return self.inner.read_video(path, frames, timeout_s, stop)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
         clip = clip.bounded(model.max_pixels)

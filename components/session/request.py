@@ -16,8 +16,10 @@ from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
+from gleanvid.video.plan import check_span, seconds
 
 from .examples import Example
+from .work.backend import Sampled
 from .work.local import PHOTOS
 
 
@@ -74,6 +76,8 @@ class Request:
         pixels: most pixels of a frame as the model sees it, 0 for the model's own limit.
         sampling: fields of :class:`Sampling`; others have their defaults.
         example: the clip, if it is one of ours.
+        start: first second to sample from, as "75", "75.5" or "1:15"; empty: that of the clip.
+        end: last second to sample from; empty: that of the clip.
     """
 
     path: str | None
@@ -84,6 +88,17 @@ class Request:
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
     example: Example | None = None
+    start: str = ""
+    end: str = ""
+
+    @property
+    def sampled(self) -> int | Sampled:
+        """The frames to read. Raises ``ValueError`` for times that are none."""
+        if not self.start and not self.end:
+            return self.frames
+        first, last = (seconds(text) if text else None for text in (self.start, self.end))
+        check_span(first, last)
+        return Sampled(self.frames, first, last)
 
     def make_compressor(self) -> Compressor:
         """Return the compressor.
@@ -99,6 +114,7 @@ class Request:
         """Raises ``ValueError`` for values that no widget of the page can send."""
         clamped("frames", self.frames, 1, 1024)
         clamped("pixels", self.pixels, 0, 2**24)
+        _ = self.sampled
         self.checked_sampling()
 
     def checked_sampling(self) -> Sampling:

@@ -5,6 +5,7 @@ from gleanvid.api.attributing import relevance
 from gleanvid.api.comparing import Failure, compare
 from gleanvid.api.counting import TokenCount, count_tokens
 from gleanvid.api.own_models import compressing, relevance_of
+from gleanvid.api.searching import least
 
 __all__ = [
     "Failure",
@@ -14,6 +15,7 @@ __all__ = [
     "compare",
     "compressing",
     "count_tokens",
+    "least",
     "relevance",
     "relevance_of",
     "stream",

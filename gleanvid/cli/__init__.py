@@ -22,6 +22,7 @@ COMMANDS = {  # name -> its line in the help
     "compare": "answer one question with several compressors",
     "compress": "write kept tokens, masks and budgets of videos as NPZ",
     "count": "how many tokens a video will be, before it is decoded",
+    "least": "find the least retention ratio that keeps an answer",
     "relevance": "show which tokens an answer rests on, and how much of that a method keeps",
     "record": "store the tokens of clips, to study them without the model",
     "diagnose": "diversity, novelty and spread of the kept tokens of videos",

@@ -13,20 +13,23 @@ MISSING = "the app is not installed: pip install 'gleanvid[app]', or 'make app' 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    launch = _launch()
+    launch = app_module("launch")
     launch.add_options(parser)
     parser.set_defaults(run=_app)
 
 
 def _app(options: argparse.Namespace) -> int:
-    launch = _launch()
+    launch = app_module("launch")
     launch.check(options)
     launch.serve(options)
     return 0
 
 
-def _launch() -> Any:
-    """Import the app's launcher by name at run time: the library must not import the app."""
+def app_module(name: str) -> Any:
+    """Import a module of the app by its name at run time: the library must not import the app.
+
+    Raises ``ValueError`` where the app is not installed.
+    """
     if find_spec("gradio") is None or find_spec("gleanvid_app") is None:
         raise ValueError(MISSING)
-    return import_module("gleanvid_app.launch")
+    return import_module(f"gleanvid_app.{name}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
+from gleanvid.cli.running import add_html, html_writer, report
 from gleanvid.errors import printable
 
 
@@ -21,6 +21,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--save", metavar="DIR", help="folder to write overlays (PNG) and the run (JSON, NPZ) to"
     )
+    add_html(parser, "this run")
     parser.add_argument("--json", action="store_true", help="print the run as JSON, not as text")
     parser.set_defaults(run=_ask)
 
@@ -29,6 +30,7 @@ def _ask(options: argparse.Namespace) -> int:
     from gleanvid.api import ask
 
     compressor = options.method(**{name: getattr(options, name) for name in options.settings})
+    write_html = html_writer(options.html)
     video, model, decode_s = shared.read_and_load(options)
     show = None if options.json else lambda text: print(printable(text, "\n\t"), end="", flush=True)
     sampling = shared.sampling(options)
@@ -40,7 +42,8 @@ def _ask(options: argparse.Namespace) -> int:
         print("\n\n" + printable(cost_table(run), "\n"))
     if options.save:
         _save(run, Path(options.save))
-        sys.stderr.write(f"saved to {options.save}\n")
+        report(f"saved to {options.save}")
+    write_html([run], model)
     return 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.running import writable
+from gleanvid.cli.running import add_html, html_writer, writable
 from gleanvid.errors import printable
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--figures", metavar="DIR", help="folder to write figures of these runs to (PDF, PNG)"
     )
+    add_html(parser, "these runs")
     parser.add_argument(
         "--relevance",
         action="store_true",
@@ -40,6 +41,7 @@ def _compare(options: argparse.Namespace) -> int:
     from gleanvid.ops.records import whole_record
 
     methods = shared.methods(options.compressor, options.retention_ratio)
+    write_html = html_writer(options.html)
     video, model, _ = shared.read_and_load(options)
     if not options.json:
         print(_heads(options.relevance))
@@ -62,6 +64,8 @@ def _compare(options: argparse.Namespace) -> int:
         print(line, flush=True)
     if figures and runs:
         _draw(runs, figures)
+    if runs:
+        write_html(runs, model)
     return 0
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gleanvid import plugins
 from gleanvid.errors import printable
+from gleanvid.video.plan import seconds
 
 if TYPE_CHECKING:
     from gleanvid.models.generation.sampling import Sampling
@@ -47,6 +48,9 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("video", help="path of a video or an image")
     parser.add_argument("question")
     add_frames(parser)
+    for name, about in (("from", "first"), ("to", "last")):
+        text = f"{about} second of the video to sample frames from, as 75, 75.5 or 1:15"
+        parser.add_argument(f"--{name}", dest=f"{name}_s", type=seconds, metavar="TIME", help=text)
     parser.add_argument("--max-new-tokens", type=int, default=64)
     add = parser.add_argument_group("sampling").add_argument
     add("--sampling-temperature", type=float, default=0.0, help="0: greedy decoding")
@@ -216,14 +220,15 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """Return the video, the model, and the seconds that reading the file took."""
     from gleanvid.arguments import Frames, timed_clip
 
-    frames = Frames(options.num_frames, backend=options.backend)
+    span = {"start": options.from_s, "end": options.to_s}
+    frames = Frames(options.num_frames, backend=options.backend, **span)
     video, decode_s = timed_clip(options.video, frames)
     for note in video.notes:
         sys.stderr.write(f"note: {printable(note)}\n")
     return video, load(options), decode_s
 
 
-def methods(names: str, retention_ratio: float) -> list[Any]:
+def methods(names: str, retention_ratio: float | None) -> list[Any]:
     """Parse comma-separated compressor names, or ``all``; settings may follow in brackets.
 
     Raises ``ValueError`` for an unknown name or setting.

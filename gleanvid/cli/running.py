@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gleanvid.cli.app import app_module
 from gleanvid.cli.options import loader
 from gleanvid.errors import printable
 
@@ -23,6 +24,34 @@ def writable(place: str) -> Path:
     except OSError as error:
         raise ValueError(f"cannot write to {place}: {error}") from error
     return Path(place)
+
+
+def add_html(parser: argparse.ArgumentParser, runs: str) -> None:
+    """Add ``--html``; see :func:`html_writer`."""
+    about = f"file to write the viewer with {runs} to, for a browser, offline (needs the app)"
+    parser.add_argument("--html", metavar="FILE", help=about)
+
+
+def html_writer(file: str | None) -> Callable[[Sequence[Any], Any], None]:
+    """Return a function that writes the viewer with runs of one clip, A first, and their model.
+
+    Without a ``file`` it does nothing. Raises ``ValueError`` where the app is not installed.
+    """
+    if not file:
+        return lambda runs, model: None
+    take_away = app_module("session.actions.take_away")
+
+    def write(runs: Sequence[Any], model: Any) -> None:
+        from gleanvid.models.encoded import ClipKey
+        from gleanvid.pipeline import remembered
+
+        encoded = remembered(ClipKey(runs[0].video, model.name, None), model)
+        in_order = [*runs[1:2], *runs[:1], *runs[2:]]  # the viewer has B first
+        text = take_away.web_page(in_order, encoded.tokens if encoded else None)
+        Path(file).write_text(text, encoding="utf-8")
+        report(f"saved to {file}")
+
+    return write
 
 
 def report(text: str) -> None:

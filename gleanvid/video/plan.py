@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,6 +32,7 @@ class Request:
     max_side: int | None = None
     part: tuple[float, float] | None = None  # first and last second; None: the whole file
     rounding: str = "nearest"
+    keeps_times: bool = False  # frames of a part keep their times and numbers in the file
 
 
 @dataclass(frozen=True)
@@ -107,13 +109,16 @@ def make_plan(
 ) -> tuple[Plan, np.ndarray]:
     """Return the plan for ``request``, and which rows of ``seconds`` it takes, int64 [T].
 
-    A part is planned like a file of its own: its frames count from its first.
+    A part is planned like a file of its own: its frames count from its first, unless the request
+    keeps the times of the file.
     """
-    first = 0
+    first, origin, number = 0, seconds[0], 0
     if request.part is not None:
         first, end = _rows_of_part(request, seconds)
-        seconds, total_frames = seconds[first:end], None
-        numbers = None if numbers is None else numbers[first:end] - numbers[first]
+        numbers = np.arange(len(seconds)) if numbers is None else numbers
+        seconds, numbers, total_frames = seconds[first:end], numbers[first:end], None
+        if not request.keeps_times:
+            origin, number = seconds[0], numbers[0]
     count = len(seconds)
     rows = uniform_indices(count, request.num_frames, request.rounding)
     span = float(seconds[-1] - seconds[0])
@@ -130,8 +135,8 @@ def make_plan(
         frames = "1 frame" if count == 1 else f"{count} frames"
         notes += (f"The clip has {frames}, fewer than the {request.num_frames} asked for.",)
     plan = Plan(
-        indices=(rows if numbers is None else numbers[rows]).tolist(),
-        timestamps=(seconds[rows] - seconds[0]).tolist(),
+        indices=(rows if numbers is None else numbers[rows] - number).tolist(),
+        timestamps=(seconds[rows] - origin).tolist(),
         size=size,
         source_size=source_size,
         fps=fps,
@@ -142,6 +147,36 @@ def make_plan(
     return plan, rows + first
 
 
+def seconds(text: str) -> float:
+    """Parse seconds, ``mm:ss`` or ``hh:mm:ss``. Raises ``ValueError`` for anything else.
+
+    >>> seconds("1:15"), seconds("7.5")
+    (75.0, 7.5)
+    """
+    *others, last = text.split(":")
+    if len(others) > 2 or not all(part.isdigit() for part in others) or not last[:1].isdigit():
+        raise ValueError(f"{text!r} is no time such as 75, 75.5 or 1:15")
+    total = 0
+    for part in others:
+        total = 60 * (total + int(part))
+    return total + float(last)
+
+
+def check_span(start: float | None, end: float | None) -> tuple[float, float]:
+    """Return the first and last second to read. Raises ``ValueError`` unless first < last."""
+    first, last = start or 0.0, math.inf if end is None else end
+    if not 0 <= first < last or first == math.inf:
+        raise ValueError(f"start={start!r} and end={end!r} must be seconds, 0 <= start < end")
+    return first, last
+
+
+def between(start: float, stop: float) -> str:
+    """Say which part of a clip is meant: "between 1 and 3 seconds", "after 1 seconds"."""
+    if stop < math.inf:
+        return f"between {start:g} and {stop:g} seconds"
+    return f"after {start:g} seconds"
+
+
 def _rows_of_part(request: Request, seconds: np.ndarray) -> tuple[int, int]:
     """Return the rows [first, end) that lie in the part asked for."""
     start, stop = request.part or (0.0, 0.0)
@@ -150,7 +185,6 @@ def _rows_of_part(request: Request, seconds: np.ndarray) -> tuple[int, int]:
     end = int(np.searchsorted(times, stop + _SLACK_S))
     if end <= first:
         raise UnreadableVideoError(
-            f"{request.name} has no frame between {start:g} and {stop:g} seconds; "
-            f"it lasts {times[-1]:.1f} seconds."
+            f"{request.name} has no frame {between(start, stop)}; it lasts {times[-1]:.1f} seconds."
         )
     return first, end

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from typing import Literal, get_args
@@ -12,7 +11,7 @@ import numpy as np
 from gleanvid.types import StoppedError, Video, VideoError
 from gleanvid.video import decoders
 from gleanvid.video.isolation import sandbox
-from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError
+from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError, between, check_span
 from gleanvid.video.sniff import check_file, label
 
 Backend = Literal["pyav", "decord", "opencv"]
@@ -29,6 +28,8 @@ def read_video(
     isolate: bool = True,
     part: tuple[float, float] | None = None,
     rounding: Rounding = "nearest",
+    start: float | None = None,
+    end: float | None = None,
     stop: threading.Event | None = None,
 ) -> Video:
     """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
@@ -48,6 +49,9 @@ def read_video(
             memory: for trusted files only.
         part: (first, last) second; the part is sampled as if it were a file of its own.
         rounding: "down" cuts the fraction of a frame number off, as LMMs-Eval's LLaVA models do.
+        start: first second to sample from; None: the first of the clip. Unlike those of a ``part``,
+            the frames keep their times and numbers in the file.
+        end: last second to sample from; None: the last of the clip.
         stop: another thread that sets it ends the reading (with ``isolate``).
 
     Raises:
@@ -60,11 +64,15 @@ def read_video(
     ((8, 320, 320, 3), (320, 320))
     """
     _check_settings(num_frames, backend, max_side, timeout_s)
+    keeps_times = start is not None or end is not None
+    if keeps_times:
+        part = check_span(start, end)
     _check_part(part, rounding)
     try:
         real, container = check_file(path)
         name = label(path)
-        request = Request(str(real), name, container, num_frames, backend, max_side, part, rounding)
+        size = num_frames, backend, max_side
+        request = Request(str(real), name, container, *size, part, rounding, keeps_times)
         apart = sandbox.decode(request, timeout_s, stop) if isolate else None
         return _collect(apart or decoders.decode(request), request)
     except UnreadableVideoError as error:
@@ -111,7 +119,7 @@ def _check_settings(num_frames: int, backend: str, max_side: int | None, timeout
 
 
 def _check_part(part: tuple[float, float] | None, rounding: str) -> None:
-    if part is not None and not 0 <= part[0] <= part[1] < math.inf:
+    if part is not None and not 0 <= part[0] <= part[1]:
         raise ValueError(f"part={part!r} must be (first, last) second, first <= last")
     if rounding not in get_args(Rounding):
         raise ValueError(
@@ -134,6 +142,8 @@ def _collect(events: Events, request: Request) -> Video:
     if plan is None or not there.any():
         raise UnreadableVideoError(f"No frame of {request.name} can be decoded.")
     notes = plan.notes
+    if request.keeps_times and request.part:
+        notes += (f"Only frames {between(*request.part)} are used.",)
     if not there.all():
         notes += (f"{int((~there).sum())} of {len(there)} sampled frames cannot be decoded.",)
         frames = frames[there]

@@ -347,3 +347,17 @@ def test_a_list_of_questions_is_counted_and_each_opens_its_run(visit, library):
     visit.locator(ROW).last.get_by_role("button", name="Where to?").click()
     box = visit.get_by_role("textbox", name="Question", exact=True)
     until(visit, lambda: box.input_value() == "Where to?")
+
+
+def test_least_ratio_of_a_method_opens_its_run_in_the_viewer(page, library):
+    tab(page, "Compare")
+    library.words_of = {"uniform": 4}  # all tokens have 8
+    page.click("#gv-find")
+    page.wait_for_selector("#gv-find:not([disabled])")
+    kept, lost = (page.locator(".gv-least li", has_text=name) for name in ("GleanVID", "Uniform"))
+    assert "keeps it down to" in kept.inner_text() and "loses it already" in lost.inner_text()
+    lost.locator("button").click()
+    page.wait_for_function(
+        "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Uniform')"
+    )
+    library.words_of = {}

@@ -57,6 +57,19 @@ def test_part_is_sampled_as_if_it_were_a_file_of_its_own(tmp_path, backend):
     assert numbers(whole.frames) == list(range(60))
 
 
+def test_frames_between_two_times_keep_the_times_and_numbers_of_the_file(tmp_path, backend):
+    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})  # 30 a second
+    video = read_video(path, 5, isolate=False, backend=backend, start=0.5, end=1.5)
+    assert numbers(video.frames) == video.indices.tolist() == [15, 23, 30, 37, 45]
+    assert video.timestamps == pytest.approx(video.indices / 30, abs=2e-3)
+    assert (video.total_frames, video.notes[-1]) == (
+        31,
+        "Only frames between 0.5 and 1.5 seconds are used.",
+    )
+    rest = read_video(path, 60, isolate=False, backend=backend, start=1.5)
+    assert rest.indices.tolist() == list(range(45, 60))
+
+
 def test_decord_agrees_with_its_own_batches(tmp_path):
     decord = pytest.importorskip("decord")
     path = write_clip(tmp_path / "clip.mp4", 60, options={"g": "20"})

@@ -136,6 +136,9 @@ def test_file_name_is_never_interpreted(tmp_path):
         ("part", (1.0, 0.5)),
         ("part", (-1.0, 2.0)),
         ("part", (0.0, float("nan"))),
+        ("start", -1.0),
+        ("end", 0.0),
+        ("end", float("nan")),
     ],
 )
 def test_setting_out_of_range_is_named(setting, value):

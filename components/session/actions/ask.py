@@ -136,7 +136,7 @@ class _Asking:
         candidate = request.make_compressor()
         baseline = self.sides.reference if self.habits.both else None
         yield PageUpdate(progress(self.engine, request.model, "Reading the clip…"))
-        video = self.engine.clip(str(request.path), request.frames, self.work)
+        video = self.engine.clip(str(request.path), request.sampled, self.work)
         signals = candidate.needs | (baseline.needs if baseline else frozenset())
         self.clip = request.clip(video, signals)
         known = self._find_answer(candidate) if self.is_live else None

@@ -46,7 +46,7 @@ def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterat
             yield Checked(message(NO_CLIP, "problem"), done=True)
             return
         yield Checked(progress(engine, request.model, "Reading the clip…"))
-        video = engine.clip(str(request.path), request.frames, work)
+        video = engine.clip(str(request.path), request.sampled, work)
         for update in waiting(engine, work):
             yield Checked(update.notice or message())
         with closing(_steps(engine, request.model, video, quick, work)) as steps:

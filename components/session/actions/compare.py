@@ -124,7 +124,7 @@ class _Comparison:
         notice = display.progress(self.engine, request.model, "Reading the clip…")
         yield Compared(notice, [*self.rows])
         request.check()
-        video = self.engine.clip(str(request.path), request.frames, self.work)
+        video = self.engine.clip(str(request.path), request.sampled, self.work)
         clip = request.clip(video, needs_of(plans))
         is_stopped = False
         for index, plan in enumerate(plans):

@@ -59,7 +59,8 @@ class First:
 
     def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
         """Whether a page with these settings, and ``pinned`` as A, would show the same."""
-        if self.viewer is None or pinned or request.pixels or request.frames != NUM_FRAMES:
+        others = pinned or request.pixels or request.start or request.end
+        if self.viewer is None or others or request.frames != NUM_FRAMES:
             return False
         with suppress(ValueError):
             settings = request.make_compressor().settings()

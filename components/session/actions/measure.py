@@ -42,7 +42,7 @@ def _measured(engine: Engine, request: Request, sides: Sides, work: Work) -> Ite
         return
     request.check()
     yield PageUpdate(progress(engine, request.model, "Reading the clip…"))
-    video = engine.clip(str(request.path), request.frames, work)
+    video = engine.clip(str(request.path), request.sampled, work)
     clip = request.clip(video)
     yield from display.waiting(engine, work)
     frames = display.count_of(len(video), "frame")

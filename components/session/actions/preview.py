@@ -75,9 +75,9 @@ def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
         return True  # the update says why
     if not request.path or not decides_early(compressor):
         return True
-    if not engine.has_clip(request.path, request.frames):
+    if not engine.has_clip(request.path, request.sampled):
         return False
-    video = engine.clip(request.path, request.frames)
+    video = engine.clip(request.path, request.sampled)
     clip = request.clip(video, compressor.needs | sides.reference.needs)
     return engine.encoded(clip) is not None
 
@@ -92,10 +92,10 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
     if not decides_early(compressor):
         yield PageUpdate(message(DECIDES_LATE), pending=BEFORE if sides.runs else "")
         return
-    if not engine.has_clip(request.path, request.frames):
+    if not engine.has_clip(request.path, request.sampled):
         notice = progress(engine, request.model, "Reading the clip…")
         yield PageUpdate(notice, pending=notice["text"])
-    video = engine.clip(request.path, request.frames, work)
+    video = engine.clip(request.path, request.sampled, work)
     clip = request.clip(video, compressor.needs | sides.reference.needs)
     encoded = engine.encoded(clip)
     if encoded is None:

@@ -8,6 +8,7 @@ import torch
 
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
+from gleanvid.types import VideoTokens
 
 from ..work.engine import Engine
 from .figures import measured
@@ -23,9 +24,14 @@ def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | 
     runs = [run for run in map(engine.runs.get, ids) if run is not None]
     if not runs:
         return []
-    video = runs[0].video
-    clip = engine.encoded(ClipKey(video, model, int(pixels or 0) * len(video) or None))
-    return measured(runs, clip.tokens if clip else None)
+    return measured(runs, tokens_of(engine, runs[0], model, pixels))
+
+
+def tokens_of(engine: Engine, run: Run, model: str, pixels: int | None) -> VideoTokens | None:
+    """Return the tokens of the run's clip if the model has it encoded in memory."""
+    clip = ClipKey(run.video, model, int(pixels or 0) * len(run.video) or None)
+    encoded = engine.encoded(clip)
+    return encoded.tokens if encoded else None
 
 
 def distinct(runs: Sequence[Run]) -> list[Run]:

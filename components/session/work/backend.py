@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # all of them import torch, which a server does after its first line
     from collections.abc import Iterator
@@ -16,6 +16,14 @@ if TYPE_CHECKING:  # all of them import torch, which a server does after its fir
     from gleanvid.models.generation.sampling import Sampling
     from gleanvid.run import Run
     from gleanvid.types import Video, VideoTokens
+
+
+class Sampled(NamedTuple):
+    """How many frames of a file to read, and between which seconds; None: from end to end."""
+
+    num_frames: int
+    start: float | None = None
+    end: float | None = None
 
 
 class EncodedClip(Protocol):
@@ -54,8 +62,8 @@ class Backend(ABC):
         """Return the named model. Raises ``ModelError``."""
 
     @abstractmethod
-    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
-        """Return ``num_frames`` frames of a file, evenly spaced. Raises ``VideoError``."""
+    def read_video(self, path: str, frames: int | Sampled, timeout_s: float, stop: Event) -> Video:
+        """Return so many frames of a file, evenly spaced. Raises ``VideoError``."""
 
     @abstractmethod
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:

@@ -26,7 +26,7 @@ from gleanvid.models.token_model import TokenModel
 from gleanvid.run import Run, versions
 from gleanvid.types import ModelError, StoppedError, Video
 
-from .backend import Backend, EncodedClip, Question
+from .backend import Backend, EncodedClip, Question, Sampled
 from .models import Models
 from .queue import POLL_S, ModelQueue, Pages, Work
 from .reading import DECODERS, Readers
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CLIPS_REMEMBERED = 3
+_ClipKey = tuple[str, int, int | Sampled]  # path, time of its last change, frames
 
 
 class Engine:
@@ -56,7 +57,7 @@ class Engine:
         self.runs = RunStore() if runs is None else runs
         self.queue = ModelQueue() if queue is None else queue
         self._lock = threading.Lock()
-        self._clips: LRUCache[tuple[str, int, int], Video] = LRUCache(CLIPS_REMEMBERED)
+        self._clips: LRUCache[_ClipKey, Video] = LRUCache(CLIPS_REMEMBERED)
         self._decode_s: WeakKeyDictionary[Video, float] = WeakKeyDictionary()
         self.pages = Pages(self.queue)
         self.answer_s: dict[str, float] = {}  # by model: seconds of its last answer
@@ -110,26 +111,26 @@ class Engine:
 
         threading.Thread(target=load, daemon=True).start()
 
-    def clip(self, path: str, num_frames: int, work: Work | None = None) -> Video:
+    def clip(self, path: str, frames: int | Sampled, work: Work | None = None) -> Video:
         """The sampled frames of a file, read once; to be called before ``work`` has its turn.
 
         Raises ``VideoError``, ``BusyError`` where many wait to read, and ``StoppedError``.
         """
-        work, key = work or Work(), _clip_key(path, num_frames)
+        work, key = work or Work(), _clip_key(path, frames)
         with self._lock:
             if key in self._clips:
                 return self._clips[key]
         with self.readers.place(work):
             limit_s, began = self.queue.deadline_s, time.monotonic()
-            video = self.backend.read_video(path, num_frames, limit_s, work.stop)
+            video = self.backend.read_video(path, frames, limit_s, work.stop)
         with self._lock:
             self._clips[key] = video
             self._decode_s[video] = time.monotonic() - began
         return video
 
-    def has_clip(self, path: str, num_frames: int) -> bool:
+    def has_clip(self, path: str, frames: int | Sampled) -> bool:
         """Whether the sampled frames of a file are in memory."""
-        return _clip_key(path, num_frames) in self._clips
+        return _clip_key(path, frames) in self._clips
 
     def encoded(self, clip: ClipKey) -> EncodedClip | None:
         """Return the encoded clip if the model has it in memory; does not use the model queue."""
@@ -226,10 +227,10 @@ def decides_early(compressor: Compressor) -> bool:
     return layer == 0 and "text" not in stage.needs
 
 
-def _clip_key(path: str, num_frames: int) -> tuple[str, int, int]:
+def _clip_key(path: str, frames: int | Sampled) -> _ClipKey:
     """Return the key of a clip; another file under the same name has another."""
     file = Path(path)
-    return path, file.stat().st_mtime_ns if file.exists() else 0, num_frames
+    return path, file.stat().st_mtime_ns if file.exists() else 0, frames
 
 
 @contextmanager

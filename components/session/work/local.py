@@ -12,7 +12,7 @@ from gleanvid.errors import MALFORMED
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.serving.vllm import SCHEME
 
-from .backend import Backend, EncodedClip, Question
+from .backend import Backend, EncodedClip, Question, Sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,10 +86,12 @@ class LocalBackend(Backend):
             model.name = name
         return model
 
-    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
+    def read_video(self, path: str, frames: int | Sampled, timeout_s: float, stop: Event) -> Video:
         from gleanvid.pipeline import MAX_SIDE, read_video
 
-        return read_video(path, num_frames, max_side=MAX_SIDE, timeout_s=timeout_s, stop=stop)
+        count, start, end = Sampled(frames) if isinstance(frames, int) else frames
+        how: Any = {"max_side": MAX_SIDE, "timeout_s": timeout_s, "stop": stop}
+        return read_video(path, count, start=start, end=end, **how)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
         from gleanvid.pipeline import remembered

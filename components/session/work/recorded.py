@@ -20,7 +20,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Video
 
-from .backend import Backend, EncodedClip, Question
+from .backend import Backend, EncodedClip, Question, Sampled
 
 if TYPE_CHECKING:
     from gleanvid.attribution.relevance import Relevance
@@ -111,13 +111,13 @@ class RecordedBackend(Backend):
             return self.shelf.model(name.removeprefix(PREFIX))
         return self.inner.load_model(name)
 
-    def read_video(self, path: str, num_frames: int, timeout_s: float, stop: Event) -> Video:
-        """A recording has its frames, whatever ``num_frames`` is."""
+    def read_video(self, path: str, frames: int | Sampled, timeout_s: float, stop: Event) -> Video:
+        """A recording has its frames, whatever ``frames`` says."""
         from gleanvid.evaluation.recording.file_format import is_recording
 
         if is_recording(path):
             return self.shelf.open(path).video
-        return self.inner.read_video(path, num_frames, timeout_s, stop)
+        return self.inner.read_video(path, frames, timeout_s, stop)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
         return self.inner.remembered(clip, model)

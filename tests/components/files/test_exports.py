@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 
 from components.files import exports, opening
-from components.panels.export import GONE, NOTHING, writing
+from components.panels.export import GONE, NOTHING, html_file, writing
 from components.session.actions import first
 from components.session.actions.figures import measured
 from components.session.examples import examples
@@ -176,3 +176,12 @@ def test_other_file_is_no_saved_run(runs, tmp_path, parts):
     path = spoilt(exports.saved_run(runs, tmp_path), parts)
     with pytest.raises(ValueError, match="not a run saved"):
         opening.opened(str(path))
+
+
+def test_viewer_in_a_file_has_every_run_and_what_was_measured(first_screen):
+    engine, ids = first_screen
+    text = Path(html_file(engine, ids, "builtin", 0)).read_text(encoding="utf-8")
+    assert len(text) < 5_000_000 and "GRADIO" not in text and str(Path.cwd()) not in text
+    found = json.loads(text.split('id="gv-run">')[1].split("</script>")[0])
+    assert len(found["value"]["methods"]) == len(ids) == len(found["answers"])
+    assert found["value"]["relevance"] and found["value"]["truth"]

@@ -77,3 +77,11 @@ def test_curl_leaves_out_defaults():
     text = snippets.curl(replace(RECIPE, pixels=0, sampling=plain, compressor=GleanVID(0.1)), "")
     for name in ("seed", "temperature", "top_p", "max_new_tokens", "pixels", "settings"):
         assert f'"{name}"' not in text
+
+
+def test_a_part_of_a_clip_is_in_the_code_or_said_to_be_missing():
+    recipe = replace(RECIPE, span=(1.5, None))
+    assert "start=1.5)" in snippets.python(recipe)
+    assert " --from 1.5 " in snippets.command(recipe) and "--to" not in snippets.command(recipe)
+    assert snippets.curl(recipe, "http://here").startswith("# The API reads whole clips")
+    assert snippets.command(replace(recipe, asks=False)).startswith("# gleanvid compress reads")

@@ -10,7 +10,7 @@ import gradio as gr
 import pytest
 
 from components.files import exports, opening
-from components.panels.export import ELSEWHERE, OPENED
+from components.panels.export import ELSEWHERE, OPENED, TITLES
 from components.panels.page import build_app
 from components.server import serving
 from components.session.actions.restore import at_home
@@ -117,7 +117,7 @@ def test_a_run_of_another_model_says_so_and_that_asking_makes_it_anew(page, tmp_
 def test_one_address_cannot_close_an_export_to_others(page):
     _, blocks, _ = page
     limits = [event.concurrency_limit for event in blocks.fns.values() if event.name == "write"]
-    assert len(limits) == len(exports.KINDS) and min(limits) > serving.PUBLIC.events
+    assert len(limits) == len(TITLES) and min(limits) > serving.PUBLIC.events
 
 
 def test_opened_run_is_not_replaced_by_what_was_under_way(page, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from components.session.request import Request
 from components.session.work.engine import CLIPS_REMEMBERED, Engine
-from components.session.work.local import PHOTOS
+from components.session.work.local import PHOTOS, LocalBackend
 from components.session.work.queue import Work
 from gleanvid import Uniform
 from gleanvid.models.token_model import TokenModel
@@ -62,3 +62,15 @@ def test_labels_of_tokens_wait_for_the_model_until_the_page_stops():
         waiting = other.submit(engine.compress, clip, encoded, Uniform(0.5), work)
         with pytest.raises(StoppedError):
             waiting.result(5)
+
+
+def test_a_part_of_a_clip_is_another_clip_and_a_bad_one_a_sentence(tmp_path):
+    write_clip(tmp_path / "a.mp4")
+    engine, path = Engine(LocalBackend({})), str(tmp_path / "a.mp4")
+    whole, part = Request(path, 8, "builtin"), Request(path, 8, "builtin", start="0:00.5", end="1")
+    videos = [engine.clip(path, request.sampled) for request in (whole, part, part)]
+    assert videos[1] is videos[2] is not videos[0]
+    assert videos[1].timestamps[0] >= 0.5 and videos[1].timestamps[-1] <= 1
+    for times in (("2", "1"), ("soon", ""), ("1:2:3:4", "")):
+        with pytest.raises(ValueError, match=r"such as 75|start < end"):
+            Request(path, 8, "builtin", start=times[0], end=times[1]).check()

@@ -1,0 +1,65 @@
+"""The least ratio that keeps the answer: a button below the table of Compare, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from ..session.actions import least
+from ..session.display import message
+from ..viewer import modules
+from . import notice
+from .events import AT_ONCE, Changes, Values
+from .page_state import owner
+from .panel import Page, Panel
+from .served import not_served
+from .working import halted, start
+
+HTML = """<div class="gv-least"></div>"""
+
+
+class LeastPanel(Panel):
+    """``methods``: the widget that holds the names of the compressors to search."""
+
+    def __init__(self, methods: gr.CheckboxGroup) -> None:
+        self.methods = methods
+        with gr.Row(elem_id="gv-finding"):
+            self.start = gr.Button(
+                "Find the least that keeps the answer", scale=0, min_width=250, elem_id="gv-find"
+            )
+            self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-find-stop")
+        self.starters, self.stoppers = (self.start,), (self.stop,)
+        self.notice = notice.panel()
+        self.found: Any = gr.HTML(
+            None,
+            apply_default_css=False,
+            html_template=HTML,
+            js_on_load=modules.mounting("results/least.js"),
+        )
+
+    def connect(self, page: Page) -> None:
+        self.page = page
+        changed = [self.notice, self.found, *page.outputs.buttons]
+        begun = start(
+            page, self.start.click, self.notice, self.stop, self.on_find, changed, [self.methods]
+        )
+        ended = self.stop.click(self.on_stop, None, changed, **AT_ONCE)
+        ended.then(None, None, None, cancels=[begun])
+
+    def on_find(self, user: gr.Request, values: Values) -> Iterator[Changes]:
+        inputs, engine = self.page.inputs, self.page.engine
+        values = inputs.read(values)
+        request, question = inputs.request(values), inputs.sides(values).question
+        names = [name for name in values[self.methods] if name not in not_served(request.model)]
+        make = inputs.maker(values)
+        for update in least.least(engine, owner(user), request, question, names, make):
+            changes = {self.notice: update.notice, self.found: update.value}
+            shown: Changes = {part: value for part, value in changes.items() if value is not None}
+            yield shown | (self.page.outputs.working(False) if update.done else {})
+
+    def on_stop(self, user: gr.Request) -> Changes:
+        if halted(self.page.engine, user):
+            return gr.skip()
+        return {self.notice: message("Stopped.")} | self.page.outputs.working(False)

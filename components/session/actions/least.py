@@ -1,0 +1,132 @@
+"""The least retention ratio of each compressor that keeps the answer of all tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gleanvid.compressors import COMPRESSORS, title_of
+from gleanvid.compressors.base import Compressor
+from gleanvid.metrics.least import Least, percent
+from gleanvid.models.encoded import ClipKey
+from gleanvid.run import Run
+from gleanvid.types import StoppedError
+
+from .. import display
+from ..display import Message, explain, message, progress
+from ..request import Request, has_free_ratio
+from ..work.engine import Engine
+
+NO_METHODS = "Choose at least one compressor whose retention ratio can be chosen."
+
+
+@dataclass(frozen=True)
+class Found:
+    """Changes of the panel. A field that is None changes nothing."""
+
+    notice: Message | None = None
+    value: dict[str, Any] | None = None
+    done: bool = False
+
+
+def least(
+    engine: Engine,
+    session: str,
+    request: Request,
+    question: str,
+    names: Sequence[str],
+    make: Callable[[str, float], Compressor],
+) -> Iterator[Found]:
+    """Search one compressor after another; between two answers others may use the model."""
+    search = _Search(engine, session, request, question, make)
+    try:
+        yield from search.updates(names)
+    except StoppedError:
+        yield Found(message(search.work.why), search.value(done=True), done=True)
+    except Exception as error:
+        yield Found(message(explain(error), "problem"), search.value(done=True), done=True)
+    finally:
+        engine.pages.leave(session, search.work)
+
+
+class _Search:
+    """What all compressors share: the clip, the question and the answer to keep."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        session: str,
+        request: Request,
+        question: str,
+        make: Callable[[str, float], Compressor],
+    ) -> None:
+        self.engine, self.session, self.request = engine, session, request
+        self.question, self.make = question, make
+        self.work = engine.pages.work(session)
+        self.answer = ""
+        self.rows: list[dict[str, Any]] = []
+
+    def value(self, done: bool = False) -> dict[str, Any] | None:
+        """What the page shows of the search; None while there is nothing."""
+        clip = Path(str(self.request.path)).name
+        asked = {"question": self.question, "answer": self.answer, "clip": clip}
+        return asked | {"rows": [*self.rows], "done": done} if self.answer else None
+
+    def updates(self, names: Sequence[str]) -> Iterator[Found]:
+        request = self.request
+        names = [name for name in names if has_free_ratio(COMPRESSORS[name])]
+        if text := request.missing(self.question) or ("" if names else NO_METHODS):
+            yield Found(message(text, "problem"), done=True)
+            return
+        request.check()
+        yield Found(progress(self.engine, request.model, "Reading the clip…"))
+        video = self.engine.clip(str(request.path), request.sampled, self.work)
+        clip = request.clip(video, self._needs(names))
+        full = yield from self._run(clip, COMPRESSORS["full"](), "Answering with all tokens…")
+        self.answer = full.answer
+        for name in names:
+            found = Least(title_of(name), full.answer, full.cost.visual_tokens)
+            while (ratio := found.next_ratio) is not None:
+                found = yield from self._tried(found, clip, name, ratio)
+            self.rows.append(self._row(found))
+            yield Found(value=self.value())
+        yield Found(message(), self.value(done=True), done=True)
+
+    def _needs(self, names: Sequence[str]) -> frozenset[str]:
+        return frozenset[str]().union(*(COMPRESSORS[name].needs for name in names))
+
+    def _tried(
+        self, found: Least, clip: ClipKey, name: str, ratio: float
+    ) -> Generator[Found, Any, Least]:
+        """Return the search with one more answer."""
+        step = f"answer {len(found.tries) + 1} of at most {found.passes}"
+        try:
+            text = f"{found.method} at {percent(ratio)}: {step}…"
+            run = yield from self._run(clip, self.make(name, ratio), text)
+        except ValueError as error:  # a ratio out of the method's reach
+            return found.refused(ratio, str(error))
+        return found.answered(ratio, run)
+
+    def _run(self, clip: ClipKey, compressor: Compressor, text: str) -> Generator[Found, Any, Run]:
+        engine = self.engine
+        self.work = engine.pages.renew(self.session, self.work)
+        yield Found(message(text))
+        try:
+            for update in display.waiting(engine, self.work):
+                yield Found(update.notice)
+            engine.encode(clip, self.work)
+            sampling = self.request.checked_sampling()
+            return engine.run(clip, self.question, compressor, sampling, self.work)
+        finally:
+            engine.queue.leave(self.work)
+
+    def _row(self, found: Least) -> dict[str, Any]:
+        """A compressor as the page shows it; ``id``: of the run that a press opens."""
+        below, above = found.below, found.above
+        lost = below.run if below else None
+        other = f"At {percent(below.ratio)}: “{lost.answer}”" if below and lost else ""
+        run = lost or (above.run if above else None)
+        run_id = self.engine.runs.add(run, self.request.path, self.request.example) if run else ""
+        return {"text": str(found), "id": run_id, "other": other}

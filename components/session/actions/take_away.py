@@ -1,0 +1,74 @@
+"""Runs as one HTML file with the viewer in it, to keep, to send or to publish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gleanvid.attribution.relevance import Relevance
+from gleanvid.run import Run
+from gleanvid.types import VideoTokens
+
+from ...viewer.payload import pack
+from ...viewer.standalone import page
+from ...viewer.truth import truth
+from ..answers import answer, caveat, labels_of
+from ..display import count_of, duration_text, short_name
+from ..examples import Example
+from ..work.engine import Engine
+from .preview import pair
+from .runs import measured_runs, tokens_of
+
+UNMEASURED = "What mattered: not measured."
+
+
+def web_page(
+    runs: Sequence[Run],
+    tokens: VideoTokens | None = None,
+    example: Example | None = None,
+    relevance: Relevance | None = None,
+    worth: str = "",
+) -> str:
+    """Return the text of the file.
+
+    Args:
+        runs: of one clip: B, A, then others; or one run alone.
+        tokens: the clip's, as the model of the runs encoded them; they add novelty, ranks and
+            similar tokens.
+        example: the clip, if it is one of ours: it knows right answers and where objects are.
+        relevance: of the clip's tokens for the question of the first run.
+        worth: warning in place of a verdict on the answers; empty for none.
+    """
+    first, *_ = runs
+    packed = pack(runs, *pair(len(runs)), tokens, relevance)
+    if found := truth(example.facts, first.question, first.video) if example else None:
+        packed.value["truth"] = found
+    if relevance is None:
+        packed.value["unmeasured"] = UNMEASURED
+    answers = [
+        answer(
+            run.answer,
+            str(place),
+            run=run,
+            expected=example.expected(run.question) if example else None,
+            caveat=worth,
+            labels=labels_of(run),
+        )
+        for place, run in enumerate(runs)
+        if run.question or labels_of(run) is not None
+    ]
+    video = first.video
+    frames = f"{count_of(len(video), 'frame')} from {duration_text(video.duration)}"
+    about = f"{video.name} · {frames} · {short_name(first.model)} · GleanVID"
+    return page(packed, answers, first.question or video.name, about)
+
+
+def web_page_of(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> str:
+    """Return the text of the file for the runs of a page that are still in the store.
+
+    ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
+    """
+    runs = measured_runs(engine, ids, model, pixels)
+    first, example = runs[0], engine.runs.example(ids[0])
+    relevance = engine.runs.relevance(ids, first.question)
+    tokens = tokens_of(engine, first, model, pixels)
+    return web_page(runs, tokens, example, relevance, caveat(example, first.model))

@@ -1,0 +1,109 @@
+"""The least retention ratio that keeps an answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from gleanvid.arguments import (
+    FRAMES,
+    Clip,
+    Frames,
+    as_clip,
+    as_model,
+    check_history,
+    check_questions,
+    override,
+)
+from gleanvid.compressors import as_compressor
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.metrics.least import LOW, PASSES, Least, check_search
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.generation.sampling import GREEDY, Sampling
+from gleanvid.pipeline import answer as run_of
+from gleanvid.pipeline import encode
+from gleanvid.run import Run
+
+
+def least(
+    video: Clip,
+    question: str,
+    model: str | ModelAdapter = "builtin",
+    compressor: Compressor | str | None = None,
+    answer: str | None = None,
+    max_new_tokens: int | None = None,
+    *,
+    low: float = LOW,
+    high: float = 1.0,
+    passes: int = PASSES,
+    num_frames: int | None = None,
+    sampling: Sampling = GREEDY,
+    frames: Frames = FRAMES,
+    history: History = (),
+    on_try: Callable[[Least], None] | None = None,
+    stop: threading.Event | None = None,
+) -> Least:
+    """Search for the least retention ratio that keeps the answer of all tokens.
+
+    The first three answers are spread evenly over the range, on a log scale; the others bisect
+    below the lowest that kept the answer without a break. The video is encoded once.
+
+    Args:
+        video: see :func:`ask`.
+        question: about the video.
+        model: a loaded model, or a name for :func:`load_model`.
+        compressor: a compressor or its name; its own ratio is ignored. None takes GleanVID.
+        answer: the words to keep; None asks with all tokens first.
+        max_new_tokens: overrides that of ``sampling``.
+        low: least retention ratio to try, in (0, high).
+        high: retention ratio below which to search, at most 1. It is not tried.
+        passes: most answers to ask for, the one of all tokens aside.
+        num_frames: overrides that of ``frames``.
+        sampling: how each answer is sampled.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
+        on_try: receives the search after every answer.
+        stop: once set, ends the search within one layer of the model.
+
+    Returns:
+        The ratio, the runs above and below the break, and every try.
+
+    Raises:
+        ValueError: an empty question, or a setting out of its range.
+        VideoError: a file that cannot be used.
+        ModelError: a model that cannot be loaded or run.
+        StoppedError: ``stop`` was set.
+
+    >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
+    >>> found = least(video, "What moves?", model, "uniform", max_new_tokens=4, passes=3)
+    >>> [one.tokens for one in found.tries]
+    [63, 20, 6]
+    """
+    check_search(low, high, passes)
+    sampling = override(sampling, max_new_tokens=max_new_tokens)
+    frames = override(frames, num_frames=num_frames)
+    method = as_compressor(compressor) or GleanVID()
+    check_questions([question])
+    history = check_history(history)
+    adapter = as_model(model)
+    adapter.check_can_answer()
+    key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels, method.needs)
+
+    def ask(chosen: Compressor) -> Run:
+        return run_of(key, question, adapter, chosen, sampling, history=history, stop=stop)
+
+    encoded, _ = encode(key, adapter, stop)
+    words = ask(FullTokens()).answer if answer is None else answer
+    found = Least(method.title, words, len(encoded.tokens), low, high, passes)
+    while (ratio := found.next_ratio) is not None:
+        try:
+            found = found.answered(ratio, ask(replace(method, retention_ratio=ratio)))
+        except ValueError as error:  # a ratio out of the method's reach
+            found = found.refused(ratio, str(error))
+        if on_try:
+            on_try(found)
+    return found

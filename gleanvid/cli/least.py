@@ -1,0 +1,63 @@
+"""``gleanvid least VIDEO QUESTION``: the least retention ratio that keeps the answer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gleanvid.cli import options as shared
+from gleanvid.errors import printable
+
+if TYPE_CHECKING:
+    from gleanvid.metrics.least import Least
+
+HEADS = f"{'compressor':<14} {'keeps it':>9} {'tokens':>7} {'loses it':>9}  with the answer"
+
+
+def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """Add the options of the command."""
+    shared.add_question(parser)
+    names = "names, comma-separated, or all (default: gleanvid,vidcom2,uniform)"
+    parser.add_argument("--compressor", default="gleanvid,vidcom2,uniform", help=names)
+    parser.add_argument("--answer", help="words to keep (default: the answer of all tokens)")
+    parser.add_argument("--low", type=float, default=0.01, help="least ratio to try")
+    parser.add_argument("--high", type=float, default=1.0, help="ratio below which to search")
+    parser.add_argument("--passes", type=int, default=7, help="most answers of each compressor")
+    parser.add_argument("--json", action="store_true", help="print JSON lines with every try")
+    parser.set_defaults(run=_least)
+
+
+def _least(options: argparse.Namespace) -> int:
+    from gleanvid.api import ask, least
+    from gleanvid.metrics.least import check_search
+
+    check_search(options.low, options.high, options.passes)
+    methods = [one for one in shared.methods(options.compressor, None) if one.name != "full"]
+    video, model, _ = shared.read_and_load(options)
+    sampling, answer = shared.sampling(options), options.answer
+    if answer is None:
+        answer = ask(video, options.question, model, "full", sampling=sampling).answer
+    if not options.json:
+        print(printable(f"answer to keep: {answer}\n\n{HEADS}", "\n"), flush=True)
+    bounds = {"low": options.low, "high": options.high, "passes": options.passes}
+    for method in methods:
+        found = least(video, options.question, model, method, answer, sampling=sampling, **bounds)
+        text = json.dumps(found.summary(), ensure_ascii=False) if options.json else _line(found)
+        print(printable(text, "\n"), flush=True)
+    return 0
+
+
+def _line(found: Least) -> str:
+    """The row of a compressor, and below it what the row does not say."""
+    from gleanvid.metrics.least import percent
+
+    above, below = found.above, found.below
+    keeps = percent(above.ratio) if above else "-"
+    tokens = above.tokens if above else "-"
+    loses = percent(below.ratio) if below else "-"
+    other = (below.run.answer if below.run else "(refused)") if below else ""
+    row = f"{found.method:<14} {keeps:>9} {tokens:>7} {loses:>9}  {other}"
+    is_plain = above and below and below.run and not found.came_back
+    return row if is_plain else f"{row}\n{'':<14} {found}"

@@ -1,0 +1,194 @@
+"""Least retention ratio that keeps an answer: which ratio to try next, and what the tries say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gleanvid.metrics.agreement import same_answer
+from gleanvid.run import Run
+
+LOW = 0.01  # least ratio that is tried
+PASSES = 7
+SPREAD = 3  # first tries, evenly spread on a log scale: bisection alone sees no answer come back
+
+
+@dataclass(frozen=True, eq=False)
+class Try:
+    """One retention ratio of a search.
+
+    Args:
+        ratio: the retention ratio.
+        tokens: visual tokens that it asks for.
+        run: the run; None where the compressor refused the ratio.
+        kept: whether the answer has the words of the reference.
+        error: why the compressor refused.
+    """
+
+    ratio: float
+    tokens: int
+    run: Run | None = None
+    kept: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Least:
+    """Search for the least retention ratio of one compressor that keeps an answer.
+
+    The break lies between :attr:`below`, the highest ratio with another answer, and :attr:`above`,
+    the lowest one tried above it. Ratios that were not tried may differ.
+
+    Args:
+        method: title of the compressor.
+        answer: the reference; see :func:`gleanvid.metrics.same_answer`.
+        num_tokens: visual tokens of the clip.
+        low: least retention ratio to try, in (0, high).
+        high: retention ratio below which to search, at most 1. It is not tried.
+        passes: most answers to ask for.
+        tries: in the order in which they were asked.
+
+    Raises:
+        ValueError: a range or a number of passes that cannot be searched.
+
+    >>> search = Least("GleanVID", "A red star.", num_tokens=1600)
+    >>> search.next_ratio
+    0.3163
+    """
+
+    method: str
+    answer: str
+    num_tokens: int
+    low: float = LOW
+    high: float = 1.0
+    passes: int = PASSES
+    tries: tuple[Try, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_search(self.low, self.high, self.passes)
+
+    @property
+    def next_ratio(self) -> float | None:
+        """The retention ratio to try next; None once the search is over."""
+        if len(self.tries) >= self.passes:
+            return None
+        least, most = self._range
+        tried = {one.tokens for one in self.tries}
+        for step in range(SPREAD, 0, -1):
+            count = round(least * (most / least) ** (step / (SPREAD + 1)))
+            if count not in tried and least <= count < most:
+                return self._ratio(count)
+        failed, kept = self._bracket
+        middle = max(failed + 1, round(math.sqrt(failed * kept)))
+        return self._ratio(middle) if middle < kept else None
+
+    def answered(self, ratio: float, run: Run) -> Least:
+        """Return the search with the answer at a ratio."""
+        kept = same_answer(run.answer, self.answer)
+        return self._with(Try(ratio, self._tokens(ratio), run, kept))
+
+    def refused(self, ratio: float, error: str) -> Least:
+        """Return the search with a ratio that the compressor refused."""
+        return self._with(Try(ratio, self._tokens(ratio), error=error))
+
+    @property
+    def above(self) -> Try | None:
+        """The lowest try that kept the answer above the break; None if none did."""
+        failed, _ = self._bracket
+        kept = [one for one in self.tries if one.kept and one.tokens > failed]
+        return min(kept, key=lambda one: one.tokens, default=None)
+
+    @property
+    def below(self) -> Try | None:
+        """The highest try that lost the answer or was refused; None if none was."""
+        return max((one for one in self.tries if not one.kept), key=_tokens, default=None)
+
+    @property
+    def ratio(self) -> float | None:
+        """The least retention ratio that kept the answer; None if only more than was tried does."""
+        return self.above.ratio if self.above else None
+
+    @property
+    def came_back(self) -> tuple[Try, ...]:
+        """Tries below the break that have the answer again, the highest first."""
+        failed, _ = self._bracket
+        again = [one for one in self.tries if one.kept and one.tokens < failed]
+        return tuple(sorted(again, key=_tokens, reverse=True))
+
+    def __str__(self) -> str:
+        """Sentences: "GleanVID keeps it down to 3.8 %." and what else is to be said."""
+        above, below = self.above, self.below
+        if above is None and below is None:
+            return f"{self.method}: nothing was tried."
+        least = f"keeps it down to {percent(above.ratio)}" if above else ""
+        if below is None:
+            return f"{self.method} {least}, the least that was tried."
+        if below.error:
+            said = f"{least}; it refuses less" if least else f"refuses {percent(below.ratio)}"
+            return f"{self.method} {said}: {below.error}."
+        said = f"{self.method} {least or f'loses it already at {percent(below.ratio)}'}."
+        if not self.came_back:
+            return said
+        again = " and ".join(percent(one.ratio) for one in self.came_back)
+        return f"{said} Not monotone: lost at {percent(below.ratio)}, there again at {again}."
+
+    def summary(self) -> dict[str, Any]:
+        """Return the result and all tries in their order, ready for JSON."""
+        return {
+            "method": self.method,
+            "reference": self.answer,
+            "ratio": self.ratio,
+            "tokens": self.above.tokens if self.above else None,
+            "num_tokens": self.num_tokens,
+            "came_back": [one.ratio for one in self.came_back],
+            "tries": [
+                {"ratio": one.ratio, "tokens": one.tokens, "kept": one.kept}
+                | ({"answer": one.run.answer} if one.run else {"error": one.error})
+                for one in self.tries
+            ],
+        }
+
+    def _with(self, one: Try) -> Least:
+        return replace(self, tries=(*self.tries, one))
+
+    @property
+    def _range(self) -> tuple[int, int]:
+        """The least count of tokens to try, and the count below which to search."""
+        return max(1, self._tokens(self.low)), self._tokens(self.high)
+
+    @property
+    def _bracket(self) -> tuple[int, int]:
+        """The highest count without the answer, and the lowest with it above that."""
+        least, most = self._range
+        failed = max((one.tokens for one in self.tries if not one.kept), default=least - 1)
+        kept = [one.tokens for one in self.tries if one.kept and one.tokens > failed]
+        return failed, min(kept, default=most)
+
+    def _tokens(self, ratio: float) -> int:
+        return math.floor(ratio * self.num_tokens + 1e-9)  # as Compressor.budget
+
+    def _ratio(self, count: int) -> float:
+        """The shortest decimal fraction that asks for this many tokens."""
+        for digits in range(2, 9):
+            ratio = math.ceil(count / self.num_tokens * 10**digits) / 10**digits
+            if self._tokens(ratio) == count:
+                return ratio
+        return count / self.num_tokens
+
+
+def check_search(low: float, high: float, passes: int) -> None:
+    """Raise ``ValueError`` for a range or a number of passes that cannot be searched."""
+    if not 0 < low < high <= 1:
+        raise ValueError(f"low={low!r} and high={high!r} must be 0 < low < high <= 1")
+    if not isinstance(passes, int) or passes < 1:
+        raise ValueError(f"passes={passes!r} must be a whole number of at least 1")
+
+
+def percent(ratio: float) -> str:
+    """Format a fraction with two significant digits: ``3.8 %``, ``32 %``."""
+    return f"{float(f'{100 * ratio:.2g}'):g} %"
+
+
+def _tokens(one: Try) -> int:
+    return one.tokens

@@ -1,0 +1,49 @@
+"""The viewer in one HTML file: opened from a disk, without a network, with text of strangers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.session.actions.take_away import web_page
+from tests.browser.alone import settle
+from tests.browser.viewer_case import made_case  # noqa: F401
+
+QUESTION = "</script><img src=x onerror=alert(1)> $modules what moves?"
+LIT = """() => { const { width, height } = document.querySelector("[data-side=a] .gv-frame");
+  const pixels = document.querySelector("[data-side=a] .gv-frame").getContext("2d");
+  return new Set(pixels.getImageData(0, 0, width, height).data).size; }"""  # values on the canvas
+
+
+@pytest.fixture
+def page(browser, case, tmp_path):
+    runs = [replace(run, question=QUESTION, answer=QUESTION) for run in case.runs[:3]]
+    video = replace(runs[0].video, name=f"{QUESTION}.mp4")
+    (tmp_path / "run.html").write_text(
+        web_page([replace(run, video=video) for run in runs], case.tokens), encoding="utf-8"
+    )
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.requested, page.errors = [], []
+    page.on("request", lambda request: page.requested.append(request.url))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda line: page.errors.append(line.text))
+    page.goto((tmp_path / "run.html").as_uri())
+    page.wait_for_selector(".gv-viewer[data-state=ready]")
+    yield page
+    context.close()
+
+
+def test_file_shows_frames_steps_through_units_and_runs_no_text(page, tmp_path):
+    assert page.evaluate(LIT) > 20
+    before = page.locator(".gv-clock").inner_text()
+    page.locator(".gv-scrub").press("End")
+    settle(page)
+    assert page.locator(".gv-clock").inner_text() != before
+    page.locator("[data-act=swap]").click()
+    assert page.locator("h1").inner_text() == QUESTION
+    assert QUESTION in page.locator("[data-side=a] .gv-reply").inner_text()
+    assert page.locator("img").count() == 0 and page.errors == []
+    elsewhere = [url for url in page.requested if not url.startswith("data:")]
+    assert elsewhere == [(tmp_path / "run.html").as_uri()]

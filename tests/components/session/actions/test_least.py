@@ -1,0 +1,58 @@
+"""The least ratio that keeps the answer: every compressor, its break, and what a stop leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.session.actions.least import NO_METHODS, least
+from components.session.request import Request
+from components.session.work.engine import Engine
+from gleanvid import COMPRESSORS
+from tests.components.fake import FakeBackend
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+class Fading(FakeBackend):
+    """Its answers are shorter below a fifth of the tokens."""
+
+    def stream_answer(self, question, model, stop):
+        self.words = 6 if question.compressor.retention_ratio >= 0.2 else 3
+        return super().stream_answer(question, model, stop)
+
+
+def found(engine, clip, names):
+    engine.pages.start("me")
+    request = Request(clip, 8, "builtin")
+
+    def make(name, ratio):
+        return COMPRESSORS[name](retention_ratio=ratio)
+
+    yield from least(engine, "me", request, "What moves?", names, make)
+
+
+def test_every_compressor_has_its_break_and_the_run_below_it(clip):
+    engine = Engine(Fading())
+    last = list(found(engine, clip, ["gleanvid", "full", "dycoke"]))[-1]
+    ours, floored = last.value["rows"]
+    assert ours["text"].startswith("GleanVID keeps it down to 2")  # 20 to 21 %
+    below = engine.runs.get(ours["id"])
+    assert 0.18 < below.compressor["retention_ratio"] < 0.2 and below.answer in ours["other"]
+    assert "refuses less" in floored["text"]
+    assert last.done and last.value["done"] and engine.backend.encodes == 1
+    assert len(engine.queue) == 0 and not engine.pages.busy("me")
+
+
+def test_a_stop_leaves_what_was_found_until_then(clip):
+    engine = Engine(Fading())
+    updates = found(engine, clip, ["uniform", "random"])
+    for update in updates:
+        if update.notice and update.notice["text"].startswith("Random"):
+            engine.pages.stop("me")
+    assert update.notice["text"] == "Stopped." and update.done
+    assert [row["text"][:7] for row in update.value["rows"]] == ["Uniform"]
+
+
+def test_without_a_compressor_to_search_it_says_so(clip):
+    (only,) = found(Engine(FakeBackend()), clip, ["full"])
+    assert only.notice["text"] == NO_METHODS and only.done

@@ -1,0 +1,53 @@
+"""The least ratio that keeps an answer: found within the passes, honest where it is no break."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from gleanvid.metrics.least import Least
+
+
+def searched(is_kept, num_tokens=1600, floor=0, **settings):
+    """The search of a model whose answer hangs on the count of tokens alone."""
+    found = Least("M", "A red star.", num_tokens, **settings)
+    while (ratio := found.next_ratio) is not None:
+        tokens = int(ratio * num_tokens + 1e-9)
+        run = SimpleNamespace(answer="a red star" if is_kept(tokens) else "a moon")
+        found = found.refused(ratio, "no") if tokens < floor else found.answered(ratio, run)
+    return found
+
+
+@pytest.mark.parametrize("least", [17, 60, 199, 700, 1300])
+def test_break_is_found_within_a_tenth_in_seven_answers(least):
+    found = searched(lambda tokens: tokens >= least)
+    assert found.below.tokens < least <= found.above.tokens <= 1.1 * found.below.tokens + 1
+    assert len(found.tries) <= 7 and not found.came_back
+    assert str(found).startswith("M keeps it down to ")
+
+
+@pytest.mark.parametrize("least", range(1, 12))
+def test_with_enough_answers_the_break_is_between_neighbours(least):
+    found = searched(lambda tokens: tokens >= least, num_tokens=12, passes=99)
+    assert (found.above.tokens if found.above else 12) == least
+    assert (found.below.tokens if found.below else 0) == least - 1
+    assert len({one.tokens for one in found.tries}) == len(found.tries) <= 8
+
+
+def test_an_answer_that_comes_back_is_told_and_does_not_move_the_break():
+    found = searched(lambda tokens: tokens >= 300 or tokens < 60)
+    assert 300 <= found.above.tokens < 330
+    assert {one.tokens for one in found.came_back} == {51}
+    assert "there again at 3.2 %" in str(found)
+    assert found.summary()["came_back"] == [one.ratio for one in found.came_back]
+
+
+def test_a_floor_is_told_from_a_lost_answer():
+    found = searched(lambda tokens: True, floor=400)
+    assert found.below.run is None and 400 <= found.above.tokens < 440
+    assert "refuses less: no." in str(found)
+
+
+@pytest.mark.parametrize("settings", [{"low": 0}, {"low": 0.5, "high": 0.4}, {"passes": 0}])
+def test_what_cannot_be_searched_is_refused(settings):
+    with pytest.raises(ValueError, match="must be"):
+        Least("M", "", 100, **settings)
