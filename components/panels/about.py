@@ -39,13 +39,7 @@ public server after two hours. Whoever knows the address of an uploaded file can
 server that you share, upload nothing private. The page itself talks to this server alone.
 """
 RELEVANCE = "## What mattered\n" + (ASSETS / "relevance.md").read_text(encoding="utf-8")
-METHODS = """
-## Compressors
-
-"""
-
 MODELS = """
-## Models
 What `--model` takes, besides a directory or another checkpoint of the same types. "Class" in the
 column of what was tested means the real class with random weights.
 
@@ -66,8 +60,10 @@ class AboutTab(Tab):
         )
         gr.Markdown(TEXT, elem_classes="gv-about")
         gr.Markdown(RELEVANCE, elem_classes="gv-about gv-models gv-relevance")
-        gr.Markdown(METHODS + methods_table(), elem_classes="gv-about gv-models")
-        gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")
+        with gr.Accordion("Compressors", open=False):
+            gr.Markdown(methods_table(), elem_classes="gv-about gv-models")
+        with gr.Accordion("Models", open=False):
+            gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")
 
     def connect(self, page: Page) -> None:
         self.page = page

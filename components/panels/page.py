@@ -38,7 +38,7 @@ BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
 PHOTO_MODEL = ("Photo encoder, no answers", PHOTOS)
 HEADER = (
     "<h1>GleanVID</h1>"
-    "<p>See what a compressor lets a Video LLM see, and what that does to its answer.</p>"
+    "<p>See what a Video LLM is shown, and what it answers.</p>"
 )
 
 
