@@ -7,7 +7,7 @@
   const WRITE_MS = 300; // between two writes of the address: browsers refuse many in a row
 
   const EDITED = "by_hand.keep"; // tokens of B chosen by hand, until another of its settings changes
-  const OF_B = /^(retention_ratio|compressor|frames|pixels|model)$|\./;
+  const OF_B = /^(retention_ratio|compressor|frames|pixels|from|to|model)$|\./;
 
   const query = new URLSearchParams(location.search); // the address, as it is about to be written
   const defaults = new Map(); // by key in a link

@@ -1,5 +1,8 @@
 """Tokens that a person chose: the text of the choice, what it keeps, and what is refused."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
 import torch
 from hypothesis import given
@@ -66,3 +69,13 @@ def test_it_answers_and_is_no_method_to_choose_from(tmp_path):
     run.save(tmp_path / "run")
     again = gleanvid.Run.load(tmp_path / "run")
     assert from_settings(again.compressor) == gleanvid.by_hand(mask)
+
+
+def test_no_other_method_takes_its_name():
+    @dataclass(frozen=True)
+    class Other(gleanvid.Uniform):
+        name: ClassVar[str] = "by_hand"
+        title: ClassVar[str] = "Other"
+
+    with pytest.raises(ValueError, match="names another method"):
+        gleanvid.register(Other)
