@@ -31,6 +31,7 @@ _HOME = {
     "VideoTokens": "types",
     "ask": "api",
     "ask_many": "api",
+    "by_hand": "compressors.by_hand",
     "compare": "api",
     "compressing": "api",
     "count_tokens": "api",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from gleanvid.attribution.relevance import Relevance as Relevance
     from gleanvid.compressors import COMPRESSORS as COMPRESSORS
     from gleanvid.compressors.base import Compressor as Compressor
+    from gleanvid.compressors.by_hand import by_hand as by_hand
     from gleanvid.compressors.full_tokens import FullTokens as FullTokens
     from gleanvid.compressors.gleanvid import GleanVID as GleanVID
     from gleanvid.compressors.random import Random as Random

@@ -6,6 +6,9 @@
   const MOMENT_MS = 400; // the viewer says that it lags once a preview takes longer
   const WRITE_MS = 300; // between two writes of the address: browsers refuse many in a row
 
+  const EDITED = "by_hand.keep"; // tokens of B chosen by hand, until another of its settings changes
+  const OF_B = /^(retention_ratio|compressor|frames|pixels|from|to|model)$|\./;
+
   const query = new URLSearchParams(location.search); // the address, as it is about to be written
   const defaults = new Map(); // by key in a link
   const current = new Map(); // the last value of each setting
@@ -35,10 +38,14 @@
 
   function gather(values, isLive) {
     const standing = new Map(byKey(values));
-    for (const key of new Set([...gathered.keys(), ...standing.keys()])) {
-      const valueIn = (all) => (all.has(key) ? all.get(key) : defaults.get(key));
-      if (valueIn(standing) !== valueIn(gathered)) gleanvid.writeSetting(key)(valueIn(standing));
+    const valueIn = (all, key) => (all.has(key) ? all.get(key) : defaults.get(key));
+    const changed = [...new Set([...gathered.keys(), ...standing.keys()])]
+      .filter((key) => valueIn(standing, key) !== valueIn(gathered, key));
+    if (version && standing.has(EDITED) && !changed.includes(EDITED) && changed.some((key) => OF_B.test(key))) {
+      document.dispatchEvent(new CustomEvent("gleanvid:edit", { detail: { keep: "" } }));
+      return gather(values.map((value, place) => (packed[place] === "" ? { ...value, [EDITED]: "" } : value)), isLive);
     }
+    for (const key of changed) gleanvid.writeSetting(key)(valueIn(standing, key));
     gathered = standing;
     return [[...values, ++version, isLive]];
   }

@@ -15,6 +15,7 @@ import { make } from "../viewer/dom.js";
  */
 
 const TYPING_MS = 500; // of a number that is typed every digit would be one
+const EDITED = "by_hand.keep";
 const KINDS = { slider, number, list, switch: toggle };
 
 /**
@@ -28,6 +29,7 @@ export function mount({ element, props, watch, fields, shown, method }) {
   document.addEventListener("gleanvid:setting", (/** @type {CustomEvent} */ { detail }) => {
     if (detail.name === "compressor") own.draw(detail.value);
   });
+  document.addEventListener("gleanvid:edit", (/** @type {CustomEvent} */ { detail }) => own.edit(detail.keep));
   own.draw(window["gleanvid"]?.setting?.("compressor") ?? method);
 }
 
@@ -86,6 +88,13 @@ class Settings {
     this.note.textContent = note;
     this.props.value = values;
     this.show();
+  }
+
+  // Tokens of B chosen by hand, as text; "": none.
+  edit(keep) {
+    if (!(EDITED in this.fields) || keep === this.value(EDITED)) return;
+    const { [EDITED]: _, ...others } = this.props.value;
+    this.props.value = keep ? { ...others, [EDITED]: keep } : others;
   }
 
   show() {

@@ -56,7 +56,7 @@ export function attachKeys(viewer, player) {
 }
 
 function onKey(viewer, keys, event) {
-  if (!viewer.clip || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!viewer.clip || viewer.edit.hearKey(event) || event.ctrlKey || event.metaKey || event.altKey) return;
   const { target, shiftKey } = event;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (hasOwnUse(target, key)) return;

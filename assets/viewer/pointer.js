@@ -13,9 +13,10 @@ export function attachPointer(viewer) {
     pane.canvas.addEventListener("pointerleave", () => leave(viewer));
     pane.canvas.addEventListener("click", (event) => {
       const place = viewer.clip ? tokenUnder(viewer, pane, event) : -1;
-      if (place >= 0) pinAt(viewer, pane.key, place);
+      if (place >= 0 && !viewer.edit.takes(pane)) pinAt(viewer, pane.key, place);
     });
   }
+  viewer.edit.attach((event) => tokenUnder(viewer, panes.b, event));
   scrub.addEventListener("input", () => {
     viewer.onHalt();
     viewer.showFrame(Number(scrub.value));

@@ -8,6 +8,7 @@ import { total } from "./clock.js";
 import { Controls } from "./controls.js";
 import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sameGrid } from "./data.js";
 import { Drawing } from "./drawing.js";
+import { Edit } from "./edit.js";
 import { Film } from "./film.js";
 import { Labels } from "./labels.js";
 import { Note } from "./note.js";
@@ -17,7 +18,7 @@ import { Strips } from "./strips.js";
 import { EMPTY, Telling } from "./telling.js";
 import { Pin } from "./token.js";
 import { Tried } from "./tried.js";
-import { frameWords, moment } from "./words.js";
+import { frameWords, openingFrame } from "./words.js";
 
 const OPENING = "Opening the result…";
 const GONE = "This result is no longer on the server. Run it again.";
@@ -71,6 +72,7 @@ export class Viewer {
     this.labels = new Labels(this);
     this.changes = new Changes(this);
     this.pin = new Pin(this);
+    this.edit = new Edit(this);
     this.telling = new Telling(this);
   }
 
@@ -165,15 +167,8 @@ export class Viewer {
     if (!same) this.frame = isOther ? 0 : nearestFrame(clip.value.seconds, this.#at);
     this.choosePair(a, b);
     this.changes.compare(main, this.shown().main);
-    if (isOther) this.showFrame(this.#opening());
+    if (isOther) this.showFrame(openingFrame(this.shown()));
     this.measure();
-  }
-
-  // Where the method on show spends most, else the middle.
-  #opening() {
-    const shown = this.shown();
-    const found = moment(shown);
-    return found ? firstFrame(shown.main.grid, found.unit) : this.clip.value.tiles.count >> 1;
   }
 
   // --- what is chosen ----------------------------------------------------------------------------
@@ -225,6 +220,7 @@ export class Viewer {
     const shown = this.shown();
     this.root.dataset.shown = shown.beside ? "pair" : "one";
     controls.describe(shown);
+    this.edit.describe(shown);
     this.#describeSides(shown);
     this.strips.describe(shown);
     this.film.describe(shown);

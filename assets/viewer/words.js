@@ -2,7 +2,7 @@
 // What the viewer says of the frame on show: its legend, its caption, and one sentence about the
 // run. Text from outside is only ever set as textContent.
 
-import { ABSENT, apartByUnit, fatesIn, keepsAll, overlap } from "./data.js";
+import { ABSENT, apartByUnit, fatesIn, firstFrame, keepsAll, overlap } from "./data.js";
 import { make, plural, short, timeText } from "./dom.js";
 import { droppedIn, isOfRelevance, percent } from "./relevance.js";
 
@@ -106,6 +106,12 @@ export function moment({ main, beside, comparable }) {
   const later = main.stage.budgets.slice(1);
   if (!later.length || Math.max(...later) - Math.min(...later) <= 1) return null;
   return { unit: 1 + later.indexOf(Math.max(...later)), apart: 0 };
+}
+
+// The frame that a clip opens with: where the method on show spends most, else the middle.
+export function openingFrame(shown) {
+  const found = moment(shown);
+  return found ? firstFrame(shown.main.grid, found.unit) : shown.clip.value.tiles.count >> 1;
 }
 
 const sameTokens = ({ main, beside, comparable }) => comparable && apartByUnit(main, beside).every((count) => !count);

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.compressors.by_hand import ByHand
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.plugins import origin
 
@@ -67,6 +68,8 @@ def python(recipe: Recipe) -> str:
     compressor = recipe.compressor
     own = ", ".join(f"{key}={value!r}" for key, value in changed(compressor).items())
     method = f"gleanvid.COMPRESSORS[{compressor.name!r}]({own})"
+    if isinstance(compressor, ByHand):
+        method = f"gleanvid.by_hand({compressor.keep!r})"
     drawing = ", ".join(f"{key}={value!r}" for key, value in sampling(recipe).items())
     settings = f"    sampling=gleanvid.Sampling({drawing}),\n"
     if recipe.pixels:
@@ -104,7 +107,10 @@ def command(recipe: Recipe) -> str:
     if recipe.times and not recipe.asks:
         return WHOLE.format(what="gleanvid compress")
     verb = "ask" if recipe.asks else "compress"
-    words = ["gleanvid", verb, "--model", name, "--compressor", compressor.name]
+    own, method = changed(compressor), compressor.name
+    if isinstance(compressor, ByHand):
+        own, method = {}, f"{method}(keep={compressor.keep})"
+    words = ["gleanvid", verb, "--model", name, "--compressor", method]
     words += [word for key, value in PRECISIONS[precision].items() for word in (f"--{key}", value)]
     words += ["--plugin", plugin_of(compressor)] if plugin_of(compressor) else []
     words += ["--num-frames", str(recipe.frames)]
@@ -116,7 +122,7 @@ def command(recipe: Recipe) -> str:
         key if key == "max_new_tokens" else f"sampling_{key}": value
         for key, value in (sampling(recipe) if recipe.asks else {"out": "tokens"}).items()
     }
-    for key, value in (changed(compressor) | options).items():
+    for key, value in (own | options).items():
         words += [f"--{key.replace('_', '-')}", str(value)]
     words += ["--", recipe.clip]  # it and the question may begin with a dash
     words += [recipe.question] if recipe.asks else []

@@ -13,10 +13,11 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.compressors.base import Compressor, Setting, declared_settings
+from gleanvid.compressors.by_hand import ByHand
 from gleanvid.metrics import saturation
 from gleanvid.types import Compression
 
-from ..session.request import NONE, RATIO, has_free_ratio
+from ..session.request import EDITED, NONE, RATIO, has_free_ratio
 from . import notice
 from .method_settings import MethodSettings
 
@@ -125,10 +126,11 @@ class Controls:
 
 
 def settings_by_key(methods: Methods, start: str, ratio: float) -> dict[str, MethodSetting]:
-    """The settings of every method by key, and the ``ratio`` that they share."""
+    """The settings of every method by key, the ``ratio`` that they share, and an edit of B."""
     _, kind, declared = declared_settings(methods[start])[RATIO]
     found = {RATIO: MethodSetting(RATIO, ratio, kind, declared)}
-    for name, method in methods.items():
+    every: Methods = {**methods, ByHand.name: ByHand}
+    for name, method in every.items():
         for setting, spec in declared_settings(method).items():
             if setting != RATIO:
                 found[f"{name}.{setting}"] = MethodSetting(f"{name}.{setting}", *spec)
@@ -175,6 +177,9 @@ def given_settings(
     """
     method = str(settings["name"])
     own = {f"{method}.{name}": value for name, value in settings.items()}
+    if method == ByHand.name:  # the method that was edited stays in its menu
+        return controls.put({**stood, **own})
+    own[EDITED] = ""
     if has_free_ratio(COMPRESSORS[method]):
         own[RATIO] = settings[RATIO]
     return {controls.method: method} | controls.put({**stood, **own})

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors import METHODS
 from gleanvid.run import Run
 
 from ..files import exports, opening, snippets
@@ -121,7 +121,7 @@ class ExportTab(Tab):
         opened = message(self.words(run, path, values[self.model]))
         shown = view | {"runs": [run_id]}
         found = answers(engine.runs, sides)
-        is_known = run.compressor["name"] in COMPRESSORS
+        is_known = run.compressor["name"] in METHODS
         return {
             self.notice: opened,
             outputs.notice: opened,

@@ -16,6 +16,7 @@ from ..session.actions.ask import Habits
 from ..session.display import Message, PageUpdate
 from ..session.examples import Example
 from ..session.request import (
+    EDITED,
     RATIO,
     Request,
     Sides,
@@ -133,7 +134,7 @@ class Inputs:
 
     def request(self, values: Values) -> Request:
         settings = self.by_key(values)
-        method = settings["compressor"]
+        method = EDITED.partition(".")[0] if settings.get(EDITED) else settings["compressor"]
         recording = self.recordings.get(settings["model"])
         return Request(
             path=recording.path if recording else settings["clip"],

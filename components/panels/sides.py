@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors import COMPRESSORS, METHODS
 
 from ..session.request import ALL_TOKENS, RATIO
 from ..viewer.component import MaskViewer
@@ -67,7 +67,7 @@ class SidesPanel(Panel):
 
     def settings_of(self, run_id: Any) -> Mapping[str, Any] | None:
         run = self.page.engine.runs.get(str(run_id)) if run_id else None
-        known = run is not None and run.compressor.get("name") in COMPRESSORS
+        known = run is not None and run.compressor.get("name") in METHODS
         return run.compressor if run is not None and known else None
 
     def put(

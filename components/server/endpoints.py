@@ -13,7 +13,7 @@ import gradio as gr
 from gradio.data_classes import FileData
 from gradio.utils import get_function_description
 
-from gleanvid.compressors import COMPRESSORS, key_of
+from gleanvid.compressors import COMPRESSORS, METHODS, key_of
 from gleanvid.compressors.base import Compressor
 from gleanvid.metrics import budget_gini
 from gleanvid.run import Run
@@ -217,7 +217,7 @@ class Calls:
     ) -> Request:
         """Return the request of a call. Raises ``gr.Error`` naming a bad argument."""
         try:
-            path, method = uploaded(video), COMPRESSORS[key_of(compressor)]
+            path, method = uploaded(video), METHODS[key_of(compressor)]
             model = self._model(model)
             if type(frames) is not int or not 1 <= frames <= self.max_frames:  # True is an int
                 most = self.max_frames

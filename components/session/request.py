@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gleanvid.compressors import COMPRESSORS, from_settings
+from gleanvid.compressors import COMPRESSORS, METHODS, from_settings
 from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.errors import MALFORMED
 from gleanvid.models.encoded import ClipKey
@@ -37,6 +37,7 @@ SEEDS = 2**31 - 1
 NEW_TOKENS = Range(1, 64, 256)
 NONE = "none"  # how a link writes None
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
+EDITED = "by_hand.keep"  # tokens that a person chose: while it is set, B keeps these
 RATIO = "retention_ratio"  # the setting that all compressors share
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_ANSWERS = (
@@ -221,9 +222,9 @@ def make_compressor(name: str, settings: Mapping[str, Any]) -> Compressor:
     Whole floats become integers where a setting is one, and the retention ratio is ignored if the
     method has no choice of it. Raises ``ValueError`` naming a bad setting.
     """
-    if name not in COMPRESSORS:
+    if name not in METHODS:
         raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
-    method, values = COMPRESSORS[name], dict(settings)
+    method, values = METHODS[name], dict(settings)
     for setting, (_, kind, _) in declared_settings(method).items():
         value = values.get(setting)
         if kind is int and isinstance(value, float) and value.is_integer():

@@ -3,6 +3,7 @@
 Plug-ins add theirs; see :mod:`gleanvid.plugins`.
 """
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from gleanvid.compressors.base import (
     declared_settings,
     setting,
 )
+from gleanvid.compressors.by_hand import ByHand
 from gleanvid.compressors.cdpruner import CDPruner
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
@@ -76,7 +78,7 @@ def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> I
     """Yield the name of a complete method whose name and title are no other's."""
     check_declaration(method)
     others = {key: other.title for key, other in known.items() if key != method.name}
-    taken = set(map(plain, [*others, *others.values()]))
+    taken = set(map(plain, [*others, *others.values(), ByHand.name, ByHand.title]))
     for word in (method.name, method.title):
         if plain(word) in taken:
             raise ValueError(f"{method.__name__}: {word!r} names another method")
@@ -84,6 +86,8 @@ def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> I
 
 
 COMPRESSORS = Registry("gleanvid.compressors", {each.name: each for each in _OWN}, _names)
+# What settings may name. ByHand is no method to choose, compare or sweep: it fits a single grid.
+METHODS: ChainMap[str, type[Compressor]] = ChainMap({ByHand.name: ByHand}, COMPRESSORS)
 
 
 def from_settings(settings: Mapping[str, Any]) -> Compressor:
@@ -93,18 +97,18 @@ def from_settings(settings: Mapping[str, Any]) -> Compressor:
     """
     given = dict(settings)
     name = key_of(given.pop("name", None))
-    method, declared = COMPRESSORS[name], declared_settings(COMPRESSORS[name])
+    method, declared = METHODS[name], declared_settings(METHODS[name])
     if unknown := given.keys() - declared:
         raise ValueError(f"{name} has no setting {min(unknown)}; it has {', '.join(declared)}")
     return method(**given)
 
 
 def key_of(name: Any) -> str:
-    """The key in ``COMPRESSORS`` of a method named by it or by its title, in any case.
+    """The key in ``METHODS`` of a method named by it or by its title, in any case.
 
     Raises ``ValueError`` for an unknown name.
     """
-    return key_in({key: method.title for key, method in COMPRESSORS.items()}, name)
+    return key_in({key: method.title for key, method in METHODS.items()}, name)
 
 
 def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
@@ -136,11 +140,12 @@ def as_compressor(given: Compressor | str | None) -> Compressor | None:
 
 def title_of(name: str) -> str:
     """The display name of the method of this name; the name itself where there is none here."""
-    return COMPRESSORS[name].title if name in COMPRESSORS else name
+    return METHODS[name].title if name in METHODS else name
 
 
 __all__ = [
     "COMPRESSORS",
+    "METHODS",
     "Compressor",
     "Setting",
     "as_compressor",

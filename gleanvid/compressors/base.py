@@ -50,8 +50,8 @@ class Setting:
             return self.optional is not None
         if self.choices is not None:
             return value in self.choices
-        if kind is bool:
-            return isinstance(value, bool)
+        if kind in (bool, str):
+            return isinstance(value, kind)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
         if not abs(value) < math.inf or (kind is int and value != int(value)):

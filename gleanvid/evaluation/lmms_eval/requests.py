@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors import (
-    COMPRESSORS,
+    METHODS,
     Compressor,
     declared_settings,
     from_settings,
@@ -53,7 +53,7 @@ def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
     """The compressor of ``text`` with ``given`` settings. Raises ``ValueError``."""
     written = settings_in(text)
     name = key_of(written.pop("name"))
-    declared = declared_settings(COMPRESSORS[name])
+    declared = declared_settings(METHODS[name])
     values: dict[str, Any] = {}
     for setting, value in (written | dict(given)).items():
         kind = declared[setting][1] if setting in declared else type(value)

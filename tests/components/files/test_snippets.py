@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 import shlex
 from dataclasses import asdict, replace
 
@@ -12,7 +13,7 @@ import pytest
 
 from components.files import snippets
 from components.server.endpoints import Calls
-from gleanvid import COMPRESSORS, GleanVID, Sampling
+from gleanvid import COMPRESSORS, GleanVID, Sampling, by_hand
 from gleanvid.cli import ask, main
 from gleanvid.cli.options import sampling
 
@@ -85,3 +86,13 @@ def test_a_part_of_a_clip_is_in_the_code_or_said_to_be_missing():
     assert " --from 1.5 " in snippets.command(recipe) and "--to" not in snippets.command(recipe)
     assert snippets.curl(recipe, "http://here").startswith("# The API reads whole clips")
     assert snippets.command(replace(recipe, asks=False)).startswith("# gleanvid compress reads")
+
+
+def test_tokens_chosen_by_hand_come_back_from_code_and_command(monkeypatch):
+    method, read = by_hand("2x3x4 0-5 9"), []
+    recipe = replace(RECIPE, compressor=method)
+    (call,) = re.findall(r"gleanvid\.by_hand\('(.*)'\)", snippets.python(recipe))
+    monkeypatch.setattr(ask, "_ask", lambda options: read.append(options) or 0)
+    assert main(shlex.split(snippets.command(recipe))[1:]) == 0
+    own = {name: getattr(read[0], name) for name in read[0].settings}
+    assert by_hand(call) == read[0].method(**own) == method

@@ -1,0 +1,118 @@
+"""ByHand: the tokens that a person chose, for questions such as "what if this were not there?"."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.types import Compression, VideoTokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_TEXT = re.compile(r"\d{1,5}(x\d{1,5}){2}( \d{1,9}(-\d{1,9})?)+")
+_FORM = "must be a grid and the tokens kept of it, such as '2x3x4 0-5 9'"
+_LARGEST = 2**24  # tokens of a grid: a link must not fill the memory
+_SHOWN = 40  # characters of a refused text
+
+
+@dataclass(frozen=True)
+class ByHand(Compressor):
+    """Keeps exactly the tokens that its setting names; :func:`by_hand` writes the setting.
+
+    Args:
+        retention_ratio: Follows from ``keep``; any value that is passed is replaced.
+        keep: Units, rows and columns of the grid, then ranges of flat indices:
+            "2x3x4 0-5 9" keeps seven of 24 tokens.
+
+    Raises:
+        ValueError: ``keep`` has another form, names no token or one outside its grid; or, on
+            compressing, the video has another grid.
+
+    >>> ByHand(keep="2x3x4 0-5 9").compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
+    7
+    """
+
+    name: ClassVar[str] = "by_hand"
+    title: ClassVar[str] = "Edited by hand"
+    paper: ClassVar[str] = "no method: tokens chosen by a person"
+
+    retention_ratio: float = setting(1.0, "Follows from keep", low=1.0, high=1.0)  # no choice
+    keep: str = setting("", "Grid and ranges of the tokens kept, such as 2x3x4 0-5 9", open=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "retention_ratio", float(self._mask().float().mean()))
+
+    def _compress(self, tokens: VideoTokens) -> Compression:
+        mask = self._mask()
+        if tuple(mask.shape) != tuple(tokens.grid):
+            raise ValueError(
+                f"these tokens were chosen by hand on a grid of {_grid_text(mask.shape)}; "
+                f"this video has {_grid_text(tokens.grid)}"
+            )
+        keep = mask.flatten().nonzero().squeeze(1)
+        return Compression.pruned(keep.to(tokens.features.device), tokens.grid)
+
+    def _mask(self) -> Tensor:
+        """bool [T, rows, columns] of the kept tokens."""
+        text = self.keep
+        if not isinstance(text, str) or not _TEXT.fullmatch(text):
+            raise ValueError(f"keep={_short(text)} {_FORM}")
+        first, *ranges = text.split()
+        grid = tuple(map(int, first.split("x")))
+        total = math.prod(grid)
+        if total > _LARGEST:
+            raise ValueError(f"keep={_short(text)} must be for a grid of at most {_LARGEST} tokens")
+        mask = torch.zeros(total, dtype=torch.bool)
+        for low, _, high in (one.partition("-") for one in ranges):
+            if not int(low) <= int(high or low) < total:
+                raise ValueError(
+                    f"keep={_short(text)} must name tokens from 0 to {total - 1}, the lower end of "
+                    "a range first"
+                )
+            mask[int(low) : int(high or low) + 1] = True
+        return mask.reshape(grid)
+
+
+def by_hand(keep: Tensor | Sequence[int] | str, grid: tuple[int, int, int] | None = None) -> ByHand:
+    """Return the compressor that keeps these tokens and no others.
+
+    Args:
+        keep: bool [T, rows, columns], True for every token to keep; or flat indices in any order;
+            or the text that :class:`ByHand` takes.
+        grid: (T, rows, columns) of the video; needed with indices.
+
+    Raises:
+        ValueError: No token is kept, an index is outside the grid, or the grid is missing.
+
+    >>> by_hand([9, 0, 1, 2], grid=(2, 3, 4)).keep
+    '2x3x4 0-2 9'
+    """
+    if isinstance(keep, str):
+        return ByHand(keep=keep)
+    given = torch.as_tensor(keep)
+    if given.dtype == torch.bool and given.ndim == 3:
+        (units, rows, columns), given = given.shape, given.flatten().nonzero().squeeze(1)
+        grid = (units, rows, columns)
+    if grid is None or given.dtype == torch.bool or given.ndim != 1:
+        raise ValueError("keep must be a bool mask [T, rows, columns], or indices with their grid")
+    indices = given.unique().tolist()
+    starts = [n for place, n in enumerate(indices) if not place or indices[place - 1] != n - 1]
+    stops = [n for n, after in zip(indices, [*indices[1:], None], strict=True) if after != n + 1]
+    ranges = (f"{a}" if a == b else f"{a}-{b}" for a, b in zip(starts, stops, strict=True))
+    return ByHand(keep=" ".join([_grid_text(grid), *ranges]))
+
+
+def _grid_text(grid: Sequence[int]) -> str:
+    return "x".join(map(str, grid))
+
+
+def _short(text: object) -> str:
+    written = repr(text)
+    return written if len(written) <= _SHOWN else f"{written[: _SHOWN - 1]}…"

@@ -1,0 +1,124 @@
+"""Tokens of B edited by hand: pointer, rectangle, keyboard, all units, without the object."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from tests.browser.steps import answered, named, settle, slider, until
+from tests.browser.test_page_whole import AXE, with_axe
+from tests.components.fake import COLUMNS, ROWS
+
+FRAME = "[data-side=b] .gv-frame"
+PER_UNIT = ROWS * COLUMNS
+EDITED = "by_hand.keep"
+
+
+@pytest.fixture(name="page")
+def edited_page(fresh, address):
+    """The square with half of its tokens, in edit mode."""
+    fresh.goto(f"{address}/?clip=square.mp4&ratio=0.5")
+    named(fresh, "b", "GleanVID 50 %")
+    fresh.press(".gv-scrub", "Home")
+    fresh.get_by_role("button", name="Edit B").click()
+    fresh.get_by_role("group", name="Edit B").wait_for()
+    yield fresh
+    assert fresh.errors == []
+
+
+def kept(page) -> set[int]:
+    """The tokens that the address names."""
+    text = parse_qs(urlparse(page.url).query).get(EDITED, [""])[0]
+    found = [list(map(int, part.split("-"))) for part in text.split()[1:]]
+    return {token for ends in found for token in range(ends[0], ends[-1] + 1)}
+
+
+def counted(page) -> int:
+    return int(re.search(r"[\d,]+", page.locator(".gv-edit output").inner_text())[0])
+
+
+def at(page, place: int) -> tuple[float, float]:
+    """The middle of a token in the window."""
+    box = page.locator(FRAME).bounding_box()
+    row, column = divmod(place, COLUMNS)
+    x, y = (column + 0.5) / COLUMNS, (row + 0.5) / ROWS
+    return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+
+def test_a_click_changes_one_token_and_the_answer_is_of_the_edit(page):
+    budget = counted(page)
+    page.mouse.click(*at(page, 7))
+    until(page, lambda: kept(page))
+    after, by_one = kept(page), counted(page) - budget
+    assert abs(by_one) == 1 and len(after) == counted(page) and (7 in after) == (by_one > 0)
+    page.wait_for_function(
+        "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Edited by hand')"
+    )
+    assert f"1 {'above' if by_one > 0 else 'below'} the budget of {budget}" in (
+        page.locator(".gv-edit output").inner_text()
+    )
+    page.click("#gv-ask")
+    answered(page)
+    slider(page, "Retention").fill("0.3")  # another setting ends the edit
+    named(page, "b", "GleanVID 30 %")
+    until(page, lambda: EDITED not in page.url)
+    assert page.get_by_role("group", name="Edit B").is_hidden()
+
+
+def test_a_rectangle_becomes_what_its_first_token_was_not_in_all_units(page):
+    page.get_by_role("checkbox", name="All units").check()
+    places = [row * COLUMNS + column for row in (1, 2) for column in (2, 3, 4)]
+    for _ in range(2):
+        before = kept(page)
+        page.mouse.move(*at(page, places[0]))
+        page.mouse.down()
+        page.mouse.move(*at(page, places[-1]), steps=4)
+        assert page.locator(".gv-brush").is_visible()
+        page.mouse.up()
+        until(page, lambda before=before: kept(page) not in (set(), before))
+        units = {token // PER_UNIT for token in kept(page)}
+        inside = [unit * PER_UNIT + place in kept(page) for unit in units for place in places]
+        assert len(units) > 1 and len(set(inside)) == 1
+        assert page.locator(".gv-brush").is_hidden()
+
+
+def test_the_keyboard_edits_undoes_and_leaves(page):
+    press, budget = page.keyboard.press, counted(page)
+    press("ArrowRight")
+    press("Space")
+    first = counted(page)
+    press("ArrowDown")
+    press("Enter")
+    second = counted(page)
+    assert abs(first - budget) == abs(second - first) == 1
+    press("Control+z")
+    assert counted(page) == first
+    press("Control+z")
+    assert counted(page) == budget
+    until(page, lambda: EDITED not in page.url)  # nothing is edited any more
+    press("Control+Shift+Z")
+    assert counted(page) == first
+    until(page, lambda: len(kept(page)) == first)
+    press("Escape")
+    assert page.get_by_role("group", name="Edit B").is_hidden()
+    until(page, lambda: len(kept(page)) == first)  # B stays as it was edited
+    page.reload()
+    page.wait_for_function(
+        "document.querySelector('[data-pick=b] .gv-title')?.textContent.startsWith('Edited by')"
+    )
+
+
+def test_without_the_object_none_of_its_tokens_is_kept(fresh, address):
+    fresh.goto(f"{address}/?ratio=0.5")
+    named(fresh, "b", "GleanVID 50 %")
+    words = fresh.locator("[data-side=b] .gv-evidence span").first
+    words.filter(has_text="Object tokens kept").wait_for()
+    fresh.get_by_role("button", name="Edit B").click()
+    fresh.get_by_role("button", name="Without this object").click()
+    words.filter(has_text="Object tokens kept: 0 of").wait_for()
+    with_axe(fresh)
+    settle(fresh)
+    assert fresh.evaluate(AXE, None) == []
+    assert fresh.errors == []
