@@ -36,10 +36,7 @@ from .talk import TalkPanel
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
 PHOTO_MODEL = ("Photo encoder, no answers", PHOTOS)
-HEADER = (
-    "<h1>GleanVID</h1>"
-    "<p>See what a Video LLM is shown, and what it answers.</p>"
-)
+HEADER = "<h1>GleanVID</h1><p>See what a Video LLM is shown, and what it answers.</p>"
 
 
 def build_app(
