@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -196,7 +197,7 @@ def test_bad_options_are_sentences(folder, change, said, capsys, tmp_path):
 def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder, capsys):
     assert main(["diagnose", str(folder), "--out", __file__]) == 2
     said = capsys.readouterr().err
-    assert "cannot write to" in said and "1/" not in said
+    assert "cannot write to" in said and not re.search(r"\d/\d", said)
 
 
 def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
