@@ -118,7 +118,8 @@ def checked_json(body: bytes) -> bytes:
         raise RefusedError(413, "The request holds too much, or is nested too deeply.")
     try:
         content = json.loads(body.decode())  # json would guess the encoding of bytes
-        json.dumps(content, ensure_ascii=False).encode()  # lone surrogates cannot be written
+        # Neither lone surrogates nor infinite numbers can be written.
+        json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The request is no JSON.") from error
     if isinstance(content, dict):

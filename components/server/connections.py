@@ -98,6 +98,16 @@ class Connection(H11Protocol):
         self.received += len(data)
         super().data_received(data)
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer a malformed request. Whatever works on it has nobody left to answer."""
+        try:
+            super().send_400_response(msg)
+        except h11.LocalProtocolError:  # it was answered before its end came
+            self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self.received, self.since = 0, self.loop.time()

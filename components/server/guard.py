@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from functools import lru_cache
 
 from starlette.concurrency import run_in_threadpool
@@ -124,20 +124,21 @@ class Guard:
             begun[:] = begun or [message]
             await send(message)
 
-        with suppress(ClientDisconnect):
-            try:
-                self._check(scope, name)
-                if scope["method"] == "POST":
-                    return await self._post(scope, receive, noted, name)
-                if scope["path"] in PAGES:
-                    return await self._page(scope, receive, noted)
-                await self.app(without_mirrored(scope), receive, noted)
-            except RefusedError as refused:
-                await _refuse(send, refused.status, refused.text)
-            except Exception as error:  # uvicorn would log all that was sent
-                FAILURE_LOG.print_exc()
-                if not begun:
-                    await _refuse(send, *_fault(error))
+        try:
+            self._check(scope, name)
+            if scope["method"] == "POST":
+                return await self._post(scope, receive, noted, name)
+            if scope["path"] in PAGES:
+                return await self._page(scope, receive, noted)
+            await self.app(without_mirrored(scope), receive, noted)
+        except ClientDisconnect:
+            pass
+        except RefusedError as refused:
+            await _refuse(send, refused.status, refused.text)
+        except Exception as error:  # uvicorn would log all that was sent
+            FAILURE_LOG.print_exc()
+            if not begun:
+                await _refuse(send, *_fault(error))
 
     def _check(self, scope: Scope, name: str) -> None:
         """Raise ``RefusedError`` for what can be judged before the body is read."""

@@ -1,7 +1,11 @@
 """Faults in Gradio's routes leave one bounded line in the log, never what a visitor sent."""
 
 import errno
+import json
 import logging
+import socket
+import time
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -9,6 +13,7 @@ from gradio.route_utils import GradioUploadFile
 
 from tests.server.running import running
 
+JSON = {"content-type": "application/json"}
 FORGED = "\u001b[31mFORGED\nERROR: forged line"
 
 
@@ -23,6 +28,7 @@ def address():
     [
         ("POST", "/gradio_api/call/v2/ask", {}, "A value of this request cannot be used"),
         ("POST", "/gradio_api/call/v2/ask", {FORGED * 5000: 1}, "A value of this request"),
+        ("POST", "/gradio_api/run/predict", {"trigger_id": float("inf")}, "The request is no JSON"),
         ("GET", "/?page=x", None, "There is nothing here"),
         ("GET", "/gradio_api/call/ask/%00", None, "There is nothing here"),
     ],
@@ -31,7 +37,8 @@ def test_fault_of_a_route_is_a_sentence_and_one_bounded_line(
     address, caplog, method, path, body, sentence
 ):
     with caplog.at_level(logging.INFO):
-        answer = httpx.request(method, address + path, json=body, timeout=20)
+        content = None if body is None else json.dumps(body)
+        answer = httpx.request(method, address + path, content=content, headers=JSON, timeout=20)
     assert 400 <= answer.status_code < 500 and answer.text.startswith(sentence)
     lines = [record for record in caplog.records if record.name != "httpx"]
     assert not any(record.exc_info for record in lines)
@@ -54,3 +61,21 @@ def test_wrong_number_of_values_is_a_sentence(address, count):
     call = f"{address}/gradio_api/call/ask"
     event = httpx.post(call, json={"data": [None] * count}).json()["event_id"]
     assert "cannot be used: some are missing" in httpx.get(f"{call}/{event}").text
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/gradio_api/run/predict"])
+@pytest.mark.parametrize("waits", [True, False])  # for the answer, before it sends its body
+def test_malformed_body_leaves_at_most_one_short_line_in_the_log(address, caplog, path, waits):
+    host = urlsplit(address)
+    head = f"POST {path} HTTP/1.1\r\nHost: {host.netloc}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with socket.create_connection((host.hostname, host.port), timeout=5) as visitor:
+        visitor.sendall(head.encode() if waits else f"{head}ZZZ\r\n".encode())
+        if waits:
+            time.sleep(0.3)
+            visitor.sendall(b"ZZZ\r\n")
+        answer = visitor.recv(1000)
+        while visitor.recv(1000):
+            pass
+    assert answer.startswith(b"HTTP/1.1 40")
+    assert not any(record.exc_info for record in caplog.records)
+    assert len("".join(record.getMessage() for record in caplog.records)) < 100
