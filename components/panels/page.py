@@ -35,7 +35,7 @@ from .sides import SidesPanel, TokensTab
 from .talk import TalkPanel
 
 BUILT_IN_MODEL = ("Built-in (tiny)", BUILT_IN)
-PHOTO_MODEL = ("Photo encoder, no answers", PHOTOS)
+PHOTO_MODEL = ("Photo encoder", PHOTOS)
 HEADER = "<h1>GleanVID</h1><p>See what a Video LLM is shown, and what it answers.</p>"
 
 
