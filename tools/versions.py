@@ -33,9 +33,10 @@ FAMILIES = "qwen3_vl,llava_onevision"
 CANNOT = 75  # EX_TEMPFAIL
 HEAD = f"""# Versions
 
-`make test-python PYTHON=python3.13` writes a row, with `OLDEST=1` for the oldest packages that `pyproject.toml` allows.
-Each row is a run of the core tests on a CPU: {", ".join(f"`tests/{name}`" for name in CORE)}, without slow ones, on the
-families `{FAMILIES.replace(",", "`, `")}`.
+`make test-python PYTHON=python3.13` writes a row, with `OLDEST=1` for the oldest packages that
+`pyproject.toml` allows. Each row is a run of the core tests on a CPU, without slow ones and on the
+families `{FAMILIES.replace(",", "`, `")}`:
+{", ".join(f"`tests/{name}`" for name in CORE)}.
 
 | Python | packages | {" | ".join(PACKAGES)} | core tests |
 |---|---|{"---|" * (len(PACKAGES) + 1)}
