@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 _ESCAPES = {
     **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "[": "{[}",  # first in a row, a bare one is an option of the command before it
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{
         "²": r"\textsuperscript{2}",
@@ -52,8 +53,9 @@ def latex_table(
 
 
 def escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is."""
-    return "".join(_ESCAPES.get(sign, sign) for sign in text)
+    """Return text that LaTeX prints as it is, a number with a minus sign in place of a hyphen."""
+    plain = "".join(_ESCAPES.get(sign, sign) for sign in text)
+    return re.sub(r"^-(?=\d)", "$-$", plain)
 
 
 def _line(cells: Collection[str] | map[str]) -> str:
