@@ -42,8 +42,9 @@ def read_video(
     Args:
         path: the file.
         num_frames: at most this many frames.
-        backend: "pyav" (exact), "torchcodec" (PyTorch's; the same frames of undamaged files),
-            "decord" (as in LMMs-Eval) or "opencv" (last resort).
+        backend: "pyav" (exact), "torchcodec" (PyTorch's; the same frames of undamaged files,
+            and seconds slower to start, unless ``isolate`` is False), "decord" (as in LMMs-Eval)
+            or "opencv" (last resort).
         max_side: pixels; larger frames are scaled down as they are decoded.
         timeout_s: seconds after which the decoding process is stopped.
         isolate: False decodes in this process, about 0.4 s faster and without any limit on time or
