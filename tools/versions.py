@@ -37,6 +37,7 @@ HEAD = f"""# Versions
 `pyproject.toml` allows. Each row is a run of the core tests on a CPU, without slow ones and on the
 families `{FAMILIES.replace(",", "`, `")}`:
 {", ".join(f"`tests/{name}`" for name in CORE)}.
+What a row says of failures is in [Limits and evidence](../docs/limits.md#what-was-tested).
 
 | Python | packages | {" | ".join(PACKAGES)} | core tests |
 |---|---|{"---|" * (len(PACKAGES) + 1)}
