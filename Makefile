@@ -15,7 +15,7 @@ VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py cac
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test test-vllm static tables docs lock audit release clean
+.PHONY: app quick test test-vllm static tables docs lock audit release test-python clean
 
 app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
@@ -35,6 +35,10 @@ test-vllm:
 	for file in $(or $(ARGS),$(VLLM)); do \
 		PYTHONPATH=. OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest -W ignore $$file || exit 1; \
 	done
+
+# The core tests on another Python, with the newest packages or with OLDEST=1 the oldest: results/versions.md.
+test-python: .venv/uv
+	nice $(BIN)/python tools/versions.py $(PYTHON) $(if $(OLDEST),--oldest) $(ARGS)
 
 static: .venv/dev
 	$(BIN)/ruff format --check .
@@ -101,4 +105,4 @@ release: .venv/dev
 	$(PYTEST) tests/test_release.py
 
 clean:
-	rm -rf .venv .venv-vllm build dist docs/_build docs/reference/generated *.egg-info
+	rm -rf .venv .venv-vllm .venv-python build dist docs/_build docs/reference/generated *.egg-info

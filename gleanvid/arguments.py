@@ -41,7 +41,7 @@ class Frames:
         num_frames: sampled from a video file; frames in memory are all used.
         max_pixels: bound on the pixels of all frames together as the model sees them; None takes
             what the model was loaded with.
-        backend: what decodes a file, "pyav", "decord" or "opencv".
+        backend: what decodes a file, "pyav", "torchcodec", "decord" or "opencv".
         start: first second of a file to sample from; None: its first. Times stay those of the file.
         end: last second of a file to sample from; None: its last.
 

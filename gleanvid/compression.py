@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from gleanvid.devices import moved
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -159,12 +161,12 @@ class Compression:
         return replace(self, **parts, state=later.state)
 
     def to(self, device: torch.device | str) -> Compression:
-        """The same record with every tensor on ``device``."""
-        moved: dict[str, Any] = {
-            name: {key: value.to(device) for key, value in getattr(self, name).items()}
+        """The same record with every tensor on ``device``; see :func:`gleanvid.devices.moved`."""
+        parts: dict[str, Any] = {
+            name: {key: moved(value, device) for key, value in getattr(self, name).items()}
             for name in _NAMED
         }
         for name in ("keep", "group", "weight", "mixing"):
             part = getattr(self, name)
-            moved[name] = None if part is None else part.to(device)
-        return replace(self, **moved)
+            parts[name] = None if part is None else moved(part, device)
+        return replace(self, **parts)

@@ -11,7 +11,10 @@ import pytest
 
 from gleanvid.cli import main, parse
 from gleanvid.cli.eval import _benchmark, _setups
+from gleanvid.cli.options import methods as cli_methods
 from gleanvid.evaluation.paper.numbers import BENCHMARKS, tables
+from gleanvid.evaluation.paper.reproduce import steps
+from gleanvid.evaluation.run.setups import Setup
 
 ROOT = Path(__file__).parents[1]
 GUIDES = [
@@ -67,31 +70,18 @@ def test_the_script_for_a_gpu_knows_the_commands(tmp_path):
         assert callable(parse(words).run), words
 
 
-@cache
-def evaluated():
-    """(model, benchmark) -> setups that the commands of the results page evaluate."""
-    known = {}
-    for words in commands("results/README.md"):
-        if words[0] == "eval":
-            options = parse(words)
-            _, setups = _setups(options, _benchmark(options))
-            name = Path(options.model).name
-            known.setdefault((name, options.benchmark), set()).update(s.key for s in setups)
-    return known
-
-
 @pytest.mark.parametrize("name", tables())
 def test_the_commands_fill_every_row_of_the_paper_s_tables(name):
-    table = tables()[name]
-    for benchmark in set(table.columns) & set(BENCHMARKS):
-        setups = next(
-            evaluated()[m, benchmark] for m in table.models if (m, benchmark) in evaluated()
-        )
-        assert {row.setup for row in (table.full, *table.rows)} <= setups, benchmark
-
-
-def test_the_commands_print_every_table():
-    printed = [
-        parse(words).names for words in commands("results/README.md") if words[0] == "tables"
-    ]
-    assert sorted(name for names in printed for name in names) == sorted(tables())
+    table, asked = tables()[name], set()
+    rows = {row.setup for row in (table.full, *table.rows)}
+    for step in steps(table, Path("out")):
+        options = parse(step.words)
+        assert options.out == str(step.folder)
+        if step.benchmark:
+            asked.add(options.benchmark)
+            assert rows <= {setup.key for setup in _setups(options, _benchmark(options))[1]}
+        else:
+            methods = cli_methods(options.compressor, float(options.retention_ratio))
+            kept = {Setup(method, int(options.frames)).key for method in methods}
+            assert kept == {row.setup for row in table.rows[1:]}
+    assert asked == set(table.columns) & set(BENCHMARKS)

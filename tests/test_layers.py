@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TYPES = {"errors", "plugins", "compression", "types", "cost", "run"}
+TYPES = {"errors", "plugins", "devices", "compression", "types", "cost", "run"}
 CORE = TYPES | {"video", "compressors", "models"}
 ALLOWED = {
     "errors": set(),
     "plugins": {"errors"},
-    "compression": set(),
+    "devices": set(),
+    "compression": {"devices"},
     "types": {"errors", "compression"},
     "cost": {"errors", "compression", "types"},
     "run": {"errors", "compression", "types", "cost"},

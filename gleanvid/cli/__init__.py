@@ -29,6 +29,7 @@ COMMANDS = {  # name -> its line in the help
     "eval": "accuracy of compressors on a benchmark",
     "lmms-eval": "run LMMs-Eval on a compressed model",
     "tables": "the paper's numbers next to yours",
+    "reproduce": "the commands of a table of the paper: print them, run them",
     "new": "write a compressor of your own and its test",
     "contract": "check a compressor of your own: budgets, records, precision",
     "check": "check that compression is exact on this machine, and time it",

@@ -76,7 +76,9 @@ def add_frames(
         default=default,
         help=f"frames sampled from {video}{note}",
     )
-    parser.add_argument("--backend", default="pyav", help="video decoder: pyav, decord or opencv")
+    parser.add_argument(
+        "--backend", default="pyav", help="video decoder: pyav, torchcodec, decord or opencv"
+    )
 
 
 def whole_numbers(name: str, listed: str) -> list[int]:

@@ -42,7 +42,8 @@ def _tables(options: argparse.Namespace) -> int:
             raise ValueError(f"table={name!r} must be one of {', '.join(known)}")
     chosen = [known[name] for name in options.names or known]
     if options.list:
-        print("\n".join(f"{table.name:<28}{table.title}" for table in chosen))
+        number = {name: place for place, name in enumerate(known, 1)}
+        print("\n".join(f"{number[one.name]:>2}  {one.name:<28}{one.title}" for one in chosen))
         return 0
     found = read_results(options.results)
     pairs = [(table, choose(table, found, options.model)) for table in chosen]

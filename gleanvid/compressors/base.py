@@ -10,9 +10,10 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sized
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
+from gleanvid.devices import has_float64
 from gleanvid.types import Compression, VideoTokens
 
 
@@ -134,7 +135,8 @@ class Compressor(ABC):
             tokens: The visual tokens of one video. They are never changed.
 
         Returns:
-            The record of where every token went.
+            The record of where every token went, on the device of the features. A device without
+            float64 hands the features to the CPU for the choice.
 
         Raises:
             TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
@@ -147,7 +149,12 @@ class Compressor(ABC):
                 + ": VideoTokens(features, grid=(T, rows, columns)) of features [T*rows*columns, D]"
                 ", or VideoTokens.from_grid(features) of [T, rows, columns, D]"
             )
-        return self._compress(tokens)
+        device = tokens.features.device
+        if has_float64(device):
+            return self._compress(tokens)
+        parts = {item.name: getattr(tokens, item.name) for item in fields(tokens)}
+        at_host = {name: part.to("cpu") for name, part in parts.items() if hasattr(part, "to")}
+        return self._compress(replace(tokens, **at_host)).to(device)
 
     @abstractmethod
     def _compress(self, tokens: VideoTokens) -> Compression:

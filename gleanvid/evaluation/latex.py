@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 _ESCAPES = {
     **{sign: "\\" + sign for sign in "&%$#_{}"},
+    "[": "{[}",  # first in a row, a bare one is an option of the command before it
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{
         "²": r"\textsuperscript{2}",
@@ -33,27 +34,30 @@ def latex_table(
         rows: Cells of every row.
         ranked: Columns in which more is better. Among rows of one setting, the highest value is
             bold and the second underlined; ties share a mark, and a row alone gets none.
-        setting: Columns that must agree for rows to be compared; a rule separates settings.
+        setting: Columns that must agree for rows to be compared. Rows of a setting stand together,
+            between rules.
     """
-    settings = [tuple(row[place] for place in setting) for row in rows]
-    lines, before = [], settings[0] if settings else ()
-    for row, own in zip(rows, settings, strict=True):
-        lines += [r"\midrule"] if own != before else []
-        rivals = [other for other, its in zip(rows, settings, strict=True) if its == own]
-        cells = [
-            _marked(cell, [other[place] for other in rivals]) if head in ranked else escaped(cell)
-            for place, (head, cell) in enumerate(zip(heads, row, strict=True))
-        ]
-        lines.append(_line(cells))
-        before = own
+    groups: dict[tuple[str, ...], list[Sequence[str]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[place] for place in setting), []).append(row)
+    lines: list[str] = []
+    for rivals in groups.values():
+        lines += [r"\midrule"] if lines else []
+        for row in rivals:
+            cells = [
+                _marked(cell, [one[place] for one in rivals]) if head in ranked else escaped(cell)
+                for place, (head, cell) in enumerate(zip(heads, row, strict=True))
+            ]
+            lines.append(_line(cells))
     columns = "l" + "r" * (len(heads) - 1)
     opening = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _line(map(escaped, heads))]
     return "\n".join([*opening, r"\midrule", *lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
 def escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is."""
-    return "".join(_ESCAPES.get(sign, sign) for sign in text)
+    """Return text that LaTeX prints as it is, a number with a minus sign in place of a hyphen."""
+    plain = "".join(_ESCAPES.get(sign, sign) for sign in text)
+    return re.sub(r"^-(?=\d)", "$-$", plain)
 
 
 def _line(cells: Collection[str] | map[str]) -> str:

@@ -140,7 +140,7 @@ def fingerprint(hf_model: torch.nn.Module) -> str:
     for name in sorted(tensors):
         values = tensors[name].detach().flatten()
         step = max(1, len(values) // _SAMPLES)
-        some = values[::step][: _SAMPLES + 1].to("cpu", torch.float64)
+        some = values[::step][: _SAMPLES + 1].cpu().double()
         digest.update(f"{name} {tuple(tensors[name].shape)} {values.dtype}".encode())
         digest.update(some.numpy().tobytes())
     return digest.hexdigest()[:16]

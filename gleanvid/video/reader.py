@@ -14,7 +14,7 @@ from gleanvid.video.isolation import sandbox
 from gleanvid.video.plan import Events, Plan, Request, UnreadableVideoError, between, check_span
 from gleanvid.video.sniff import check_file, label
 
-Backend = Literal["pyav", "decord", "opencv"]
+Backend = Literal["pyav", "torchcodec", "decord", "opencv"]
 Rounding = Literal["nearest", "down"]
 
 
@@ -42,7 +42,9 @@ def read_video(
     Args:
         path: the file.
         num_frames: at most this many frames.
-        backend: "pyav" (exact), "decord" (as in LMMs-Eval) or "opencv" (last resort).
+        backend: "pyav" (exact), "torchcodec" (PyTorch's; the same frames of undamaged files,
+            and seconds slower to start, unless ``isolate`` is False), "decord" (as in LMMs-Eval)
+            or "opencv" (last resort).
         max_side: pixels; larger frames are scaled down as they are decoded.
         timeout_s: seconds after which the decoding process is stopped.
         isolate: False decodes in this process, about 0.4 s faster and without any limit on time or

@@ -9,14 +9,18 @@ from gleanvid.evaluation.latex import escaped, latex_table
 from gleanvid.evaluation.paper.numbers import tables
 
 
-@pytest.mark.parametrize("sign", r"&%$#_{}~^\\")
+@pytest.mark.parametrize("sign", r"&%$#_{}~^\\[")
 def test_signs_of_latex_are_escaped(sign):
     assert escaped(f"a{sign}b") not in (f"a{sign}b", "ab")
 
 
+def test_a_negative_number_has_a_minus_sign():
+    assert [escaped(text) for text in ("-3.5", "a-3")] == ["$-$3.5", "a-3"]
+
+
 def test_best_and_second_of_a_setting_are_marked_and_ties_share():
     rows = [["all", "100%", "80.0"], *(["a", "25%", value] for value in ("3", "2", "3", "–"))]
-    rows.append(["e", "15%", "9 ± 1"])
+    rows.insert(3, ["e", "15%", "9 ± 1"])  # between others; printed after them
     body = latex_table(["m", "kept", "acc"], rows, ["acc"], setting=[1]).splitlines()
     marked = [line.split(" & ")[2] for line in body if line.count("&") == 2]
     assert marked[1:] == [
@@ -32,5 +36,6 @@ def test_every_table_of_the_paper_is_balanced(name, capsys):
     text = capsys.readouterr().out
     assert text.count("{") == text.count("}") and text.isascii()
     lines = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert not any(line.startswith("[") for line in lines)  # an option of the line before
     (columns,) = re.findall(r"begin{tabular}{(l[r]+)}", text)
     assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {len(columns) - 1}

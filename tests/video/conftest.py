@@ -2,10 +2,10 @@
 
 import pytest
 
-PACKAGES = {"pyav": "av", "decord": "decord", "opencv": "cv2"}
+from gleanvid.video.decoders import BACKENDS
 
 
-@pytest.fixture(params=PACKAGES)
+@pytest.fixture(params=BACKENDS)
 def backend(request):
-    pytest.importorskip(PACKAGES[request.param])
+    pytest.importorskip(BACKENDS[request.param][0], exc_type=ImportError)
     return request.param

@@ -10,7 +10,7 @@ from tests.video.clips import numbers, write_clip
 UNEVEN = np.random.default_rng(1).integers(20, 200, 60).cumsum().tolist()  # milliseconds
 
 
-@pytest.mark.parametrize("backend", ["decord", "opencv"], indirect=True)
+@pytest.mark.parametrize("backend", ["torchcodec", "decord", "opencv"], indirect=True)
 @pytest.mark.parametrize(
     ("name", "making"),
     [

@@ -129,6 +129,8 @@ def frames_of_ffmpeg(path, shape):
 
 @pytest.mark.parametrize("name", CLIPS)
 def test_frames_are_those_of_ffmpeg(name, tmp_path, inputs):
+    if name == "hdr.mp4" and int(av.__version__.partition(".")[0]) < 17:
+        pytest.skip("PyAV before 17 takes the colours of BT.2020 for those of BT.601")
     path = write(name, tmp_path, inputs)
     video = read_video(path, 64)
     expected = frames_of_ffmpeg(path, video.frames.shape[1:]) @ BRIGHTNESS

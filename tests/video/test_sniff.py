@@ -7,9 +7,9 @@ import pytest
 
 from gleanvid.types import VideoError
 from gleanvid.video import read_video
+from gleanvid.video.decoders import BACKENDS
 from gleanvid.video.isolation import sandbox
 from gleanvid.video.sniff import check_file
-from tests.video.conftest import PACKAGES
 
 PLAYLIST = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile://{}\n#EXT-X-ENDLIST\n"
 
@@ -44,7 +44,7 @@ def no_decoder(monkeypatch):
 def test_other_content_never_reaches_a_decoder(tmp_path, name):
     content, words = REFUSED[name]
     (tmp_path / name).write_bytes(content)
-    for backend in PACKAGES:
+    for backend in BACKENDS:
         with pytest.raises(VideoError, match=words) as caught:
             read_video(tmp_path / name, backend=backend)
         assert name in str(caught.value)

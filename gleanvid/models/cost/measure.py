@@ -20,8 +20,8 @@ def now(device: torch.device) -> float:
     """Seconds, after everything queued on the device is done."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-    elif device.type == "mps":
-        torch.mps.synchronize()
+    elif device.type in ("mps", "xpu"):
+        getattr(torch, device.type).synchronize()
     return time.perf_counter()
 
 

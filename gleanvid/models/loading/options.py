@@ -8,6 +8,7 @@ import torch
 from transformers import BitsAndBytesConfig
 from transformers.utils import is_flash_attn_2_available
 
+from gleanvid.devices import GPUS, is_there
 from gleanvid.types import ModelError
 
 QUANTIZATIONS = ("8bit", "4bit")
@@ -21,16 +22,19 @@ def device_of(given: str | torch.device | None) -> torch.device:
     try:
         device = torch.device(given)
     except RuntimeError as error:
-        raise ModelError(f"device={given!r} is no device: use 'cpu' or 'cuda'.") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ModelError("No CUDA device is available here: use device='cpu'.")
+        raise ModelError(
+            f"device={given!r} is no device: use 'cpu', 'cuda', 'mps' or 'xpu'."
+        ) from error
+    if not is_there(device):
+        name = device.type.upper()
+        raise ModelError(f"No {name} device is available here: use device='cpu'.")
     return device
 
 
 def dtype_of(given: str | torch.dtype | None, device: torch.device) -> torch.dtype:
-    """The dtype of the weights; bfloat16 on CUDA if None, else float32. Raises ``ModelError``."""
+    """The dtype of the weights; bfloat16 on a GPU if None, else float32. Raises ``ModelError``."""
     if given is None:
-        return torch.bfloat16 if device.type == "cuda" else torch.float32
+        return torch.bfloat16 if device.type in GPUS else torch.float32
     found = given if isinstance(given, torch.dtype) else getattr(torch, given, None)
     if found not in DTYPES:
         names = ", ".join(str(dtype).removeprefix("torch.") for dtype in DTYPES)

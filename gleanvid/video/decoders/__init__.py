@@ -11,6 +11,7 @@ from gleanvid.video.plan import Events, Request, UnreadableVideoError
 
 BACKENDS = {  # module, name on PyPI of the package it needs
     "pyav": ("gleanvid.video.decoders.pyav", "av"),
+    "torchcodec": ("gleanvid.video.decoders.torchcodec", "torchcodec"),
     "decord": ("gleanvid.video.decoders.decord", "decord"),
     "opencv": ("gleanvid.video.decoders.opencv", "opencv-python-headless"),
 }

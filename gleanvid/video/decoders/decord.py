@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import decord
 import numpy as np
-from av.video.frame import VideoFrame
 
-from gleanvid.video.plan import Events, Picture, Request, UnreadableVideoError, make_plan
+from gleanvid.video.decoders.packets import resized
+from gleanvid.video.plan import Events, Request, UnreadableVideoError, make_plan
 
 _REFUSED = {
     "mpegts": "MPEG transport streams",
@@ -48,10 +48,4 @@ def read(request: Request) -> Events:
             raise UnreadableVideoError(
                 f"decord cannot decode frame {row} of {request.name}. Try backend='pyav'."
             ) from error
-        yield place, picture if plan.size == plan.source_size else _resized(picture, plan.size)
-
-
-def _resized(picture: Picture, size: tuple[int, int]) -> Picture:
-    """Scale a frame after decoding: decord fails where a row is not a multiple of 32 pixels."""
-    frame = VideoFrame.from_ndarray(picture, format="rgb24")
-    return frame.reformat(size[1], size[0], interpolation="BICUBIC").to_ndarray()
+        yield place, resized(picture, plan.size)

@@ -19,6 +19,7 @@ from av.video.stream import VideoStream
 from gleanvid.video.plan import (
     MAX_PIXELS,
     MAX_THREADS,
+    Picture,
     Request,
     UnreadableVideoError,
     check_duration,
@@ -26,6 +27,9 @@ from gleanvid.video.plan import (
 )
 
 _LOCAL = {"protocol_whitelist": "file"}
+_TITLES: Any = (  # a title may be in Latin-1; PyAV 19 has no such option and decodes any title
+    {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
+)
 _STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # no guesses at damage
 
 
@@ -51,7 +55,7 @@ def opened(
             request.path,
             format=request.container,
             container_options=_LOCAL,
-            metadata_errors="replace",  # a title may be in Latin-1
+            **_TITLES,
         )
     except av.error.FFmpegError as error:
         raise UnreadableVideoError(_why_not_opened(request)) from error
@@ -141,3 +145,14 @@ def _shortfall(promised: float, there: float) -> tuple[str, ...]:
 def quarter_turns(frame: VideoFrame) -> int:
     """Return how many counter-clockwise quarter turns put the picture upright."""
     return round(frame.rotation / 90) % 4
+
+
+def resized(picture: Picture, size: tuple[int, int]) -> Picture:
+    """Return an RGB picture scaled to ``size`` (height, width), itself if it has that already.
+
+    For decoders that should not do it: decord fails where a row is not a multiple of 32 pixels.
+    """
+    if picture.shape[:2] == size:
+        return picture
+    frame = VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+    return frame.reformat(size[1], size[0], interpolation="BICUBIC").to_ndarray()

@@ -23,7 +23,7 @@ START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
 _HOME = Path(__file__).resolve().parents[3]  # where this very gleanvid is imported from
-_PACKAGES = ("numpy", "av", "decord", "cv2")  # that decoding imports
+_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # that decoding imports
 
 
 def import_folders() -> list[str]:

@@ -1,0 +1,26 @@
+"""What a device can compute: GPUs of Apple have no float64, nor have some of Intel."""
+
+from __future__ import annotations
+
+import torch
+
+GPUS = ("cuda", "xpu", "mps")
+
+
+def is_there(device: torch.device) -> bool:
+    """Return whether this machine has a device of that type."""
+    return device.type not in GPUS or bool(getattr(torch, device.type).is_available())
+
+
+def has_float64(device: torch.device) -> bool:
+    """Return whether a device computes in float64."""
+    if device.type == "xpu":
+        return bool(torch.xpu.get_device_properties(device).has_fp64)
+    return device.type != "mps"
+
+
+def moved(tensor: torch.Tensor, device: torch.device | str) -> torch.Tensor:
+    """Return a tensor on ``device``, float64 as float32 if the device has no float64."""
+    if tensor.dtype == torch.float64 and not has_float64(torch.device(device)):
+        tensor = tensor.float()
+    return tensor.to(device)

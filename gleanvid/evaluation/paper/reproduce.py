@@ -1,0 +1,135 @@
+"""The commands that fill a table of the paper, what data they need, and how long a GPU takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gleanvid.evaluation.benchmarks import benchmark_class
+from gleanvid.evaluation.paper.numbers import BENCHMARKS, GRIDS, Table, setups_of, tables
+from gleanvid.evaluation.paper.presets import ABLATIONS
+from gleanvid.evaluation.run.setups import Setup, changed_settings, setup_from
+
+QUESTIONS = {"mvbench": 4000, "longvideobench": 1337, "mlvu": 2174, "videomme": 2700}  # published
+PIXELS = 786_432  # of a frame of Qwen3-VL in LMMs-Eval
+QWEN = "Qwen/Qwen3-VL-8B-Instruct"
+SETTINGS = ("spatial_pool_mode=average", "time_instruction=false")  # of LLaVA-Video there
+MODELS = {  # last part of the name -> name on the hub, and options of LMMs-Eval's model
+    "Qwen3-VL-8B-Instruct": (QWEN, ()),
+    "llava-onevision-qwen2-7b-ov-hf": (
+        "llava-hf/llava-onevision-qwen2-7b-ov-hf",
+        ("--rounding", "down"),
+    ),
+    "LLaVA-Video-7B-Qwen2": (
+        "lmms-lab/LLaVA-Video-7B-Qwen2",
+        ("--rounding", "down", *(word for one in SETTINGS for word in ("--model-setting", one))),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command. ``folder`` gets its results; ``benchmark`` is "" for measured times."""
+
+    words: tuple[str, ...]
+    folder: Path
+    benchmark: str = ""
+
+
+def find(name: str) -> Table:
+    """Return a table by its name or its number. Raises ``ValueError``."""
+    known = list(tables().values())
+    if name.isdigit() and 1 <= int(name) <= len(known):
+        return known[int(name) - 1]
+    if name not in tables():
+        raise ValueError(
+            f"table={name!r} must be one of 1 to {len(known)} or one of {', '.join(tables())}"
+        )
+    return tables()[name]
+
+
+def steps(
+    table: Table, out: Path, data: Path | None = None, model: str = "", more: Sequence[str] = ()
+) -> list[Step]:
+    """The commands of a table, in order.
+
+    Args:
+        table: A table of the paper.
+        out: Folder of all results of this table; each command has a folder of its own in it.
+        data: Folder that holds a folder for each benchmark; None: they come from the hub.
+        model: Model in place of the paper's, without the options of LMMs-Eval for that.
+        more: Further words of every command that evaluates.
+    """
+    paper, options = next(MODELS[name] for name in table.models if name in MODELS)
+    options = options if not model else ()
+    name = model or paper
+    setups = setups_of(table.name)
+    found = [_times(setups, out, name)] if "prefill_s" in table.columns else []
+    for benchmark in (column for column in table.columns if column in BENCHMARKS):
+        words = ["eval", "--benchmark", benchmark, "--model", name, *options]
+        words += _rows(table, setups)
+        if paper == QWEN and not model:
+            words += ["--style", "qwen3_vl"] if benchmark == "videomme" else []
+            frames = max(setup.num_frames for setup in setups)
+            words += ["--max-pixels", str(PIXELS * frames)] if frames > 32 else []
+        words += ["--data", str(data / benchmark)] if data else []
+        folder = out / benchmark
+        found.append(Step((*words, *more, "--out", str(folder)), folder, benchmark))
+    return found
+
+
+def _rows(table: Table, setups: Sequence[Setup]) -> list[str]:
+    """The options that ask for the rows of a table."""
+    if table.name in ABLATIONS:
+        return ["--ablation", table.name]
+    if table.name in (*GRIDS, "fixed-token-budget"):
+        return ["--preset", table.name]
+    return [*_compressors(setups), "--frames", str(setups[0].num_frames)]
+
+
+def _compressors(setups: Sequence[Setup]) -> list[str]:
+    methods = [setup.method for setup in setups if setup.method.name != "full"]
+    names = []
+    for method in methods:
+        changed = ",".join(f"{name}={value!r}" for name, value in changed_settings(method).items())
+        names.append(f"{method.name}({changed})" if changed else method.name)
+    ratio = str(methods[0].retention_ratio)
+    return ["--compressor", ",".join(names), "--retention-ratio", ratio]
+
+
+def _times(setups: Sequence[Setup], out: Path, model: str) -> Step:
+    frames, folder = str(setups[0].num_frames), out / "times"
+    words = ["bench", "model", "--model", model, "--frames", frames, *_compressors(setups)]
+    return Step((*words, "--out", str(folder)), folder)
+
+
+def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
+    """Hours of a step at the speed of the paper's GPU, without decoding the videos.
+
+    The paper's seconds of Video-MME with 32 frames on Qwen3-VL-8B, those of all tokens for every
+    row, in proportion to questions and frames. Its other models have no such figure.
+    """
+    each_s = (tables()["efficiency"].rows[0].values["total_s"] or 0) / QUESTIONS["videomme"]
+    rows = list(dict.fromkeys([table.full.setup, *(row.setup for row in table.rows)]))
+    frames = sum(setup_from(row).num_frames for row in rows)
+    questions = QUESTIONS[step.benchmark] if step.benchmark else 0
+    return min(questions, limit or questions) * each_s * frames / 32 / 3600
+
+
+def data_size(benchmark: str, data: Path | None) -> str:
+    """How much data a benchmark is: of its folder, or as the hub says, else that it is unknown."""
+    if data is not None:
+        files = (path for path in (data / benchmark).rglob("*") if path.is_file())
+        return f"{sum(path.stat().st_size for path in files) / 1e9:,.1f} GB in {data / benchmark}"
+    kind = benchmark_class(benchmark)
+    repository: str = kind.repository  # type: ignore[attr-defined]
+    try:
+        from huggingface_hub import HfApi
+
+        revision = kind.revision  # type: ignore[attr-defined]
+        about = HfApi().dataset_info(repository, revision=revision, files_metadata=True, timeout=10)
+        size = sum(file.size or 0 for file in about.siblings or ())
+        return f"{size / 1e9:,.1f} GB from {repository}"
+    except Exception as error:  # no network, no access, no such package: the commands still stand
+        return f"size unknown here ({type(error).__name__}), from {repository}"

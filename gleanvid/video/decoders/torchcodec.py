@@ -1,0 +1,45 @@
+"""torchcodec, PyTorch's own reader, in its exact mode: frames by number, checked by their times.
+
+PyAV lists the frames first, so sampling is the same with both. torchcodec 0.17 decodes what is
+damaged without an error, and its package holds no FFmpeg: it needs the system's shared libraries.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gleanvid.video.decoders.packets import resized, scan
+from gleanvid.video.plan import MAX_THREADS, Events, Request, UnreadableVideoError, make_plan
+
+try:
+    from torchcodec.decoders import VideoDecoder
+except RuntimeError as error:
+    raise ImportError("it does not find shared libraries of FFmpeg 4 to 9") from error
+
+
+def read(request: Request) -> Events:
+    """Yield the plan for ``request``, then its frames in order."""
+    index = scan(request)
+    seconds = index.times * index.time_base
+    plan, rows = make_plan(request, seconds, index.size, index.fps, notes=index.notes)
+    threads = min(MAX_THREADS, os.cpu_count() or 1)
+    try:
+        decoder = VideoDecoder(request.path, dimension_order="NHWC", num_ffmpeg_threads=threads)
+        count = decoder.metadata.num_frames
+    except (RuntimeError, ValueError) as error:
+        raise _refused(request, "cannot open it") from error
+    if count != len(seconds):
+        raise _refused(request, f"counts {count} frames where {len(seconds)} are shown")
+    yield plan
+    for place, row in enumerate(rows.tolist()):
+        try:
+            frame = decoder.get_frame_at(row)
+        except (RuntimeError, IndexError) as error:
+            raise _refused(request, f"cannot decode frame {row}") from error
+        if abs(frame.pts_seconds - seconds[row]) > index.time_base / 2:
+            raise _refused(request, f"gave the frame at {frame.pts_seconds:g} s for frame {row}")
+        yield place, resized(frame.data.numpy(), plan.size)
+
+
+def _refused(request: Request, reason: str) -> UnreadableVideoError:
+    return UnreadableVideoError(f"torchcodec {reason}: read {request.name} with backend='pyav'.")
