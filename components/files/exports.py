@@ -11,9 +11,8 @@ import math
 import secrets
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,18 +33,25 @@ from gleanvid.video.isolation.archive import PARTS
 from .folder import trim
 
 EXPORT_BYTES = 2**30  # of all files made; the oldest go
-LATE = "Stopped: drawing took longer than {limit:g} seconds, the limit of this server."
-Maker = Callable[[Sequence[Run], Path], Path]
+LATE = "Stopped: the file took longer than {limit:g} seconds, the limit of this server."
+Timed = Callable[[Iterable[Any]], Iterable[Any]]
+Maker = Callable[[Sequence[Run], Path, Timed], Path]
 
 
 def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf) -> str:
     """Write one of ``KINDS`` for the runs on show and return its path.
 
-    Raises ``StoppedError`` for a clip that takes longer than ``limit_s``; the others are images
-    and tables, bounded by the size of a run.
+    Raises ``StoppedError`` where that takes longer than ``limit_s``.
     """
-    maker = partial(overlay_clip, limit_s=limit_s) if kind == "clip" else KINDS[kind][1]
-    return str(maker(runs, new_folder()))
+    end = time.monotonic() + limit_s
+
+    def timed(parts: Iterable[Any]) -> Iterator[Any]:
+        for part in parts:
+            if time.monotonic() > end:
+                raise StoppedError(LATE.format(limit=limit_s))
+            yield part
+
+    return str(KINDS[kind][1](runs, new_folder(), timed))
 
 
 def new_folder() -> Path:
@@ -56,19 +62,19 @@ def new_folder() -> Path:
     return folder
 
 
-def sheet(runs: Sequence[Run], folder: Path) -> Path:
+def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     path = folder / "contact-sheet.png"
-    Image.fromarray(contact_sheet(runs[0])).save(path)
+    Image.fromarray(contact_sheet(runs[0], progress=timed)).save(path)
     return path
 
 
-def units_csv(runs: Sequence[Run], folder: Path) -> Path:
+def units_csv(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write one line for every run and temporal unit."""
     path = folder / "units.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, list(unit_rows(runs[0], "")[0]))
         out.writeheader()
-        for run, label in zip(runs, labels(list(runs)), strict=True):
+        for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
             out.writerows(unit_rows(run, label))
     return path
 
@@ -100,10 +106,10 @@ def unit_rows(run: Run, label: str) -> list[dict[str, str | float]]:
     return rows
 
 
-def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
+def metrics_json(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write the settings, answer, cost and diagnostics of every run."""
     entries = []
-    for run, label in zip(runs, labels(list(runs)), strict=True):
+    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
         diagnostics = diagnostics_of(run)
         entry = {"label": label} | run.summary() | {"budget_gini": budget_gini(run.compression)}
         entries.append(entry | {"diagnostics": diagnostics.summary() if diagnostics else None})
@@ -112,14 +118,14 @@ def metrics_json(runs: Sequence[Run], folder: Path) -> Path:
     return path
 
 
-def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
+def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write the mask [T, rows, columns], kept indices, groups, budgets, scores of every run."""
     arrays: dict[str, Any] = {
         "timestamps": runs[0].video.timestamps,
         "unit_seconds": runs[0].seconds.numpy(),
         "token_rectangles": runs[0].rectangles.numpy(),
     }
-    for run, label in zip(runs, labels(list(runs)), strict=True):
+    for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
         own = mask_arrays(run.compression)
         arrays |= {f"{label}/{name}": values for name, values in own.items()}
     path = folder / "masks.npz"
@@ -127,17 +133,14 @@ def masks_npz(runs: Sequence[Run], folder: Path) -> Path:
     return path
 
 
-def overlay_clip(runs: Sequence[Run], folder: Path, limit_s: float = math.inf) -> Path:
+def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Draw all frames as A and B leave them: H.264 if PyAV can write it, else animated WebP."""
     video, sides = runs[0].video, runs[:2][::-1]  # B comes first in the list
     rate = max(1.0, len(video) / max(video.duration, 0.1))
-    end = time.monotonic() + limit_s
 
     def frames() -> Iterator[np.ndarray]:
         """Yield one frame at a time: all of them together are gigabytes."""
-        for frame in range(len(video)):
-            if time.monotonic() > end:
-                raise StoppedError(LATE.format(limit=limit_s))
+        for frame in timed(range(len(video))):
             yield side_by_side(sides, frame)
 
     try:
@@ -165,21 +168,21 @@ def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
     return path
 
 
-def paper_pdf(runs: Sequence[Run], folder: Path) -> Path:
+def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Draw the overlays as a figure for a paper: a row per run, a column per unit."""
     from gleanvid.plots.paper import overlays, save_figure
 
     path = folder / "overlays.pdf"
-    save_figure(overlays(list(runs), title=heading(runs[0])), path)
+    save_figure(overlays(list(runs), title=heading(runs[0]), progress=timed), path)
     return path
 
 
-def saved_run(runs: Sequence[Run], folder: Path) -> Path:
+def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write the first run whole, to be read again by ``opening.opened``."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)
-        for name in PARTS:
+        for name in timed(PARTS):
             archive.write(Path(place) / name, name)
     return path
 

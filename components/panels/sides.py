@@ -15,6 +15,7 @@ from gleanvid.compressors import COMPRESSORS, METHODS
 
 from ..session.request import ALL_TOKENS, RATIO
 from ..viewer.component import MaskViewer
+from ..viewer.payload import MAX_METHODS
 from .controls import Controls, given_settings
 from .events import AT_ONCE, Changes, Values
 from .panel import Page, Panel, Tab
@@ -88,7 +89,7 @@ class SidesPanel(Panel):
         others = [run_id for run_id in values[self.runs] if run_id not in ids]
         if a is not None and b is not None:
             order = list(dict.fromkeys(str(run_id) for run_id in reversed(ids)))
-            changes[self.runs] = [*order, *others]
+            changes[self.runs] = [*order, *others][:MAX_METHODS]
         return changes | self.question_of(ids, values[self.runs][:2])
 
     def question_of(self, ids: Sequence[Any], before: Sequence[str]) -> Changes:

@@ -19,6 +19,7 @@ from .visitors import Proxies, visitor
 
 HEAD_S = 10.0  # from the first byte of a request, or from connecting, to the end of its head
 BODY_BYTES_PER_S = 1000.0  # slower bodies are given up
+BODY_S = 3600.0  # from the first byte of a request to the end of its body
 CHECK_S = 5.0  # between two checks of a connection
 PER_VISITOR = 128
 EVERYBODY = "everybody"
@@ -119,7 +120,8 @@ class Connection(H11Protocol):
         if self.conn.their_state is h11.SEND_BODY:
             slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
             self.slow, self.received = (self.slow + 1 if slow else 0), 0
-            late = self.slow > 1  # the first check may come right after the head
+            # The first check may come right after the head.
+            late = self.slow > 1 or self.loop.time() - self.since > BODY_S
         else:
             idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
             late = idle and self.loop.time() - self.since > HEAD_S

@@ -30,7 +30,7 @@ from ..places import ASSETS, ROOT
 from ..viewer import modules
 from . import gradio_patches, theme
 from .allowed import ALLOWED, MCP
-from .connections import limit_connections
+from .connections import BODY_S, limit_connections
 from .guard import Guard
 from .uploads import LOCK, MIB, Uploads, delete_old
 from .visitors import PRIVATE, Proxies, RateLimit, bracketed, networks
@@ -53,7 +53,7 @@ class Limits:
     events: int  # of one address, at once; 0: no limit
     requests_per_minute: int  # of one address that change something; 0: no limit
     disk_gb: int  # all files of visitors together; 0: no limit
-    visitor_mb: int  # that one address may bring at once, and again within ``keep_s``; 0: no limit
+    visitor_mb: int  # that one address may bring at once, and again while it is held; 0: no limit
     keep_s: int  # age at which uploads and results are deleted
     may_check: bool = False  # whether a visitor may have the model checked, which takes minutes
 
@@ -81,7 +81,8 @@ def limits(options: argparse.Namespace) -> Limits:
 
 def shares(limits: Limits) -> RateLimit | None:
     """The bytes that each visitor may upload; at no time does one hold more than twice as much."""
-    return RateLimit(limits.visitor_mb * MIB, limits.keep_s) if limits.visitor_mb else None
+    held_s = BODY_S + limits.keep_s  # a slow upload, and then its file
+    return RateLimit(limits.visitor_mb * MIB, held_s) if limits.visitor_mb else None
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,7 @@ def exit_on_signals() -> None:
     """
 
     def leave(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # sent again, it would interrupt the cleaning up
         with suppress(OSError):  # the terminal may be gone
             name = signal.Signals(number).name
             print(f"Stopped by {name}; the files of visitors are deleted.", flush=True)

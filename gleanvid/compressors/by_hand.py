@@ -32,8 +32,8 @@ class ByHand(Compressor):
             "2x3x4 0-5 9" keeps seven of 24 tokens.
 
     Raises:
-        ValueError: ``keep`` has another form, names no token or one outside its grid; or, on
-            compressing, the video has another grid.
+        ValueError: ``keep`` has another form, names no token or one outside its grid, or is not
+            in ascending order; or, on compressing, the video has another grid.
 
     >>> ByHand(keep="2x3x4 0-5 9").compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
     7
@@ -69,14 +69,14 @@ class ByHand(Compressor):
         total = math.prod(grid)
         if total > _LARGEST:
             raise ValueError(f"keep={_short(text)} must be for a grid of at most {_LARGEST} tokens")
-        mask = torch.zeros(total, dtype=torch.bool)
+        mask, after = torch.zeros(total, dtype=torch.bool), 0
         for low, _, high in (one.partition("-") for one in ranges):
-            if not int(low) <= int(high or low) < total:
+            if not after <= int(low) <= int(high or low) < total:  # each is filled once
                 raise ValueError(
-                    f"keep={_short(text)} must name tokens from 0 to {total - 1}, the lower end of "
-                    "a range first"
+                    f"keep={_short(text)} must name tokens from 0 to {total - 1} in ascending order"
                 )
-            mask[int(low) : int(high or low) + 1] = True
+            after = int(high or low) + 1
+            mask[int(low) : after] = True
         return mask.reshape(grid)
 
 

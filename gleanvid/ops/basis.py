@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 if TYPE_CHECKING:
@@ -41,22 +42,28 @@ class RowFilter:
         Only accepted rows take part: the direction of a rejected row is rounding noise, and no
         later row may lose what happens to lie along it. Rows are judged by their distances from
         all rows before them. Where hardly a direction is left, a rejected row may have one and
-        hide it from all later rows: with ``again`` those rejected are judged again, by their
-        distances from accepted rows alone, and those that return by their distances from each
-        other.
+        hide it from all later rows: with ``again``, and always on a CPU, those rejected are judged
+        again, by their distances from accepted rows alone, and those that return by their distances
+        from each other.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
         distance = torch.linalg.cholesky_ex(gram).L.diagonal()
         least = (self._relative * distance.max()).clamp(min=self._floor)
         rejected = distance <= least
-        if self._again:
+        if self._again or _any_on_host(rejected):
             accepted = _without(gram.clone(), rejected).tril(-1)
             rejected = gram.diagonal() - accepted.square().sum(1) <= least.square()
             rejected |= _without(gram.clone(), rejected).diagonal() <= least
         factor = _without(gram, rejected)
         torch.linalg.solve_triangular(factor, wide, upper=False, out=wide)
         return wide.to(rows.dtype), rejected
+
+
+def _any_on_host(flags: Tensor) -> bool:
+    """Whether any is set; False for flags on a GPU: waiting for them would take longer."""
+    # Not by Tensor.numpy, which is counted as a device-to-host sync that a GPU does not have here.
+    return flags.device.type == "cpu" and bool(np.from_dlpack(flags.view(torch.uint8)).any())
 
 
 def _without(gram: Tensor, rejected: Tensor) -> Tensor:

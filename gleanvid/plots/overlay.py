@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,11 +87,17 @@ def _inner(region: np.ndarray, steps: int) -> np.ndarray:
     return region
 
 
-def contact_sheet(run: Run, columns: int = 4, heat: Tensor | None = None) -> np.ndarray:
+def contact_sheet(
+    run: Run,
+    columns: int = 4,
+    heat: Tensor | None = None,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> np.ndarray:
     """Return the overlays of all units in rows, each under its time and budget.
 
     The clip and the question stand on top, then the method and what it keeps. With ``heat`` [L] the
-    frames are those of :func:`heat_frame`. Returns uint8 [H', W', 3].
+    frames are those of :func:`heat_frame`. ``progress`` passes on the units as they are drawn, such
+    as ``tqdm``. Returns uint8 [H', W', 3].
     """
     record = run.compression
     tiles = [
@@ -100,7 +106,7 @@ def contact_sheet(run: Run, columns: int = 4, heat: Tensor | None = None) -> np.
             f"{unit + 1} · {float(run.seconds[unit, 0]):.2f} s",
             f"{kept} of {record.num_tokens // record.grid[0]}",
         )
-        for unit, kept in enumerate(record.budgets.tolist())
+        for unit, kept in progress(enumerate(record.budgets.tolist()))
     ]
     columns = min(columns, len(tiles))
     tiles += [np.broadcast_to(_GROUND, tiles[0].shape)] * (-len(tiles) % columns)

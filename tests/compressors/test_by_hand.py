@@ -39,6 +39,7 @@ def test_a_mask_is_kept_to_the_token_after_a_round_trip_as_text(grid, data):
         ("2x3x4 0,1", "must be a grid and the tokens kept"),
         ("2x3x4 24", "from 0 to 23"),
         ("2x3x4 5-3", "from 0 to 23"),
+        ("2x3x4 0-9 0-9", "in ascending order"),
         ("99999x99999x9 0", "at most 16777216 tokens"),
     ],
 )

@@ -95,7 +95,12 @@ def test_float32_keeps_what_float64_keeps(grid, width, grain, new, sensor, satur
 
 @pytest.mark.parametrize(
     ("grid", "width", "rank", "grain", "new", "seed"),
-    [((8, 9, 9), 128, 60, 0.03, 0.1, 63), ((6, 14, 14), 96, 37, 0.01, 0.0, 120)],
+    [
+        ((8, 9, 9), 128, 60, 0.03, 0.1, 63),
+        ((6, 14, 14), 96, 37, 0.01, 0.0, 120),
+        ((8, 9, 9), 128, 19, 0.01, 0.1, 1078),  # fewer than half as many as the width
+        ((8, 9, 9), 128, 13, 0.03, 0.03, 1170),
+    ],
 )
 def test_as_many_tokens_as_the_clip_has_directions(grid, width, rank, grain, new, seed):
     """There a rejected token can hide the last direction that is left."""

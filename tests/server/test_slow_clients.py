@@ -67,6 +67,18 @@ def test_head_that_trickles_is_ended(address):
 
 
 @pytest.mark.alone
+def test_body_that_takes_too_long_is_ended_however_steadily_it_comes(address, monkeypatch):
+    monkeypatch.setattr(connections, "BODY_S", 1.0)
+    with connected(address) as line:
+        line.sendall(BODY + FORM)
+        for _ in range(12):
+            with suppress(ConnectionError):
+                line.sendall(b"x" * 400)
+            time.sleep(0.2)
+        assert ended(line, 0.1)
+
+
+@pytest.mark.alone
 def test_body_that_comes_steadily_is_waited_for(address):
     with connected(address) as line:
         line.sendall(BODY.replace(b"100000", b"9000") + FORM)

@@ -1,5 +1,7 @@
 """Damaged, cut, encrypted and outsized files give their intact frames or a clear error."""
 
+import re
+
 import av
 import numpy as np
 import pytest
@@ -47,6 +49,14 @@ def test_damaged_file_gives_only_sound_frames_with_a_note(sound, damage):
     assert "damaged" in video.notes[-1] or "cut short" in video.notes[-1]
     if damage == "hole":
         assert video.indices[-1] == 119  # what comes after the damage is used
+
+
+def test_chained_file_has_no_more_frames_than_it_is_said_to_have(tmp_path):
+    path = write_clip(tmp_path / "chain.ogv", 23, "libtheora")
+    path.write_bytes(path.read_bytes() * 5)
+    *_, note = read_video(path, 8, isolate=False).notes
+    found, total = map(int, re.findall(r"\d+", note))
+    assert 23 < found <= total
 
 
 def test_cut_matroska_file_notes_how_much_is_there(tmp_path):

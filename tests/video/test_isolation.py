@@ -10,10 +10,12 @@ import pytest
 
 from gleanvid.types import StoppedError, VideoError
 from gleanvid.video import read_video
-from gleanvid.video.isolation import spare, worker
+from gleanvid.video.isolation import sandbox, spare, worker
 from tests.video.clips import numbers, write_clip
 
 HANG = "while True: pass"
+THREADS = "import threading, time\nfor _ in range(40):\n"
+THREADS += "    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
 CRASH = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
 LEAVE = "import sys; sys.exit('the library said no')"
 NOISE = "import os; os.write(1, b'banner of a native library' * 1000)\n"
@@ -79,6 +81,16 @@ def test_stopped_reading_ends_its_process_at_once(clip, monkeypatch, started):
     with pytest.raises(StoppedError):
         read_video(clip, 2, stop=stop)
     assert time.monotonic() - begin < 2.5
+    assert [process.returncode for process in started] == [-9]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts threads")
+@pytest.mark.parametrize("most", [20, 100])
+def test_decoder_of_many_threads_is_killed(clip, monkeypatch, tmp_path, started, most):
+    monkeypatch.setattr(sandbox, "MOST_THREADS", most)
+    pretend(monkeypatch, tmp_path, THREADS + HANG)
+    with pytest.raises(VideoError, match="signal 9" if most == 20 else "longer than 3 seconds"):
+        read_video(clip, timeout_s=3)
     assert [process.returncode for process in started] == [-9]
 
 

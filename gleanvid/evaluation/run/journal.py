@@ -180,7 +180,10 @@ class Journal:
 
     def _write(self, row: Mapping[str, Any]) -> None:
         line = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n").encode()
-        size = os.fstat(self._file.fileno()).st_size
+        status = os.fstat(self._file.fileno())
+        if not status.st_nlink:
+            raise JournalError(f"{self.path} was deleted while it was written: run this again")
+        size = status.st_size
         try:
             view = memoryview(line)
             while view:

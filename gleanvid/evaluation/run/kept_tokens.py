@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -139,11 +140,11 @@ def compress_clip(
 
 
 def _left(clips: Clips, job: Job, folder: Path, journal: Journal) -> list[tuple[str, Path]]:
-    """Clips without a finished row, or whose file is gone."""
+    """Clips without a finished row, or whose file is gone or cut short."""
     return [
         (name, path)
         for name, path in clips.items()
-        if not (journal.done((name, job.key)) and (folder / f"{name}.npz").is_file())
+        if not (journal.done((name, job.key)) and is_zipfile(folder / f"{name}.npz"))
     ]
 
 

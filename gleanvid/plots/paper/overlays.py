@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from matplotlib.figure import Figure
@@ -20,7 +21,12 @@ _LETTERS = 100  # of a line that is as wide as the page
 _ROW = 0.45  # inches of a row beside its pictures: what it is of, above, and their times, below
 
 
-def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str = "") -> Figure:
+def overlays(
+    runs: Sequence[Run],
+    units: Sequence[int] | None = None,
+    title: str = "",
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+) -> Figure:
     """Draw the tokens that each run keeps on the same frames, as the paper's qualitative figure.
 
     Above each row stand its method and answer.
@@ -30,6 +36,7 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str
         units: Units to show, from 0. None: six, evenly spaced, one of them where the first run
             that drops tokens keeps most after the first unit.
         title: Stands above all rows.
+        progress: Passes on the columns of each row as they are drawn, such as ``tqdm``.
 
     Raises:
         ValueError: There is no run.
@@ -48,7 +55,7 @@ def overlays(runs: Sequence[Run], units: Sequence[int] | None = None, title: str
         grid = figure.subplots(len(runs), len(columns), squeeze=False)
         for row, run, label in zip(grid, runs, labels(runs), strict=True):
             counts = run.compression.budgets.tolist()
-            for axes, unit in zip(row, columns, strict=True):
+            for axes, unit in progress(zip(row, columns, strict=True)):
                 axes.imshow(overlay_frame(run, unit))
                 axes.set(xticks=[], yticks=[])
                 axes.set_xlabel(f"{float(run.seconds[unit, 0]):.1f} s, {counts[unit]} kept")

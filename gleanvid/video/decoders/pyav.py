@@ -128,16 +128,16 @@ def _what_is_intact(request: Request, index: Index) -> Events:
     count, notes = len(times), index.notes
     pts = np.array([-1 if time is None else time for time in times], np.int64)
     timed = None not in times and len(np.unique(pts)) == count
-    damaged = count < len(found)
+    damaged, total = count < len(found), max(len(index.times), len(found))
     if damaged:
-        notes += (f"The file is damaged: {count} of {len(index.times)} frames can be decoded.",)
+        notes += (f"The file is damaged: {count} of {total} frames can be decoded.",)
     plan, rows = make_plan(
         request,
         pts * index.time_base if timed else np.arange(count) / index.fps,
         index.size,
         index.fps,
         numbers=np.searchsorted(index.times, pts) if damaged and timed else None,
-        total_frames=len(index.times) if damaged and timed else count,
+        total_frames=total if damaged and timed else count,
         notes=notes,
     )
     yield plan

@@ -1,10 +1,9 @@
 """The rights that a decoding process gives up: resource limits, Landlock and seccomp, by ctypes.
 
-Not covered: the sizes and dates of other files (``stat``) can be seen, time can be read, and
-threads can be started without bound. Kernels before 5.13 have no Landlock; before 6.2 the clip
-itself can be emptied (``O_TRUNC``). The numbers of aarch64's
-system calls are taken from its table and are not tested. Elsewhere than on Linux only the limits
-hold.
+Not covered: the sizes and dates of other files (``stat``) can be seen, and time can be read.
+Threads are counted from outside (:mod:`.sandbox`). Kernels before 5.13 have no Landlock; before 6.2
+the clip itself can be emptied (``O_TRUNC``). The numbers of aarch64's system calls are taken from
+its table and are not tested. Elsewhere than on Linux only the limits hold.
 """
 
 from __future__ import annotations

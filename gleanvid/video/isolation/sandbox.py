@@ -30,6 +30,7 @@ from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, Unreada
 FORGED = "The decoder gave something else than pictures of {name}; the file is not read."
 MAX_PLAN_BYTES = 2**20
 POLL_S = 0.1  # between two checks whether a task shall end
+MOST_THREADS = 512  # of a process, which no rule of seccomp counts; dav1d starts up to 256
 
 
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
@@ -76,7 +77,10 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
 def _running(
     task: str, argument: Any, timeout_s: float, stop: threading.Event | None = None
 ) -> Iterator[tuple[Decoder, threading.Event]]:
-    """Start a process at its task; the event is set if it is killed for taking too long."""
+    """Start a process at its task; the event is set if it is killed for taking too long.
+
+    It is also killed once ``stop`` is set, or for more than ``MOST_THREADS`` threads.
+    """
     try:
         decoder = spare.KEPT.take()
     except OSError as error:
@@ -90,7 +94,8 @@ def _running(
         while not over.wait(POLL_S):
             if time.monotonic() > end:
                 expired.set()
-            if expired.is_set() or (stop is not None and stop.is_set()):
+            is_stopped = stop is not None and stop.is_set()
+            if expired.is_set() or is_stopped or decoder.threads() > MOST_THREADS:
                 decoder.kill()
                 return
 

@@ -68,6 +68,13 @@ class Decoder:
     def kill(self) -> None:
         self.process.kill()
 
+    def threads(self) -> int:
+        """Return how many threads the process has; 0 where the system does not say."""
+        try:
+            return os.stat(f"/proc/{self.process.pid}/task").st_nlink - 2
+        except OSError:
+            return 0
+
     def wait(self) -> int:
         """Exit status; the negative number of a signal that ended the process."""
         return self.process.wait()

@@ -68,11 +68,12 @@ def test_first_screen_can_be_exported_as_every_kind(kind, first_screen):
 
 
 @pytest.mark.usefixtures("cache")
-def test_clip_that_is_not_drawn_in_time_is_given_up_with_a_sentence(first_screen):
+@pytest.mark.parametrize("kind", exports.KINDS)
+def test_file_that_is_not_made_in_time_is_given_up_with_a_sentence(first_screen, kind, monkeypatch):
     engine, ids = first_screen
-    engine.queue.deadline_s = 0.0
-    *_, (said, _) = writing(engine, "clip")(ids, "builtin", 0)
-    assert said["text"].startswith("Stopped: drawing took longer than 0 seconds")
+    monkeypatch.setattr(engine.queue, "deadline_s", 0.0)
+    *_, (said, _) = writing(engine, kind)(ids, "builtin", 0)
+    assert said["text"].startswith("Stopped: the file took longer than 0 seconds")
 
 
 def test_metrics_are_json_without_nan(runs, tmp_path):

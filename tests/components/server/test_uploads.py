@@ -116,7 +116,7 @@ def test_oldest_files_and_folders_go_first(folder):
 def test_exports_and_views_together_stay_within_bounds(folder, monkeypatch):
     monkeypatch.setattr(exports, "EXPORT_BYTES", 25)
     monkeypatch.setattr(viewer, "FOLDER_BYTES", 25)
-    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at: written(at / "x")))
+    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
     made = [exports.make("x", []) for _ in range(9)]
     assert os.path.exists(made[-1]) and bytes_in(folder / "exports") <= 25 + 10
     for number in range(9):

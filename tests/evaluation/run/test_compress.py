@@ -66,10 +66,11 @@ def test_a_bad_video_is_a_row_and_the_rest_goes_on(clips, tmp_path):
 def test_a_second_run_does_only_what_is_missing(clips, tmp_path):
     run(clips, tmp_path)
     before = files(tmp_path)
+    (tmp_path / "a.mp4.npz").write_bytes(b"")
     (tmp_path / "b.mkv.npz").unlink()
     model = FakeModel()
     run(clips, tmp_path, model)
-    assert [name for name, _ in model.encoded] == ["b.mkv"]
+    assert {name for name, _ in model.encoded} == {"a.mp4", "b.mkv"}
     assert files(tmp_path).keys() == before.keys()
     told = [json.loads(line) for line in (tmp_path / "journal.jsonl").open()]
     assert sum(line.get("item") == "broken.mp4" for line in told) == 1

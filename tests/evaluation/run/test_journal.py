@@ -27,6 +27,13 @@ def path(tmp_path):
     return path
 
 
+def test_journal_deleted_while_it_is_written_is_an_error(path):
+    with Journal(path, SETTINGS) as journal:
+        path.unlink()
+        with pytest.raises(JournalError, match="was deleted while it was written"):
+            journal.append(row("c"))
+
+
 def test_appended_rows_are_read_back(path):
     with Journal(path, SETTINGS) as journal:
         assert journal.rows[("b", "gleanvid")]["answer"] == "größer"
