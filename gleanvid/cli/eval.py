@@ -52,6 +52,11 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         help="also measure relevance: how much of what the answer rests on is kept (one backward "
         "pass per question)",
     )
+    parser.add_argument(
+        "--endpoint",
+        default="accuracy",
+        help="what the tests of the tables are about: accuracy, or a macro-average by its name",
+    )
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
     parser.add_argument(
         "--format", choices=["png", "pdf", "svg"], default="png", help="format of the figures"
@@ -68,7 +73,9 @@ def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.run.journal_rows import is_answer_row
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
     from gleanvid.evaluation.run.runner import check_ways, evaluate
+    from gleanvid.evaluation.tables.comparisons import ACCURACY
     from gleanvid.evaluation.tables.publish import publish
+    from gleanvid.evaluation.tables.summary import macros_of
 
     benchmark = _benchmark(options)
     presets, setups = _setups(options, benchmark)
@@ -76,6 +83,10 @@ def _eval(options: argparse.Namespace) -> int:
     ways = tuple(options.how.split(",")) if options.how else (benchmark.how,)
     check_ways(benchmark, ways)
     items = items_of_seeds(benchmark, options.limit, options.seed)
+    endpoints = (ACCURACY, *macros_of(benchmark, items))
+    if options.endpoint not in endpoints:
+        allowed = ", ".join(endpoints)
+        raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
         settings = {
@@ -93,16 +104,20 @@ def _eval(options: argparse.Namespace) -> int:
         is_row = partial(is_answer_row, ways=len(ways))
         with Journal(path, settings, is_row) as journal, resumable(folder):
             draws = [draw for setup in setups for draw in setup.draws]
+            before = len(journal.rows)
             limits = (options.max_pixels, options.relevance)
             answer(benchmark, items, draws, journal, ways, drawer(), *limits)
             rows = dict(journal.rows)
+    if len(rows) == before:
+        machine = _machine_before(folder) or machine
     sys.stderr.write("\n")
     named = {"model": public_name(model["model"])}
     command = public_command(options.command)
     facts = {"command": command, **model, **named, **settings, **machine}
     try:
         kind = options.format
-        found = publish(folder, benchmark, items, setups, rows, ways, facts, presets, kind)
+        asked = (benchmark, items, setups, rows, ways)
+        found = publish(folder, *asked, facts, presets, kind, options.endpoint)
     except OSError as error:
         raise ValueError(
             f"the results could not be written ({error}); every answer is kept in {folder}: free "
@@ -120,6 +135,17 @@ def _machine(device: str | None) -> dict[str, Machine]:
 
     best = "cuda" if torch.cuda.is_available() else "cpu"
     return {"machine": describe_machine(torch.device(device or best))}
+
+
+def _machine_before(folder: Path) -> dict[str, Machine]:
+    """Return the machine of the results in ``folder``, whose times are kept with its answers."""
+    import json
+    from contextlib import suppress
+
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        return {"machine": told["machine"]}
+    return {}
 
 
 def _exit_code(found: Sequence[Any], folder: Path) -> int:
