@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gleanvid.cli import main, parse
-from gleanvid.cli.eval import _benchmark, _setups
+from gleanvid.cli.eval import _benchmark
+from gleanvid.cli.eval_setups import setups_of
 from gleanvid.evaluation.paper.numbers import BENCHMARKS, tables
 
 ROOT = Path(__file__).parents[1]
@@ -73,7 +74,7 @@ def evaluated():
     for words in commands("results/README.md"):
         if words[0] == "eval":
             options = parse(words)
-            _, setups = _setups(options, _benchmark(options))
+            _, setups = setups_of(options, _benchmark(options))
             name = Path(options.model).name
             known.setdefault((name, options.benchmark), set()).update(s.key for s in setups)
     return known

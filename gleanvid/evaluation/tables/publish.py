@@ -29,6 +29,7 @@ from gleanvid.evaluation.tables.result_tables import (
     inline_groups,
     main_cells,
     main_table,
+    phase_table,
     relevance_table,
 )
 from gleanvid.evaluation.tables.statistics import Estimate
@@ -91,6 +92,7 @@ def publish(
             those = [result for result in found if result.how == how]
             parts += [main_table(those), paired_table(those, adjusted, endpoint)]
             parts += [evidence_table(those), relevance_table(those), group_table(those)]
+            parts.append(phase_table(those))
     parts += [benchmark.notes(), NOTES]
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
@@ -210,6 +212,9 @@ def flat(result: Result) -> dict[str, Cell]:
         row |= {"relevance_random": kept.random, "relevance_kept r": kept.r}
     for name in ("tokens", "tokens_kept", "tokens_mean", "seconds", "saturated"):
         row[name] = getattr(result, name)
+    if spent := result.phases:
+        row |= {f"sum_{name}_s": seconds for name, seconds in spent.items()}
+        row["peak_memory_mib"] = result.peak_memory_mib
     for group, (estimate, count) in result.groups.items():
         row |= _three(group, estimate) | {f"{group} questions": count}
     return {name: _plain(value) for name, value in row.items()}

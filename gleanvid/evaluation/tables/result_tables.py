@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result
 
@@ -119,6 +120,25 @@ def relevance_table(results: Sequence[Result]) -> str:
         "being right."
     )
     return f"{markdown_table([*heads, 'random tokens', 'r'], rows)}\n{note}\n" if rows else ""
+
+
+def phase_table(results: Sequence[Result]) -> str:
+    """Markdown: seconds summed over all questions, and peak memory; "" if not measured."""
+    rows = []
+    for one in results:
+        if (spent := one.phases) and not one.blank:
+            total = sum(spent.values())
+            seconds = [f"{spent[name]:.1f}" for name in spent]
+            asked = f"{(one.count - one.failed / one.draws) / total:.2f}"
+            rows.append([*who(one), *seconds, f"{total:.1f}", f"{one.peak_memory_mib:.0f}", asked])
+    if not rows:
+        return ""
+    heads = ["seconds, summed", "kept", "frames", *PHASES, "total", "peak MiB", "questions/s"]
+    note = (
+        "Every question by itself: its clip is encoded, compressed and read for it alone, on one "
+        "device. Decoding is left out."
+    )
+    return f"{markdown_table(heads, rows)}\n{note}\n"
 
 
 def who(result: Result) -> list[str]:

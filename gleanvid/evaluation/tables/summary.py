@@ -14,6 +14,7 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import REFUSAL, AnswerRow
+from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.evaluation.tables.evidence_kept import (
     Evidence,
@@ -71,6 +72,8 @@ class Result:
     tokens_mean: float  # mean over the layers
     seconds: float  # per question: compress, read, respond; encoding left out
     saturated: float = 0.0  # share of the units that had nothing new to add
+    phases: Mapping[str, float] | None = None  # seconds summed over the questions, where timed
+    peak_memory_mib: float = 0.0  # the largest of any question, where timed
 
     @property
     def blank(self) -> bool:
@@ -129,6 +132,8 @@ class _Answers:
         errors = [row["error"] for row in rows if "error" in row]
         good = [row for row in rows if "error" not in row]
         saturated = [row["saturated"] for row in good if "saturated" in row]
+        timed = [row for row in good if "phases" in row]
+        sums = {n: sum(row["phases"][n] for row in timed) / len(setup.draws) for n in PHASES}
         whole = isinstance(setup.method, FullTokens)
         differences = [a - b for a, b in zip(right, full, strict=True)]
         tokens = [_mean([row["tokens"][part] for row in good]) for part in range(3)]
@@ -155,6 +160,8 @@ class _Answers:
             tokens_mean=tokens[2],
             seconds=_mean([row["seconds"] for row in good]),
             saturated=_mean([units / of for units, of in saturated]),
+            phases=sums if timed else None,
+            peak_memory_mib=max((row["peak_memory_mib"] for row in timed), default=0.0),
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
