@@ -20,6 +20,7 @@ import torch
 from gleanvid.compressors import method_from, title_of
 from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.tables.comparisons import sentence, side
 from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, holm, sign_flip
 from gleanvid.glimpse.questions.clips import make_video
 from gleanvid.glimpse.world.scenes import sample_scene
@@ -102,18 +103,17 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         for place in others
     }
     ps = holm([sign_flip(gaps[place], range(len(gaps[place]))) for place in others])
-    apart = [
-        f"{'ahead of' if sum(gaps[place]) > 0 else 'behind'} {title_of(place[1])} "
-        f"({place[2]}, {place[0]:.0%})"
-        for place, p in zip(others, ps, strict=True)
-        if p < 0.05
-    ]
+    found: dict[tuple[float, str], dict[str, list[str]]] = {}
+    for (ratio, name, kind), p in zip(others, ps, strict=True):
+        mean = sum(gaps[ratio, name, kind])
+        found.setdefault((ratio, kind), {}).setdefault(side(mean, p), []).append(title_of(name))
+    told = [f"- {ratio:.0%}, {kind}: {sentence(own)}." for (ratio, kind), own in found.items()]
     return (
         f"Clips with each event: {counts}.\n\n"
         + markdown_table(["method", "kept", *kinds], lines)
-        + f"\nGleanVID, sign-flip by clip, Holm over all {len(others)} comparisons, p < 0.05: "
-        + ("; ".join(apart) or "told apart from none")
-        + ".\n"
+        + f"\nGleanVID, sign-flip by clip, Holm over all {len(others)} comparisons, p < 0.05:\n\n"
+        + "\n".join(told)
+        + "\n"
     )
 
 
@@ -138,17 +138,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clips", type=int, default=120)
     parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument(
+        "--read", action="store_true", help="measure nothing, write table.md from rows.csv anew"
+    )
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    rows = list(measure(load_model("builtin", "cpu"), options.clips))
-    options.out.mkdir(parents=True, exist_ok=True)
-    with (options.out / "rows.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    path = options.out / "rows.csv"
+    if not options.read:
+        _write_rows(path, options.clips)
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
     about = (__doc__ or "").strip().partition("\n\n")[2].partition("\n\n")[2]
     text = TEXT.format(about=about, clips=options.clips, seed=SEED)
     write_whole(options.out / "table.md", text + table(rows))
+
+
+def _write_rows(path: Path, clips: int) -> None:
+    torch.set_num_threads(1)
+    rows = list(measure(load_model("builtin", "cpu"), clips))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":
