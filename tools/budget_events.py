@@ -27,7 +27,7 @@ from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene
 from gleanvid.models import load_model
 
-SEED, RATIOS = 41, (0.25, 0.10)
+SEED, RATIOS = 47, (0.25, 0.10)
 OURS = "gleanvid"
 METHODS = (OURS, "vidcom2", "vcast", "evs", "divprune", "floc", "pairwise_gain", "random")
 EVENTS = ("appearance", "flash", "cut")
