@@ -27,7 +27,7 @@ _PLAIN = {
 _FILMED = ("gleanvid", "ablation(selection=scs)", "uniform", "resize")
 _LIMITS = (  # 16 units in these clips
     f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
-    "is far below the 30 to 50 % of\nits paper: being ahead of either there says little about them."
+    "is far below the 30 to 50 % of\nits paper: a lead over either there says little about them."
 )
 _MEASURES = {  # column of results.json -> name in the table
     "accuracy": "accuracy",
@@ -100,7 +100,7 @@ _COMPARED = {  # folders of the page on evidence, whose comparisons share one ad
 
 
 def glimpse_standing() -> str:
-    """Tests of GleanVID against other methods, and where others are ahead by another average."""
+    """Tests of GleanVID against other methods by accuracy, and some by another average."""
     lines = {folder: _compared(folder) for folder in _COMPARED}
     ps = holm([line["p_gleanvid_clips"] for own in lines.values() for line in own])
     adjusted, parts = iter(ps), []
@@ -108,7 +108,7 @@ def glimpse_standing() -> str:
         count = _full(folder)["questions"]
         parts += [f"{about.format(questions=count)}:"] if about else []
         parts.append(_standing([(line, next(adjusted)) for line in lines[folder]]))
-    ahead = [
+    averages = [
         f"{title} {_macro(folder, name, ratios)}"
         for folder, name, title, ratios in (
             ("glimpse", "vidcom2", "VidCom2", (0.15, 0.1)),
@@ -119,8 +119,8 @@ def glimpse_standing() -> str:
     return (
         f"Holm over all {len(ps)} comparisons below.\n\n"
         + "\n\n".join(parts)
-        + f"\n\n{_LIMITS}\n\nBy the macro-average without `count`, others are ahead of GleanVID, "
-        "in points (95 % by clip, not adjusted):\n" + ";\n".join(ahead) + "."
+        + f"\n\n{_LIMITS}\n\nOthers minus GleanVID by the macro-average without `count`, in points "
+        "(95 % by clip, not adjusted):\n" + ";\n".join(averages) + "."
     )
 
 
@@ -142,12 +142,12 @@ def _standing(lines: Sequence[tuple[Mapping[str, Any], float]]) -> str:
 
 
 def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
-    """How far a method is ahead of GleanVID by the macro-average without ``count``."""
+    """A method minus GleanVID by the macro-average without ``count``."""
     key, found = "gleanvid_minus macro without count", []
     for ratio in ratios:
         line = _kept(folder, name, ratio)
         lead, low, high = (-100 * line[key + end] for end in ("", "_high", "_low"))
-        found.append(f"{lead:.1f} at {100 * ratio:.0f} % ({low:.1f} to {high:.1f})")
+        found.append(f"{lead:+.1f} at {100 * ratio:.0f} % ({low:.1f} to {high:.1f})")
     return " and ".join(found)
 
 
