@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from gleanvid.evaluation.paper.numbers import tables
-from tools.result_tables import RESULTS
+from tools.result_tables import RESULTS, read, results
 
 _SELECTIONS = {
     "scs": "SCS alone",
@@ -18,14 +17,9 @@ _SELECTIONS = {
 }
 
 
-def _read(name: str) -> dict[str, Any]:
-    report: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
-    return report
-
-
 def fixed_budget() -> str:
     """The same number of tokens from more frames, against the paper."""
-    lines = _read("glimpse-fixed-budget/results.json")["results"]
+    lines = results("glimpse-fixed-budget")
     paper = {row.setup.rpartition("@")[0]: row for row in tables()["fixed-token-budget"].rows}
     told = []
     for times, ratio in (("five", 0.2), ("ten", 0.1)):
@@ -50,7 +44,7 @@ def fixed_budget() -> str:
 
 def complementarity() -> str:
     """Rank and coverage of selections at identical budgets, against the paper."""
-    found = _read("diagnose-built-in/diagnosis.json")
+    found = read("diagnose-built-in/diagnosis.json")
     rows = found["selections"]
     random = rows["random"]["coverage_error"]
     told = [
@@ -96,7 +90,7 @@ def _with_half(row: Mapping[str, Any], key: str, factor: float, digits: str) -> 
 
 def picking() -> str:
     """Energy of greedy methods outside what they picked before, against the paper."""
-    rows = _read("diagnose-built-in/diagnosis.json")["means"]
+    rows = read("diagnose-built-in/diagnosis.json")["means"]
     told = [
         f"{row['compressor']} {_with_half(row, 'energy_outside_picked', 100, '.2f')} %"
         for row in rows
@@ -119,7 +113,7 @@ def events() -> str:
 
 def evidence_correlation() -> str:
     """How far evidence kept goes with right answers, row by row."""
-    lines = _read("glimpse/results.json")["results"]
+    lines = results("glimpse")
     found = [
         line["evidence_moments r"] for line in lines if line.get("evidence_moments r") is not None
     ]
