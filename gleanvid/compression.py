@@ -35,7 +35,8 @@ class Compression:
         trace: By name, [T] or scalars: what it computed of each unit or of the clip, for display.
         mixing: Sparse [K, L], where one token feeds several rows: the share of every token in
             every row. ``group`` then names the row that the token weighs most in.
-        state: By name: what the next stage of the same method goes on from.
+        state: By name: what the next stage of the same method goes on from; "order", int64 [K]: the
+            kept tokens as a method picked them, where it picks one after another.
 
     >>> record = Compression.pruned(torch.tensor([0, 3, 5]), grid=(2, 2, 2))
     >>> record.num_kept, record.budgets.tolist(), record.group.tolist()

@@ -10,11 +10,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from gleanvid.cli import main, parse
-from gleanvid.cli.eval import _benchmark, _setups
-from gleanvid.cli.options import methods as cli_methods
+from gleanvid.cli.eval import _benchmark
+from gleanvid.cli.eval_setups import setups_of
 from gleanvid.evaluation.paper.numbers import BENCHMARKS, tables
 from gleanvid.evaluation.paper.reproduce import steps
-from gleanvid.evaluation.run.setups import Setup
 
 ROOT = Path(__file__).parents[1]
 GUIDES = [
@@ -77,11 +76,7 @@ def test_the_commands_fill_every_row_of_the_paper_s_tables(name):
     for step in steps(table, Path("out")):
         options = parse(step.words)
         assert options.out == str(step.folder)
-        if step.benchmark:
-            asked.add(options.benchmark)
-            assert rows <= {setup.key for setup in _setups(options, _benchmark(options))[1]}
-        else:
-            methods = cli_methods(options.compressor, float(options.retention_ratio))
-            kept = {Setup(method, int(options.frames)).key for method in methods}
-            assert kept == {row.setup for row in table.rows[1:]}
+        assert options.phases == ("prefill_s" in table.columns)
+        asked.add(options.benchmark)
+        assert rows <= {setup.key for setup in setups_of(options, _benchmark(options))[1]}
     assert asked == set(table.columns) & set(BENCHMARKS)

@@ -28,13 +28,8 @@ from gleanvid.compressors import COMPRESSORS, method_from
 from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.run.clips import find_clips
-from gleanvid.evaluation.tables.statistics import (
-    Estimate,
-    clip_mean,
-    holm,
-    rank_correlation,
-    sign_flip,
-)
+from gleanvid.evaluation.tables.correlations import rank_correlation
+from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, holm, sign_flip
 from gleanvid.glimpse.questions.make import write_mp4
 from gleanvid.models import load_model
 from gleanvid.types import Video

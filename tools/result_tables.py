@@ -24,10 +24,6 @@ _PLAIN = {
     "pool": "average pooling",
 }
 _FILMED = ("gleanvid", "ablation(selection=scs)", "uniform", "resize")
-_LIMITS = (  # 16 units in these clips
-    f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
-    "is far below the 30 to 50 % of\nits paper: being ahead of either there says little about them."
-)
 _MEASURES = {  # column of results.json -> name in the table
     "accuracy": "accuracy",
     "macro without count": "macro, without `count`",
@@ -35,24 +31,33 @@ _MEASURES = {  # column of results.json -> name in the table
 }
 
 
-def _read(name: str) -> dict[str, Any]:
+def read(name: str) -> dict[str, Any]:
+    """A JSON file in ``results/``."""
     report: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
     return report
+
+
+def results(folder: str) -> list[dict[str, Any]]:
+    """The rows of an evaluation."""
+    lines: list[dict[str, Any]] = read(f"{folder}/results.json")["results"]
+    return lines
 
 
 def _line(folder: str, setup: str, how: str | None = None) -> dict[str, Any]:
     return next(
         line
-        for line in _read(f"{folder}/results.json")["results"]
+        for line in results(folder)
         if line["setup"].startswith(f"{setup}@") and how in (None, line["how"])
     )
 
 
-def _kept(folder: str, name: str, ratio: float) -> dict[str, Any]:
+def kept(folder: str, name: str, ratio: float) -> dict[str, Any]:
+    """The row of a method at a ratio."""
     return _line(folder, f"{name}(retention_ratio={ratio})")
 
 
-def _full(folder: str, how: str | None = None) -> dict[str, Any]:
+def full(folder: str, how: str | None = None) -> dict[str, Any]:
+    """The row of all tokens."""
     return _line(folder, "full(retention_ratio=1.0)", how)
 
 
@@ -62,7 +67,7 @@ def _percent(share: float) -> str:
 
 def compress_time() -> str:
     """The time of GleanVID's ``compress`` against one X @ X^T and against VidCom2."""
-    rows = _read("cpu-2-cores/compress_32x14x14x3584.json")["rows"]
+    rows = read("cpu-2-cores/compress_32x14x14x3584.json")["rows"]
     ours = next(row for row in rows if row["compressor"] == "gleanvid")
     return (
         "`bench compress` compares GleanVID's time with that of one `X @ X.T` of the same tokens. "
@@ -74,60 +79,23 @@ def compress_time() -> str:
 
 def glimpse() -> str:
     """Accuracy and evidence kept against the retention ratio, on the built-in model."""
-    full = _full("glimpse")
+    whole = full("glimpse")
     rows = [
-        [f"{title}, {measure} (%)", *(_percent(_kept("glimpse", name, r)[key]) for r in _RATIOS)]
+        [f"{title}, {measure} (%)", *(_percent(kept("glimpse", name, r)[key]) for r in _RATIOS)]
         for key, measure in _MEASURES.items()
         for name, title in _METHODS.items()
     ]
     heads = ["visual tokens kept", *(f"{ratio:.0%}".replace("%", " %") for ratio in _RATIOS)]
     return (
-        f"{full['questions']} questions about test clips of three seeds, four options each, 32 "
-        f"frames, the built-in model, which reaches\n{_percent(full['accuracy'])} % with all "
+        f"{whole['questions']} questions about test clips of three seeds, four options each, 32 "
+        f"frames, the built-in model, which reaches\n{_percent(whole['accuracy'])} % with all "
         f"tokens (chance is 25 %):\n\n{markdown_table(heads, rows)}"
     )
 
 
-def glimpse_standing() -> str:
-    """Tests of GleanVID against other methods, and where others are ahead by another average."""
-    zip_ = _kept("glimpse-all", "visionzip", 0.15)
-    lead = 100 * (zip_["accuracy"] - _kept("glimpse-all", "gleanvid", 0.15)["accuracy"])
-    rows = [
-        ("glimpse", "vidcom2", "VidCom2", (0.15,)),
-        ("glimpse-rivals", "aot", "AOT", (0.15, 0.1)),
-        ("glimpse-rivals", "pairwise_gain", "`pairwise_gain`", (0.15, 0.1)),
-    ]
-    ahead = [f"{title} {_macro(folder, name, ratios)}" for folder, name, title, ratios in rows]
-    return (
-        f"{_standing('glimpse')}\n\nNewer methods:\n\n{_standing('glimpse-rivals')}\n\n"
-        f"{_LIMITS}\n\nBy the macro-average without `count`, others are ahead of GleanVID, in "
-        "points (95 % by clip, not adjusted for looking at many):\n"
-        + ";\n".join(ahead)
-        + f".\n\nVisionZip, FastVID, HoliTom, FlashVID, V-CAST and others were asked "
-        f"{zip_['questions']} questions (`results/glimpse-all/table.md`): at\n15 % VisionZip is "
-        f"{lead:.1f} points ahead (McNemar's test, p = {zip_['p_gleanvid']:.2f})."
-    )
-
-
-def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
-    """How far a method is ahead of GleanVID by the macro-average without ``count``."""
-    key, found = "gleanvid_minus macro without count", []
-    for ratio in ratios:
-        line = _kept(folder, name, ratio)
-        lead, low, high = (-100 * line[key + end] for end in ("", "_high", "_low"))
-        found.append(f"{lead:.1f} at {100 * ratio:.0f} % ({low:.1f} to {high:.1f})")
-    return " and ".join(found)
-
-
-def _standing(folder: str) -> str:
-    """The list below the paired table of an evaluation."""
-    text = (RESULTS / folder / "table.md").read_text(encoding="utf-8")
-    return text.partition("GleanVID by ratio")[2].split("\n\n")[1]
-
-
 def downsampling() -> str:
     """One line: how far plain downsampling and CDPruner are from GleanVID at equal tokens."""
-    rows = {name: _kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
+    rows = {name: kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
     rates = ", ".join(
         f"{title} {_percent(rows[name]['accuracy'])}" for name, title in _PLAIN.items()
     )
@@ -167,7 +135,7 @@ def _filmed(method: str, column: str) -> str:
 
 def card_accuracy() -> str:
     """Accuracy of the built-in model on all tokens, by family of questions."""
-    options, words = (_full("glimpse-full", how) for how in ("likelihood", "text"))
+    options, words = (full("glimpse-full", how) for how in ("likelihood", "text"))
     names = [name.removesuffix(" questions") for name in options if name.endswith(" questions")]
     rows = [_card_row(options, words, name, str(options[f"{name} questions"])) for name in names]
     whole = _card_row(options, words, "accuracy", str(options["questions"]))
@@ -191,13 +159,11 @@ def question_sets() -> str:
     """The questions of each folder, and what is right with all tokens and at 15 %."""
     rows = []
     for folder in ("glimpse", "glimpse-ablations", "glimpse-all", "glimpse-full"):
-        full = _full(folder)
+        whole = full(folder)
         at_15 = (
-            _percent(_kept(folder, "gleanvid", 0.15)["accuracy"])
-            if folder != "glimpse-full"
-            else ""
+            _percent(kept(folder, "gleanvid", 0.15)["accuracy"]) if folder != "glimpse-full" else ""
         )
-        rows.append([f"`{folder}/`", f"{full['questions']:,}", _percent(full["accuracy"]), at_15])
+        rows.append([f"`{folder}/`", f"{whole['questions']:,}", _percent(whole["accuracy"]), at_15])
     return markdown_table(["folder", "questions", "all tokens (%)", "GleanVID at 15 % (%)"], rows)
 
 

@@ -24,8 +24,6 @@ import torch
 from gleanvid import metrics
 from gleanvid.compressors import method_from
 from gleanvid.evaluation.files import write_whole
-from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.statistics import clip_mean, holm, sign_flip
 from gleanvid.types import Compression, VideoTokens
 
 UNITS, SIDE, WIDTH, OBJECTS = 16, 8, 512, 40
@@ -136,124 +134,55 @@ def measure(world: World, seed: int) -> Iterator[dict[str, Any]]:
             }
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: over all worlds, then the coverage error by one property of the world at a time."""
-    text = "\n## All worlds\n\n"
-    for measure_name in MEASURES:
-        text += f"{measure_name}:\n\n" + _by(rows, "ratio", RATIOS, measure_name) + "\n"
-    middle = [row for row in rows if row["ratio"] == 0.08]
-    for name, values in GRID.items():
-        text += f"## Coverage error at 8 %, by {name}\n\n"
-        text += _by(middle, name, values, "coverage error") + "\n"
-    return text
-
-
-def _by(rows: Sequence[Mapping[str, Any]], key: str, values: Sequence[Any], measure: str) -> str:
-    """Mean and 95 % by bootstrap over clips for every method and value of ``key``."""
-    cells: dict[tuple[str, Any], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        cells.setdefault((row["method"], row[key]), []).append(row)
-    lines = [
-        [name, *(_interval(cells[name, value], measure) for value in values)]
-        for name in (BEST, *METHODS)
-    ]
-    heads = [f"{value:.0%}" if key == "ratio" else f"{key} {value}" for value in values]
-    return markdown_table(["method", *heads], lines)
-
-
-def _interval(group: Sequence[Mapping[str, Any]], measure: str) -> str:
-    clips = [tuple(row[name] for name in (*GRID, "seed")) for row in group]
-    found = clip_mean([row[measure] for row in group], clips)
-    digits = {"coverage error": 3, "objects": 2, "effective rank": 0}[measure]
-    return f"{found.value:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f})"
-
-
-TEXT = """# Synthetic worlds
-
-{clips} made-up clips of {units} units of {side} x {side} tokens, width {width}: {worlds} worlds,
-{seeds} seeds each, over {grid}.
-No model is involved. Written by
-
-    python -m tools.synthetic_worlds --seeds {seeds} --out results/synthetic
-
-coverage error: share of the energy of dropped tokens outside the span of the kept ones (`gleanvid
-diagnose`), debiased; objects: fraction of the objects of which a token is kept. "{best}"
-picks one after another the token that explains most of what all tokens still miss: it sees the
-whole clip and looks at coverage alone, so it is not the best in objects or rank. In brackets 95 %
-by bootstrap over clips. The backgrounds of these worlds drift slowly and evenly, which suits
-spread-out choices such as Uniform; filmed clips need not be like them.
-"""
+def place_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The world and ratio of a row."""
+    return tuple(row[name] for name in (*GRID, "ratio"))
 
 
 def main() -> None:
+    """Measure, or read what was measured, and write means.csv and table.md."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument(
+        "--read", action="store_true", help="measure nothing, write table.md from means.csv anew"
+    )
     options = parser.parse_args()
+    from tools.synthetic_tables import text_of
+
+    path = options.out / "means.csv"
     worlds = [World(*values) for values in product(*GRID.values())]
+    if not options.read:
+        _write_means(path, worlds, options.seeds)
+    text = text_of(_read_means(path), len(worlds), options.seeds)
+    write_whole(options.out / "table.md", text)
+
+
+def _write_means(path: Path, worlds: Sequence[World], seeds: int) -> None:
+    """Measure every world; one line for each world, ratio and method: means over seeds."""
     rows: list[dict[str, Any]] = []
     for number, world in enumerate(worlds):
-        for seed in range(options.seeds):
+        for seed in range(seeds):
             rows += measure(world, seed)
         print(f"{number + 1} of {len(worlds)}, load {os.getloadavg()[0]:.1f}", flush=True)
-    options.out.mkdir(parents=True, exist_ok=True)
-    with (options.out / "means.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*GRID, "ratio", "method", *MEASURES])
-        writer.writerows(means := _means(rows))
-    text = TEXT.format(
-        clips=len(worlds) * options.seeds,
-        worlds=len(worlds),
-        seeds=options.seeds,
-        grid=", ".join(f"{name} {values}" for name, values in GRID.items()),
-        units=UNITS,
-        side=SIDE,
-        width=WIDTH,
-        best=BEST,
-    )
-    write_whole(options.out / "table.md", text + standing(means) + table(rows))
-
-
-def _means(rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-    """Means over seeds, by world, ratio and method: the lines of ``means.csv``."""
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
-        key = tuple(row[name] for name in (*GRID, "ratio", "method"))
-        groups.setdefault(key, []).append(row)
-    return [
-        [*key, *(round(fmean(row[name] for row in group), 5) for name in MEASURES)]
-        for key, group in groups.items()
-    ]
+        groups.setdefault((*place_of(row), row["method"]), []).append(row)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*GRID, "ratio", "method", *MEASURES])
+        for key, group in groups.items():
+            means = (round(fmean(row[name] for row in group), 5) for name in MEASURES)
+            writer.writerow([*key, *means])
 
 
-def standing(means: Sequence[Sequence[Any]]) -> str:
-    """Where GleanVID's coverage error differs from others', by world, under one Holm correction."""
-    errors: dict[tuple[str, float], list[float]] = {}
-    for line in means:
-        errors.setdefault((line[5], float(line[4])), []).append(float(line[6]))
-    pairs = [(ratio, name) for ratio in RATIOS for name in METHODS if name != "GleanVID"]
-    gaps = {
-        (ratio, name): [
-            theirs - ours
-            for ours, theirs in zip(errors["GleanVID", ratio], errors[name, ratio], strict=True)
+def _read_means(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        return [
+            {name: text if name == "method" else float(text) for name, text in line.items()}
+            for line in csv.DictReader(file)
         ]
-        for ratio, name in pairs
-    }
-    ps = holm([sign_flip(gaps[pair], range(len(gaps[pair]))) for pair in pairs])
-    told = {pair: sum(gaps[pair]) > 0 for pair, p in zip(pairs, ps, strict=True) if p < 0.05}
-    text = (
-        "\n## GleanVID against the others\n\nCoverage error, sign-flip by world, Holm over all "
-        f"{len(pairs)} comparisons, p < 0.05; others are not told apart.\n\n"
-    )
-    for ratio in RATIOS:
-        sides = (
-            ", ".join(name for of, name in told if of == ratio and told[of, name] is side)
-            for side in (True, False)
-        )
-        text += "- {:.0%}: ahead of {}; behind {}.\n".format(
-            ratio, *(side or "none" for side in sides)
-        )
-    return text
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.glimpse.questions import baselines
 from gleanvid.models.loading.load import BUILTIN
-from tools import relevance_tables
+from tools import claim_tables, comparison_tables, relevance_tables
 from tools import result_tables as measured
 
 ROOT = Path(__file__).parents[1]
@@ -74,7 +74,7 @@ TABLES = {
     "models": model_table,
     "compress-time": measured.compress_time,
     "glimpse": measured.glimpse,
-    "glimpse-standing": measured.glimpse_standing,
+    "glimpse-standing": comparison_tables.glimpse_standing,
     "glimpse-downsampling": measured.downsampling,
     "glimpse2": lambda: baselines.table(baselines.read()[1]),
     "relevance": relevance_tables.kept,
@@ -83,6 +83,12 @@ TABLES = {
     "card-accuracy": measured.card_accuracy,
     "question-sets": measured.question_sets,
     "ablations": measured.ablations,
+    "leads": comparison_tables.leads,
+    "fixed-budget": claim_tables.fixed_budget,
+    "complementarity": claim_tables.complementarity,
+    "picking": claim_tables.picking,
+    "budget-events": claim_tables.events,
+    "evidence-correlation": claim_tables.evidence_correlation,
 }
 
 

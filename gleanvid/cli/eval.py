@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
+from gleanvid.cli.eval_setups import setups_of
 from gleanvid.cli.running import add_workers, drawer, report, resumable, workers
 
 if TYPE_CHECKING:
@@ -52,6 +53,17 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         help="also measure relevance: how much of what the answer rests on is kept (one backward "
         "pass per question)",
     )
+    parser.add_argument(
+        "--phases",
+        action="store_true",
+        help="also measure seconds by phase, summed over the benchmark, and memory: every question "
+        "is asked by itself, with an answer that is generated",
+    )
+    parser.add_argument(
+        "--endpoint",
+        default="accuracy",
+        help="what the tests of the tables are about: accuracy, or a macro-average by its name",
+    )
     parser.add_argument("--out", required=True, help="folder for the journal and the results")
     parser.add_argument(
         "--format", choices=["png", "pdf", "svg"], default="png", help="format of the figures"
@@ -68,14 +80,22 @@ def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.run.journal_rows import is_answer_row
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
     from gleanvid.evaluation.run.runner import check_ways, evaluate
+    from gleanvid.evaluation.tables.comparisons import ACCURACY
     from gleanvid.evaluation.tables.publish import publish
+    from gleanvid.evaluation.tables.summary import macros_of
 
     benchmark = _benchmark(options)
-    presets, setups = _setups(options, benchmark)
+    presets, setups = setups_of(options, benchmark)
     benchmark = benchmark.for_frames(max(setup.num_frames for setup in setups))
     ways = tuple(options.how.split(",")) if options.how else (benchmark.how,)
     check_ways(benchmark, ways)
     items = items_of_seeds(benchmark, options.limit, options.seed)
+    endpoints = (ACCURACY, *macros_of(benchmark, items))
+    if options.endpoint not in endpoints:
+        allowed = ", ".join(endpoints)
+        raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
+    if options.phases and (options.relevance or options.num_workers or options.address):
+        raise ValueError("--phases goes without --relevance, --num-workers and --address")
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
         settings = {
@@ -88,21 +108,28 @@ def _eval(options: argparse.Namespace) -> int:
         }
         if options.relevance:
             settings["relevance"] = "gradient"
+        if options.phases:
+            settings["phases"] = True
         machine = _machine(options.device)
         path = folder / "journal.jsonl"
         is_row = partial(is_answer_row, ways=len(ways))
         with Journal(path, settings, is_row) as journal, resumable(folder):
             draws = [draw for setup in setups for draw in setup.draws]
-            limits = (options.max_pixels, options.relevance)
-            answer(benchmark, items, draws, journal, ways, drawer(), *limits)
+            before = len(journal.rows)
+            limits = {"max_pixels": options.max_pixels}
+            limits |= {name: True for name in ("relevance", "phases") if getattr(options, name)}
+            answer(benchmark, items, draws, journal, ways, drawer(), **limits)
             rows = dict(journal.rows)
+    if len(rows) == before:
+        machine = _machine_before(folder) or machine
     sys.stderr.write("\n")
     named = {"model": public_name(model["model"])}
     command = public_command(options.command)
     facts = {"command": command, **model, **named, **settings, **machine}
     try:
         kind = options.format
-        found = publish(folder, benchmark, items, setups, rows, ways, facts, presets, kind)
+        asked = (benchmark, items, setups, rows, ways)
+        found = publish(folder, *asked, facts, presets, kind, options.endpoint)
     except OSError as error:
         raise ValueError(
             f"the results could not be written ({error}); every answer is kept in {folder}: free "
@@ -120,6 +147,17 @@ def _machine(device: str | None) -> dict[str, Machine]:
 
     best = "cuda" if torch.cuda.is_available() else "cpu"
     return {"machine": describe_machine(torch.device(device or best))}
+
+
+def _machine_before(folder: Path) -> dict[str, Machine]:
+    """Return the machine of the results in ``folder``, whose times are kept with its answers."""
+    import json
+    from contextlib import suppress
+
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        told = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        return {"machine": told["machine"]}
+    return {}
 
 
 def _exit_code(found: Sequence[Any], folder: Path) -> int:
@@ -183,51 +221,3 @@ def _benchmark(options: argparse.Namespace) -> Any:
     given = {name: getattr(options, name) for name in options.benchmark_settings}
     stated = {name: value for name, value in given.items() if value is not None}
     return open_benchmark(options.benchmark, **stated)
-
-
-def _setups(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
-    """Return the presets with their setups, and all setups."""
-    from gleanvid.evaluation.paper.numbers import GRIDS, setups_of
-    from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
-    from gleanvid.evaluation.run.setups import grid
-
-    given = [
-        name for name in ("compressor", "ablation", "preset") if getattr(options, name) is not None
-    ]
-    if len(given) > 1:
-        raise ValueError(f"--{given[0]} and --{given[1]} do not go together: choose one")
-    ratios = shared.ratios(options.retention_ratio) if options.retention_ratio else []
-    if options.ablation is None and options.preset is None:
-        frames = benchmark.num_frames if options.num_frames is None else options.num_frames
-        return [], grid(_names(options.compressor or "gleanvid"), ratios or [0.25], frames)
-    if options.preset in GRIDS:
-        if ratios or options.num_frames is not None:
-            raise ValueError(f"--preset {options.preset} has ratios and frames of its own")
-        return [], setups_of(options.preset)
-    if len(ratios) > 1:
-        raise ValueError("--ablation and --preset take a single --retention-ratio")
-    chosen = (
-        _named("ablation", options.ablation, ABLATIONS)
-        if options.ablation is not None
-        else _named("preset", options.preset, PRESETS, GRIDS)
-    )
-    ratio = ratios[0] if ratios else None
-    presets = [(preset, preset.setups(options.num_frames, ratio)) for preset in chosen]
-    setups = {setup.key: setup for _, own in presets for setup in own}
-    return presets, list(setups.values())
-
-
-def _named(option: str, names: str, known: dict[str, Any], others: Sequence[str] = ()) -> list[Any]:
-    chosen = list(known) if names == "all" else names.split(",")
-    for name in chosen:
-        if name not in known:
-            allowed = ", ".join([*known, *others])
-            raise ValueError(f"{option}={name!r} must be one of {allowed}, all")
-    return [known[name] for name in chosen]
-
-
-def _names(text: str) -> list[str]:
-    """Expand ``all`` to every method but "ablation", which equals GleanVID by default."""
-    from gleanvid.compressors import COMPRESSORS, names_in
-
-    return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)

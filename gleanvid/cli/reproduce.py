@@ -56,11 +56,8 @@ def _describe(table: Table, found: Sequence[Step], options: argparse.Namespace) 
 
     print(f"# {table.title}: {len(table.rows)} rows")
     for step in found:
-        about = "no data needed"
-        if step.benchmark:
-            hours = gpu_hours(table, step, options.limit)
-            about = f"{data_size(step.benchmark, options.data)}; {hours:,.1f} GPU hours"
-        print(f"\n# {about}")
+        hours = gpu_hours(table, step, options.limit)
+        print(f"\n# {data_size(step.benchmark, options.data)}; {hours:,.1f} GPU hours")
         print(shlex.join(["gleanvid", *step.words]))
     print(f"\n{shlex.join(['gleanvid', *_tables(table, found[0].folder.parent, options.model)])}")
     print(

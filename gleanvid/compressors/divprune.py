@@ -11,7 +11,7 @@ square of the clip.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -53,7 +53,8 @@ class DivPrune(Compressor):
         unit = torch.nn.functional.normalize(tokens.features.float(), dim=-1)
         chosen, distance = _farthest_first(unit, count)
         keep = chosen.sort().values
-        return Compression.pruned(keep, tokens.grid, {"distance": distance})
+        record = Compression.pruned(keep, tokens.grid, {"distance": distance})
+        return replace(record, state={"order": chosen})
 
 
 def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -11,7 +11,7 @@ whatever the authors do to split a long video, which is not known here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -49,7 +49,8 @@ class FLoC(Compressor):
     def _compress(self, tokens: VideoTokens) -> Compression:
         unit = torch.nn.functional.normalize(tokens.features.float(), dim=-1)
         chosen, cover = _facilities(unit, self.budget(tokens))
-        return Compression.pruned(chosen.sort().values, tokens.grid, {"coverage": cover})
+        record = Compression.pruned(chosen.sort().values, tokens.grid, {"coverage": cover})
+        return replace(record, state={"order": chosen})
 
 
 def _facilities(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:

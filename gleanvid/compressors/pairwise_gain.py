@@ -10,7 +10,7 @@ numbers say nothing about it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -57,10 +57,11 @@ class PairwiseGain(Compressor):
         shares = segment_novelty(means, segment)[segment]
         total = self.budget(tokens)
         budgets = largest_remainder(shares, total, per_unit)
-        chosen = _rounds(unit, information, budgets.to(unit.device), 2.0 * self.beta / total)
-        keep = torch.nonzero(chosen.flatten()).squeeze(1)
+        order = _rounds(unit, information, budgets.to(unit.device), 2.0 * self.beta / total)
         scores = {"information": information.flatten()}
-        return Compression.pruned(keep, tokens.grid, scores, {"segment": segment, "share": shares})
+        trace = {"segment": segment, "share": shares}
+        record = Compression.pruned(order.sort().values, tokens.grid, scores, trace)
+        return replace(record, state={"order": order})
 
 
 def segments(means: Tensor, tau: float) -> Tensor:
@@ -92,14 +93,16 @@ def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
 
 
 def _rounds(unit: Tensor, information: Tensor, budgets: Tensor, weight: float) -> Tensor:
-    """bool [T, N]: in each round every unit with budget left takes its token of largest gain."""
+    """int64 [B]: in each round every unit with budget left takes its token of largest gain."""
     chosen = torch.zeros_like(information, dtype=torch.bool)
     total = unit.new_zeros(unit.shape[-1])  # sum of the chosen unit vectors
     index = torch.arange(len(unit), device=unit.device)
+    order = []
     for spent in range(int(budgets.max())):
         gain = information - weight * (unit @ total)
         best = gain.masked_fill(chosen, float("-inf")).argmax(dim=1)
         active = budgets > spent
         chosen[index[active], best[active]] = True
+        order.append(index[active] * unit.shape[1] + best[active])
         total = total + unit[index[active], best[active]].sum(dim=0)
-    return chosen
+    return torch.cat(order)

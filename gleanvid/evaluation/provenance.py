@@ -120,14 +120,17 @@ def describe_model(model: Any) -> dict[str, Any]:
 
 def public_name(name: str) -> str:
     """Return the name of a model or a file, without the folders of one on this machine."""
-    path = Path(name)
-    return path.name if name.startswith("~") or path.is_absolute() or path.exists() else name
+    return Path(name).name if Path(name).exists() else _without_folders(name)
 
 
 def public_command(words: Sequence[str]) -> str:
-    """Return a command line without the folders that it names on this machine."""
+    """Return a command line without folders of this machine; relative paths stay as they are."""
     parts = [word.partition("=") if word.startswith("-") else ("", "", word) for word in words]
-    return shlex.join(f"{name}{sign}{public_name(value)}" for name, sign, value in parts)
+    return shlex.join(f"{name}{sign}{_without_folders(value)}" for name, sign, value in parts)
+
+
+def _without_folders(name: str) -> str:
+    return Path(name).name if name.startswith("~") or Path(name).is_absolute() else name
 
 
 def fingerprint(hf_model: torch.nn.Module) -> str:

@@ -6,6 +6,7 @@ ones that the language model receives. Energies are fractions of a row's own ene
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ _TOLERANCE = 1e-4  # relative to the largest in its unit; smaller counts as expl
 _FLOOR = 1e-5  # of the largest norm: below this a direction is rounding noise
 _RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor of repeated rows finite
 _CHUNK = 2048  # rows projected at a time
+_BLOCK = 64  # rows in order of picking that join the basis at a time
 
 
 def debiased(features: Tensor, rank: int = 1) -> Tensor:
@@ -76,9 +78,21 @@ def kept_span(debiased: Tensor, record: Compression) -> Span:
     rows = kept_rows(debiased, record)
     scale = float(torch.linalg.vector_norm(debiased, dim=1).max())
     units = torch.div(record.keep, record.grid[1] * record.grid[2], rounding_mode="floor")
+    across, fresh, ranks, basis = _grown(rows, record.budgets.tolist(), scale)
+    return Span(across, fresh, units.cpu(), ranks, basis)
+
+
+def _grown(
+    rows: Tensor, blocks: Sequence[int], scale: float
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Add rows [K, D] to a span, block by block.
+
+    Returns the energy fractions [K] outside earlier blocks and outside all rows before, the rank
+    after each block, and the basis [q, D].
+    """
     basis = rows.new_empty(min(rows.shape), rows.shape[1])
     across, fresh, ranks, used = [], [], [], 0
-    for block in rows.split(record.budgets.tolist()):
+    for block in rows.split(list(blocks)):
         residual = _outside(block, basis[:used]).double()
         sizes = _pivots(residual, scale)
         across.append(residual.square().sum(1))
@@ -91,13 +105,8 @@ def kept_span(debiased: Tensor, record: Compression) -> Span:
         ranks.append(used)
     energy = rows.double().square().sum(1)
     share = torch.where(energy > 0, 1.0 / energy, 0.0)
-    return Span(
-        (torch.cat(across) * share).clamp(max=1.0).cpu(),
-        (torch.cat(fresh) * share).clamp(max=1.0).cpu(),
-        units.cpu(),
-        torch.tensor(ranks),
-        basis[:used],
-    )
+    outside, new = ((torch.cat(part) * share).clamp(max=1.0).cpu() for part in (across, fresh))
+    return outside, new, torch.tensor(ranks), basis[:used]
 
 
 def residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
@@ -142,6 +151,21 @@ def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None
     :func:`residual_energy`.
     """
     return float((span or kept_span(debiased, record)).fresh.mean())
+
+
+def energy_outside_picked(debiased: Tensor, record: Compression) -> float:
+    """Return :func:`energy_outside_span` in the order in which the method picked its tokens.
+
+    Returns:
+        The mean energy fraction of kept tokens outside the span of all those picked before them;
+        NaN for a method that does not pick one after another (no "order" in ``record.state``).
+    """
+    order = record.state.get("order")
+    if order is None:
+        return float("nan")
+    scale = float(torch.linalg.vector_norm(debiased, dim=1).max())
+    rows = debiased[order.to(debiased.device)].float()
+    return float(_grown(rows, [len(part) for part in rows.split(_BLOCK)], scale)[1].mean())
 
 
 def basis_rank(debiased: Tensor, record: Compression, span: Span | None = None) -> Tensor:

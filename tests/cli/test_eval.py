@@ -201,3 +201,56 @@ def test_relevance_is_measured_once_for_each_question_and_kept(
     assert len(asked) == 5
     assert run(tmp_path, "--retention-ratio", "1,0.5", "--limit", "5") == 2
     assert "relevance='gradient'" in capsys.readouterr().err
+
+
+def glimpse(folder, *options):
+    given = ["eval", "--compressor", "gleanvid", "--num-frames", "8", "--limit", "3"]
+    status = main([*given, "--device", "cpu", "--how", "text", *options, "--out", str(folder)])
+    lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()[1:]]
+    return status, lines
+
+
+def test_phases_are_summed_over_the_questions_and_change_no_answer(tmp_path, capsys):
+    assert glimpse(tmp_path / "plain")[0] == 0
+    plain = {(row["item"], row["setup"]): row for row in glimpse(tmp_path / "plain")[1]}
+    status, timed = glimpse(tmp_path / "timed", "--phases")
+    assert status == 0 and len(timed) == len(plain) == 6
+    for row in timed:
+        assert plain[row["item"], row["setup"]]["said"] == row["said"]
+        assert plain[row["item"], row["setup"]]["tokens"] == row["tokens"]
+        assert row["peak_memory_mib"] > 0
+    full = json.loads((tmp_path / "timed" / "results.json").read_text())["results"][0]
+    own = [row["phases"] for row in timed if row["setup"] == full["setup"]]
+    for name in ("preprocess", "vision", "compress", "prefill", "generate"):
+        assert full[f"sum_{name}_s"] == pytest.approx(sum(part[name] for part in own), abs=1e-5)
+        assert full[f"sum_{name}_s"] > 0
+    assert "| seconds, summed |" in capsys.readouterr().out
+    assert glimpse(tmp_path / "timed")[0] == 2  # its journal has other rows
+    assert "phases=True" in capsys.readouterr().err
+
+
+def test_phases_need_an_answer_that_is_generated_here(model, tmp_path, capsys):
+    assert run(tmp_path, "--phases", "--limit", "2") == 2
+    assert "choose --how text or letter" in capsys.readouterr().err
+    assert run(tmp_path, "--phases", "--num-workers", "2") == 2
+    assert "--phases goes without" in capsys.readouterr().err
+
+
+def test_endpoint_that_the_benchmark_lacks_is_refused_before_anything_is_asked(
+    model, tmp_path, capsys
+):
+    assert run(tmp_path / "no", "--endpoint", "macro") == 2
+    assert "endpoint='macro' must be one of accuracy" in capsys.readouterr().err
+    assert not model[0].asked and not (tmp_path / "no").exists()
+
+
+def test_machine_of_the_first_run_stays_where_nothing_is_asked_again(model, tmp_path):
+    run(tmp_path)
+    path = tmp_path / "results.json"
+    told = json.loads(path.read_text())
+    told["machine"]["cpu"] = "the first one"
+    path.write_text(json.dumps(told))
+    run(tmp_path)
+    assert json.loads(path.read_text())["machine"]["cpu"] == "the first one"
+    run(tmp_path, "--retention-ratio", "0.5")  # answers of another ratio are missing
+    assert json.loads(path.read_text())["machine"]["cpu"] != "the first one"

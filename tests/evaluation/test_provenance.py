@@ -20,3 +20,5 @@ def test_folders_of_a_name_are_left_out(name, public):
 def test_folders_of_a_command_are_left_out():
     words = ["gleanvid", "eval", "--model=~/m", "--data", "/home/person/data", "--limit=4", "a b"]
     assert public_command(words) == "gleanvid eval --model=m --data data --limit=4 'a b'"
+    words = ["gleanvid", "eval", "--out", "assets/clips"]  # such a command can be run again
+    assert public_command(words) == "gleanvid eval --out assets/clips"

@@ -3,7 +3,18 @@
 import pytest
 import torch
 
-from tools.synthetic_worlds import OBJECTS, SIDE, UNITS, World, clip_of, greedy_order
+from tools.synthetic_tables import text_of
+from tools.synthetic_worlds import (
+    BEST,
+    METHODS,
+    OBJECTS,
+    RATIOS,
+    SIDE,
+    UNITS,
+    World,
+    clip_of,
+    greedy_order,
+)
 
 
 def greedy_by_projection(rows, count):
@@ -42,3 +53,25 @@ def test_objects_last_their_life_and_nothing_else_has_their_direction(life):
     unit = torch.nn.functional.normalize(centred, dim=1)
     alike = unit @ unit[shown == one].mean(dim=0)
     assert alike[shown == one].min() > 0.9 and alike[shown < 0].max() < 0.6
+
+
+def test_regret_is_the_coverage_error_beyond_the_optimum_of_the_same_world():
+    means = [
+        {"rank": rank, "life": life, "noise": 0.05, "strength": 0.5, "ratio": ratio, "method": name}
+        | {"objects": 0.5, "effective rank": 9.0}
+        | {"coverage error": 0.01 * rank + (0.125 if name != BEST else 0)}
+        for rank in (20, 40)
+        for life in (1, 4, 8)
+        for ratio in RATIOS
+        for name in (BEST, *METHODS)
+    ]
+    for name in ("rank", "life", "noise", "strength"):  # every value of the grid has a column
+        filled = {20: 80} if name == "rank" else {}
+        means += [{**row, name: filled[row[name]]} for row in means if row[name] in filled]
+    noisy = [{**row, "noise": noise} for row in means for noise in (0.05, 0.15, 0.4)]
+    every = [{**row, "strength": strength} for row in noisy for strength in (0.5, 1.0, 2.0)]
+    text = text_of(every, worlds=81, seeds=2)
+    regret = text.partition("regret:\n\n")[2].partition("\n\n")[0].splitlines()[2:]
+    assert len(regret) == len(METHODS)
+    assert all(line.count("0.125 (0.125 to 0.125)") == len(RATIOS) for line in regret)
+    assert "--seeds 2 " in text and "162 made-up clips" in text

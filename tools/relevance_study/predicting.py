@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from gleanvid.evaluation.benchmarks.base import Item
-from gleanvid.evaluation.tables.statistics import Estimate, correlation
+from gleanvid.evaluation.tables.correlations import correlation
+from gleanvid.evaluation.tables.statistics import Estimate
 
 RESULTS = Path(__file__).parents[2] / "results"
 JOURNALS = ("glimpse", "glimpse-rivals", "glimpse-downsampling")

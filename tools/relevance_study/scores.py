@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from gleanvid.evaluation.tables.statistics import rank_correlation
+from gleanvid.evaluation.tables.correlations import rank_correlation
 
 
 def auc(scores: Tensor, positive: Tensor) -> float:

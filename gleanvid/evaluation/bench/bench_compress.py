@@ -92,6 +92,8 @@ class Row(TypedDict):
 
     compressor: str
     median_s: float
+    min_s: float  # of the repeats
+    max_s: float
     ratio_to_xxt: float
     ratio_to_vidcom2: float | None
     extra_memory_over_features: float
@@ -130,6 +132,8 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
         {
             "compressor": name,
             "median_s": taken,
+            "min_s": min(seconds[name]),
+            "max_s": max(seconds[name]),
             "ratio_to_xxt": taken / medians["X @ X.T"],
             "ratio_to_vidcom2": taken / rival if rival else None,
             "extra_memory_over_features": peak_above(where, work[name])[0] * 2**20 / size,
@@ -165,7 +169,14 @@ def table(report: Report) -> str:
     """The report as Markdown."""
     grid = "x".join(map(str, report["grid"]))
     about = f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
-    heads = ["compressor", "ms", "of X @ X.T", "of VidCom2", "extra memory, in features"]
+    heads = [
+        "compressor",
+        "ms",
+        "min to max",
+        "of X @ X.T",
+        "of VidCom2",
+        "extra memory, in features",
+    ]
     rows = markdown_table(heads, [_cells(row) for row in report["rows"]])
     refused = [f"\n{name}: {reason}" for name, reason in report["out_of_reach"].items()]
     return "\n".join([about + in_words(report["machine"]), "", rows.rstrip(), *refused])
@@ -176,6 +187,7 @@ def _cells(row: Row) -> list[str]:
     return [
         title_of(row["compressor"]),
         f"{row['median_s'] * 1e3:.1f}",
+        f"{row['min_s'] * 1e3:.1f} to {row['max_s'] * 1e3:.1f}",
         f"{row['ratio_to_xxt']:.3f}",
         "" if rival is None else f"{rival:.2f}",
         f"{row['extra_memory_over_features']:.2f}",

@@ -8,53 +8,22 @@ drift of the machine affects all of them.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import median
 from typing import Any, TypedDict
 
 import numpy as np
-import torch
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.cost import prefill_flops, visual_tokens_by_layer
 from gleanvid.evaluation.provenance import Machine, describe_machine
 from gleanvid.evaluation.run.journal import REFUSAL
+from gleanvid.evaluation.run.phases import ItemCost, measure_item
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
-from gleanvid.models.generation.sampling import Sampling
-from gleanvid.types import Compression, Video
+from gleanvid.types import Video
 
 QUESTION = "What happens in the video? Answer with the option's letter from the given choices."
-
-
-@dataclass(frozen=True)
-class Item:
-    """The cost of one question. Seconds are wall clock, synchronised with the device."""
-
-    preprocess_s: float  # resizing and normalising frames, on the CPU
-    vision_s: float  # vision tower and projector, and what the compressor needs of them
-    compress_s: float
-    prefill_s: float  # language model, prompt to first token
-    generate_s: float  # first token to last
-    total_s: float
-    peak_memory_mib: float  # of the device; on the CPU that of the process
-    peak_llm_memory_mib: float  # the same from the prompt on, without vision encoding
-    visual_tokens: int
-    visual_tokens_kept: int  # entering layer 0
-    average_retention: float  # over the layers
-    prompt_tokens: int
-    prompt_tokens_kept: int
-    new_tokens: int
-    prefill_flops: float  # multiply-accumulates of the language model
-
-    @property
-    def first_token_s(self) -> float:
-        """From the frames on the device to the first token."""
-        return self.vision_s + self.compress_s + self.prefill_s
 
 
 def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Video:
@@ -78,7 +47,7 @@ class Report(TypedDict):
     """What ``gleanvid bench`` writes as JSON.
 
     A row holds ``num_frames``, ``compressor`` (its settings), and either ``error`` or medians of an
-    :class:`Item`, their ``samples`` and, divided by those of full tokens, ``relative``.
+    :class:`ItemCost`, their ``samples`` and, divided by those of full tokens, ``relative``.
     """
 
     machine: Machine
@@ -155,16 +124,16 @@ def _rounds(
     new_tokens: int,
     repeats: int,
     warmup: int,
-) -> tuple[list[list[Item]], list[str]]:
+) -> tuple[list[list[ItemCost]], list[str]]:
     """Return the measurements of each method without the warm-up, and its error ("": none)."""
-    items: list[list[Item]] = [[] for _ in methods]
+    items: list[list[ItemCost]] = [[] for _ in methods]
     errors = [""] * len(methods)
     for round_number in range(warmup + repeats):
         for place, method in enumerate(methods):
             if errors[place]:
                 continue
             try:
-                item = run_item(model, video, method, question, new_tokens)
+                item, _ = measure_item(model, video, method, question, new_tokens)
             except Exception as error:
                 errors[place] = f"{type(error).__name__}: {error}"[:500]
                 continue
@@ -173,60 +142,9 @@ def _rounds(
     return items, errors
 
 
-def run_item(
-    model: ModelAdapter, video: Video, method: Compressor, question: str, new_tokens: int
-) -> Item:
-    """Answer one question, from frames in memory to the last token, and measure it."""
-    gc.collect()
-    reset_peak_memory(model.device)
-    with _timed_inputs(model) as spent:
-        encoded = model.encode(video, method.needs - {"text"})
-    peak = peak_memory_mib(model.device)
-    answer = model.generate(encoded, question, method, Sampling(new_tokens))
-    total, text_config = len(encoded.tokens), model.text_config
-    by_layer: dict[int, Compression] = answer.by_layer
-    layers = visual_tokens_by_layer(by_layer, total, text_config.num_hidden_layers)
-    text = answer.prompt_tokens - total
-    work = [prefill_flops(text_config, text + count) for count in layers]
-    vision_s = encoded.encode_s - spent[0]
-    return Item(
-        preprocess_s=spent[0],
-        vision_s=vision_s,
-        compress_s=answer.compress_s,
-        prefill_s=answer.prefill_s,
-        generate_s=answer.generate_s,
-        total_s=encoded.encode_s + answer.compress_s + answer.prefill_s + answer.generate_s,
-        peak_memory_mib=max(peak, answer.peak_memory_mib),
-        peak_llm_memory_mib=answer.peak_memory_mib,
-        visual_tokens=total,
-        visual_tokens_kept=layers[0],
-        average_retention=sum(layers) / len(layers) / total,
-        prompt_tokens=answer.prompt_tokens,
-        prompt_tokens_kept=answer.prompt_tokens_kept,
-        new_tokens=answer.new_tokens,
-        prefill_flops=sum(work) / len(work),
-    )
-
-
-@contextmanager
-def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
-    """Measure the seconds that the model's processor takes; they are put into a list."""
-    spent, original = [0.0], model.build_inputs
-
-    def build_inputs(*args: Any) -> Any:
-        started = now(torch.device("cpu"))
-        inputs = original(*args)
-        spent[0] += now(torch.device("cpu")) - started
-        return inputs
-
-    model.build_inputs = build_inputs  # type: ignore[method-assign, assignment]
-    try:
-        yield spent
-    finally:
-        del model.build_inputs  # the class's own shows again
-
-
-def _row(num_frames: int, method: Compressor, items: Sequence[Item], error: str) -> dict[str, Any]:
+def _row(
+    num_frames: int, method: Compressor, items: Sequence[ItemCost], error: str
+) -> dict[str, Any]:
     row: dict[str, Any] = {"num_frames": num_frames, "compressor": method.settings()}
     if error:
         return row | {"error": error}

@@ -10,8 +10,8 @@ from gleanvid.evaluation.provenance import in_words
 from gleanvid.evaluation.run.journal import REFUSAL
 
 _HEADS = ["frames", "compressor", "kept", "tokens", "vision s", "compress ms", "prefill s"]
-_HEADS += ["first token s", "generate s", "answer tokens", "total s", "peak MiB", "items/s"]
-_HEADS += ["LLM MAC"]
+_HEADS += ["first token s", "generate s", "answer tokens", "total s", "total s, min to max"]
+_HEADS += ["peak MiB", "items/s", "LLM MAC"]
 
 
 def table(report: Mapping[str, Any]) -> str:
@@ -49,6 +49,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
 
     tokens = f"{row['prompt_tokens_kept']:.0f} of {row['prompt_tokens']:.0f}"
     prefill_s = row["compress_s"] + row["prefill_s"]
+    totals = row["samples"]["total_s"]
     return [
         *first,
         tokens,
@@ -59,6 +60,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         f"{row['generate_s']:.3f}{change('generate_s')}",
         f"{row['new_tokens']:.0f}",
         f"{row['total_s']:.3f}{change('total_s')}",
+        f"{min(totals):.3f} to {max(totals):.3f}",
         f"{row['peak_memory_mib']:.0f}{change('peak_memory_mib')}",
         f"{row['throughput']:.2f}{change('throughput')}",
         f"{row['prefill_flops']:.3g}{change('prefill_flops')}",

@@ -60,6 +60,7 @@ class Benchmark(ABC):
     ``average``: the overall accuracy is over "items", or the mean over "groups" as some official
     scores are. ``columns``: groups in the order of the published table (empty: as they come).
     ``macro_without``: a group; the table then also has the mean over groups, and that without it.
+    ``hard``: groups that no method answers at the ceiling; then also the mean over these alone.
     """
 
     name: ClassVar[str]
@@ -68,6 +69,7 @@ class Benchmark(ABC):
     average: ClassVar[str] = "items"
     columns: ClassVar[tuple[str, ...]] = ()
     macro_without: ClassVar[str] = ""
+    hard: ClassVar[tuple[str, ...]] = ()
     num_frames: ClassVar[int] = 32
     max_new_tokens: ClassVar[int] = 16
 

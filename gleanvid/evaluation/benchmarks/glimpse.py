@@ -21,6 +21,7 @@ from gleanvid.types import Video, VideoError, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
+HARD = ("relation", "order", "cut", "collision", "action", "repeats", "comparison")
 QUESTIONS = 2000  # where no limit is given
 _PER_CLIP = 4  # most questions about one clip, of the families asked least so far
 _LEAD = (
@@ -43,6 +44,7 @@ class Glimpse(Benchmark):
     ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
     macro_without: ClassVar[str] = "count"  # needs every object once, and so decides many a lead
+    hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
     version: ClassVar[int] = 1  # of the world
     per_family: ClassVar[int] = _PER_CLIP  # most questions of one family about one clip

@@ -52,6 +52,9 @@ class Row:
     later_residual_energy: float
     coverage_error: float
     energy_outside_span: float
+    energy_outside_picked: float  # in order of picking; NaN where a method has none
+    raw_effective_rank: float  # of tokens as they are, not debiased
+    raw_coverage_error: float
     budget_gini: float
     spatial_iou: tuple[float, ...]  # at gaps 1 to 20, NaN beyond the clip
     random_iou: tuple[float, ...]  # of random positions under the same budgets
@@ -123,7 +126,8 @@ def diagnose_clips(
             except (ValueError, ModelError) as error:
                 yield Skipped(path.name, str(error), name, method.retention_ratio)
                 continue
-            yield _measured(path.name, part, name, method, debiased, record)
+            raw = encoded.tokens.features.float()
+            yield _measured(path.name, part, name, method, debiased, raw, record)
 
 
 def _encoded(
@@ -168,7 +172,13 @@ def _record_of(model: TokenModel, encoded: Encoded, method: Compressor) -> Compr
 
 
 def _measured(
-    clip: str, part: str, name: str, method: Compressor, debiased: Tensor, record: Compression
+    clip: str,
+    part: str,
+    name: str,
+    method: Compressor,
+    debiased: Tensor,
+    raw: Tensor,
+    record: Compression,
 ) -> Row:
     span = metrics.kept_span(debiased, record)
     by_values, by_energy, by_centred_energy = metrics.effective_dimensions(debiased, record)
@@ -185,6 +195,9 @@ def _measured(
         later_residual_energy=metrics.later_residual_energy(debiased, record, span),
         coverage_error=metrics.coverage_error(debiased, record, span),
         energy_outside_span=metrics.energy_outside_span(debiased, record, span),
+        energy_outside_picked=metrics.energy_outside_picked(debiased, record),
+        raw_effective_rank=metrics.effective_dimension(raw, record),
+        raw_coverage_error=metrics.coverage_error(raw, record),
         budget_gini=metrics.budget_gini(record),
         spatial_iou=tuple(metrics.spatial_iou_curve(record).tolist()),
         random_iou=tuple(metrics.random_iou_curve(record).tolist()),

@@ -1,4 +1,7 @@
-"""Averages the rows of ``diagnose_clips`` over clips and writes JSON, CSV, Markdown and figures."""
+"""Averages the rows of ``diagnose_clips`` over clips and writes JSON, CSV, Markdown and figures.
+
+Intervals are Student's over clips, which hold for a handful of them too.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,31 @@ from typing import Any
 from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
 from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.tables.statistics import student_mean
 
 _CURVES = ("spatial_iou", "random_iou")
 _KEYS = ("clip", "part", "name", "retention_ratio")
 _METRICS = [field.name for field in fields(Row) if field.name not in (*_KEYS, *_CURVES)]
+_HALF = "_half"  # ends the name of half an interval's width, after that of the mean
 _RANKS = {
     "effective_rank": "singular values",
     "energy_rank": "energy",
     "centred_energy_rank": "centred energy",
+    "raw_effective_rank": "singular values, raw",
 }
 _MISSED = {
     "later_residual_energy": "residual energy after the first unit",
     "coverage_error": "coverage error",
+    "raw_coverage_error": "coverage error, raw",
+    "energy_outside_picked": "outside all earlier picks",
     "budget_gini": "Gini of budgets",
+}
+_SELECTED = {
+    "effective_rank": "effective rank",
+    "residual_energy": "residual energy",
+    "later_residual_energy": "after the first unit",
+    "coverage_error": "coverage error",
+    "energy_outside_span": "outside all earlier rows",
 }
 
 
@@ -70,8 +85,14 @@ def _mean(rows: Sequence[Row], name: str) -> float:
     return fmean(getattr(row, name) for row in rows)
 
 
-def _means(rows: Sequence[Row]) -> dict[str, float]:
-    return {name: _mean(rows, name) for name in _METRICS}
+def _means(rows: Sequence[Row]) -> dict[str, float | None]:
+    """Means by metric, and half the width of their 95 % intervals; None where there is none."""
+    found: dict[str, float | None] = {}
+    for name in _METRICS:
+        mean = student_mean([getattr(row, name) for row in rows])
+        both = {name: mean.value, name + _HALF: mean.high - mean.value}
+        found |= {key: None if math.isnan(value) else value for key, value in both.items()}
+    return found
 
 
 def _positions(rows: Sequence[Row]) -> dict[str, Any]:
@@ -124,38 +145,45 @@ def _sheet(rows: Sequence[Row]) -> str:
 def text(found: Mapping[str, Any]) -> str:
     """Markdown with the values of Fig. 1(c), the diagnosis paragraph and the appendix figure."""
     kept = [[row["compressor"], f"{row['retention_ratio']:.3g}"] for row in found["means"]]
-    ranks = [[f"{row[key]:.1f}" for key in _RANKS] for row in found["means"]]
-    missed = [[f"{row[key]:.2g}" for key in _MISSED] for row in found["means"]]
+    ranks = [[_cell(row, key, ".1f") for key in _RANKS] for row in found["means"]]
+    missed = [[_cell(row, key, ".2g") for key in _MISSED] for row in found["means"]]
     positions = [
         [name, _number(row["spatial_iou"]), _number(row["random_iou"])]
         for name, row in found["positions"].items()
     ]
     selections = [
-        [name, f"{row['effective_rank']:.2f}"] + [f"{row[key]:.3g}" for key in _METRICS[4:8]]
+        [name, *(_cell(row, key, ".3g") for key in _SELECTED)]
         for name, row in found["selections"].items()
     ]
-    errors = ["selection", "effective rank", "residual energy", "after the first unit"]
-    errors += ["coverage error", "outside all earlier picks"]
     parts = [
         f"# Diagnosis: {found['model']}, {found['num_frames']} frames, "
-        f"mean of {found['clips_measured']} clips",
+        f"mean of {found['clips_measured']} clips ± half of Student's 95 % interval over clips",
         *([f"`{found['command']}`"] if "command" in found else []),
         "## Effective dimension of what is kept",
         "exp of the entropy of singular values, of their squares (energy), and of the squares "
-        "around the mean.",
+        "around the mean; the last of tokens as they are, all others debiased.",
         markdown_table(["compressor", "kept", *_RANKS.values()], _joined(kept, ranks)),
         "## What is new, and what is missed",
         "Shares of energy: of tokens kept after the first unit, outside earlier units; of dropped "
-        "tokens, outside all that is kept. The Gini coefficient: how unevenly tokens are spread.",
+        "tokens, outside all that is kept; of kept tokens, outside all those picked before, for "
+        "methods that pick one by one. The Gini coefficient: how unevenly tokens are spread.",
         markdown_table(["compressor", "kept", *_MISSED.values()], _joined(kept, missed)),
         f"## Spatial IoU over gaps of 1 to {_widest(found)} units, {POSITION_RATIO:.0%} kept",
         markdown_table(["compressor", "spatial IoU", "random, same budgets"], positions),
         f"## Selections at identical budgets, {SELECTION_RATIO:.0%} kept",
-        markdown_table(errors, selections),
+        markdown_table(["selection", *_SELECTED.values()], selections),
     ]
     if found["skipped"]:
         parts += ["## Not measured", "\n".join(_reasons(found["skipped"]))]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _cell(row: Mapping[str, Any], key: str, digits: str) -> str:
+    """Mean ± half its interval; "" where there is none."""
+    if row[key] is None:
+        return ""
+    half = row[key + _HALF]
+    return f"{row[key]:{digits}}" + ("" if half is None else f" ± {half:{digits}}")
 
 
 def _joined(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[str]]:

@@ -1,10 +1,11 @@
 """The tables of the GleanVID paper as data, and measured results compared with them.
 
-``numbers.json`` holds every table with results: accuracies in percent, seconds summed over the
-benchmark, memory in MB. ``setup`` of a row is the key of a ``gleanvid.evaluation.run.setups.Setup``
-(its ratio, frames and settings), by which results are matched. Other methods have the settings that
-their authors use for that model, not the defaults: FastVID and FlashVID on LLaVA differ. Rows of
-the paper that do not add up are listed in ``tests/evaluation/paper/test_numbers.py``.
+``numbers.json`` holds every table with results: accuracies in percent, seconds summed over (an
+eighth of) the benchmark, memory in MB. ``setup`` of a row is the key of a
+``gleanvid.evaluation.run.setups.Setup`` (its ratio, frames and settings), by which results are
+matched. Other methods have the settings that their authors use for that model, not the defaults:
+FastVID and FlashVID on LLaVA differ. Rows of the paper that do not add up are listed in
+``tests/evaluation/paper/test_numbers.py``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors import from_settings
+from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.run.setups import Setup, setup_from
 
 GRIDS = ("qwen3-vl-8b-64", "qwen3-vl-8b-32", "llava-onevision-7b", "llava-video-7b")
@@ -39,6 +41,7 @@ class Table:
     """One table of the paper. ``models``: names of its model; ``label``: its label in the source.
 
     "percent" is relative to the row of all tokens: the table's first row, or that of ``reference``.
+    ``note``: how to read its numbers.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     reference: str = ""
+    note: str = ""
 
     @property
     def full(self) -> Row:
@@ -73,8 +77,8 @@ def _table(name: str, found: dict[str, Any]) -> Table:
         Row(label, setup, dict(zip(columns, values, strict=True)))
         for label, setup, *values in found["rows"]
     )
-    models, reference = tuple(found["models"]), found.get("reference", "")
-    return Table(name, found["title"], found["label"], models, columns, rows, reference)
+    about = (found["title"], found["label"], tuple(found["models"]))
+    return Table(name, *about, columns, rows, found.get("reference", ""), found.get("note", ""))
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ _RELATIVE = {  # column -> name in such a report, over full tokens in the same r
 
 
 def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
-    """Add relative costs. The paper's seconds are sums over a benchmark and stay out."""
+    """Add costs of one item relative to all tokens; its seconds are no sums and stay out."""
     model = report["model"]["name"]
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
@@ -149,10 +153,37 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
     for setup, line in lines.items():
         groups = [name.removesuffix(" questions") for name in line if name.endswith(" questions")]
         own = {f"{benchmark}/{group}": _percent(line[group]) for group in groups}
+        own |= _summed(line, lines) if benchmark == "videomme" else {}
         values[setup] = {**values.get(setup, {}), benchmark: _percent(line["accuracy"]), **own}
     count = max((line["questions"] for line in lines.values()), default=0)
     failed = before.failed + sum(line["failed"] for line in lines.values())
     found[model] = Measured(model, values, {**before.questions, benchmark: count}, failed)
+
+
+def _summed(line: dict[str, Any], lines: Mapping[str, dict[str, Any]]) -> dict[str, float | None]:
+    """Costs summed over a benchmark (``eval --phases``), and their change against all tokens."""
+    found = {**_sums(line)}
+    frames = line["setup"].rpartition("@")[2]
+    full = _sums(lines.get(f"full(retention_ratio=1.0)@{frames}", {}))
+    if found and full and line["compressor"] != "full":
+        changes = {f"{name} change": 100 * (found[name] / full[name] - 1) for name in full}
+        changes["items_per_s change"] = found["items_per_s"] / full["items_per_s"]
+        found |= changes
+    return {**found}
+
+
+def _sums(line: Mapping[str, Any]) -> dict[str, float]:
+    if line.get("sum_prefill_s") is None:
+        return {}
+    spent = {name: line[f"sum_{name}_s"] for name in PHASES}
+    total = sum(spent.values())
+    return {
+        "prefill_s": spent["compress"] + spent["prefill"],
+        "generate_s": spent["generate"],
+        "total_s": total,
+        "peak_memory_mb": line["peak_memory_mib"] * 2**20 / 1e6,
+        "items_per_s": (line["questions"] - line["failed"] / line["draws"]) / total,
+    }
 
 
 def _percent(share: float | None) -> float | None:

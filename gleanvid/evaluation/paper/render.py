@@ -51,7 +51,8 @@ def text(table: Table, measured: Measured | None = None) -> str:
     for row, own in zip(table.rows, values, strict=True):
         cells = [_cell(column, row.values[column], own.get(column)) for column in table.columns]
         rows.append([*_who(row), *cells])
-    return f"{about}\n\n{markdown_table(heads, rows)}{_notes(measured)}"
+    read = f"\n{table.note}\n" if table.note else ""
+    return f"{about}\n\n{markdown_table(heads, rows)}{read}{_notes(measured)}"
 
 
 def _notes(measured: Measured | None) -> str:

@@ -30,11 +30,11 @@ MODELS = {  # last part of the name -> name on the hub, and options of LMMs-Eval
 
 @dataclass(frozen=True)
 class Step:
-    """One command. ``folder`` gets its results; ``benchmark`` is "" for measured times."""
+    """One command that evaluates a benchmark. ``folder`` gets its results."""
 
     words: tuple[str, ...]
     folder: Path
-    benchmark: str = ""
+    benchmark: str
 
 
 def find(name: str) -> Table:
@@ -65,10 +65,11 @@ def steps(
     options = options if not model else ()
     name = model or paper
     setups = setups_of(table.name)
-    found = [_times(setups, out, name)] if "prefill_s" in table.columns else []
+    found = []
     for benchmark in (column for column in table.columns if column in BENCHMARKS):
         words = ["eval", "--benchmark", benchmark, "--model", name, *options]
         words += _rows(table, setups)
+        words += ["--phases"] if "prefill_s" in table.columns else []
         if paper == QWEN and not model:
             words += ["--style", "qwen3_vl"] if benchmark == "videomme" else []
             frames = max(setup.num_frames for setup in setups)
@@ -98,12 +99,6 @@ def _compressors(setups: Sequence[Setup]) -> list[str]:
     return ["--compressor", ",".join(names), "--retention-ratio", ratio]
 
 
-def _times(setups: Sequence[Setup], out: Path, model: str) -> Step:
-    frames, folder = str(setups[0].num_frames), out / "times"
-    words = ["bench", "model", "--model", model, "--frames", frames, *_compressors(setups)]
-    return Step((*words, "--out", str(folder)), folder)
-
-
 def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
     """Hours of a step at the speed of the paper's GPU, without decoding the videos.
 
@@ -113,7 +108,7 @@ def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
     each_s = (tables()["efficiency"].rows[0].values["total_s"] or 0) / QUESTIONS["videomme"]
     rows = list(dict.fromkeys([table.full.setup, *(row.setup for row in table.rows)]))
     frames = sum(setup_from(row).num_frames for row in rows)
-    questions = QUESTIONS[step.benchmark] if step.benchmark else 0
+    questions = QUESTIONS[step.benchmark]
     return min(questions, limit or questions) * each_s * frames / 32 / 3600
 
 

@@ -37,7 +37,7 @@ class Row(TypedDict, total=False):
 
 
 class EvidenceCounts(TypedDict, total=False):
-    """Counts by :func:`gleanvid.evaluation.run.runner.evidence_kept`, where evidence is known."""
+    """Counts by :func:`gleanvid.evaluation.run.rows.evidence_kept`, where evidence is known."""
 
     evidence: list[int]
     things: list[int]
@@ -52,6 +52,8 @@ class AnswerRow(Row, EvidenceCounts, total=False):
     tokens: list[float]  # of the clip, entering layer 0, mean over layers
     seconds: float  # compress, read and respond; encoding left out
     saturated: list[int]  # units with nothing new to add, of how many; where the method tells
+    phases: dict[str, float]  # seconds by phase; where measured
+    peak_memory_mib: float
     relevance: list[float]  # kept; by the best, and by random tokens as many; where measured
 
 

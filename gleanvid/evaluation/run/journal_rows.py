@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LARGEST = 1e18
+PHASES = ("preprocess", "vision", "compress", "prefill", "generate")  # of a timed question
 
 
 def is_clip_row(row: Mapping[str, Any]) -> bool:
@@ -47,11 +48,21 @@ def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
         and saturated[1] > 0
         and all(_numbers(pair, 2) and pair[0] > 0 for pair in pairs)
         and _numbers(row.get("relevance", [0, 0, 0]), 3)
+        and _is_timed(row)
         and _numbers(evidence)
         and len(evidence) in (3, 4)
         and evidence[0] > 0
         and evidence[3:] != [0]
     )
+
+
+def _is_timed(row: Mapping[str, Any]) -> bool:
+    """Whether a row has no phases, or seconds of all of them and the peak memory."""
+    phases = row.get("phases")
+    if phases is None:
+        return True
+    known = isinstance(phases, dict) and phases.keys() == {*PHASES}
+    return known and _numbers([*phases.values(), row.get("peak_memory_mib")])
 
 
 def _numbers(values: Any, count: int | None = None) -> bool:

@@ -9,29 +9,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gleanvid.attribution.measure import measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.cost import visual_tokens_by_layer
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
-from gleanvid.evaluation.run.journal import AnswerRow, EvidenceCounts, Journal
+from gleanvid.evaluation.run.journal import AnswerRow, Journal
+from gleanvid.evaluation.run.phases import check_timed, timed_answers
 from gleanvid.evaluation.run.progress import Progress, keep
+from gleanvid.evaluation.run.rows import Unanswered, answer_row, failure
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
 from gleanvid.ops.threads import one_thread_if_small
-from gleanvid.types import Compression, Video
+from gleanvid.types import Video
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # questions about one clip, by setup
 Part = tuple[str, int, Unanswered]  # clip, frames, questions
 _QUESTION_TOKENS = 50  # what the model reads of each question, once the clip is read
 
@@ -46,28 +45,29 @@ def evaluate(
     on_progress: Callable[[Progress], None] | None = None,
     max_pixels: int | None = None,
     relevance: bool = False,
+    phases: bool = False,
 ) -> None:
     """Answer the questions missing in ``journal``, clip by clip, each answer appended at once.
 
     ``ways``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
     pixels as in ``ModelAdapter.encode``. ``relevance``: measure what each setup keeps of it.
-    Raises ``BenchmarkError`` for a way it does not have and ``JournalError`` where the answer
-    cannot be kept; whatever fails for single clips, setups or questions becomes a row.
+    ``phases``: encode and read the clip for every question, and measure the seconds of each phase.
+    Raises ``BenchmarkError`` for a way it does not have or that cannot be timed, and
+    ``JournalError`` where the answer cannot be kept; whatever fails for single clips, setups or
+    questions becomes a row.
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
+    ask: Callable[..., Iterator[AnswerRow]] = partial(answers, relevance=relevance)
+    if phases:
+        check_timed(ways)
+        ask = timed_answers
     left = pending(items, setups, journal)
     rows = (
         (clip, row)
         for clip, num_frames, work in left
-        for row in answers(
-            model,
-            benchmark,
-            partial(benchmark.video, clip, num_frames),
-            work,
-            ways,
-            max_pixels,
-            relevance,
+        for row in ask(
+            model, benchmark, partial(benchmark.video, clip, num_frames), work, ways, max_pixels
         )
     )
     weights = sum(weight.numel() for weight in model.hf_model.parameters())
@@ -135,21 +135,21 @@ def answers(
         maps = relevance_maps(model, benchmark, encoded, asked, ways[0]) if relevance else {}
     except Exception as error:
         for setup, items in work:
-            yield from (_failure(item, setup, error) for item in items)
+            yield from (failure(item, setup, error) for item in items)
         return
     for setup, items in work:
         started = time.perf_counter()
         try:
             conversation = model.conversation(encoded, setup.method)
         except Exception as error:
-            yield from (_failure(item, setup, error) for item in items)
+            yield from (failure(item, setup, error) for item in items)
             continue
         share_s = (time.perf_counter() - started) / len(items)
         for item in items:
             try:
                 row = _answer(conversation, benchmark, item, setup, ways, evidence[item.id])
             except Exception as error:
-                yield _failure(item, setup, error)
+                yield failure(item, setup, error)
                 continue
             row["seconds"] = round(row["seconds"] + share_s, 4)
             if found := maps.get(item.id):
@@ -184,39 +184,16 @@ def _answer(
 ) -> AnswerRow:
     started = time.perf_counter()
     responses = {how: _response(conversation, benchmark, item, how) for how in ways}
-    row: AnswerRow = {
-        "item": item.id,
-        "setup": setup.key,
-        "said": responses,
-        "right": [benchmark.right(item, response) for response in responses.values()],
-        "tokens": _tokens(conversation),
-        "seconds": time.perf_counter() - started,
-    }
-    record = whole_record(conversation.records)
-    if found := saturation(record):
-        row["saturated"] = list(found)
-    if evidence is not None and evidence.any():
-        counts: Any = evidence_kept(record, evidence.cpu())
-        row |= counts
-    return row
-
-
-def evidence_kept(record: Compression, evidence: Tensor) -> EvidenceCounts:
-    """Count what a record, after its last stage, keeps of ``evidence``, bool [things, L].
-
-    "evidence": tokens that show what is asked about: all, kept in place, represented in a kept
-    row, and as many as the budget could have kept. "things" asked about: all that show, and those
-    of which a token is kept. "moments", pairs of a thing and a unit: likewise.
-    """
-    tokens, kept = evidence.any(0), evidence & record.mask
-    counts = [tokens, kept.any(0), tokens & (record.group >= 0)]
-    numbers = [int(part.sum()) for part in counts]
-    moments = [part.view(len(evidence), record.grid[0], -1).any(2) for part in (evidence, kept)]
-    return {
-        "evidence": [*numbers, min(numbers[0], record.num_kept)],
-        "things": [int(part.any(1).sum()) for part in (evidence, kept)],
-        "moments": [int(part.sum()) for part in moments],
-    }
+    row = answer_row(
+        benchmark,
+        item,
+        setup,
+        responses,
+        conversation.records,
+        (len(conversation.encoded.tokens), conversation.model.text_config.num_hidden_layers),
+        evidence,
+    )
+    return row | {"seconds": time.perf_counter() - started}
 
 
 def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how: str) -> str:
@@ -225,16 +202,3 @@ def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how:
         scores = conversation.score(prompt, item.options)
         return item.options[max(range(len(scores)), key=scores.__getitem__)]
     return conversation.ask(prompt, Sampling(benchmark.max_new_tokens)).text
-
-
-def _tokens(conversation: Conversation) -> list[float]:
-    """Visual tokens of the clip, tokens that enter layer 0, and the mean over all layers."""
-    total = len(conversation.encoded.tokens)
-    depth = conversation.model.text_config.num_hidden_layers
-    layers = visual_tokens_by_layer(conversation.records, total, depth)
-    return [total, layers[0], round(sum(layers) / len(layers), 1)]
-
-
-def _failure(item: Item, setup: Setup, error: Exception) -> AnswerRow:
-    reason = f"{type(error).__name__}: {error}"[:500]
-    return {"item": item.id, "setup": setup.key, "error": reason}

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gleanvid.evaluation.run.journal import AnswerRow
-from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, correlation
+from gleanvid.evaluation.tables.correlations import correlation
+from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
 
 MEASURES = ("kept", "reachable", "things", "moments", "represented")
 Sample = tuple[str, float, Mapping[str, float]]  # clip, right, fraction kept by measure

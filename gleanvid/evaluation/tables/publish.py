@@ -17,36 +17,43 @@ from gleanvid.evaluation.files import whole_file, write_whole
 from gleanvid.evaluation.latex import latex_table
 from gleanvid.evaluation.paper.presets import Preset
 from gleanvid.evaluation.run.setups import Setup
+from gleanvid.evaluation.tables.comparisons import (
+    ACCURACY,
+    holm_of_page,
+    paired_table,
+    preset_table,
+)
 from gleanvid.evaluation.tables.result_tables import (
     evidence_table,
     group_table,
     inline_groups,
     main_cells,
     main_table,
-    paired_table,
-    preset_table,
+    phase_table,
     relevance_table,
 )
 from gleanvid.evaluation.tables.statistics import Estimate
-from gleanvid.evaluation.tables.summary import Result, Rows, evidence_of_all, results
+from gleanvid.evaluation.tables.summary import Result, Rows, results
 from gleanvid.plots.accuracy import Level, Point, group_figure, retention_figure
 
 Cell = str | float | None
 NOTES = """\
 accuracy: 95 % Wilson interval over questions, and a bootstrap over clips ("95 %, clips"), which
-holds where questions about one clip are not independent. macro: mean over the kinds of questions.
-% of full: accuracy over that with all tokens, 95 % by bootstrap over clips. kept: share asked for;
-tokens: visual tokens of a clip, mean over the layers of the language model. s / question: compress,
-read and respond, a clip's reading shared by its questions; encoding left out. A question that
-failed counts as wrong. A method that chooses at random is the mean over five seeds, its interval a
-bootstrap over clips.
-p McNemar: exact, every question by itself; p sign-flip: clip by clip; both two-sided and not
-adjusted. Holm: the sign-flip p adjusted for all comparisons of the table.
+holds where questions about one clip are not independent. macro: mean over the kinds of questions,
+those with fewer than 15 pooled as one; the bootstrap takes the mean of every kind anew in every
+draw of clips. % of full: accuracy over that with all tokens, 95 % by bootstrap over clips. kept:
+share asked for; tokens: visual tokens of a clip, mean over the layers of the language model.
+s / question: compress, read and respond, a clip's reading shared by its questions; encoding left
+out. A question that failed counts as wrong. A method that chooses at random is the mean over five
+seeds, its interval a bootstrap over clips.
+p: sign-flip test, clip by clip, two-sided, not adjusted. Holm: adjusted for all comparisons of
+this page. All of it is about questions and clips, for one checkpoint: another training run of the
+same model may order methods differently.
 evidence: the tokens that show what is asked about. Every share is taken question by question, and
 the column is the mean over questions. tokens: that stay in place; of reachable: the same over the
 most that the budget could keep; things: of which at least one token stays; moments: the same of
 pairs of a thing and a temporal unit; represented: tokens in any kept row. r: correlation, over
-questions, of the share with being right.
+the questions of a row, of the share with being right.
 """
 
 
@@ -60,27 +67,32 @@ def publish(
     facts: Mapping[str, Any],
     presets: Sequence[tuple[Preset, Sequence[Setup]]] = (),
     kind: str = "png",
+    endpoint: str = ACCURACY,
 ) -> list[Result]:
     """Write ``results.csv``, ``results.json``, ``table.md`` and, for a grid, tables and figures.
 
     Those are ``table.tex`` and figures of this ``kind``: "png", "pdf" or "svg".
-    ``presets`` come with their setups, which are among ``setups``. Returns all results.
+    ``presets`` come with their setups, which are among ``setups``. ``endpoint``: what tests are
+    about, "accuracy" or a name of :func:`macros_of`. Returns all results.
     """
     found = results(benchmark, items, setups, rows, ways)
+    by_preset = [(preset, results(benchmark, items, own, rows, ways)) for preset, own in presets]
+    shown = [result for _, own in by_preset for result in own] if presets else found
+    adjusted = holm_of_page(shown, endpoint)
     parts = [_heading(benchmark, items, facts)]
     ways = list(dict.fromkeys(result.how for result in found))
     for how in ways:
         if len(ways) > 1:
             parts.append(f"## By {how}")
-        for preset, own in presets:
-            those = results(benchmark, items, own, rows, ways)
-            those = [result for result in those if result.how == how]
-            parts += [f"### {preset.title}{_same(own)}", preset_table(preset, those)]
+        for preset, own in by_preset:
+            those = [result for result in own if result.how == how]
+            title = f"### {preset.title}{_same([result.setup for result in those])}"
+            parts += [title, preset_table(preset, those, adjusted, endpoint)]
         if not presets:
             those = [result for result in found if result.how == how]
-            whole = evidence_of_all(benchmark, items, setups, rows, ways.index(how))
-            parts += [main_table(those), paired_table(those), evidence_table(those, whole)]
-            parts += [relevance_table(those), group_table(those)]
+            parts += [main_table(those), paired_table(those, adjusted, endpoint)]
+            parts += [evidence_table(those), relevance_table(those), group_table(those)]
+            parts.append(phase_table(those))
     parts += [benchmark.notes(), NOTES]
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
@@ -184,12 +196,13 @@ def flat(result: Result) -> dict[str, Cell]:
         row |= _three(name, getattr(result, name))
     for name, estimate in result.macro.items():
         row |= _three(name, estimate)
-    row |= {"p_full": result.p_full, "p_full_clips": result.p_full_clips}
+    row["p_full_clips"] = result.p_full_clips
     if pair := result.comparison:
         row |= _three("gleanvid_minus", pair.difference)
-        row |= {"p_gleanvid": pair.mcnemar, "p_gleanvid_clips": pair.sign_flip}
+        row["p_gleanvid_clips"] = pair.sign_flip
         for name, estimate in pair.macro.items():
             row |= _three(f"gleanvid_minus {name}", estimate)
+            row[f"p_gleanvid_clips {name}"] = pair.macro_sign_flip[name]
     if seen := result.evidence:
         for name, estimate in seen.means.items():
             row |= _three(f"evidence_{name}", estimate)
@@ -199,6 +212,9 @@ def flat(result: Result) -> dict[str, Cell]:
         row |= {"relevance_random": kept.random, "relevance_kept r": kept.r}
     for name in ("tokens", "tokens_kept", "tokens_mean", "seconds", "saturated"):
         row[name] = getattr(result, name)
+    if spent := result.phases:
+        row |= {f"sum_{name}_s": seconds for name, seconds in spent.items()}
+        row["peak_memory_mib"] = result.peak_memory_mib
     for group, (estimate, count) in result.groups.items():
         row |= _three(group, estimate) | {f"{group} questions": count}
     return {name: _plain(value) for name, value in row.items()}

@@ -1,19 +1,16 @@
-"""Results as tables: accuracy, comparisons, evidence kept, and the paper's tables."""
+"""Results as tables: accuracy, by group, evidence kept, relevance kept."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.paper.presets import Preset
-from gleanvid.evaluation.tables.evidence_kept import Evidence
-from gleanvid.evaluation.tables.statistics import Estimate, Paired, holm
+from gleanvid.evaluation.run.journal_rows import PHASES
+from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result
 
 _MOST_GROUPS = 7  # with columns in the main table; more get a table of their own
-_LEVEL = 0.05
-_SIDES = ("ahead of", "not told apart from", "behind")
 _EVIDENCE = {  # measure -> head of its column
     "kept": "tokens",
     "reachable": "of reachable",
@@ -85,61 +82,13 @@ def inline_groups(results: Sequence[Result]) -> list[str]:
     return groups if len(groups) <= _MOST_GROUPS else []
 
 
-def paired_table(results: Sequence[Result]) -> str:
-    """Markdown: GleanVID minus every other method, in points, with p values; then the verdict.
-
-    ``Holm`` adjusts the sign-flip p for all comparisons of the table together.
-    """
-    pairs = with_holm(results)
-    if not pairs:
-        return ""
-    macros = list(pairs[0][1].macro)
-    heads = ["GleanVID against", "kept", "frames", "points", "95 %, clips"]
-    heads += [head for name in macros for head in (f"{name}, points", "95 %, clips")]
-    heads += ["p McNemar", "p sign-flip", "Holm"]
-    rows = []
-    for result, pair, adjusted in pairs:
-        row = [*who(result), points(pair.difference), span(pair.difference, signed=True)]
-        for name in macros:
-            row += [points(pair.macro[name]), span(pair.macro[name], signed=True)]
-        rows.append([*row, p_value(pair.mcnemar), p_value(pair.sign_flip), p_value(adjusted)])
-    return markdown_table(heads, rows) + "\n" + standing(results)
-
-
-def with_holm(results: Sequence[Result]) -> list[tuple[Result, Paired, float]]:
-    """Every comparison, and its sign-flip p adjusted for all of them."""
-    found = [(one, one.comparison) for one in results if one.comparison and not one.blank]
-    adjusted = holm([pair.sign_flip for _, pair in found])
-    return [(one, pair, p) for (one, pair), p in zip(found, adjusted, strict=True)]
-
-
-def standing(results: Sequence[Result]) -> str:
-    """Return Markdown: for every ratio, the methods that GleanVID leads, equals and trails."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for result, pair, p in with_holm(results):
-        setup = result.setup
-        ahead = _SIDES[0] if pair.difference.value > 0 else _SIDES[2]
-        side = ahead if p < _LEVEL else _SIDES[1]
-        place = f"{setup.retention_ratio:.0%} kept, {setup.num_frames} frames"
-        sides = found.setdefault(place, {name: [] for name in _SIDES})
-        sides[side].append(f"{setup.title} ({points(pair.difference)})")
-    lines = [f"- {place}: {_sentence(sides)}." for place, sides in found.items()]
-    about = f"GleanVID by ratio (sign-flip by clip, Holm over the table, p < {_LEVEL:g}):"
-    return about + "\n\n" + "\n".join(lines) + "\n" if lines else ""
-
-
-def _sentence(sides: Mapping[str, Sequence[str]]) -> str:
-    return "; ".join(f"{side} {', '.join(names)}" for side, names in sides.items() if names)
-
-
-def evidence_table(results: Sequence[Result], whole: Evidence | None = None) -> str:
+def evidence_table(results: Sequence[Result]) -> str:
     """Markdown: evidence kept, means over questions, and ``r``, its correlation with right answers.
 
-    ``whole``: the evidence of all rows together, for the last row.
+    There is no ``r`` over all rows together: it would mix what differs between methods and ratios
+    with what differs between questions.
     """
     known = [(who(one), one.evidence) for one in results if one.evidence and not one.blank]
-    if whole is not None:
-        known.append((["all rows but the first", "", ""], whole))
     if not known:
         return ""
     names = [name for name in _EVIDENCE if any(name in seen.means for _, seen in known)]
@@ -173,34 +122,23 @@ def relevance_table(results: Sequence[Result]) -> str:
     return f"{markdown_table([*heads, 'random tokens', 'r'], rows)}\n{note}\n" if rows else ""
 
 
-def preset_table(preset: Preset, results: Sequence[Result]) -> str:
-    """Markdown in the shape of the paper's table; ``results``: all tokens, then the variants.
-
-    Relative performance has its difference to GleanVID's in brackets, in points. p is that of the
-    sign-flip test against GleanVID, "Holm" adjusted for the rows of this table.
-    """
-    groups = inline_groups(results)
-    several = len({result.setup.num_frames for result in results}) > 1
-    ours = [result.relative.value for result in results if result.comparison is None][1:]
-    adjusted = {one.setup.key: p for one, _, p in with_holm(results)}
-    heads = [preset.heading, *(["frames", "kept"] if several else []), *groups]
-    heads += ["overall", "95 %, clips", "rel. perf. (%)", "p", "Holm"]
-    heads += ["evidence kept"] if results[0].evidence else []
+def phase_table(results: Sequence[Result]) -> str:
+    """Markdown: seconds summed over all questions, and peak memory; "" if not measured."""
     rows = []
-    for result in results:
-        setup, pair = result.setup, result.comparison
-        relative = percent(result.relative)
-        if pair is not None and ours and not several:
-            relative += f" ({100 * (result.relative.value - ours[0]):+.1f})"
-        row = [setup.title]
-        row += [str(setup.num_frames), f"{setup.retention_ratio:.0%}"] if several else []
-        row += [group_share(result, name) for name in groups]
-        row += ["failed" if result.blank else percent(result.accuracy), span(result.by_clip)]
-        row += [relative, p_value(pair.sign_flip if pair else None)]
-        row += [p_value(adjusted.get(setup.key))]
-        row += [percent(result.evidence.kept)] if result.evidence else []
-        rows.append(row)
-    return markdown_table(heads, rows)
+    for one in results:
+        if (spent := one.phases) and not one.blank:
+            total = sum(spent.values())
+            seconds = [f"{spent[name]:.1f}" for name in spent]
+            asked = f"{(one.count - one.failed / one.draws) / total:.2f}"
+            rows.append([*who(one), *seconds, f"{total:.1f}", f"{one.peak_memory_mib:.0f}", asked])
+    if not rows:
+        return ""
+    heads = ["seconds, summed", "kept", "frames", *PHASES, "total", "peak MiB", "questions/s"]
+    note = (
+        "Every question by itself: its clip is encoded, compressed and read for it alone, on one "
+        "device. Decoding is left out."
+    )
+    return f"{markdown_table(heads, rows)}\n{note}\n"
 
 
 def who(result: Result) -> list[str]:

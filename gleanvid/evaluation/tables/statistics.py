@@ -1,9 +1,10 @@
-"""Intervals and paired tests for shares of right answers.
+"""Intervals and paired tests for fractions of right answers.
 
 Questions about one clip are not independent: the bootstrap resamples clips, and the sign-flip test
-swaps two methods clip by clip. McNemar's test and Wilson's interval take every question as one
-observation, as is usual in the field. A verdict is a share in [0, 1]: where a method is random, of
-its seeds that were right.
+swaps two methods clip by clip. Wilson's interval takes every question as one observation, as is
+usual in the field. A verdict is a fraction in [0, 1]: where a method is random, of its seeds that
+were right. With ``groups``, one label a question, an average is the mean over groups of the mean
+within each; questions whose label is None are left out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+
+Groups = Sequence[Hashable | None]
 
 
 @dataclass(frozen=True)
@@ -38,65 +41,28 @@ def wilson(right: int, n: int, z: float = 1.959964) -> Estimate:
     return Estimate(share, max(0.0, centre - reach), min(1.0, centre + reach))
 
 
-def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> float:
-    """Return the exact two-sided p of McNemar's test on paired verdicts.
-
-    Under the null hypothesis each pair that differs is a fair coin.
-    """
-    _check_equally_many(first, second)
-    only_first = sum(a and not b for a, b in zip(first, second, strict=True))
-    only_second = sum(b and not a for a, b in zip(first, second, strict=True))
-    differing, fewer = only_first + only_second, min(only_first, only_second)
-    tail = sum(math.comb(differing, k) for k in range(fewer + 1))  # exact integers, any size
-    return min(1.0, 2 * tail / 2**differing)
-
-
 def sign_flip(
     differences: Sequence[float],
     clips: Sequence[Hashable],
-    weights: Sequence[float] | None = None,
+    groups: Groups | None = None,
     seed: int = 0,
     draws: int = 9999,
 ) -> float:
     """Two-sided p of a paired permutation test that swaps two methods in whole clips.
 
     ``differences``: verdict of the first minus that of the second, question by question; their
-    (weighted) sum is the statistic. Under the null hypothesis the difference of a clip is as likely
-    to have the other sign. ``draws`` random swaps of all clips, the observed one counted in, so p
-    is at least 1 / (draws + 1).
+    average is the statistic. Under the null hypothesis the difference of a clip is as likely to
+    have the other sign. ``draws`` random swaps of all clips, the observed one counted in, so p is
+    at least 1 / (draws + 1).
     """
-    _check_equally_many(differences, clips)
-    shares = _shares(weights, len(differences))
-    sums = _by_clip([shares * np.asarray(differences, dtype=float)], clips)[:, 0]
+    check_equally_many(differences, clips)
+    weights = _weights(groups, len(differences))
+    sums = _by_clip(weights * np.asarray(differences, dtype=float), clips)[:, 0]
     sums = sums[sums != 0]
     observed, slack = abs(sums.sum()), 1e-9 * np.abs(sums).sum()
     signs = np.random.default_rng(seed).integers(0, 2, (draws, len(sums)), dtype=np.int8)
     drawn = np.abs(2 * (signs @ sums) - sums.sum())
     return float((1 + (drawn >= observed - slack).sum()) / (draws + 1))
-
-
-def correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Pearson's r; NaN where one of the two does not vary."""
-    _check_equally_many(first, second)
-    x, y = (np.asarray(part, dtype=float) - np.mean(part) for part in (first, second))
-    spread = math.sqrt(float(x @ x) * float(y @ y))
-    return float(x @ y) / spread if spread > 0 else math.nan
-
-
-def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's rank correlation; NaN as in ``correlation``.
-
-    Equal values share their mean rank.
-    """
-    _check_equally_many(first, second)
-    return correlation(*(_ranks(np.asarray(part, dtype=float)) for part in (first, second)))
-
-
-def _ranks(values: np.ndarray) -> Sequence[float]:
-    """Mean rank of every value among all."""
-    ordered = np.sort(values)
-    first, after = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
-    return ((first + after - 1) / 2).tolist()
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -111,37 +77,36 @@ def holm(ps: Sequence[float]) -> list[float]:
 def clip_mean(
     values: Sequence[float],
     clips: Sequence[Hashable],
-    weights: Sequence[float] | None = None,
+    groups: Groups | None = None,
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
-    """Return the (weighted) mean over questions, with a percentile bootstrap over clips."""
-    _check_equally_many(values, clips)
-    shares = _shares(weights, len(values))
-    sums = _by_clip([shares * np.asarray(values, dtype=float), shares], clips)
-    drawn = _resampling(len(sums), seed, draws) @ sums
-    drawn = drawn[drawn[:, 1] > 0]  # some may hold no clip that counts
-    low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
-    return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
+    """Return the average over questions, with a percentile bootstrap over clips.
+
+    The mean of every group is taken anew in every draw.
+    """
+    check_equally_many(values, clips)
+    found, drawn = _averages([values], clips, groups, seed, draws)
+    return _estimate(found[0], drawn[:, 0])
 
 
 def paired_difference(
     first: Sequence[float],
     second: Sequence[float],
     clips: Sequence[Hashable],
-    weights: Sequence[float] | None = None,
+    groups: Groups | None = None,
 ) -> Estimate:
     """Accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
-    _check_equally_many(first, second)
+    check_equally_many(first, second)
     difference = np.subtract(first, second, dtype=float)
-    return clip_mean(difference.tolist(), clips, weights)
+    return clip_mean(difference.tolist(), clips, groups)
 
 
 def relative_accuracy(
     first: Sequence[float],
     full: Sequence[float],
     clips: Sequence[Hashable],
-    weights: Sequence[float] | None = None,
+    groups: Groups | None = None,
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
@@ -149,68 +114,121 @@ def relative_accuracy(
 
     NaN where all tokens give no right answer at all.
     """
-    _check_equally_many(first, full)
-    shares = _shares(weights, len(first))
-    sums = _by_clip([shares * np.asarray(part, dtype=float) for part in (first, full)], clips)
-    if not sums[:, 1].sum():
+    check_equally_many(first, full)
+    found, drawn = _averages([first, full], clips, groups, seed, draws)
+    if not found[1]:
         return Estimate(math.nan, math.nan, math.nan)
-    drawn = _resampling(len(sums), seed, draws) @ sums
     drawn = drawn[drawn[:, 1] > 0]
-    low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
-    return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
+    return _estimate(found[0] / found[1], drawn[:, 0] / drawn[:, 1])
+
+
+def student_mean(values: Sequence[float]) -> Estimate:
+    """Return the mean of independent values with Student's 95 % interval; NaN below two values.
+
+    For a handful of clips, from which a bootstrap would give too narrow an interval.
+    """
+    mean, free = float(np.mean(values)), len(values) - 1
+    if free < 1:
+        return Estimate(mean, math.nan, math.nan)
+    angle = np.linspace(0, math.pi / 2, 100_001)  # Student's t is sqrt(free) times the tangent
+    density = np.cos(angle) ** (free - 1)
+    area = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
+    quantile = math.sqrt(free) * math.tan(float(np.interp(0.95 * area[-1], area, angle)))
+    reach = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return Estimate(mean, mean - reach, mean + reach)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Accuracy of one method minus that of another on the same questions; p values two-sided.
+    """Accuracy of one method minus that of another on the same questions.
 
-    ``mcnemar`` takes every question as an observation (None if a verdict is a mean over seeds),
-    ``sign_flip`` every clip; neither is adjusted. ``macro``: the difference of each macro-average.
+    ``sign_flip``: two-sided p, not adjusted. ``macro``: the difference of each macro-average, and
+    ``macro_sign_flip`` its p.
     """
 
     difference: Estimate
-    mcnemar: float | None
     sign_flip: float
     macro: Mapping[str, Estimate]
+    macro_sign_flip: Mapping[str, float]
+
+    def at(self, endpoint: str) -> tuple[Estimate, float]:
+        """The difference and its p by a macro-average; "accuracy": over questions."""
+        if endpoint in self.macro:
+            return self.macro[endpoint], self.macro_sign_flip[endpoint]
+        return self.difference, self.sign_flip
 
 
 def paired(
     first: Sequence[float],
     second: Sequence[float],
     clips: Sequence[Hashable],
-    weights: Sequence[float] | None,
-    macros: Mapping[str, Sequence[float]],
+    groups: Groups | None,
+    macros: Mapping[str, Groups],
 ) -> Paired:
-    """Compare two methods; ``weights`` of the questions (None: equal), and by macro-average."""
+    """Compare two methods by the benchmark's own average, and by every macro-average."""
+    difference = np.subtract(first, second, dtype=float).tolist()
     return Paired(
-        paired_difference(first, second, clips, weights),
-        mcnemar_or_none(first, second),
-        sign_flip(np.subtract(first, second, dtype=float).tolist(), clips, weights),
-        {name: paired_difference(first, second, clips, own) for name, own in macros.items()},
+        clip_mean(difference, clips, groups),
+        sign_flip(difference, clips, groups),
+        {name: clip_mean(difference, clips, own) for name, own in macros.items()},
+        {name: sign_flip(difference, clips, own) for name, own in macros.items()},
     )
 
 
-def mcnemar_or_none(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """McNemar's p if every verdict is yes or no, else None."""
-    if not {0.0, 1.0}.issuperset([*first, *second]):
-        return None
-    return mcnemar([bool(value) for value in first], [bool(value) for value in second])
-
-
-def _check_equally_many(first: Sequence[object], second: Sequence[object]) -> None:
+def check_equally_many(first: Sequence[object], second: Sequence[object]) -> None:
+    """Raises ``ValueError`` unless there are equally many values, and some."""
     if len(first) != len(second) or not len(first):
         raise ValueError(f"values must be equally many, got {len(first)} and {len(second)}")
 
 
-def _shares(weights: Sequence[float] | None, count: int) -> np.ndarray:
-    return np.ones(count) if weights is None else np.asarray(weights, dtype=float)
+def _columns(groups: Groups | None, count: int) -> np.ndarray:
+    """[questions, groups]: 1 where a question counts in a group."""
+    if groups is None:
+        return np.ones((count, 1))
+    names = [name for name in dict.fromkeys(groups) if name is not None]
+    return np.array([[float(own == name) for name in names] for own in groups])
 
 
-def _by_clip(columns: Sequence[np.ndarray], clips: Sequence[Hashable]) -> np.ndarray:
-    """[clips, C]: every column summed within each clip."""
+def _weights(groups: Groups | None, count: int) -> np.ndarray:
+    """[questions]: with these weights the sum over questions is the average."""
+    member = _columns(groups, count)
+    return (member / member.sum(0)).sum(1) / member.shape[1]
+
+
+def _averages(
+    values: Sequence[Sequence[float]],
+    clips: Sequence[Hashable],
+    groups: Groups | None,
+    seed: int,
+    draws: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The averages [C] of C lists of values, and those of every draw of clips [draws, C].
+
+    A group of which a draw holds no question is left out of that draw, and a draw without any.
+    """
+    member = _columns(groups, len(clips))
+    parts = [member * np.asarray(own, dtype=float)[:, None] for own in values]
+    sums = _by_clip(np.concatenate([*parts, member], axis=1), clips)
+    counts = np.concatenate([np.ones((1, len(sums))), _resampling(len(sums), seed, draws)])
+    drawn = (counts @ sums).reshape(len(counts), -1, member.shape[1])
+    drawn = drawn[drawn[:, -1].sum(1) > 0]
+    asked = drawn[:, -1:] > 0
+    means = np.divide(drawn[:, :-1], drawn[:, -1:], out=np.zeros_like(drawn[:, :-1]), where=asked)
+    means = means.sum(2) / asked.sum(2)
+    return means[0], means[1:]
+
+
+def _estimate(value: float, drawn: np.ndarray) -> Estimate:
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return Estimate(float(value), float(low), float(high))
+
+
+def _by_clip(columns: np.ndarray, clips: Sequence[Hashable]) -> np.ndarray:
+    """[clips, C]: columns [questions] or [questions, C], summed within each clip."""
+    columns = columns.reshape(len(clips), -1)
     places = {clip: row for row, clip in enumerate(dict.fromkeys(clips))}
-    sums = np.zeros((len(places), len(columns)))
-    np.add.at(sums, [places[clip] for clip in clips], np.stack(columns, axis=1))
+    sums = np.zeros((len(places), columns.shape[1]))
+    np.add.at(sums, [places[clip] for clip in clips], columns)
     return sums
 
 

@@ -6,13 +6,15 @@ result: its verdict on a question is the fraction of its seeds that were right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import REFUSAL, AnswerRow
+from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.evaluation.tables.evidence_kept import (
     Evidence,
@@ -23,9 +25,9 @@ from gleanvid.evaluation.tables.evidence_kept import (
 from gleanvid.evaluation.tables.relevance_kept import RelevanceKept, relevance_kept
 from gleanvid.evaluation.tables.statistics import (
     Estimate,
+    Groups,
     Paired,
     clip_mean,
-    mcnemar_or_none,
     paired,
     paired_difference,
     relative_accuracy,
@@ -34,6 +36,8 @@ from gleanvid.evaluation.tables.statistics import (
 )
 
 Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
+_FEWEST = 15  # questions of a group; those with fewer count as one group in a macro-average
+_POOLED = "other"
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,10 @@ class Result:
     """The result of one setup. Fractions are in [0, 1].
 
     ``accuracy`` is the benchmark's own average, ``by_clip`` the same with an interval that takes
-    clips as the observations. ``macro`` has the mean over groups by name, and that without the
-    benchmark's ``macro_without``. ``relative`` is the accuracy over that with all tokens (the first
-    setup), ``difference`` it minus that. ``p_full`` (McNemar) and ``p_full_clips`` (sign-flip) are
-    against all tokens, two-sided, not adjusted; ``comparison`` is GleanVID at the same ratio and
-    frames minus this (None: not run, or itself).
+    clips as the observations. ``macro``: see :func:`macros_of`. ``relative`` is the accuracy over
+    that with all tokens (the first setup), ``difference`` it minus that. ``p_full_clips`` is the
+    sign-flip p against all tokens, two-sided, not adjusted; ``comparison`` is GleanVID at the same
+    ratio and frames minus this (None: not run, or itself).
     """
 
     setup: Setup
@@ -60,7 +63,6 @@ class Result:
     groups: Mapping[str, tuple[Estimate, int]]  # with the number of questions
     relative: Estimate
     difference: Estimate
-    p_full: float | None
     p_full_clips: float | None
     comparison: Paired | None
     evidence: Evidence | None
@@ -70,6 +72,8 @@ class Result:
     tokens_mean: float  # mean over the layers
     seconds: float  # per question: compress, read, respond; encoding left out
     saturated: float = 0.0  # share of the units that had nothing new to add
+    phases: Mapping[str, float] | None = None  # seconds summed over the questions, where timed
+    peak_memory_mib: float = 0.0  # the largest of any question, where timed
 
     @property
     def blank(self) -> bool:
@@ -100,19 +104,6 @@ def results(
     return found
 
 
-def evidence_of_all(
-    benchmark: Benchmark,
-    items: Sequence[Item],
-    setups: Sequence[Setup],
-    rows: Rows,
-    way: int = 0,
-) -> Evidence | None:
-    """Evidence over all questions and all setups except all tokens, by one way to respond."""
-    answers = _Answers(benchmark, items, setups, rows, way)
-    less = [setup for setup in setups if not isinstance(setup.method, FullTokens)]
-    return evidence([one for setup in less for one in answers.samples(setup)])
-
-
 class _Answers:
     """All setups on the same questions, by one way to respond."""
 
@@ -131,13 +122,9 @@ class _Answers:
         self.columns = benchmark.columns
         self.clips = [item.clip for item in items]
         self._verdicts: dict[str, list[float]] = {}  # setup key -> right, question by question
-        self.weights = group_weights(items) if benchmark.average == "groups" else None
-        self.macros: dict[str, list[float]] = {}
-        if apart := benchmark.macro_without:
-            self.macros = {
-                "macro": group_weights(items),
-                f"macro without {apart}": group_weights(items, apart),
-            }
+        official = benchmark.average == "groups"
+        self.groups: Groups | None = [item.groups[0] for item in items] if official else None
+        self.macros = macros_of(benchmark, items)
 
     def result(self, setup: Setup, how: str) -> Result:
         right, full = self._right(setup), self._right(self.setups[0])
@@ -145,10 +132,12 @@ class _Answers:
         errors = [row["error"] for row in rows if "error" in row]
         good = [row for row in rows if "error" not in row]
         saturated = [row["saturated"] for row in good if "saturated" in row]
+        timed = [row for row in good if "phases" in row]
+        sums = {n: sum(row["phases"][n] for row in timed) / len(setup.draws) for n in PHASES}
         whole = isinstance(setup.method, FullTokens)
         differences = [a - b for a, b in zip(right, full, strict=True)]
         tokens = [_mean([row["tokens"][part] for row in good]) for part in range(3)]
-        by_clip = clip_mean(right, self.clips, self.weights)
+        by_clip = clip_mean(right, self.clips, self.groups)
         return Result(
             setup=setup,
             how=how,
@@ -156,14 +145,13 @@ class _Answers:
             draws=len(setup.draws),
             failed=len(errors),
             first_error=errors[0] if errors else "",
-            accuracy=by_clip if self.weights else share(right, self.clips),
+            accuracy=by_clip if self.groups else share(right, self.clips),
             by_clip=by_clip,
             macro={name: clip_mean(right, self.clips, own) for name, own in self.macros.items()},
-            groups=self._groups(right),
-            relative=relative_accuracy(right, full, self.clips, self.weights),
-            difference=paired_difference(right, full, self.clips, self.weights),
-            p_full=None if whole else mcnemar_or_none(right, full),
-            p_full_clips=None if whole else sign_flip(differences, self.clips, self.weights),
+            groups=self._by_group(right),
+            relative=relative_accuracy(right, full, self.clips, self.groups),
+            difference=paired_difference(right, full, self.clips, self.groups),
+            p_full_clips=None if whole else sign_flip(differences, self.clips, self.groups),
             comparison=self._comparison(setup),
             evidence=evidence(self.samples(setup)),
             relevance=self._relevance(setup),
@@ -172,6 +160,8 @@ class _Answers:
             tokens_mean=tokens[2],
             seconds=_mean([row["seconds"] for row in good]),
             saturated=_mean([units / of for units, of in saturated]),
+            phases=sums if timed else None,
+            peak_memory_mib=max((row["peak_memory_mib"] for row in timed), default=0.0),
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
@@ -213,9 +203,9 @@ class _Answers:
         if setup.key == ours.key or ours.key not in [other.key for other in self.setups]:
             return None
         verdicts = self._right(ours), self._right(setup)
-        return paired(*verdicts, self.clips, self.weights, self.macros)
+        return paired(*verdicts, self.clips, self.groups, self.macros)
 
-    def _groups(self, right: Sequence[float]) -> dict[str, tuple[Estimate, int]]:
+    def _by_group(self, right: Sequence[float]) -> dict[str, tuple[Estimate, int]]:
         verdicts: dict[str, list[tuple[float, str]]] = {name: [] for name in self.columns}
         for item, verdict in zip(self.items, right, strict=True):
             for name in item.groups:
@@ -227,14 +217,31 @@ class _Answers:
         }
 
 
-def group_weights(items: Sequence[Item], without: str = "") -> list[float]:
-    """Return weights with which the mean over questions is the mean over groups.
+def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
+    """Return the macro-averages of a benchmark: by name, the group of every question.
 
-    An item counts in its first group; ``without`` leaves one group out.
+    "macro": all groups; "macro without ..." ``benchmark.macro_without``; "macro of hard kinds":
+    ``benchmark.hard`` alone. Groups with fewer than 15 questions are pooled in one, so that no
+    handful of questions weighs as much as a well asked group.
     """
+    names, apart = {item.groups[0] for item in items if item.groups}, benchmark.macro_without
+    if not apart:
+        return {}
+    found: dict[str, Groups] = {
+        "macro": _pooled(items, names),
+        f"macro without {apart}": _pooled(items, names - {apart}),
+    }
+    if hard := names & {*benchmark.hard}:
+        found["macro of hard kinds"] = _pooled(items, hard)
+    return found
+
+
+def _pooled(items: Sequence[Item], counted: Container[str]) -> list[str | None]:
+    """The group of every question, None where it is not ``counted``; small groups are pooled."""
     groups = [item.groups[0] for item in items]
-    sizes = {name: groups.count(name) for name in dict.fromkeys(groups) if name != without}
-    return [1 / (len(sizes) * sizes[name]) if name in sizes else 0.0 for name in groups]
+    sizes = Counter(groups)
+    labels = {name: name if sizes[name] >= _FEWEST else _POOLED for name in groups}
+    return [labels[name] if name in counted else None for name in groups]
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -49,7 +49,7 @@ def test_full_tokens_come_first_and_every_row_is_complete(measured):
 def test_the_parts_of_one_item_add_up(measured):
     model, _ = measured
     method = COMPRESSORS["gleanvid"](0.25)
-    item = bench_model.run_item(model, noise_video(4, 96, 160), method, "what?", 2)
+    item, _ = bench_model.measure_item(model, noise_video(4, 96, 160), method, "what?", 2)
     parts = item.preprocess_s + item.vision_s + item.compress_s + item.prefill_s + item.generate_s
     assert item.total_s == pytest.approx(parts)
     assert item.first_token_s == pytest.approx(item.vision_s + item.compress_s + item.prefill_s)
@@ -92,6 +92,8 @@ def test_the_report_is_json_and_the_table_has_a_line_a_row(measured):
     assert json.loads(json.dumps(report)) == report
     lines = [line for line in table(report).splitlines() if line.startswith("| 4 |")]
     assert len(lines) == len(report["rows"])
+    totals = row_of(report, "gleanvid")["samples"]["total_s"]
+    assert f"| {min(totals):.3f} to {max(totals):.3f} |" in table(report)
     assert {"device", "cpu", "threads", "load_average", "versions"} <= set(report["machine"])
 
 
@@ -108,14 +110,14 @@ ASKED = "--frames 2,4 --frame-size 64x64 --repeats 1 --warmup 0 --new-tokens 1 -
 
 
 def test_failed_method_is_a_row_and_others_are_measured(tmp_path, monkeypatch):
-    real = bench_model.run_item
+    real = bench_model.measure_item
 
-    def run_item(model, video, method, *rest):
+    def measure_item(model, video, method, *rest):
         if method.name == "uniform":
             raise RuntimeError("CUDA error: an illegal memory access was encountered")
         return real(model, video, method, *rest)
 
-    monkeypatch.setattr(bench_model, "run_item", run_item)
+    monkeypatch.setattr(bench_model, "measure_item", measure_item)
     given = ["bench", "model", *ASKED.split(), "--out", str(tmp_path)]
     assert main([*given, "--compressor", "uniform,gleanvid"]) == 1
     rows = json.loads((tmp_path / "model_builtin.json").read_text())["rows"]
@@ -129,19 +131,19 @@ def test_without_full_tokens_there_is_nothing_to_compare_with(monkeypatch):
     def refuses(model, video, method, *rest):
         raise ValueError("prompt too long")
 
-    monkeypatch.setattr(bench_model, "run_item", refuses)
+    monkeypatch.setattr(bench_model, "measure_item", refuses)
     assert main(["bench", "model", *ASKED.split(), "--compressor", "gleanvid"]) == 1
 
 
 def test_report_is_written_after_every_video(tmp_path, monkeypatch):
-    real = bench_model.run_item
+    real = bench_model.measure_item
 
-    def run_item(model, video, *rest):
+    def measure_item(model, video, *rest):
         if len(video) == 4:
             raise KeyboardInterrupt
         return real(model, video, *rest)
 
-    monkeypatch.setattr(bench_model, "run_item", run_item)
+    monkeypatch.setattr(bench_model, "measure_item", measure_item)
     given = ["bench", "model", *ASKED.split(), "--compressor", "gleanvid", "--out", str(tmp_path)]
     assert main(given) == 130
     rows = json.loads((tmp_path / "model_builtin.json").read_text())["rows"]

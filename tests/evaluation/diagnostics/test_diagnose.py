@@ -101,7 +101,7 @@ def test_files_hold_the_means(rows, tmp_path):
     error = np.mean(
         [row.coverage_error for row in measured(rows, name="uniform", retention_ratio=0.5)]
     )
-    assert "| uniform | 0.5 |" in page and f"| {error:.2g} |" in page
+    assert "| uniform | 0.5 |" in page and f"| {error:.2g} ± " in page
 
 
 def test_exit_code_tells_a_clip_that_failed_from_a_ratio_out_of_reach(folder, tmp_path, capsys):

@@ -1,12 +1,14 @@
 """The paper's numbers: rows that belong to presets, sums that agree, and ours beside them."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from gleanvid.cli import main
 from gleanvid.compressors import GleanVID
 from gleanvid.compressors.fastvid import FastVID
+from gleanvid.cost import prefill_flops
 from gleanvid.evaluation.paper.numbers import (
     BENCHMARKS,
     choose,
@@ -217,6 +219,55 @@ def test_costs_are_compared_by_their_change(tmp_path):
         assert "132.6 | 165.7 |" in shown
         assert "-44.7 / -50.0 (-5.3)" in shown
         assert "1.32 / 1.30 (-0.02)" in shown
+
+
+def test_sums_over_a_benchmark_fill_the_efficiency_table(tmp_path):
+    seconds = {
+        "preprocess": 10.0,
+        "vision": 70.0,
+        "compress": 0.0,
+        "prefill": 80.0,
+        "generate": 40.0,
+    }
+    lines = []
+    for setup, factor in ((FULL, 1.0), (KEPT, 0.5)):
+        line = {"setup": setup, "compressor": setup.partition("(")[0], "accuracy": 0.6}
+        line |= {"questions": 40, "failed": 0, "draws": 1, "peak_memory_mib": 1000.0 * factor}
+        lines.append(line | {f"sum_{name}_s": factor * s for name, s in seconds.items()})
+    report = {"model": MODEL, "benchmark": {"benchmark": "videomme"}, "results": lines}
+    (tmp_path / "results.json").write_text(json.dumps(report))
+    table = tables()["efficiency"]
+    mine = dict(
+        zip(
+            [row.setup for row in table.rows],
+            ours(table, choose(table, found(tmp_path))),
+            strict=True,
+        )
+    )
+    assert mine[FULL]["prefill_s"] == 80 and mine[FULL]["total_s"] == 200
+    assert mine[FULL]["items_per_s"] == pytest.approx(0.2)
+    assert mine[FULL]["peak_memory_mb"] == pytest.approx(1048.576)
+    assert mine[KEPT]["prefill_s change"] == pytest.approx(-50)
+    assert mine[KEPT]["items_per_s change"] == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "shape"),
+    [
+        ("efficiency", 11_500, (4096, 36, 12288, 32, 8)),
+        ("efficiency-llava-onevision", 6_272, (3584, 28, 18944, 28, 4)),
+    ],
+)
+def test_the_seconds_of_the_paper_are_beyond_one_gpu(name, tokens, shape):
+    fields = ("hidden_size", "num_hidden_layers", "intermediate_size")
+    fields += ("num_attention_heads", "num_key_value_heads")
+    config = SimpleNamespace(**dict(zip(fields, shape, strict=True)))
+    table = tables()[name]
+    rate = 2 * prefill_flops(config, tokens) * 2700 / table.full.values["prefill_s"]
+    assert rate == pytest.approx(2.7e15, rel=0.02)
+    assert "2.7 PFLOP/s" in table.note and str(table.full.values["prefill_s"]) in table.note
+    assert rate / 8 == pytest.approx(0.33e15, rel=0.03) and "0.33" in table.note
+    assert table.note in text(table)
 
 
 def test_the_command_prints_every_table(capsys):

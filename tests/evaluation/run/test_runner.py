@@ -13,7 +13,8 @@ import torch
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.random import Random
 from gleanvid.evaluation.run.journal import Journal
-from gleanvid.evaluation.run.runner import evaluate, evidence_kept
+from gleanvid.evaluation.run.rows import evidence_kept
+from gleanvid.evaluation.run.runner import evaluate
 from gleanvid.evaluation.run.setups import Setup, grid
 from gleanvid.types import Compression
 from tests.evaluation.fakes import FakeBenchmark, FakeModel, without_times

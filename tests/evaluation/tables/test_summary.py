@@ -15,17 +15,16 @@ from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.paper.presets import ABLATIONS
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.evaluation.tables.publish import flat, publish
-from gleanvid.evaluation.tables.result_tables import (
-    evidence_table,
-    group_table,
-    main_table,
+from gleanvid.evaluation.tables.comparisons import (
+    holm_of_page,
     paired_table,
     preset_table,
     standing,
 )
-from gleanvid.evaluation.tables.statistics import holm, mcnemar, wilson
-from gleanvid.evaluation.tables.summary import evidence_of_all, results
+from gleanvid.evaluation.tables.publish import flat, publish
+from gleanvid.evaluation.tables.result_tables import evidence_table, group_table, main_table
+from gleanvid.evaluation.tables.statistics import holm, wilson
+from gleanvid.evaluation.tables.summary import macros_of, results
 from tests.evaluation.fakes import FakeBenchmark
 
 FULL, OURS, EVEN = (Setup(method, 8) for method in (FullTokens(), GleanVID(0.25), Uniform(0.25)))
@@ -86,11 +85,8 @@ def test_saturated_units_have_a_column_only_if_there_are_any():
 
 def test_pairs_are_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
-    assert full.p_full is full.p_full_clips is ours.comparison is None
-    assert ours.p_full == pytest.approx(mcnemar(VERDICTS[OURS], VERDICTS[FULL])) == 1.0
-    assert even.p_full == pytest.approx(2 / 32)  # five differ, all one way
-    assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)  # in three clips
-    assert even.comparison.mcnemar == pytest.approx(2 / 16)  # four differ, all one way
+    assert full.p_full_clips is ours.comparison is None
+    assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)  # all one way, in three clips
     assert even.comparison.sign_flip == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.difference.value == pytest.approx(4 / 8)
 
@@ -174,21 +170,22 @@ def test_standing_lists_methods_with_their_points():
     wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
     worse, better = Setup(VCast(0.25), 8), Setup(VidCom2(0.25), 8)
     right = {FULL: 20, wins: 11, same: 12, worse: 1, better: 20}
-    told = standing(results(FakeBenchmark(), LARGE, list(right), graded(right)))
+    found = results(FakeBenchmark(), LARGE, list(right), graded(right))
+    told = standing(found, holm_of_page(found))
     assert told.splitlines()[-1] == (
-        f"- 25% kept, 8 frames: ahead of {worse.title} (+50.0); not told apart from {same.title} "
-        f"(-5.0); behind {better.title} (-45.0)."
+        f"- 25% kept, 8 frames: ahead of {worse.title} (+50.0, +30.0 to +70.0); not told apart "
+        f"from {same.title} (-5.0, -15.0 to +0.0); behind {better.title} (-45.0, -65.0 to -25.0)."
     )
     alone = {FULL: 20, same: 12}
-    assert standing(results(FakeBenchmark(), LARGE, [FULL, same], graded(alone))) == ""
+    assert standing(results(FakeBenchmark(), LARGE, [FULL, same], graded(alone)), {}) == ""
 
 
-def test_holm_counts_every_comparison_of_the_table_not_those_of_a_ratio():
+def test_holm_counts_every_comparison_of_the_page_not_those_of_a_ratio():
     pairs = [(method(share), count) for share in (0.25, 0.5) for method, count in METHODS.items()]
     right = {Setup(method, 8): count for method, count in pairs}
     found = results(FakeBenchmark(), LARGE, [FULL, *right], graded({FULL: 20} | right))
     ps = [one.comparison.sign_flip for one in found if one.comparison]
-    heads, _, *body = cells(paired_table(found))
+    heads, _, *body = cells(paired_table(found, holm_of_page(found)))
     assert len(body) == 4 and heads[-1] == "Holm"
     assert [float(row[-1]) for row in body] == pytest.approx(holm(ps), abs=5e-4)
     assert holm(ps)[0] != pytest.approx(holm(ps[:2])[0])
@@ -205,7 +202,7 @@ def test_a_random_row_is_the_mean_over_its_seeds():
     assert (found.draws, found.count, found.failed) == (5, 8, 0)
     assert found.accuracy.value == pytest.approx(20 / 40)
     assert found.groups["y"][0].value == pytest.approx(4 / 10)
-    assert found.comparison.mcnemar is None and found.comparison.sign_flip <= 1
+    assert found.comparison.sign_flip <= 1
     assert found.comparison.difference.value == pytest.approx(6 / 8 - 20 / 40)
     lacking = rows(VERDICTS | seeds)
     del lacking["q3", drawn.draws[4].key]
@@ -217,7 +214,8 @@ class Kinds(FakeBenchmark):
     macro_without = "x"
 
 
-def test_macro_averages_weigh_kinds_and_can_leave_one_out():
+def test_macro_averages_weigh_kinds_and_can_leave_one_out(monkeypatch):
+    monkeypatch.setattr("gleanvid.evaluation.tables.summary._FEWEST", 1)
     _, ours, even = results(Kinds(), ITEMS, SETUPS, rows())
     assert {name: mean.value for name, mean in ours.macro.items()} == pytest.approx(
         {"macro": (4 / 6 + 2 / 2) / 2, "macro without x": 2 / 2}
@@ -228,6 +226,35 @@ def test_macro_averages_weigh_kinds_and_can_leave_one_out():
     assert "macro without x" in heads and "macro" in heads
 
 
+class Hard(Kinds):
+    hard = ("rare", "cut")
+
+
+def test_small_kinds_are_pooled_in_macro_averages():
+    kinds = ["x"] * 15 + ["cut"] * 20 + ["rare"] * 3 + ["odd"] * 14
+    items = [Item(f"q{n}", "c", "?", ("a", "b"), 0, (kind,)) for n, kind in enumerate(kinds)]
+    found = macros_of(Hard(), items)
+    assert found["macro"] == ["x"] * 15 + ["cut"] * 20 + ["other"] * 17
+    assert found["macro without x"] == [None] * 15 + ["cut"] * 20 + ["other"] * 17
+    assert found["macro of hard kinds"] == [None] * 15 + ["cut"] * 20 + ["other"] * 3 + [None] * 14
+
+
+def test_endpoint_of_the_tests_may_be_a_macro_average(monkeypatch):
+    monkeypatch.setattr("gleanvid.evaluation.tables.summary._FEWEST", 1)
+    found = results(Kinds(), ITEMS, SETUPS, rows())
+    name = "macro without x"
+    pair = found[2].comparison
+    assert pair.at(name) == (pair.macro[name], pair.macro_sign_flip[name])
+    text = paired_table(found, holm_of_page(found, name), name)
+    assert "p, macro without x" in text and "GleanVID by ratio (macro without x, sign-flip" in text
+    assert "(+50.0, " in text.splitlines()[-1]  # 2 of 2 against 1 of 2
+
+
+def test_holm_of_a_page_takes_a_row_of_two_presets_once():
+    found = results(FakeBenchmark(), ITEMS, SETUPS, rows())
+    assert holm_of_page([*found, *found]) == holm_of_page(found)
+
+
 def test_evidence_is_measured_four_ways_question_by_question():
     _, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     means = {name: mean.value for name, mean in ours.evidence.means.items()}
@@ -235,10 +262,8 @@ def test_evidence_is_measured_four_ways_question_by_question():
     assert means == pytest.approx(expected | {"things": (0.5 * 2 + 6) / 8})
     assert ours.evidence.correlations["things"] == pytest.approx(1)
     assert math.isnan(ours.evidence.correlations["kept"])  # the same for every question
-    whole = evidence_of_all(FakeBenchmark(), ITEMS, SETUPS, rows())
-    assert whole.means["things"].value == pytest.approx((means["things"] + 5 / 8) / 2)
-    heads, _, *body = cells(evidence_table([ours, even], whole))
-    assert body[-1][0] == "all rows but the first" and body[0][heads.index("r things")] == "+1.00"
+    heads, _, *body = cells(evidence_table([ours, even]))
+    assert len(body) == 2 and body[0][heads.index("r things")] == "+1.00"
 
 
 def test_journals_without_counts_of_things_are_read():
@@ -264,7 +289,8 @@ def test_a_preset_has_the_rows_of_the_paper_and_the_drop_in_points():
     setups = ABLATIONS["signals"].setups(8)
     right = [VERDICTS[FULL], VERDICTS[EVEN], VERDICTS[FULL], VERDICTS[OURS]]
     made = rows(dict(zip(setups, right, strict=True)))
-    table = preset_table(ABLATIONS["signals"], results(FakeBenchmark(), ITEMS, setups, made))
+    found = results(FakeBenchmark(), ITEMS, setups, made)
+    table = preset_table(ABLATIONS["signals"], found, holm_of_page(found))
     heads, _, *body = cells(table)
     assert [row[0] for row in body] == ["All tokens", "LRS only", "SCS only", "LRS + SCS"]
     relative = [row[heads.index("rel. perf. (%)")] for row in body]

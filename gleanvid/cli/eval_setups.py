@@ -1,0 +1,58 @@
+"""The setups that ``gleanvid eval`` is asked for: methods and ratios, or a table of the paper."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from gleanvid.cli import options as shared
+
+
+def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
+    """Return the presets with their setups, and all setups."""
+    from gleanvid.evaluation.paper import numbers
+    from gleanvid.evaluation.paper.numbers import GRIDS
+    from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
+    from gleanvid.evaluation.run.setups import grid
+
+    given = [
+        name for name in ("compressor", "ablation", "preset") if getattr(options, name) is not None
+    ]
+    if len(given) > 1:
+        raise ValueError(f"--{given[0]} and --{given[1]} do not go together: choose one")
+    ratios = shared.ratios(options.retention_ratio) if options.retention_ratio else []
+    if options.ablation is None and options.preset is None:
+        frames = benchmark.num_frames if options.num_frames is None else options.num_frames
+        return [], grid(_names(options.compressor or "gleanvid"), ratios or [0.25], frames)
+    if options.preset in GRIDS:
+        if ratios or options.num_frames is not None:
+            raise ValueError(f"--preset {options.preset} has ratios and frames of its own")
+        return [], numbers.setups_of(options.preset)
+    if len(ratios) > 1:
+        raise ValueError("--ablation and --preset take a single --retention-ratio")
+    chosen = (
+        _named("ablation", options.ablation, ABLATIONS)
+        if options.ablation is not None
+        else _named("preset", options.preset, PRESETS, GRIDS)
+    )
+    ratio = ratios[0] if ratios else None
+    presets = [(preset, preset.setups(options.num_frames, ratio)) for preset in chosen]
+    setups = {setup.key: setup for _, own in presets for setup in own}
+    return presets, list(setups.values())
+
+
+def _named(option: str, names: str, known: dict[str, Any], others: Sequence[str] = ()) -> list[Any]:
+    chosen = list(known) if names == "all" else names.split(",")
+    for name in chosen:
+        if name not in known:
+            allowed = ", ".join([*known, *others])
+            raise ValueError(f"{option}={name!r} must be one of {allowed}, all")
+    return [known[name] for name in chosen]
+
+
+def _names(text: str) -> list[str]:
+    """Expand ``all`` to every method but "ablation", which equals GleanVID by default."""
+    from gleanvid.compressors import COMPRESSORS, names_in
+
+    return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)

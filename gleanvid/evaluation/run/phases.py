@@ -1,0 +1,154 @@
+"""The cost of one question by phase, and answers with it: seconds that add up over a benchmark.
+
+Every question is asked by itself: its clip is encoded, compressed and read for it alone, as a
+server of single requests would. Clocks wait for the device.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from gleanvid.compressors.base import Compressor
+from gleanvid.cost import Answer, prefill_flops, visual_tokens_by_layer
+from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError
+from gleanvid.evaluation.run.journal import AnswerRow
+from gleanvid.evaluation.run.journal_rows import PHASES
+from gleanvid.evaluation.run.rows import Unanswered, answer_row, failure
+from gleanvid.models.base import ModelAdapter
+from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
+from gleanvid.models.generation.sampling import Sampling
+from gleanvid.types import Compression, Video
+
+
+@dataclass(frozen=True)
+class ItemCost:
+    """The cost of one question. Seconds are wall clock, synchronised with the device."""
+
+    preprocess_s: float  # resizing and normalising frames, on the CPU
+    vision_s: float  # vision tower and projector, and what the compressor needs of them
+    compress_s: float
+    prefill_s: float  # language model, prompt to first token
+    generate_s: float  # first token to last
+    total_s: float
+    peak_memory_mib: float  # of the device; on the CPU that of the process
+    peak_llm_memory_mib: float  # the same from the prompt on, without vision encoding
+    visual_tokens: int
+    visual_tokens_kept: int  # entering layer 0
+    average_retention: float  # over the layers
+    prompt_tokens: int
+    prompt_tokens_kept: int
+    new_tokens: int
+    prefill_flops: float  # multiply-accumulates of the language model
+
+    @property
+    def first_token_s(self) -> float:
+        """From the frames on the device to the first token."""
+        return self.vision_s + self.compress_s + self.prefill_s
+
+
+def measure_item(
+    model: ModelAdapter,
+    video: Video,
+    method: Compressor,
+    question: str,
+    new_tokens: int,
+    max_pixels: int | None = None,
+) -> tuple[ItemCost, Answer]:
+    """Answer one question, from frames in memory to the last token, and measure it."""
+    gc.collect()
+    reset_peak_memory(model.device)
+    with _timed_inputs(model) as spent:
+        encoded = model.encode(video, method.needs - {"text"}, max_pixels=max_pixels)
+    peak = peak_memory_mib(model.device)
+    answer = model.generate(encoded, question, method, Sampling(new_tokens))
+    total, text_config = len(encoded.tokens), model.text_config
+    by_layer: dict[int, Compression] = answer.by_layer
+    layers = visual_tokens_by_layer(by_layer, total, text_config.num_hidden_layers)
+    text = answer.prompt_tokens - total
+    work = [prefill_flops(text_config, text + count) for count in layers]
+    vision_s = encoded.encode_s - spent[0]
+    cost = ItemCost(
+        preprocess_s=spent[0],
+        vision_s=vision_s,
+        compress_s=answer.compress_s,
+        prefill_s=answer.prefill_s,
+        generate_s=answer.generate_s,
+        total_s=encoded.encode_s + answer.compress_s + answer.prefill_s + answer.generate_s,
+        peak_memory_mib=max(peak, answer.peak_memory_mib),
+        peak_llm_memory_mib=answer.peak_memory_mib,
+        visual_tokens=total,
+        visual_tokens_kept=layers[0],
+        average_retention=sum(layers) / len(layers) / total,
+        prompt_tokens=answer.prompt_tokens,
+        prompt_tokens_kept=answer.prompt_tokens_kept,
+        new_tokens=answer.new_tokens,
+        prefill_flops=sum(work) / len(work),
+    )
+    return cost, answer
+
+
+@contextmanager
+def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
+    """Measure the seconds that the model's processor takes; they are put into a list."""
+    spent, original = [0.0], model.build_inputs
+
+    def build_inputs(*args: Any) -> Any:
+        started = now(torch.device("cpu"))
+        inputs = original(*args)
+        spent[0] += now(torch.device("cpu")) - started
+        return inputs
+
+    model.build_inputs = build_inputs  # type: ignore[method-assign, assignment]
+    try:
+        yield spent
+    finally:
+        del model.build_inputs  # the class's own shows again
+
+
+def check_timed(ways: Sequence[str]) -> None:
+    """Raises ``BenchmarkError`` unless answers are generated, one way."""
+    if len(ways) != 1 or ways[0] == "likelihood":
+        raise BenchmarkError(
+            f"how={','.join(ways)}: phases are measured of one answer that is generated; "
+            "choose --how text or letter"
+        )
+
+
+def timed_answers(
+    model: ModelAdapter,
+    benchmark: Benchmark,
+    read: Callable[[], Video],
+    work: Unanswered,
+    ways: Sequence[str],
+    max_pixels: int | None = None,
+) -> Iterator[AnswerRow]:
+    """One row per question and setup of one clip, with "phases" and "peak_memory_mib"."""
+    try:
+        video = read()
+        model.system_message = benchmark.system_message_for(model.hf_model.config.model_type)
+        tokens = model.encode(video, max_pixels=max_pixels).tokens
+    except Exception as error:
+        for setup, items in work:
+            yield from (failure(item, setup, error) for item in items)
+        return
+    limits = (benchmark.max_new_tokens, max_pixels)
+    for setup, item in [(setup, item) for setup, items in work for item in items]:
+        try:
+            prompt, evidence = benchmark.prompt(item), benchmark.evidence(item, tokens)
+            cost, answer = measure_item(model, video, setup.method, prompt, *limits)
+            size = (cost.visual_tokens, model.text_config.num_hidden_layers)
+            said = {ways[0]: answer.text}
+            row = answer_row(benchmark, item, setup, said, answer.by_layer, size, evidence)
+        except Exception as error:
+            yield failure(item, setup, error)
+            continue
+        row["phases"] = {name: round(getattr(cost, f"{name}_s"), 5) for name in PHASES}
+        row["seconds"] = round(cost.compress_s + cost.prefill_s + cost.generate_s, 4)
+        row["peak_memory_mib"] = round(cost.peak_memory_mib, 1)
+        yield row

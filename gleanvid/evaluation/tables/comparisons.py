@@ -1,0 +1,126 @@
+"""GleanVID against every other method, as tables and sentences; the paper's ablation tables.
+
+p values are those of the sign-flip test by clip, adjusted together for all comparisons of a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.paper.presets import Preset
+from gleanvid.evaluation.tables.result_tables import (
+    group_share,
+    inline_groups,
+    p_value,
+    percent,
+    points,
+    span,
+    who,
+)
+from gleanvid.evaluation.tables.statistics import holm
+from gleanvid.evaluation.tables.summary import Result
+
+ACCURACY = "accuracy"  # the endpoint of tests, unless a macro-average is
+_LEVEL = 0.05
+_SIDES = ("ahead of", "not told apart from", "behind")
+Adjusted = Mapping[tuple[str, str], float]  # p of a comparison, by way to respond and setup key
+
+
+def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
+    """Markdown: GleanVID minus every other method, in points; then the verdict.
+
+    p is that of the sign-flip test by ``endpoint``, and Holm's is in ``adjusted``.
+    """
+    pairs = [(one, one.comparison) for one in results if one.comparison and not one.blank]
+    if not pairs:
+        return ""
+    macros = list(pairs[0][1].macro)
+    heads = ["GleanVID against", "kept", "frames", "points", "95 %, clips"]
+    heads += [head for name in macros for head in (f"{name}, points", "95 %, clips")]
+    rows = []
+    for result, pair in pairs:
+        row = [*who(result), points(pair.difference), span(pair.difference, signed=True)]
+        for name in macros:
+            row += [points(pair.macro[name]), span(pair.macro[name], signed=True)]
+        rows.append([*row, p_value(pair.at(endpoint)[1]), p_value(adjusted[_place(result)])])
+    about = "p" if endpoint == ACCURACY else f"p, {endpoint}"
+    table = markdown_table([*heads, about, "Holm"], rows)
+    return table + "\n" + standing(results, adjusted, endpoint)
+
+
+def holm_of_page(results: Sequence[Result], endpoint: str = ACCURACY) -> Adjusted:
+    """The sign-flip p of every comparison, adjusted for all of ``results``, each taken once."""
+    found = {
+        _place(one): one.comparison.at(endpoint)[1]
+        for one in results
+        if one.comparison and not one.blank
+    }
+    return dict(zip(found, holm([*found.values()]), strict=True))
+
+
+def _place(result: Result) -> tuple[str, str]:
+    return result.how, result.setup.key
+
+
+def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
+    """Return Markdown: for every ratio, the methods that GleanVID leads, equals and trails."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for result in results:
+        if result.blank or not result.comparison:
+            continue
+        setup, difference = result.setup, result.comparison.at(endpoint)[0]
+        place = f"{setup.retention_ratio:.0%} kept, {setup.num_frames} frames"
+        sides = found.setdefault(place, {name: [] for name in _SIDES})
+        about = f"{setup.title} ({points(difference)}, {span(difference, signed=True)})"
+        sides[side(difference.value, adjusted[_place(result)])].append(about)
+    lines = [f"- {place}: {sentence(sides)}." for place, sides in found.items()]
+    of = "" if endpoint == ACCURACY else f"{endpoint}, "
+    about = (
+        f"GleanVID by ratio ({of}sign-flip by clip, Holm over all comparisons of this page, "
+        f"p < {_LEVEL:g}; points with 95 % intervals by clip, not adjusted):"
+    )
+    return about + "\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def side(difference: float, p: float) -> str:
+    """How GleanVID stands: "ahead of", "not told apart from" or "behind"."""
+    if p >= _LEVEL:
+        return _SIDES[1]
+    return _SIDES[0] if difference > 0 else _SIDES[2]
+
+
+def sentence(sides: Mapping[str, Sequence[str]]) -> str:
+    """Methods by how GleanVID stands to them, as one sentence without its full stop."""
+    return "; ".join(f"{name} {', '.join(sides[name])}" for name in _SIDES if sides.get(name))
+
+
+def preset_table(
+    preset: Preset, results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY
+) -> str:
+    """Markdown in the shape of the paper's table; ``results``: all tokens, then the variants.
+
+    Relative performance has its difference to GleanVID's in brackets, in points. p is that of the
+    sign-flip test against GleanVID, and Holm's is in ``adjusted``.
+    """
+    groups = inline_groups(results)
+    several = len({result.setup.num_frames for result in results}) > 1
+    ours = [result.relative.value for result in results if result.comparison is None][1:]
+    heads = [preset.heading, *(["frames", "kept"] if several else []), *groups]
+    heads += ["overall", "95 %, clips", "rel. perf. (%)", "p", "Holm"]
+    heads += ["evidence kept"] if results[0].evidence else []
+    rows = []
+    for result in results:
+        setup, pair = result.setup, result.comparison
+        relative = percent(result.relative)
+        if pair is not None and ours and not several:
+            relative += f" ({100 * (result.relative.value - ours[0]):+.1f})"
+        row = [setup.title]
+        row += [str(setup.num_frames), f"{setup.retention_ratio:.0%}"] if several else []
+        row += [group_share(result, name) for name in groups]
+        row += ["failed" if result.blank else percent(result.accuracy), span(result.by_clip)]
+        row += [relative, p_value(pair.at(endpoint)[1] if pair else None)]
+        row += [p_value(adjusted.get(_place(result)))]
+        row += [percent(result.evidence.kept)] if result.evidence else []
+        rows.append(row)
+    return markdown_table(heads, rows)
