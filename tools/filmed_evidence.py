@@ -65,7 +65,7 @@ def _encoder() -> Any:
 
 
 def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any]]:
-    """Return a row for each method and ratio on one clip; none where a ratio is refused."""
+    """Return a row for each method and ratio on one clip, without values if it is refused."""
     model, rows = _encoder(), []
     video = read_video(path, num_frames=frames, max_side=SIDE)
     copies = {"re-encoded": _recoded(video), "shifted": _shifted(video)}
@@ -84,6 +84,7 @@ def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any
             try:
                 record = method.compress(tokens)
             except ValueError:
+                rows.append({"clip": path.stem, "method": name, "frames": frames, "ratio": ratio})
                 continue
             span = metrics.kept_span(debiased, record)
             overlap, divergence = metrics.clip_agreement(features, record, head)

@@ -50,8 +50,9 @@ eye, and "-" stands where the clips have none. same: kept positions in common (I
 those of an H.264 copy (CRF {crf}) and of a copy one pixel to the right, at 10 %.
 
 Means over clips; in brackets 95 % by bootstrap over clips. Clips of one package are not fully
-independent, so intervals are narrower than they should be. Resize and Pool keep averages, which is
-what the classifier was trained on: the first four columns favour them.
+independent, so intervals are narrower than they should be. A method that refuses a ratio is not in
+its table. Resize and Pool keep averages, which is what the classifier was trained on: the first
+four columns favour them.
 """
 
 
@@ -82,7 +83,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         cells = [
             [f"`{name}`", *(_cell(group, column) for column in COLUMNS)]
             for (name, of), group in groups.items()
-            if of == ratio
+            if of == ratio and not math.isnan(_mean(group, "coverage error").value)
         ]
         text += f"\n## {ratio:.0%} kept\n\n{markdown_table(['method', *COLUMNS], cells)}"
     return f"{text}\n{_differences(groups)}"
@@ -110,7 +111,7 @@ def _differences(groups: Groups) -> str:
     for (name, ratio), group in groups.items():
         ours = {row["clip"]: row for row in groups.get(("gleanvid", ratio), ())}
         for column, sign in PRIMARY.items() if name != "gleanvid" else ():
-            both = [row for row in group if row["clip"] in ours]
+            both = [row for row in group if row["clip"] in ours and column in row]
             pairs = [(ours[row["clip"]][column], row[column], row["clip"]) for row in both]
             pairs = [pair for pair in pairs if not math.isnan(pair[0] - pair[1])]
             if not pairs:

@@ -153,7 +153,7 @@ def answers(
                 continue
             row["seconds"] = round(row["seconds"] + share_s, 4)
             if found := maps.get(item.id):
-                kept = found.kept_with_bounds(whole_record(conversation.records))
+                kept = found.kept_over_layers(conversation.records, _depth(conversation))
                 row["relevance"] = [round(value, 6) for value in kept.values()]
             yield row
 
@@ -230,9 +230,14 @@ def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how:
 def _tokens(conversation: Conversation) -> list[float]:
     """Visual tokens of the clip, tokens that enter layer 0, and the mean over all layers."""
     total = len(conversation.encoded.tokens)
-    depth = conversation.model.text_config.num_hidden_layers
-    layers = visual_tokens_by_layer(conversation.records, total, depth)
+    layers = visual_tokens_by_layer(conversation.records, total, _depth(conversation))
     return [total, layers[0], round(sum(layers) / len(layers), 1)]
+
+
+def _depth(conversation: Conversation) -> int:
+    """Layers of the language model."""
+    depth: int = conversation.model.text_config.num_hidden_layers
+    return depth
 
 
 def _failure(item: Item, setup: Setup, error: Exception) -> AnswerRow:
