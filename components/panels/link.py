@@ -17,7 +17,7 @@ from ..session.display import message, status
 from ..session.examples import example_of, ready
 from ..session.request import RATIO, can_answer
 from ..session.work.local import PHOTOS
-from .clip import shortened
+from .clip import ClipPanel, shortened
 from .controls import given_settings
 from .events import AT_ONCE, PRIVATE, Changes, part, script
 from .panel import Page, Panel
@@ -43,8 +43,8 @@ class LinkPanel(Panel):
     ``start``: settings of a compressor that the page opens with, where they are not the defaults.
     """
 
-    def __init__(self, start: Mapping[str, Any] | None) -> None:
-        self.start = start
+    def __init__(self, start: Mapping[str, Any] | None, clip: ClipPanel) -> None:
+        self.start, self.clip = start, clip
         self.unread = part("unread", UNREAD, None, elem_id="gv-unread")
 
     def connect_to(self, page: Page, settings: SettingsPanel, named: Mapping[str, Any]) -> None:
@@ -103,7 +103,11 @@ class LinkPanel(Panel):
         engine, outputs = self.page.engine, self.page.outputs
         changes = self.opening_settings(links.settings(query))
         changes |= {named[key]: value for key, value in links.valid(query).items()}
-        menu = named["model"]
+        menu, example = named["model"], example_of(self.page.examples, changes.get(named["clip"]))
+        standing = {widget: widget.value for widget in self.page.inputs.gathered.widgets} | changes
+        if example and "model" not in query:
+            suited = self.clip.suited(standing, example)
+            changes, standing = changes | suited, standing | suited
         back, first = restore.restored(engine, text, changes.get(menu, menu.value)), None
         is_gone = "clip" not in query and (back is None or back.path is None)
         if is_gone and changes.get(menu) == PHOTOS:  # it was for a clip that is gone
@@ -115,6 +119,11 @@ class LinkPanel(Panel):
             changes |= self.returned(back, back.view) | {self.kept: first}
         else:
             changes = self.emptied(changes.get(named["clip"]), back) | changes
+            saved = self.clip.made_before(example, standing) if example else {}
+            if saved:
+                first = saved[outputs.runs][0]
+                del saved[self.clip.is_unknown]
+                changes |= saved | {self.kept: first}
         if (tab := query.get("tab", "")) in links.tabs:
             changes |= {outputs.tabs: gr.update(selected=tab)}
         unread, replaced = links.unread(query), links.replaced(query)

@@ -112,7 +112,7 @@ class Layout:
         with gr.Row(elem_id="gv-under"):
             self.ready = questions(ready(examples[0]) if examples else [])
             self.notice = notice.panel(talk.SAVED if opening.runs else "")
-        self.link = LinkPanel(served)
+        self.link = LinkPanel(served, self.clip)
         with gr.Row(elem_id="gv-columns"):
             with gr.Column(scale=1, min_width=320):
                 self.tab_bar, self.tabs = make_tabs(tabs_of(opening, limits))

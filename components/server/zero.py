@@ -44,6 +44,8 @@ class ZeroGpuBackend(Backend):
     ``gpu``: the decorator of ``spaces`` for such functions.
     """
 
+    is_metered = True
+
     def __init__(self, inner: Backend, gpu: Callable[[Any], Any]) -> None:
         self.inner = inner
         self._models: LRUCache[str, Any] = LRUCache(_KEPT_MODELS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.attribution.attention import attention_map
@@ -32,11 +34,14 @@ def measure(
     by: str = "gradient",
     *,
     words: bool = False,
+    most_words: int = sys.maxsize,
     passes: int = PASSES,
     history: History = (),
     stop: threading.Event | None = None,
 ) -> Relevance:
     """:func:`gleanvid.relevance` for an encoded clip and an answer that is known.
+
+    ``most_words``: most maps with ``words``; in a longer answer neighbouring words share one.
 
     Raises ``ValueError`` for an unknown ``by`` or settings that do not go with it, ``ModelError``
     where the model cannot be measured in this way, and ``StoppedError`` once ``stop`` is set.
@@ -45,7 +50,9 @@ def measure(
     with model.lock:
         prompt = AnsweredPrompt.of(model, encoded, question, answer, history)
         tokenizer = model.processor.tokenizer if words else None
-        found = measure_prompt(prompt, by, tokenizer=tokenizer, passes=passes, stop=stop)
+        found = measure_prompt(
+            prompt, by, tokenizer=tokenizer, most_words=most_words, passes=passes, stop=stop
+        )
     return replace(found, question=question, answer=answer)
 
 
@@ -54,6 +61,7 @@ def measure_prompt(
     by: str = "gradient",
     *,
     tokenizer: Any = None,
+    most_words: int = sys.maxsize,
     passes: int = PASSES,
     stop: threading.Event | None = None,
 ) -> Relevance:
@@ -63,7 +71,7 @@ def measure_prompt(
     """
     with interruptible(prompt.hf_model, stop), explaining_out_of_memory(ADVICE):
         start = now(prompt.columns.device)
-        words = _words(tokenizer, prompt.answer) if tokenizer else []
+        words = _phrases(tokenizer, prompt.answer, most_words) if tokenizer else []
         if by == "gradient":
             parts = [slice(0, len(prompt.answer)), *(part for _, part in words)]
             each, (values, *rest) = gradient_maps(prompt, parts, stop)
@@ -101,6 +109,19 @@ def check_model(model: Any) -> None:
             f"Relevance needs a model that answers in this process, and {model.name} does not: "
             "load it by its hub id or directory."
         )
+
+
+def _phrases(tokenizer: Any, answer: Tensor, most: int) -> list[tuple[str, slice]]:
+    """The words of an answer with their tokens, or ``most`` groups of words, as equal as can be."""
+    words = _words(tokenizer, answer)
+    count = len(words)
+    if count <= most:
+        return words
+    ends = [count * place // most for place in range(most + 1)]
+    parts = [
+        slice(words[first][1].start, words[last - 1][1].stop) for first, last in pairwise(ends)
+    ]
+    return [(tokenizer.decode(answer[p], skip_special_tokens=True).strip(), p) for p in parts]
 
 
 def _words(tokenizer: Any, answer: Tensor) -> list[tuple[str, slice]]:

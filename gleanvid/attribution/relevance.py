@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -100,6 +102,33 @@ class Relevance:
         count = compression.num_kept
         bounds = {"best": self.best(count), "random": self.random(count)}
         return {"kept": self.kept(compression)} | bounds
+
+    def kept_over_layers(
+        self, by_layer: Mapping[int, Compression], num_layers: int
+    ) -> dict[str, float]:
+        """Return :meth:`kept_with_bounds` of what a layer sees, as means over all layers.
+
+        So tokens that are dropped inside the language model count in the layers that read them, as
+        they do in a retention ratio.
+
+        Args:
+            by_layer: records by the layer from which on they hold, such as ``run.by_layer``.
+            num_layers: of the language model; ``len(run.cost.visual_tokens_by_layer)``.
+
+        Returns:
+            Fractions named "kept", "best" and "random".
+
+        Raises:
+            ValueError: a record is of another number of tokens.
+        """
+        whole, found = None, []
+        seen = {"kept": 1.0, "best": 1.0, "random": 1.0}
+        for layer in range(max(num_layers, 1)):
+            if record := by_layer.get(layer):
+                whole = whole.then(record) if whole else record
+                seen = self.kept_with_bounds(whole)
+            found.append(seen)
+        return {name: fmean(one[name] for one in found) for name in seen}
 
     def summary(self) -> dict[str, Any]:
         """Return everything but the maps, ready for JSON."""

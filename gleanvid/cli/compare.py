@@ -38,7 +38,6 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     from gleanvid.api import Failure, compare, relevance
-    from gleanvid.ops.records import whole_record
 
     methods = shared.methods(options.compressor, options.retention_ratio)
     write_html = html_writer(options.html)
@@ -57,7 +56,8 @@ def _compare(options: argparse.Namespace) -> int:
             if options.relevance and not found:  # the clip is encoded by now
                 found = relevance(video, options.question, model)
             runs.append(result)
-            kept = found.kept_with_bounds(whole_record(result.by_layer)) if found else {}
+            depth = len(result.cost.visual_tokens_by_layer)
+            kept = found.kept_over_layers(result.by_layer, depth) if found else {}
             row = result.summary() | ({"relevance": kept} if kept else {})
             text = _line(result, kept)
         line = json.dumps(row, ensure_ascii=False) if options.json else printable(text, "\n\t")

@@ -97,14 +97,14 @@ def _record(options: argparse.Namespace) -> int:
 def _kept(path: Path) -> Iterator[str]:
     """Say for each recorded answer how much its method keeps of what mattered."""
     from gleanvid.evaluation.recording.recording import open_recording
-    from gleanvid.ops.records import whole_record
     from gleanvid.plots.labels import label_of
 
     recording = open_recording(path)
     for found in recording.relevance:
         for run in recording.runs:
             if run.question == found.question:
-                kept = found.kept(whole_record(run.by_layer))
+                depth = len(run.cost.visual_tokens_by_layer)
+                kept = found.kept_over_layers(run.by_layer, depth)["kept"]
                 yield f"  {label_of(run.compressor)}: {kept:.1%} of relevance kept ({run.question})"
 
 

@@ -57,7 +57,7 @@ def _relevance(options: argparse.Namespace) -> int:
         "compressor": dict(run.compressor),
         "answer": run.answer,
         "tokens": [record.num_kept, record.num_tokens],
-        **found.kept_with_bounds(record),
+        **found.kept_over_layers(run.by_layer, len(run.cost.visual_tokens_by_layer)),
     }
     _save(found, run, kept, folder)
     print(printable(_table(found, kept), "\n"))

@@ -43,6 +43,16 @@ def test_a_token_in_several_rows_counts_at_most_once():
     assert FOUND.kept(record) == pytest.approx(0.4 + 0.25 * 0.2 + 0.25 * 0.3)
 
 
+def test_over_layers_a_token_counts_in_the_layers_that_read_it():
+    two = Compression.pruned(torch.tensor([0, 3]), GRID)
+    early = FOUND.kept_over_layers({0: two}, 4)
+    assert early == pytest.approx(FOUND.kept_with_bounds(two))
+    late = FOUND.kept_over_layers({2: two}, 4)  # two layers read all of it
+    assert late == pytest.approx({"kept": 0.75, "best": 0.85, "random": 0.75})
+    then = {0: two, 3: Compression.pruned(torch.tensor([0]), (1, 1, 2))}
+    assert FOUND.kept_over_layers(then, 4)["kept"] == pytest.approx((3 * 0.5 + 0.4) / 4)
+
+
 def test_a_record_of_another_clip_is_refused():
     with pytest.raises(ValueError, match="8 tokens"):
         FOUND.kept(Compression.pruned(torch.tensor([0]), (2, 2, 2)))

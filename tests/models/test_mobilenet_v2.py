@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import torch
 from torchvision.models import mobilenet_v2
+from transformers import MobileNetV2ForImageClassification
 
 import gleanvid
 from gleanvid.evaluation.recording.record import Wanted, record
 from gleanvid.evaluation.recording.recorded_model import RecordedModel
 from gleanvid.evaluation.recording.recording import open_recording
+from gleanvid.models.loading.load import BUILTIN, PHOTOS
 from gleanvid.types import Compression, ModelError, StoppedError, Video
 from tests.models.tiny import noise_video
 
@@ -27,8 +29,9 @@ def clip(height=90, width=160, count=3):
 
 def test_forward_equals_torchvision(model):
     theirs = mobilenet_v2().eval()
-    ours = model.hf_model.state_dict().values()
-    theirs.load_state_dict(dict(zip(theirs.state_dict(), ours, strict=True)))
+    published = MobileNetV2ForImageClassification.from_pretrained(BUILTIN.with_name(PHOTOS))
+    weights = published.float().state_dict().values()
+    theirs.load_state_dict(dict(zip(theirs.state_dict(), weights, strict=True)))
     pixels = torch.randn(2, 3, 96, 160, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         features = model.hf_model.mobilenet_v2(pixels).last_hidden_state

@@ -173,6 +173,22 @@ def test_each_word_has_the_map_of_its_own_probability(qwen3, clips):
     torch.testing.assert_close(found.words[0][1], alone / alone.sum())
 
 
+def test_neighbouring_words_of_a_long_answer_share_a_map(qwen3, clips):
+    encoded, question = clips[qwen3.name], ASKED[0]
+    answer = "a red cube, then a blue ball and a green star"
+    bounded = {"words": True, "most_words": 4}
+    found = measure(qwen3, encoded, question, answer, **bounded)
+    texts = [text for text, _ in found.words]
+    assert len(texts) == 4
+    place = 0
+    for text in texts:  # the page finds them in the answer, one behind the other
+        place = answer.index(text, place) + len(text)
+    assert place == len(answer)
+    alone = measure(qwen3, encoded, question, answer, words=True).words
+    assert len(alone) == len(answer.split())
+    assert texts[0].split() == [word for word, _ in alone[: len(texts[0].split())]]
+
+
 def test_hiding_agrees_with_masked_attention(qwen3, clips):
     prompt = prompt_of(qwen3, clips)
     keep = torch.arange(0, len(prompt.columns), 2)

@@ -53,6 +53,7 @@ def write(out: Path, rows: Mapping[tuple[str, str], Any]) -> None:
     tables = {
         "Against the truth": against_truth(mapped, hidden),
         **{f"By family of questions ({name})": by_family(mapped, name) for name in SCORES[:3]},
+        "By family of questions (occlusion)": by_family(hidden, "occlusion"),
         "By seed of the clips": by_seed(mapped),
         "By hiding tokens": by_hiding(hidden),
         "Under another wording": by_wording(hidden),
@@ -122,7 +123,11 @@ def against_truth(mapped: Rows, hidden: Rows) -> Table:
 def by_family(mapped: Rows, score: str) -> Table:
     lines = []
     for family in Glimpse.columns:
-        own = [(item, row) for item, row in mapped if item.groups[0] == family]
+        own = [
+            (item, row)
+            for item, row in mapped
+            if item.groups[0] == family and score in row.get("truth", {})
+        ]
         if own:
             lines.append([family, str(len(own)), *truths(own, score)])
     return "Empty where no question has other objects.", ["family", "questions", *MEASURES], lines

@@ -12,7 +12,6 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.ops.records import whole_record
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, StoppedError
@@ -184,7 +183,11 @@ class _Comparison:
         others = tuple(zip(ids, runs, strict=True))[1:]
         row = replace(row, state="done", run=run, run_id=ids[0], others=others)
         pairs = zip(self.relevance, runs, strict=False)
-        kept = [found.kept(whole_record(one.by_layer)) for found, one in pairs if found]
+        kept = [
+            found.kept_over_layers(one.by_layer, len(one.cost.visual_tokens_by_layer))["kept"]
+            for found, one in pairs
+            if found
+        ]
         row = replace(row, mattered=fmean(kept)) if kept else row
         asked = [pair for pair in zip(self.questions, self.references, strict=False) if pair[1]]
         if not asked:

@@ -54,8 +54,10 @@ class Backend(ABC):
     """Reads clips, loads models and answers questions.
 
     ``model`` is always what :meth:`load_model` returned. Every method raises ``StoppedError`` once
-    its ``stop`` is set.
+    its ``stop`` is set. ``is_metered``: its seconds are counted, so nothing is done ahead of need.
     """
+
+    is_metered = False
 
     @abstractmethod
     def load_model(self, name: str) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BUILT_IN = "builtin"  # name of the model that comes with the library
 PHOTOS = "mobilenet_v2"  # name of its encoder for filmed clips, which answers no question
-MOST_WORDS = 16  # of an answer whose words have maps: each takes a backward pass
+MOST_WORDS = 16  # maps for words of an answer: each takes a backward pass
 
 
 def is_here(name: str) -> bool:
@@ -116,9 +116,9 @@ class LocalBackend(Backend):
         from gleanvid.pipeline import encode
 
         check_model(model)
-        words = len(answer.split()) <= MOST_WORDS
         encoded = encode(clip, model, stop)[0]
-        return measure(model, encoded, question.strip(), answer, words=words, stop=stop)
+        words: Any = {"words": True, "most_words": MOST_WORDS}
+        return measure(model, encoded, question.strip(), answer, **words, stop=stop)
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
         from gleanvid.pipeline import answer, follow

@@ -24,7 +24,6 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.ops.records import whole_record
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Video
 
@@ -137,6 +136,7 @@ def answers(
         for setup, items in work:
             yield from (failure(item, setup, error) for item in items)
         return
+    depth: int = model.text_config.num_hidden_layers
     for setup, items in work:
         started = time.perf_counter()
         try:
@@ -153,7 +153,7 @@ def answers(
                 continue
             row["seconds"] = round(row["seconds"] + share_s, 4)
             if found := maps.get(item.id):
-                kept = found.kept_with_bounds(whole_record(conversation.records))
+                kept = found.kept_over_layers(conversation.records, depth)
                 row["relevance"] = [round(value, 6) for value in kept.values()]
             yield row
 

@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
-from torch.nn import functional
+from torch.nn import Identity, functional
+from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import explaining_out_of_memory, now
@@ -54,7 +55,8 @@ class MobileNetV2(TokenModel):
 
     def __init__(self, name: str, hf_model: Any, max_pixels: int | None = None) -> None:
         super().__init__(name, checked_max_pixels(max_pixels))
-        self.hf_model = hf_model.to(memory_format=torch.channels_last)  # a fifth faster on a CPU
+        # On a CPU, each of the two makes a frame about a fifth faster.
+        self.hf_model = _folded(hf_model).to(memory_format=torch.channels_last)
         self.words: dict[int, str] = hf_model.config.id2label
         self._likely: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 
@@ -180,6 +182,17 @@ class MobileNetV2(TokenModel):
         pixels = ((pixels - mean) / deviation).to(self.hf_model.dtype)
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         return self.hf_model.mobilenet_v2(pixels).last_hidden_state[0].flatten(1).T
+
+
+def _folded(hf_model: Any) -> Any:
+    """Put every batch normalisation, which is linear here, into its convolution."""
+    for layer in hf_model.modules():
+        if getattr(layer, "normalization", None) is not None:
+            dtype = layer.convolution.weight.dtype
+            both = layer.convolution.double(), layer.normalization.double()  # rounded once
+            layer.convolution = fuse_conv_bn_eval(*both).to(dtype)
+            layer.normalization = Identity()
+    return hf_model
 
 
 def _window_means(features: Tensor, present: Tensor, grid: tuple[int, int, int]) -> Tensor:

@@ -1,0 +1,35 @@
+"""Work done before anybody asks for it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+from gleanvid.errors import BusyError, StoppedError
+from gleanvid.models.encoded import ClipKey
+from gleanvid.types import ModelError
+
+from ..work.engine import Engine
+from ..work.queue import Work
+
+
+def encode_ahead(engine: Engine, clip: ClipKey) -> threading.Thread | None:
+    """Encode a clip in the background: the next thing is often a change of a setting.
+
+    Returns None, and does nothing, while anybody uses the model or where a GPU is metered.
+    """
+    if engine.backend.is_metered or len(engine.queue) or engine.encoded(clip):
+        return None
+    thread = threading.Thread(target=_encode, args=(engine, clip, Work()), daemon=True)
+    thread.start()
+    return thread
+
+
+def _encode(engine: Engine, clip: ClipKey, work: Work) -> None:
+    with suppress(ModelError, StoppedError, BusyError):  # whoever needs the clip will hear of it
+        try:
+            for _ in engine.queue.wait(work):
+                pass
+            engine.encode(clip, work)
+        finally:
+            engine.queue.leave(work)
