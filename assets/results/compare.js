@@ -53,7 +53,7 @@ class Compare {
 
   load(value) {
     this.value = value?.rows?.length ? value : null;
-    window["gleanvid"]?.keepCompared?.(Boolean(this.value));
+    window["gleanvid"]?.keepCompared?.(Boolean(this.value && !this.value.at_hand));
     if (!this.value) return this.place.replaceChildren();
     this.table.load(this.value);
     this.blind &&= !this.table.isLabelled; // labels are no answers to choose from
