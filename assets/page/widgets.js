@@ -40,9 +40,10 @@ document.addEventListener("keydown", (event) => {
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();
 
-// Curves are mounted when their tab is opened: the unit that the viewer shows is kept for them.
+// Curves and Compare are mounted when their tab is opened: what the viewer shows is kept for them.
 ((gleanvid) => {
   gleanvid.unit = null;
+  document.addEventListener("gleanvid:pair", ({ detail }) => { if (detail.source === "viewer") gleanvid.pair = detail; });
   document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
 })(window.gleanvid ??= {});
 

@@ -41,11 +41,13 @@ class Compare {
       this.settings.set(name, value);
       this.#showStale();
     });
-    hear("gleanvid:pair", ({ a, b, source }) => {
+    const mark = ({ a, b, source = "" }) => {
       if (source !== "viewer") return;
       this.table.mark({ a: a ?? null, b: b ?? null });
       this.#showWhere();
-    });
+    };
+    hear("gleanvid:pair", mark);
+    this.table.mark(window["gleanvid"]?.pair ?? { a: null, b: null });
     new ResizeObserver(() => {
       if (this.place.clientWidth !== this.#drawn) this.#picture();
     }).observe(place);

@@ -26,7 +26,7 @@ from ..session.answers import caveat
 from ..session.display import message
 from ..session.request import NONE, RATIO, can_answer
 from ..viewer import modules
-from . import notice
+from . import failures, notice
 from .clip import shortened
 from .events import AT_ONCE, PRIVATE, Changes, Values, script
 from .least import LeastPanel
@@ -69,7 +69,6 @@ class CompareTab(Tab):
             self.measured = gr.Checkbox(
                 True, label="Measure what mattered", scale=0, min_width=190, interactive=True
             )
-            self.questions.buttons()
             self.start = gr.Button(
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
@@ -86,6 +85,7 @@ class CompareTab(Tab):
             elem_id="gv-rows",
         )
         self.least = LeastPanel(self.methods)
+        self.failures = failures.fold()
         self.starters = self.start, self.sweep, *self.least.starters
         self.stoppers = self.stop, *self.least.stoppers
 

@@ -36,13 +36,11 @@ class QuestionsPanel(Panel):
             interactive=True,
             elem_id="gv-questions",
         )
-
-    def buttons(self) -> None:
-        """Make the buttons that fill the box, in the row that is open."""
-        self.ready = gr.Button("All ready questions", scale=0, min_width=140)
-        self.file = gr.UploadButton(
-            "Questions from a file", scale=0, min_width=140, elem_id="gv-question-file"
-        )
+        with gr.Row(elem_classes="gv-files"):
+            self.ready = gr.Button("All ready questions", size="sm", min_width=140)
+            self.file = gr.UploadButton(
+                "Questions from a file", size="sm", min_width=140, elem_id="gv-question-file"
+            )
 
     def tell_in(self, notice: gr.HTML) -> None:
         """Say in this line what of a file was taken."""
