@@ -43,7 +43,9 @@ document.addEventListener("keydown", (event) => {
 // Curves and Compare are mounted when their tab is opened: what the viewer shows is kept for them.
 ((gleanvid) => {
   gleanvid.unit = null;
-  document.addEventListener("gleanvid:pair", ({ detail }) => { if (detail.source === "viewer") gleanvid.pair = detail; });
+  document.addEventListener("gleanvid:pair", ({ detail: { a, b, source } }) => {
+    if (source === "viewer") gleanvid.pair = { a, b };
+  });
   document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
 })(window.gleanvid ??= {});
 

@@ -47,7 +47,7 @@ class Compare {
       this.#showWhere();
     };
     hear("gleanvid:pair", mark);
-    this.table.mark(window["gleanvid"]?.pair ?? { a: null, b: null });
+    this.table.mark({ a: null, b: null, ...window["gleanvid"]?.pair });
     new ResizeObserver(() => {
       if (this.place.clientWidth !== this.#drawn) this.#picture();
     }).observe(place);
