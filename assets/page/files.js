@@ -20,8 +20,6 @@
   // Addresses of the server start below its root, which a proxy may have moved.
   gleanvid.fromRoot = (address) => `${window.gradio_config?.root ?? ""}/${address}`;
 
-  gleanvid.press = (id) => () => document.getElementById(id).click();
-
   // Press a hidden button if the tab that holds `part` is open.
   gleanvid.drawSeen = (part, button) => () => {
     const panel = document.getElementById(part)?.closest("[role=tabpanel]");

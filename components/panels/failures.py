@@ -64,8 +64,7 @@ class FailuresPanel(Panel):
             *(*outputs.results, *outputs.buttons, *self.controls.widgets),
         ]
         picked = self.listed.pick(self.on_pick, {*inputs, *self.controls.parts}, filled, **AT_ONCE)
-        held = picked.success(None, clip.file, None, js=script("holdClip"), **PRIVATE)
-        held.then(None, None, None, js=script("press", "gv-ask"), **PRIVATE)
+        picked.success(None, clip.file, None, js=script("askAbout"), **PRIVATE)
 
     def on_pick(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
         """Fill the page as the failure was; the answer follows by Ask."""

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from gleanvid.types import StoppedError, Video
@@ -30,7 +30,7 @@ TESTED = " The report has the checks that were finished by then."
 FAILS = "Something does not hold on this machine. Attach the report to an issue."
 
 
-_reports: WeakKeyDictionary[Any, Report] = WeakKeyDictionary()  # the last one by model
+_reports: WeakKeyDictionary[Engine, dict[str, Report]] = WeakKeyDictionary()  # by model
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,8 @@ def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterat
 
 
 def last(engine: Engine, model: str) -> Report | None:
-    """Return the last whole report on a model that is still in memory."""
-    held = engine.models.held.get(model)
-    return _reports.get(held) if held is not None else None
+    """Return the last whole report on a model, whoever asked for it."""
+    return _reports.get(engine, {}).get(model)
 
 
 def _checked(step: str | Report, work: Work) -> Checked:
@@ -106,7 +105,7 @@ def _steps(
             raise ValueError(ELSEWHERE)
         report = check_model(model, video, quick=quick, on_progress=on_progress)
         if not report.not_tested:
-            _reports[model] = report
+            _reports.setdefault(engine, {})[name] = report
         return report
 
     with ThreadPoolExecutor(1) as pool:
