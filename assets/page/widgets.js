@@ -22,6 +22,13 @@ document.addEventListener("keydown", (event) => {
   for (const part of [list, list?.parentElement]) part?.setAttribute("tabindex", "-1");
 }, true);
 
+// Escape closes the panel of models; in an open list of Gradio's it closes that.
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape" || !target.closest?.("#gv-load") || target.getAttribute("aria-expanded") === "true") return;
+  document.getElementById("gv-load-close").click();
+  document.getElementById("gv-load-open")?.focus();
+});
+
 // A row that is wider than its room scrolls: it fades at the side where more of it is.
 (() => {
   const mark = (row) => {
