@@ -25,6 +25,10 @@
 
   gleanvid.chooseExample = (path) => () => gleanvid.chooseClip(path);
   gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);
+  gleanvid.askAbout = (file) => {
+    gleanvid.holdClip(file);
+    document.getElementById("gv-ask").click();
+  };
 
   // The clip that was chosen, or else is on show. Without a picture of it, the button that brings
   // one's own bears its name.

@@ -26,8 +26,12 @@
   // The open tab is a step that Back takes back; settings stay.
   const tabOf = (text) => text ?? FIRST_TAB;
   const setTab = (tab) => gleanvid.writeAddress("tab", tab === FIRST_TAB ? "" : tab);
+  // A tab that the settings do not touch has no settings beside it: style.css knows which.
+  const nameTab = (tab) => { document.documentElement.dataset.tab = tab; };
+  nameTab(tabOf(new URLSearchParams(opened).get("tab")));
   gleanvid.openedTab = () => setTimeout(() => {
     const open = document.querySelector("[role=tab][aria-selected=true]")?.textContent.trim();
+    if (open) nameTab(open);
     if (!open || open === tabOf(gleanvid.addressed("tab"))) return;
     gleanvid.flushAddress(); // what was set under the tab before
     setTab(open);

@@ -9,7 +9,7 @@
     input.dispatchEvent(new Event("change", { bubbles: true }));
   };
   // What a button asks for. Gradio would refuse other files in its own words.
-  const TYPES = { "gv-upload": "video/*,.gif", "gv-open": ".zip" };
+  const TYPES = { "gv-upload": "video/*,.gif", "gv-open": ".zip", "gv-question-file": ".txt,.json,.jsonl" };
   document.addEventListener("click", ({ target }) => {
     const button = target.closest?.("button");
     if (TYPES[button?.id]) button.parentElement.querySelector("input[type=file]").accept = TYPES[button.id];

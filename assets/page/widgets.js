@@ -22,6 +22,13 @@ document.addEventListener("keydown", (event) => {
   for (const part of [list, list?.parentElement]) part?.setAttribute("tabindex", "-1");
 }, true);
 
+// Escape closes the panel of models; in an open list of Gradio's it closes that.
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key !== "Escape" || !target.closest?.("#gv-load") || target.getAttribute("aria-expanded") === "true") return;
+  document.getElementById("gv-load-close").click();
+  document.getElementById("gv-load-open")?.focus();
+});
+
 // A row that is wider than its room scrolls: it fades at the side where more of it is.
 (() => {
   const mark = (row) => {
@@ -40,9 +47,12 @@ document.addEventListener("keydown", (event) => {
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();
 
-// Curves are mounted when their tab is opened: the unit that the viewer shows is kept for them.
+// Curves and Compare are mounted when their tab is opened: what the viewer shows is kept for them.
 ((gleanvid) => {
   gleanvid.unit = null;
+  document.addEventListener("gleanvid:pair", ({ detail: { a, b, source } }) => {
+    if (source === "viewer") gleanvid.pair = { a, b };
+  });
   document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
 })(window.gleanvid ??= {});
 

@@ -41,11 +41,13 @@ class Compare {
       this.settings.set(name, value);
       this.#showStale();
     });
-    hear("gleanvid:pair", ({ a, b, source }) => {
+    const mark = ({ a, b, source = "" }) => {
       if (source !== "viewer") return;
       this.table.mark({ a: a ?? null, b: b ?? null });
       this.#showWhere();
-    });
+    };
+    hear("gleanvid:pair", mark);
+    this.table.mark({ a: null, b: null, ...window["gleanvid"]?.pair });
     new ResizeObserver(() => {
       if (this.place.clientWidth !== this.#drawn) this.#picture();
     }).observe(place);
@@ -53,7 +55,7 @@ class Compare {
 
   load(value) {
     this.value = value?.rows?.length ? value : null;
-    window["gleanvid"]?.keepCompared?.(Boolean(this.value));
+    window["gleanvid"]?.keepCompared?.(Boolean(this.value && !this.value.at_hand));
     if (!this.value) return this.place.replaceChildren();
     this.table.load(this.value);
     this.blind &&= !this.table.isLabelled; // labels are no answers to choose from

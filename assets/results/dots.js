@@ -114,7 +114,7 @@ function headsOf({ name, panel }, { cost, good, known }, choose) {
   const costs = Object.fromEntries(Object.entries(COSTS).map(([key, [title]]) => [key, title]));
   const heads = make("div", "gv-dots-heads", "", quality, menuOf(costs, cost, "Cost", choose));
   heads.style.paddingLeft = `${name + SIDE}px`;
-  heads.style.gridTemplateColumns = `${panel + GAP}px 1fr`;
+  heads.style.gridTemplateColumns = `${panel + GAP - 8}px minmax(0, 1fr)`;
   return heads;
 }
 

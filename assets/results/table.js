@@ -183,7 +183,7 @@ const labelPieces = (labels) => (labels.length
 function entry(row, place, reference) {
   if (row.labels) return { ...row, pieces: labelPieces(row.labels), agreement: null };
   if (row.answer === null || reference === null) {
-    const text = row.answer || STATES[row.state];
+    const text = row.answer || (row.state === "running" && row.step) || STATES[row.state];
     return { ...row, pieces: [text], agreement: null };
   }
   const { pieces, agreement } = difference(row.answer, reference);

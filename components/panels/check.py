@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
 from ..files import exports
 from ..session.actions import check
+from ..session.display import message
 from . import notice
 from .events import AT_ONCE, Changes, Values
 from .page_state import owner
@@ -24,6 +25,7 @@ ABOUT = (
     "of the clip above, times are taken on all of them. Others wait for the model meanwhile."
 )
 FILES = ("Report (Markdown)", "Report (JSON)")
+LAST = "The last check of this model on this server. Check again to test it on the clip above."
 
 
 class CheckTab(Tab):
@@ -60,6 +62,16 @@ class CheckTab(Tab):
             [self.quick],
         )
         self.stop.click(self.on_stop, None, self.stop, **AT_ONCE)
+        shown = [self.notice, self.report, *self.files]
+        known: set[Any] = {page.inputs.settings["model"], self.report}
+        self.tab.select(self.on_select, known, shown, **AT_ONCE)
+
+    def on_select(self, values: Values) -> Changes:
+        """Begin with the last report on the model of the page, whoever asked for it."""
+        report = check.last(self.page.engine, values[self.page.inputs.settings["model"]])
+        if report is None or values[self.report]:
+            return gr.skip()
+        return {self.notice: message(LAST)} | self.reported(report)
 
     def on_check(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         inputs = self.page.inputs

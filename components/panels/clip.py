@@ -132,18 +132,22 @@ class ClipPanel(Panel):
             problem = message(explain(error), "problem")
             yield {outputs.notice: problem, self.shelf: shelf(own)} | over
             return
-        others = [(known, picture) for known, picture in own.items() if known != path]
-        own = dict([*others, (path, uploads.thumbnail(video))][-SHELVED:])
-        arrived = {self.file: path, self.arrived: time.monotonic(), self.own: own}
+        arrived = {self.file: path, self.arrived: time.monotonic()}
         yield (
             outputs.working(False)
             | arrived
-            | {self.shelf: shelf(own)}
+            | self.shelved(path, uploads.thumbnail(video.frames[0]), own)
             | self.cleared()
             | self.returning(path, values)
             | self.asked(values)
             | self.suited(values)
         )
+
+    def shelved(self, path: str, picture: str, own: Mapping[str, str]) -> Changes:
+        """Put a clip on the shelf; ``own``: the clips that stand there."""
+        others = [(known, seen) for known, seen in own.items() if known != path]
+        clips = dict([*others, (path, picture)][-SHELVED:])
+        return {self.own: clips, self.shelf: shelf(clips)}
 
     def suited(self, values: Values, example: Example | None = None) -> Changes:
         """Choose the model for a clip (see :func:`model_for`), and a method that it serves."""

@@ -7,6 +7,7 @@ are no longer those of the table. Votes stay in the browser.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +18,28 @@ from gleanvid.compressors.base import Compressor
 from ..session import clock
 from ..session.actions import compare, plans, rows
 from ..session.actions.compare import Compared
+from ..session.actions.compared_runs import rows_at_hand
 from ..session.actions.first import RATIO as FIRST_RATIO
 from ..session.actions.plans import RATIOS, Plan
 from ..session.actions.rows import Asked
 from ..session.answers import caveat
 from ..session.display import message
-from ..session.request import LONGEST, NONE, RATIO, can_answer
+from ..session.request import NONE, RATIO, can_answer
 from ..viewer import modules
-from . import notice
+from . import failures, notice
 from .clip import shortened
-from .events import AT_ONCE, Changes, Values
+from .events import AT_ONCE, PRIVATE, Changes, Values, script
 from .least import LeastPanel
 from .page_state import Inputs, owner
 from .panel import Page, Tab
+from .questions import QuestionsPanel
 from .served import not_served
 from .working import halted, start
 
 ABOUT = "The clip above, under every method you choose. It is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
-MOST_QUESTIONS = 16  # each is a run for every row, and the store of all visitors is bounded
-QUESTIONS = "Empty: the question above. Else one a line, a right answer after |"
-TOO_MANY = f"{{count}} questions; the limit is {MOST_QUESTIONS}. Ask fewer."
 HTML = """<div class="gv-compare"></div>"""
+AT_HAND = "Runs that were there already. Compare makes them again, with their times."
 CHOSEN = {"compressor", RATIO}  # the table names its methods and shares itself
 
 
@@ -56,15 +57,7 @@ class CompareTab(Tab):
             elem_id="gv-methods",
             elem_classes="gv-choices",
         )
-        self.questions = gr.Textbox(
-            label="Questions",
-            info=QUESTIONS,
-            lines=1,
-            max_lines=8,
-            max_length=LONGEST,
-            interactive=True,
-            elem_id="gv-questions",
-        )
+        self.questions = QuestionsPanel()
         with gr.Row(elem_id="gv-comparing"):
             self.ratios = gr.CheckboxGroup(
                 [(f"{ratio:.0%}", ratio) for ratio in RATIOS],
@@ -76,7 +69,6 @@ class CompareTab(Tab):
             self.measured = gr.Checkbox(
                 True, label="Measure what mattered", scale=0, min_width=190, interactive=True
             )
-            self.ready = gr.Button("All ready questions", scale=0, min_width=140)
             self.start = gr.Button(
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
@@ -93,6 +85,7 @@ class CompareTab(Tab):
             elem_id="gv-rows",
         )
         self.least = LeastPanel(self.methods)
+        self.failures = failures.fold()
         self.starters = self.start, self.sweep, *self.least.starters
         self.stoppers = self.stop, *self.least.stoppers
 
@@ -103,10 +96,11 @@ class CompareTab(Tab):
         self.page, outputs = page, page.outputs
         self.least.connect(page)
         self.before = outputs.compared
-        self.ready.click(self.on_ready, {page.inputs.settings["clip"]}, self.questions, **AT_ONCE)
+        self.questions.tell_in(self.notice)
+        self.questions.connect(page)
         own = [self.notice, self.table, self.before]
         changed = [*own, *outputs.previewed, *outputs.buttons]
-        asked = [self.methods, self.ratios, self.questions, self.measured, self.before]
+        asked = [self.methods, self.ratios, self.questions.box, self.measured, self.before]
         self.left_on_show = [
             start(page, button.click, self.notice, self.stop, handler, changed, asked)
             for button, handler in (
@@ -114,8 +108,25 @@ class CompareTab(Tab):
                 (self.sweep, self.on_sweep),
             )
         ]
+        begin = gr.Button("Begin", visible="hidden", elem_id="gv-begin")
+        page.inputs.when(begin.click, self.on_begin, [self.table], [self.before], **AT_ONCE)
+        viewer: Any = outputs.viewer
+        for event in (self.tab.select, viewer.show):
+            event(None, None, None, js=script("drawSeen", "gv-rows", "gv-begin"), **PRIVATE)
         ended = self.stop.click(self.on_stop, {self.table, self.before}, changed, **AT_ONCE)
         ended.then(None, None, None, cancels=self.left_on_show)
+
+    def on_begin(self, user: gr.Request, values: Values) -> Changes:
+        """Fill the table with the runs that the viewer has, until something is compared."""
+        inputs, engine = self.page.inputs, self.page.engine
+        if values[self.before] or engine.pages.busy(owner(user)):
+            return gr.skip()
+        values = inputs.read(values)
+        sides = inputs.sides(values)
+        question = sides.question.strip() if can_answer(sides.model) else ""
+        found = rows_at_hand(engine.runs, sides.runs, question)
+        asked = replace(asked_with(inputs, values, [row.method for row in found]), busy=AT_HAND)
+        return {self.table: rows.table_view(found, asked, True) | {"at_hand": True}}
 
     def on_compare(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         yield from self.run(user, values, values[self.methods], values[self.ratios])
@@ -137,7 +148,7 @@ class CompareTab(Tab):
         def plan() -> list[Plan]:
             return plans.plans(names, ratios, inputs.maker(values))
 
-        listed = questions_in(values[self.questions]) if can_answer(request.model) else []
+        listed = self.questions.listed(values) if can_answer(request.model) else []
         asked = asked_with(inputs, values, names, listed)
         first, *more = [text for text, _ in asked.questions]
         updates = compare.compare(
@@ -153,12 +164,6 @@ class CompareTab(Tab):
         )
         for update in updates:
             yield self.changes(update, asked, values[self.before])
-
-    def on_ready(self, values: Values) -> str:
-        """Put the questions that the clip comes with into the box, one per line."""
-        inputs = self.page.inputs
-        example = inputs.examples.get(values[inputs.settings["clip"]] or "")
-        return "\n".join(text for text, _ in (example.questions if example else ()))
 
     def on_stop(self, user: gr.Request, values: Values) -> Changes:
         if halted(self.page.engine, user):
@@ -193,14 +198,6 @@ class CompareTab(Tab):
             )
             changed[outputs.notice] = message()  # it was of what the viewer showed before
         return changed | (outputs.working(False) if update.done else {})
-
-
-def questions_in(text: str | None) -> list[tuple[str, str | None]]:
-    """Read the questions of the box: one per line, with the right answer after a ``|``."""
-    lines = [line.partition("|") for line in (text or "").splitlines() if line.strip()]
-    if len(lines) > MOST_QUESTIONS:
-        raise gr.Error(TOO_MANY.format(count=len(lines)), print_exception=False)
-    return [(question.strip(), truth.strip() or None) for question, _, truth in lines]
 
 
 def asked_with(

@@ -25,6 +25,7 @@ from .clip import ClipPanel, questions
 from .compare import CompareTab
 from .curves import CurvesTab
 from .export import ExportTab
+from .failures import FailuresPanel
 from .link import LinkPanel, copy_button
 from .page_state import Gathered, Inputs, Outputs, owner
 from .panel import Page, Panel, Tab
@@ -121,13 +122,17 @@ class Layout:
                 copy_button()
                 self.status = status.panel(display.status(engine))
         self.sides = SidesPanel(self.settings.controls)
-        (compared,) = (tab.methods for tab in self.tabs if isinstance(tab, CompareTab))
-        self.served = ServedPanel(self.settings.controls.method, compared)
+        (compare,) = (tab for tab in self.tabs if isinstance(tab, CompareTab))
+        self.served = ServedPanel(self.settings.controls.method, compare.methods)
+        self.failures = FailuresPanel(compare.failures, self.clip, self.settings.controls)
 
     @property
     def panels(self) -> list[Panel]:
         """All panels but the picker and the link's, which knows the others."""
-        return [self.clip, self.talk, self.settings, self.sides, self.served, *self.tabs]
+        return [
+            *(self.clip, self.talk, self.settings, self.sides, self.served),
+            *(*self.tabs, self.failures),
+        ]
 
     def connect(
         self,

@@ -97,7 +97,7 @@ class Inputs:
     pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
     runs: gr.State  # ids of the runs on show: B, A, then others
     habits: Mapping[str, gr.Checkbox]  # by field of Habits
-    examples: Mapping[str, Example]  # by path
+    examples: dict[str, Example]  # by path; clips of failures are added as they are opened
     recordings: Mapping[str, Entry]  # by the name of their model: it comes with its clip
     gathered: Gathered  # values of all settings, of the question and of A
 

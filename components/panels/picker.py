@@ -72,7 +72,9 @@ class ModelPicker(Panel):
                 self.cancel = gr.Button(
                     "Cancel", size="sm", scale=0, min_width=90, interactive=False
                 )
-                self.close = gr.Button("Close", size="sm", scale=0, min_width=90)
+                self.close = gr.Button(
+                    "Close", size="sm", scale=0, min_width=90, elem_id="gv-load-close"
+                )
             self.bar = part("loading", BAR)
         self.loaded_at = gr.State()  # the tokens on show are of the model before
 
@@ -84,7 +86,7 @@ class ModelPicker(Panel):
         opened.success(self.on_watch, None, outputs, **QUEUED)
         for event in (opened.success, self.name.input, self.precision.input):
             latest: dict[str, Any] = {"trigger_mode": "always_last", **QUEUED}
-            event(self.on_look, inputs, [self.outlook, self.load], **latest)
+            event(self.on_look, inputs, [self.outlook, self.load, self.bar], **latest)
         self.load.click(self.on_load, inputs, outputs, **QUEUED)
         if self.choosing.first:
             fold = [self.fold, self.name, self.precision]
@@ -116,7 +118,8 @@ class ModelPicker(Panel):
         if not (name := self._named(values)):
             yield {self.outlook: "", self.load: off}
             return
-        yield {self.outlook: LOOKING.format(name=name), self.load: off}
+        failed = {self.bar: {}} if self.choosing.now.over else {}  # what was said of another model
+        yield {self.outlook: LOOKING.format(name=name), self.load: off} | failed
         try:
             text = self.choosing.look(name, *self._options(values)).text
         except Exception as error:

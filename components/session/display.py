@@ -177,8 +177,8 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
     pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
-    others = max(0, len(engine.queue) - 1)
-    pairs.append(("Queue", f"{others} waiting" if others else "idle"))
+    asked = len(engine.queue)  # the one at work among them
+    pairs.append(("Queue", f"{asked - 1} waiting" if asked > 1 else "in use" if asked else "idle"))
     return pairs
 
 

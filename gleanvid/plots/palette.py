@@ -15,7 +15,11 @@ from gleanvid.compressors import COMPRESSORS
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
 GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
 _FIXED = {"full": GREY, "gleanvid": BLUE}
-_RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY)
+# Seven more that are seen on white and on black, then all twelve again, lighter: every method of
+# ours has a colour of its own.
+_MORE = ("#7A5FD0", "#999933", "#B0306A", "#44AA99", "#AA4499", "#3B8F3F", "#A5692F")
+_RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY, *_MORE)
+_LIGHTER = 0.4  # of the way to white
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross")
 # Neighbours differ in both: 4 and 7 have no divisor in common. Hollow ones come after all others.
@@ -28,7 +32,17 @@ def colours(names: Sequence[str]) -> list[str]:
     series = _keys(names)
     rivals = [name for name in [*COMPRESSORS, *series] if name not in _FIXED]
     places = {name: place for place, name in enumerate(dict.fromkeys(rivals))}
-    return [_FIXED.get(name) or _RIVALS[places[name] % len(_RIVALS)] for name in series]
+    return [_FIXED.get(name) or _rival(places[name]) for name in series]
+
+
+def _rival(place: int) -> str:
+    """Return the colour of a rival by its place."""
+    turn, place = divmod(place, len(_RIVALS))
+    colour = _RIVALS[place]
+    if turn % 2 == 0:
+        return colour
+    parts = (int(colour[n : n + 2], 16) for n in (1, 3, 5))
+    return "#" + "".join(f"{round(part + _LIGHTER * (255 - part)):02X}" for part in parts)
 
 
 def styles(names: Sequence[str]) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ def page(browser, address, library):
     library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
     page.focus("#gv-compare-start")
     page.keyboard.press("Enter")
-    page.wait_for_selector(f"{ROW}.gv-done")
+    page.wait_for_selector(f"{ROW}.gv-done ~ .gv-waiting")  # the rows at hand are gone
     page.at_first = page.locator(ROW).evaluate_all("rows => rows.map((row) => row.className)")
     page.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words_of = {}

@@ -160,6 +160,10 @@ def test_all_methods_are_told_apart_without_colours(more):
     assert len(found) == len(names)
 
 
+def test_no_two_methods_have_one_colour():
+    assert len({style["line"]["color"] for style in styles([*COMPRESSORS])}) == len(COMPRESSORS)
+
+
 def test_the_shares_of_a_method_have_symbols_of_their_own():
     drawn = styles([name for name in COMPRESSORS for _ in range(2)])
     symbols = [style["marker"]["symbol"] for style in drawn]

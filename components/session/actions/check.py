@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from gleanvid.types import StoppedError, Video
 
@@ -27,6 +28,9 @@ HOLDS = "Everything holds. Attach the report where you ask for help: it has no n
 STOPPING = "Stopping after this step…"
 TESTED = " The report has the checks that were finished by then."
 FAILS = "Something does not hold on this machine. Attach the report to an issue."
+
+
+_reports: WeakKeyDictionary[Engine, dict[str, Report]] = WeakKeyDictionary()  # by model
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterat
         yield Checked(message(explain(error), "problem"), done=True)
     finally:
         engine.pages.leave(session, work)
+
+
+def last(engine: Engine, model: str) -> Report | None:
+    """Return the last whole report on a model, whoever asked for it."""
+    return _reports.get(engine, {}).get(model)
 
 
 def _checked(step: str | Report, work: Work) -> Checked:
@@ -94,7 +103,10 @@ def _steps(
         model = engine.model(name)
         if not isinstance(model, ModelAdapter):
             raise ValueError(ELSEWHERE)
-        return check_model(model, video, quick=quick, on_progress=on_progress)
+        report = check_model(model, video, quick=quick, on_progress=on_progress)
+        if not report.not_tested:
+            _reports.setdefault(engine, {})[name] = report
+        return report
 
     with ThreadPoolExecutor(1) as pool:
         report, is_stopping = pool.submit(run), False

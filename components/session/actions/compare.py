@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -16,15 +15,14 @@ from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, StoppedError
 
-from ...viewer.payload import MAX_METHODS
 from ...viewer.values import Clip
 from .. import clock, display
 from ..display import Answer, Message, explain, message, status
 from ..request import NO_CLIP, Request, Sides, can_answer, unmeasured
 from ..work.engine import Engine
 from ..work.queue import Work
+from .compared_runs import compared_view
 from .plans import Plan, needs_of
-from .preview import find_run, pair, view_of, with_earlier
 from .rows import Row, finished
 
 
@@ -141,14 +139,9 @@ class _Comparison:
         self, index: int, plan: Plan, clip: ClipKey
     ) -> Generator[Compared, Any, Row | None]:
         """Return the row of a plan, done or failed; None if the person stopped it."""
-        self.work = self.engine.pages.renew(self.session, self.work)
         row = self.rows[index] = replace(self.rows[index], state="running")
-        doing = "Answering with" if self.asks else "Compressing with"
-        yield Compared(message(f"{doing} {plan.label}…"), [*self.rows])
         try:
-            for update in display.waiting(self.engine, self.work):
-                yield Compared(update.notice, status=update.status)
-            return self._answered(row, plan.make(), clip)
+            return (yield from self._answered(index, plan.make(), clip))
         except StoppedError:
             if self.work.why == Work.BY_HAND:
                 return None
@@ -158,30 +151,40 @@ class _Comparison:
         finally:
             self.engine.queue.leave(self.work)
 
-    def _answered(self, row: Row, compressor: Compressor, clip: ClipKey) -> Row:
+    def _turn(self, index: int, step: str = "") -> Iterator[Compared]:
+        """Wait for the model; others may use it before. Every turn has the whole deadline.
+
+        ``step``: how far the row is.
+        """
+        self.engine.queue.leave(self.work)
+        self.work = self.engine.pages.renew(self.session, self.work)
+        row = self.rows[index] = replace(self.rows[index], step=step)
+        doing = "Answering with" if self.asks else "Compressing with"
+        text = f"{doing} {row.label}{step and f': {step}'}…"
+        yield Compared(message(text), [*self.rows])
+        for update in display.waiting(self.engine, self.work):
+            yield Compared(update.notice, status=update.status)
+
+    def _answered(
+        self, index: int, compressor: Compressor, clip: ClipKey
+    ) -> Generator[Compared, Any, Row]:
         """Return the finished row. Raises what the compressor raises, and ``StoppedError``."""
-        engine, sampling = self.engine, self.request.checked_sampling()
+        engine, row = self.engine, self.rows[index]
+        yield from self._turn(index)
         encoded = engine.encode(clip, self.work)
         if not self.asks:
             run = engine.compress(clip, encoded, compressor, self.work)
             run_id = engine.runs.add(run, self.request.path, self.request.example)
             return replace(row, state="done", run=run, run_id=run_id)
-        first, *more = self.questions
-        short = replace(sampling, max_new_tokens=1)
-        if not self.is_warm:
-            self._answer(clip, first, compressor, short)
-            self.is_warm = True
-        run = self._answer(clip, first, compressor, sampling)
-        if clock.can_repeat(self.request.model):
-            run = clock.repeated(run, lambda: self._answer(clip, first, compressor, short))
-        runs = [run, *(self._answer(clip, text, compressor, sampling) for text in more)]
+        runs = yield from self._asked(index, compressor, clip)
         if compressor.name == "full":
             self.references = self.references or [run.answer for run in runs]
         ids = [engine.runs.add(run, self.request.path, self.request.example) for run in runs]
-        if compressor.name == "full":
+        if compressor.name == "full" and self.measured and not self.unmeasured:
+            yield from self._turn(index, "what mattered")
             self._measure(clip, dict(zip(ids, runs, strict=True)))
         others = tuple(zip(ids, runs, strict=True))[1:]
-        row = replace(row, state="done", run=run, run_id=ids[0], others=others)
+        row = replace(row, state="done", run=runs[0], run_id=ids[0], others=others)
         pairs = zip(self.relevance, runs, strict=False)
         kept = [
             found.kept_over_layers(one.by_layer, len(one.cost.visual_tokens_by_layer))["kept"]
@@ -192,13 +195,31 @@ class _Comparison:
         asked = [pair for pair in zip(self.questions, self.references, strict=False) if pair[1]]
         if not asked:
             return row
+        yield from self._turn(index, "log-probability")
         scores = [engine.score(clip, *pair, compressor, self.work) for pair in asked]
         return replace(row, score=fmean(scores))
 
+    def _asked(
+        self, index: int, compressor: Compressor, clip: ClipKey
+    ) -> Generator[Compared, Any, list[Run]]:
+        """Return the runs of all questions, the first one timed."""
+        first, *more = self.questions
+        sampling = self.request.checked_sampling()
+        short = replace(sampling, max_new_tokens=1)
+        if not self.is_warm:
+            self._answer(clip, first, compressor, short)
+            self.is_warm = True
+        run = self._answer(clip, first, compressor, sampling)
+        if clock.can_repeat(self.request.model):
+            run = clock.repeated(run, lambda: self._answer(clip, first, compressor, short))
+        runs = [run]
+        for number, question in enumerate(more, 2):
+            yield from self._turn(index, f"question {number} of {len(self.questions)}")
+            runs.append(self._answer(clip, question, compressor, sampling))
+        return runs
+
     def _measure(self, clip: ClipKey, runs: Mapping[str, Run]) -> None:
         """Find out what mattered for the answers of all tokens, or why that cannot be said."""
-        if not self.measured or self.unmeasured:
-            return
         try:
             self.relevance = [self._relevance(clip, *one) for one in runs.items()]
         except ModelError as error:
@@ -220,54 +241,12 @@ class _Comparison:
         return self.engine.run(clip, question, compressor, sampling, self.work)
 
     def _shown(self, clip: ClipKey, rows: list[Row], opening: str) -> Compared:
-        """Return the last update, with as many runs in the viewer as it takes.
-
-        ``run_ids`` names all runs.
-        """
-        engine, request, sides = self.engine, self.request, self.sides
+        """Return the last update; ``run_ids`` names all runs, the viewer takes the first ones."""
         new = {row.run_id: row.run for row in rows if row.run is not None}
         if not new:
             return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
-        in_viewer = replace(sides, runs=[*new, *sides.runs])
-        a = find_run(engine, clip, sides.reference, in_viewer)  # A stays, if there is a run of it
-        b = None
-        with suppress(ValueError):  # B stays, too: a comparison moves no slider
-            b = find_run(engine, clip, request.make_compressor(), in_viewer)
-        if b and b[1].question != sides.question:
-            b = None
-        stay = [dict([one] if one else []) for one in (a, b)]
-        runs = with_earlier(engine.runs, clip, stay[0] | new | stay[1], sides.runs)
-        runs = self._in_order(runs)
-        first = dict(list(runs.items())[:MAX_METHODS])
-        encoded = engine.encoded(clip)
-        view = view_of(
-            engine,
-            first,
-            Sides(question=sides.question),
-            pair(len(first)),
-            encoded.tokens if encoded else None,
-            request.path,
-            request.example,
-        )
+        view, runs = compared_view(self.engine, self.request, self.sides, clip, new)
         shown = next(iter(runs.values()))
         notice = message(f"{opening} {display.used(clip.video, shown.compression.grid[0])}")
-        now = status(engine, shown)
+        now = status(self.engine, shown)
         return Compared(notice, rows, view.value, view.answers, [*runs], now, done=True)
-
-    def _in_order(self, runs: Mapping[str, Run]) -> dict[str, Run]:
-        """Sort as `Sides` does: B, then A, which is the first, then the others.
-
-        B has the settings of the page if that was asked the question, else the first method.
-        """
-        a, *others = runs.items()
-        own: Mapping[str, Any] = {}
-        with suppress(ValueError):
-            own = self.request.make_compressor().settings()
-        wanted = own, self.sides.question
-        choices = (
-            [one for one in others if (one[1].compressor, one[1].question) == wanted],
-            [one for one in others if one[1].compressor["name"] != "full"],
-            others,
-        )
-        b = next(filter(None, choices), [])[:1]
-        return dict([*b, a, *(one for one in others if one not in b)])

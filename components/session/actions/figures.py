@@ -49,7 +49,7 @@ COLUMNS = (  # of the legend: title, unit of measure, what it is
     ),
 )
 NONE = "–"
-MARGINS = {"l": 44, "r": 8, "t": 6, "b": 38}
+MARGINS = {"l": 52, "r": 8, "t": 6, "b": 38}
 HEIGHT = 204  # pixels of a figure
 NUMBERED = 12  # rows up to which a heat map shows numbers in its cells
 CELLS = {16: 17, 99: 11}  # pixels of a row of a heat map, up to so many rows

@@ -47,6 +47,7 @@ class Row:
     label: str
     method: str = ""  # its name
     state: str = "waiting"
+    step: str = ""  # how far it is while it runs
     run: Run | None = None
     run_id: str = ""
     error: str = ""
@@ -125,6 +126,7 @@ def _line(
         "label": row.label,
         "method": title_of(row.method),
         "state": row.state,
+        "step": row.step,
         "error": row.error,
         "answer": answer,
         "right": same_answer(answer or "", asked.expected or "") if judged else None,

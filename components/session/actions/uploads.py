@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from typing import Any
 
 from PIL import Image
 
@@ -33,9 +34,9 @@ def read(engine: Engine, path: str | None, frames: int, session: str) -> Video:
         engine.pages.leave(session, work)
 
 
-def thumbnail(video: Video) -> str:
-    """Return the first frame as a small JPEG in a data URL."""
-    picture = Image.fromarray(video.frames[0])
+def thumbnail(frame: Any) -> str:
+    """Return a frame, uint8 [height, width, 3], as a small JPEG in a data URL."""
+    picture = Image.fromarray(frame)
     picture.thumbnail((THUMBNAIL, THUMBNAIL))
     content = io.BytesIO()
     picture.save(content, "JPEG")

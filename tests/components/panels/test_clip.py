@@ -87,7 +87,7 @@ def test_a_clip_that_comes_again_is_shown_again(page, tmp_path):
 def test_a_file_of_any_type_reaches_our_own_check(page):
     """Gradio would refuse it before, in its own words."""
     buttons = [one for one in page.blocks.values() if isinstance(one, gr.UploadButton)]
-    assert len(buttons) == 2 and {one.file_types is None for one in buttons} == {True}
+    assert len(buttons) == 3 and {one.file_types is None for one in buttons} == {True}
 
 
 def clip_panel(page):

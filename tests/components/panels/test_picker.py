@@ -9,7 +9,7 @@ import pytest
 
 from components.panels import picker
 from components.panels.picker import ModelPicker
-from components.session.choice.choosing import Choosing
+from components.session.choice.choosing import Choosing, Progress
 from components.session.work.engine import Engine
 from gleanvid.errors import ModelError, UnreachableError
 from tests.components.fake import FakeBackend
@@ -52,6 +52,14 @@ def test_button_is_enabled_once_the_model_was_looked_at(panel, monkeypatch):
     monkeypatch.setattr(panel.choosing, "look", lambda *_: SimpleNamespace(text="2 GB"))
     assert looked(panel, "a/b") == [("Looking at a/b …", False), ("2 GB", True)]
     assert looked(panel, " ") == [("", False)]
+
+
+def test_what_was_said_of_another_model_goes_as_one_is_chosen(panel, monkeypatch):
+    monkeypatch.setattr(panel.choosing, "look", lambda *_: SimpleNamespace(text="2 GB"))
+    values = {panel.name: "a/b", panel.precision: "auto", panel.frames: 32}
+    assert next(panel.on_look(values))[panel.bar] == {}
+    panel.choosing.now = Progress("loading", "a/b", "Loading a/b")
+    assert panel.bar not in next(panel.on_look(values))
 
 
 @pytest.mark.parametrize("address", ["https://huggingface.co/a/b", " https://huggingface.co/a/b/ "])

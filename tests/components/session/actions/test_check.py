@@ -69,6 +69,8 @@ def test_a_law_that_does_not_hold_is_a_problem(engine, clip, monkeypatch):
     monkeypatch.setattr(check, "check", lambda *args, **more: broken)
     last = checked(engine, clip)[-1]
     assert last.notice == {"text": checking.FAILS, "kind": "problem"}
+    assert checking.last(engine, BUILT_IN) is broken  # what the tab begins with next time
+    assert checking.last(engine, "another") is None
     assert "`rows`" in checking.as_text(last.report) and "FAILED" in checking.as_text(last.report)
 
 

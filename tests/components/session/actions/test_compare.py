@@ -12,6 +12,7 @@ import pytest
 
 from components.session.actions import rows
 from components.session.actions.compare import compare
+from components.session.actions.compared_runs import rows_at_hand
 from components.session.actions.plans import plans
 from components.session.request import NO_QUESTION, Request
 from components.session.work.engine import Engine
@@ -113,6 +114,24 @@ def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
     rows = compared(engine, clip, ["uniform"])[-1].rows
     assert [row.state for row in rows] == ["failed", "failed"]
     assert all("longer than 0.1 seconds" in row.error for row in rows)
+
+
+def test_each_question_of_a_list_has_the_whole_deadline_and_is_told(clip):
+    engine = Engine(FakeBackend(words=6, pause_s=0.05), queue=ModelQueue(deadline_s=2.0))
+    more = [f"Where to? {number}" for number in range(8)]  # 0.3 s each, and as much at first
+    shown = compared(engine, clip, ["uniform"], more=more)
+    assert [row.state for row in shown[-1].rows] == ["done", "done"]
+    steps = {row.step for part in shown for row in part.rows or () if row.state == "running"}
+    assert {"question 2 of 9", "question 9 of 9"} <= steps
+
+
+def test_runs_of_the_viewer_are_rows_of_their_question_alone(clip):
+    engine = Engine(FakeBackend())
+    ids = compared(engine, clip, ["uniform", "gleanvid"])[-1].run_ids
+    other = compared(engine, clip, ["uniform"], question="Where to?")[-1].run_ids
+    rows = rows_at_hand(engine.runs, [*ids, *other, "gone"], "What moves?")
+    assert [row.label for row in rows] == ["All tokens", "GleanVID 25 %", "Uniform 25 %"]
+    assert rows_at_hand(engine.runs, ids, "Why?") == []
 
 
 def test_stopped_comparison_keeps_its_finished_rows(clip):
