@@ -22,11 +22,12 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from gleanvid.video.isolation import rights, sandbox, spare
 
-from ..places import ASSETS, ROOT
+from ..places import ASSETS, DOCS, ROOT
 from ..viewer import modules
 from . import gradio_patches, theme
 from .allowed import ALLOWED, MCP
@@ -206,6 +207,7 @@ def options(
             "routes": [
                 Route("/healthz", health),
                 Route("/modules/{version}/{name:path}", module),
+                Mount("/docs", StaticFiles(directory=DOCS, html=True, check_dir=False)),
             ],
         },
     }

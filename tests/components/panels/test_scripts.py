@@ -14,11 +14,13 @@ from components.panels.page import build_app
 from components.server.serving import LOCAL, PUBLIC, ROOT
 from components.session import examples
 from components.session.work.engine import Engine
+from components.viewer import modules
 from components.viewer.modules import TEXTS
 from components.viewer.payload import MAX_METHODS
 from tests.components.fake import FakeBackend
 
-FILES = sorted((ROOT / "assets").rglob("*.js"))
+FOLDERS = ("page", *modules.FOLDERS)
+FILES = sorted(path for name in FOLDERS for path in (ROOT / "assets" / name).glob("*.js"))
 TO_HTML = re.compile(  # ways in which a string becomes markup or code
     r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|srcdoc|DOMParser"
     r"|createContextualFragment|\beval\b|new Function|setAttribute\(\s*[\"']on|javascript:"
