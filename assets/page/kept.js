@@ -29,7 +29,7 @@
   gleanvid.leave = (isBehind) => { if (isBehind) gleanvid.keepRuns(newest, true); };
   gleanvid.wasBehind = () => behind;
 
-  // Remember the clips of one's own: they leave the row of clips, and the page says so.
+  // Remember uploaded clips: a reload removes them from the row of clips, and the page says so.
   gleanvid.keepOwn = (clips) => {
     own = clips;
     gleanvid.keepRuns(newest);

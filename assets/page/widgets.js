@@ -1,4 +1,4 @@
-// What widgets lack: keys, names, and what follows the viewer.
+// Adds keyboard support and accessible names to Gradio's widgets, and tells the viewer the question.
 
 // Answers belong to the question they were given to: the viewer hears of another one in the box.
 document.addEventListener("input", ({ target }) => {
@@ -6,14 +6,14 @@ document.addEventListener("input", ({ target }) => {
   document.dispatchEvent(new CustomEvent("gleanvid:question", { detail: { text: target.value } }));
 });
 
-// Gradio's sliders report the release of a pointer but not of a key: make one of the other.
+// Gradio's sliders report the release of a pointer but not of a key: dispatch one for a key.
 document.addEventListener("keyup", (event) => {
   const moves = /^(Arrow|Page|Home|End)/.test(event.key);
   if (moves && event.target.matches?.("#gv-settings input[type=range]"))
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
 
-// Gradio's menus take every key as a wish to see the list: Tab would leave it open behind itself. And
+// Gradio's menus open their list on every key, so Tab would leave an open list behind. And
 // a list that scrolls is a stop of Tab, which is gone once it is reached.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Tab" || !event.target.matches?.("input[role=combobox]")) return;
@@ -22,7 +22,7 @@ document.addEventListener("keydown", (event) => {
   for (const part of [list, list?.parentElement]) part?.setAttribute("tabindex", "-1");
 }, true);
 
-// A row that is wider than its room scrolls: it fades at the side where more of it is.
+// A row wider than its place scrolls; it fades at the side where more of it is hidden.
 (() => {
   const mark = (row) => {
     const rest = row.scrollWidth - row.clientWidth - row.scrollLeft;
@@ -46,7 +46,7 @@ document.addEventListener("keydown", (event) => {
   document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
 })(window.gleanvid ??= {});
 
-// A table wider than its place scrolls: keys have to reach it. Arrows that reset say what.
+// Make wide tables focusable, so that keys can scroll them, and name the setting of each reset arrow.
 new MutationObserver(() => {
   for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
   for (const arrow of document.querySelectorAll(".reset-button:not([data-of])")) {
@@ -57,7 +57,7 @@ new MutationObserver(() => {
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
 
-// A fold of Gradio's does not say whether it is open.
+// Gradio's accordions lack `aria-expanded`.
 (() => {
   const say = () => {
     for (const head of document.querySelectorAll("button.label-wrap"))

@@ -17,7 +17,7 @@ export class Changes {
     this.viewer = viewer;
   }
 
-  // `before` and `now`: the side in charge, under the same compressor with other settings.
+  // `before`, `now`: the main side under the same compressor, before and after a setting changed.
   compare(before, now) {
     if (before?.method.id === now.method.id) return;
     clearTimeout(this.#timer);

@@ -33,10 +33,10 @@ export function mount({ element, props, watch, trigger }) {
   }
 }
 
-// What the size of the frames follows from: the width of the viewer and the room that answers take.
+// Resize the frames when the width of the viewer or the height of the answers changes.
 function observe(viewer) {
   let seen = "";
-  // The panel of models stands above: the frames are as large again once it is closed.
+  // Closing the panel of models above the viewer leaves more height for the frames.
   const above = document.getElementById("gv-load");
   const parts = [viewer.root, viewer.panes.a.answer, viewer.panes.b.answer, ...(above ? [above] : [])];
   const resized = new ResizeObserver(() => {

@@ -128,7 +128,7 @@ export class Pin {
     this.alike = known ? mostAlike(clip, own.stage, token) : [];
     panel.hidden = token < 0;
     if (token < 0) return viewer.note.pinned("", "");
-    const told = keepsAll(own) && shown.comparable ? shown.main : own; // all tokens have no reason to give
+    const told = keepsAll(own) && shown.comparable ? shown.main : own; // a side with all tokens has no reason to explain
     const { name, grid } = told;
     viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(told, token));
     const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };

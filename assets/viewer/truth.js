@@ -1,7 +1,7 @@
 // @ts-check
 // Where the asked-about objects are, on clips whose truth is known: drawn, and counted in tokens.
 
-const SHARE = 0.25; // of a token's area: from there on it shows the object
+const SHARE = 0.25; // smallest fraction of a token's area that the object must cover
 
 const known = new WeakMap(); // by truth: a map from grid to tokens
 
@@ -33,7 +33,7 @@ function tokensOf(truth, grid) {
   return found;
 }
 
-// [kept, all] of the evidence.
+// Number of object tokens kept, and of all object tokens.
 export function evidenceKept(evidence, stage) {
   let [kept, all] = [0, 0];
   evidence.forEach((shows, token) => {

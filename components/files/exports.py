@@ -33,7 +33,7 @@ from gleanvid.video.isolation.archive import PARTS
 
 from .folder import trim
 
-EXPORT_BYTES = 2**30  # of all files made; the oldest go
+EXPORT_BYTES = 2**30  # of all exported files; the oldest are deleted
 LATE = "Stopped: drawing took longer than {limit:g} seconds, the limit of this server."
 Maker = Callable[[Sequence[Run], Path], Path]
 
@@ -134,7 +134,7 @@ def overlay_clip(runs: Sequence[Run], folder: Path, limit_s: float = math.inf) -
     end = time.monotonic() + limit_s
 
     def frames() -> Iterator[np.ndarray]:
-        """Yield one frame at a time: all of them together are gigabytes."""
+        """Yield the drawn frames one at a time: together they would take gigabytes."""
         for frame in range(len(video)):
             if time.monotonic() > end:
                 raise StoppedError(LATE.format(limit=limit_s))

@@ -35,7 +35,7 @@ class Recipe:
 
     @property
     def times(self) -> dict[str, float]:
-        """The first and the last second by name, where they are not those of the clip."""
+        """Return the arguments ``start`` and ``end``, those that are set."""
         pairs = zip(("start", "end"), self.span, strict=True)
         return {name: second for name, second in pairs if second is not None}
 
@@ -124,7 +124,7 @@ def command(recipe: Recipe) -> str:
     }
     for key, value in (own | options).items():
         words += [f"--{key.replace('_', '-')}", str(value)]
-    words += ["--", recipe.clip]  # it and the question may begin with a dash
+    words += ["--", recipe.clip]  # the file name and the question may begin with a dash
     words += [recipe.question] if recipe.asks else []
     return shlex.join(words) + "\n"
 

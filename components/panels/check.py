@@ -1,4 +1,4 @@
-"""Check: proves on this machine that compression does to the loaded model what it should."""
+"""The tab Check: tests on this machine that compression works correctly in the loaded model."""
 
 from __future__ import annotations
 

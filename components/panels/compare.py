@@ -1,7 +1,7 @@
-"""Compare: methods and ratios in one table, with their answers and costs, or blind, two at a time.
+"""The tab Compare: a table of methods and ratios with answers and costs, or a blind vote on pairs.
 
 The table is drawn by ``assets/results/compare.js``, which also sees when the settings of the page
-are no longer those of the table. Votes stay in the browser.
+have changed since the table was computed. Votes stay in the browser.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from .working import halted, start
 
 ABOUT = "The clip above, under every method you choose. It is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
-MOST_QUESTIONS = 16  # each is a run for every row, and the store of all visitors is bounded
+MOST_QUESTIONS = 16  # each adds a run to every row, and the store of runs is bounded
 QUESTIONS = "Empty: the question above. Else one a line, a right answer after |"
 TOO_MANY = f"{{count}} questions; the limit is {MOST_QUESTIONS}. Ask fewer."
 HTML = """<div class="gv-compare"></div>"""
-CHOSEN = {"compressor", RATIO}  # the table names its methods and shares itself
+CHOSEN = {"compressor", RATIO}  # the table has its own methods and ratios
 
 
 class CompareTab(Tab):
@@ -155,7 +155,7 @@ class CompareTab(Tab):
             yield self.changes(update, asked, values[self.before])
 
     def on_ready(self, values: Values) -> str:
-        """Put the questions that the clip comes with into the box, one per line."""
+        """Put the example's suggested questions into the box, one per line."""
         inputs = self.page.inputs
         example = inputs.examples.get(values[inputs.settings["clip"]] or "")
         return "\n".join(text for text, _ in (example.questions if example else ()))
@@ -191,7 +191,7 @@ class CompareTab(Tab):
             changed[outputs.viewer] = gr.update(
                 version=0, value=update.viewer, answers=update.answers
             )
-            changed[outputs.notice] = message()  # it was of what the viewer showed before
+            changed[outputs.notice] = message()  # the old message described the previous view
         return changed | (outputs.working(False) if update.done else {})
 
 

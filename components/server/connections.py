@@ -99,10 +99,10 @@ class Connection(H11Protocol):
         super().data_received(data)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a malformed request. Whatever works on it has nobody left to answer."""
+        """Answer a malformed request with 400; cancels the task that handles it."""
         try:
             super().send_400_response(msg)
-        except h11.LocalProtocolError:  # it was answered before its end came
+        except h11.LocalProtocolError:  # already answered before the request was complete
             self.transport.close()
         if self.cycle is not None:
             self.cycle.disconnected = True
@@ -119,7 +119,7 @@ class Connection(H11Protocol):
         if self.conn.their_state is h11.SEND_BODY:
             slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
             self.slow, self.received = (self.slow + 1 if slow else 0), 0
-            late = self.slow > 1  # the first check may come right after the head
+            late = self.slow > 1  # the first check may come just after the head was received
         else:
             idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
             late = idle and self.loop.time() - self.since > HEAD_S

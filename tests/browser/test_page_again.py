@@ -62,7 +62,7 @@ def test_a_reload_loses_no_answer_and_shows_them_to_nobody_else(visit, fresh, ad
     fresh.wait_for_selector(".gv-status :text('builtin')")  # loaded after the page was built
 
 
-def test_a_link_shows_both_sides_their_settings_and_the_view_at_once(visit, fresh):
+def test_link_restores_both_sides_settings_and_view(visit, fresh):
     visit.select_option("[data-pick=a] select", "run:uniform")
     named(visit, "a", "Uniform 10 %")
     slider(visit, "tau").fill("12")
@@ -144,8 +144,8 @@ def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit)
     assert asked == [] and visit.errors == []
 
 
-def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path):
-    """Also where it bears the name of an example."""
+def test_opening_a_run_of_an_unknown_clip_clears_the_clip(visit, tmp_path):
+    """Also if the clip has the file name of an example."""
     video = moving_square(8)
     video = replace(video, name="square.mp4", frames=255 - video.frames)
     made = a_run(video, *uniform(video))
@@ -172,6 +172,6 @@ def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path)
 
 
 def uniform(video):
-    """What a saved run is made of: the record, and its compressor."""
+    """The record and the compressor of a saved run."""
     method = Uniform(0.5)
     return method.compress(FakeBackend().tokens(video)), method

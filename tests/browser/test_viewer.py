@@ -37,7 +37,7 @@ PIXELS = """() => {
 }"""
 
 
-def test_views_differ_and_moving_about_asks_nothing_of_the_server(page):
+def test_views_differ_and_navigation_sends_no_request(page):
     choose(page, a=MERGED, b=PRUNED)
     page.focus(FRAME)
     before, seen = len(page.requested), {}
@@ -128,7 +128,7 @@ def test_a_group_tells_its_members_and_where_its_merged_token_stands(page, case)
     assert re.search(rf"(Averaged|Merged) into the token at {place}{company}", card)
 
 
-def test_a_and_b_are_counted_as_their_masks_say(page, case):
+def test_view_ab_counts_tokens_as_the_masks_do(page, case):
     choose(page, a=PRUNED, b=OTHER)
     look_at(page, 1)
     one, two = (case.runs[n].compression.mask[CELLS : 2 * CELLS] for n in (PRUNED, OTHER))
@@ -178,7 +178,7 @@ CHANGED = """async (value) => {
 }"""
 
 
-def test_the_same_frames_in_another_file_leave_the_place_in_time(shared, case):
+def test_reloaded_frames_keep_the_current_unit(shared, case):
     shared.unroute_all()
     page = open_alone(shared, case.packed, case.packed)
     look_at(page, 0)

@@ -1,4 +1,4 @@
-"""Comparing compressors on one clip and question: rows of a table as they finish."""
+"""Compare compressors on one clip and question; yields the rows of a table as they finish."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def compare(
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """How many rows are done, and how many were refused."""
+    """Return a sentence: how many rows are done, and how many were refused."""
     failed = sum(row.state == "failed" for row in rows)
     refused = f", {failed} refused" if failed else ""
     return f"{len(rows) - failed} rows done{refused}."
@@ -88,7 +88,7 @@ def _no_clip(request: Request) -> str:
 
 
 class _Comparison:
-    """The rows of a table, and what all of them share: the clip and the answer of all tokens."""
+    """The state of a comparison: its rows, the clip and the answer of all tokens."""
 
     def __init__(
         self,
@@ -104,10 +104,12 @@ class _Comparison:
         self.questions = [sides.question, *more] if self.asks else []
         self.work = engine.pages.work(session)
         self.rows: list[Row] = []
-        self.references: list[str] = []  # the answers of all tokens, by question
+        self.references: list[str] = []  # the answer of all tokens for each question
         self.measured = measured
-        self.relevance: list[Relevance | None] = []  # for these answers
-        self.unmeasured = unmeasured(request.model) if measured else ""  # why there is none
+        self.relevance: list[Relevance | None] = []  # which tokens these answers rest on
+        self.unmeasured = (
+            unmeasured(request.model) if measured else ""
+        )  # why relevance cannot be measured
         # The first pass of a process is slow. A server is warm, and a pass before the first row
         # would only fill its cache.
         self.is_warm = request.model.startswith(SCHEME)
@@ -193,7 +195,7 @@ class _Comparison:
         return replace(row, score=fmean(scores))
 
     def _measure(self, clip: ClipKey, runs: Mapping[str, Run]) -> None:
-        """Find out what mattered for the answers of all tokens, or why that cannot be said."""
+        """Measure the relevance for the answers of all tokens, or the reason why it fails."""
         if not self.measured or self.unmeasured:
             return
         try:
@@ -202,7 +204,7 @@ class _Comparison:
             self.unmeasured = explain(error)
 
     def _relevance(self, clip: ClipKey, run_id: str, run: Run) -> Relevance | None:
-        """Return what mattered for the answer of a run; None for an empty answer."""
+        """Return the relevance of the tokens for the answer of a run; None for an empty answer."""
         engine = self.engine
         ids = [run_id, *engine.runs.of_clip(clip, self.sides.runs)]
         found = engine.runs.relevance(ids, run.question)
@@ -226,9 +228,9 @@ class _Comparison:
         if not new:
             return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
         in_viewer = replace(sides, runs=[*new, *sides.runs])
-        a = find_run(engine, clip, sides.reference, in_viewer)  # A stays, if there is a run of it
+        a = find_run(engine, clip, sides.reference, in_viewer)  # A is kept if it has a run
         b = None
-        with suppress(ValueError):  # B stays, too: a comparison moves no slider
+        with suppress(ValueError):  # B is kept too: a comparison changes no setting
             b = find_run(engine, clip, request.make_compressor(), in_viewer)
         if b and b[1].question != sides.question:
             b = None
@@ -254,7 +256,7 @@ class _Comparison:
     def _in_order(self, runs: Mapping[str, Run]) -> dict[str, Run]:
         """Sort as `Sides` does: B, then A, which is the first, then the others.
 
-        B has the settings of the page if that was asked the question, else the first method.
+        B is the run with the settings of the page if there is one, else the first method.
         """
         a, *others = runs.items()
         own: Mapping[str, Any] = {}
