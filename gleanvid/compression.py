@@ -54,7 +54,8 @@ class Compression:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[type[Compression], tuple[Any, ...]]:
-        parts = [getattr(self, part.name) for part in fields(self)]  # read-only views stay behind
+        # The read-only views of mappings cannot be pickled.
+        parts = [getattr(self, part.name) for part in fields(self)]
         return type(self), tuple(dict(p) if isinstance(p, Mapping) else p for p in parts)
 
     def __repr__(self) -> str:

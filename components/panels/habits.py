@@ -46,7 +46,7 @@ class HabitsPanel(Panel):
         known = {self.model, self.clip}
         changed = [self.live, self.remember, *memory]
         self.model.change(self.on_model, known, changed, **AT_ONCE)
-        # The suggested questions change with the clip, and so does what the built-in model knows.
+        # The suggested questions change with the clip, as does whether answers mean something.
         ready.change(self.on_clip, known, self.live, **AT_ONCE)
 
     def on_remember(self, on: bool) -> Changes:

@@ -57,7 +57,7 @@ CLIENTS = (  # routes used by gradio_client, curl and the snippets of the tab Ex
 )
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
-ENDPOINTS = "(?:ask|compress|compare)"  # named endpoints; events of the page have names too and are not for clients
+ENDPOINTS = "(?:ask|compress|compare)"  # the page's own events are not for clients
 LONGEST_NAME = 255  # bytes; Gradio fails when it asks the system for a file of a longer name
 LONGEST_PATH = 1024  # characters
 MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms

@@ -99,7 +99,7 @@ class Connection(H11Protocol):
         super().data_received(data)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a malformed request with 400; cancels the task that handles it."""
+        """Answer a malformed request with 400, and treat its client as disconnected."""
         try:
             super().send_400_response(msg)
         except h11.LocalProtocolError:  # already answered before the request was complete

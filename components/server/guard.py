@@ -43,7 +43,7 @@ MAX_QUERY = 128  # bytes after the "?" of an upload; Gradio keeps the name that 
 PAGES = ("/", "/config")  # take tens of milliseconds each, so only a few run at a time
 PAGES_AT_ONCE = 2
 BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
-FORM = re.compile(  # other charsets are refused: Gradio would pass them to Python, which has non-text codecs
+FORM = re.compile(  # no other charset: Gradio would look it up among Python's codecs
     r"multipart/form-data; *boundary=[^;,]{1,80}(; *charset=\"?utf-8\"?)?", re.IGNORECASE
 )
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -141,7 +141,7 @@ class Guard:
                 await _refuse(send, *_fault(error))
 
     def _check(self, scope: Scope, name: str) -> None:
-        """Check host, origin, route and headers before the body is read. Raises ``RefusedError``."""
+        """Check host, route and headers before the body is read. Raises ``RefusedError``."""
         headers = dict(scope["headers"])
         if URL(scope=scope).netloc.encode("latin-1") != headers[b"host"]:  # the port is invalid
             raise RefusedError(400, "There is no such port.")

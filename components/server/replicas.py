@@ -144,7 +144,7 @@ class Replica:
         return await asyncio.to_thread(call, {"path": str(path)}, **arguments)
 
     def _keep(self, data: bytes) -> Path:
-        """Store the upload under a hash of its content, so that the engine's cache recognises it."""
+        """Store the upload under a hash of its content, so that the engine can recognise it."""
         path = Path(get_upload_folder()) / self.name / hashlib.sha256(data).hexdigest()
         if path not in self.files:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 
 
 class TwoStage(Compressor):
-    """A method before the model that, with ``inner``, acts once more before ``layer``.
+    """A method before the model that, with ``inner``, also acts before ``layer``.
 
     The settings ``inner``, ``layer`` and ``num_layers`` are declared by the method itself, with the
     authors' values; on a model of another depth the layer keeps its relative place.

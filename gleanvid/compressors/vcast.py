@@ -1,4 +1,4 @@
-"""V-CAST: budgets by how sharply the video turns in feature space, tokens by novelty and norm.
+"""V-CAST: budgets by the curvature of the video in feature space, tokens by novelty and norm.
 
 The means of the units are taken as a path: where it turns sharply, a unit gets more tokens. Within
 a unit the tokens stay that are least like the unit's mean and have a large norm.

@@ -26,7 +26,7 @@ def latex_table(
     ranked: Collection[str] = (),
     setting: Sequence[int] = (),
 ) -> str:
-    """Return a ``tabular`` of cells as they are shown, the last line ending in a newline.
+    """Return a ``tabular`` of these cells, with a newline at the end.
 
     Args:
         heads: Names of the columns.
@@ -52,7 +52,7 @@ def latex_table(
 
 
 def escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is."""
+    """Escape the special characters of LaTeX."""
     return "".join(_ESCAPES.get(sign, sign) for sign in text)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TOLERANCE = 1e-4  # relative to the largest in its unit; smaller counts as explained
-_FLOOR = 1e-5  # of the largest norm: below this a direction is rounding noise
+_FLOOR = 1e-5  # relative to the largest norm; smaller directions are rounding noise
 _RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor of repeated rows finite
 _CHUNK = 2048  # rows projected at a time
 

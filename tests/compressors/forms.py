@@ -1,4 +1,4 @@
-"""All forms of all methods, made-up videos, and what a sound record is.
+"""All variants ("forms") of all methods, synthetic videos, and checks of a sound record.
 
 ``test_contract.py`` and ``test_contract_inside.py`` hold every form to the invariants.
 """
@@ -118,7 +118,7 @@ VIDEOS = [(grid, torch.float32) for grid in GRIDS] + [
 
 @dataclass(frozen=True)
 class Case:
-    """One video and the share to keep of it."""
+    """A video and a retention ratio."""
 
     ratio: float
     grid: tuple[int, int, int]

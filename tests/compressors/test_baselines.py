@@ -88,7 +88,7 @@ def test_a_random_choice_is_another_for_every_clip_and_seed(method):
     assert method.is_random and not Ablation().is_random
 
 
-def test_clips_share_no_more_tokens_than_chance_has_it():
+def test_random_choices_of_two_clips_overlap_by_chance_only():
     masks = torch.stack([Random(0.2).compress(noise((6, 5, 5), seed=n)).mask for n in range(60)])
     shared = (masks.float() @ masks.float().T).fill_diagonal_(0).sum() / (60 * 59)
     assert 0.9 < float(shared) / (0.2 * 0.2 * 150) < 1.1
@@ -104,7 +104,7 @@ def unchanged(alter):
     return same / 500
 
 
-def test_rounding_leaves_a_random_choice_as_it_is():
+def test_rounding_does_not_change_a_random_choice():
     noise = torch.Generator().manual_seed(0)
     assert unchanged(lambda x: x * (1 + 1e-6 * torch.randn(x.shape, generator=noise))) >= 0.998
     assert unchanged(lambda x: x.half()) >= 0.97

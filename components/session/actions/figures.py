@@ -115,7 +115,7 @@ def _fit_heatmap(figure: Any) -> None:
 
 
 def _hundredths(value: float) -> str:
-    """Return the two digits after the point, as text for a cell; empty for 1.00."""
+    """Return a fraction in percent, as text for a cell; empty for 1."""
     return "" if value == 1 else f"{100 * value:.0f}"
 
 

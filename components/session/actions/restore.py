@@ -43,7 +43,7 @@ class Restored:
 
 
 def restored(engine: Engine, text: str | None, model: str = "") -> Restored | None:
-    """Return the results that ``text`` names, None if it names none.
+    """Return the results whose ids are in ``text``, None if it has none.
 
     ``text``: what ``assets/page/kept.js`` wrote; ``model``: as in `Sides`.
     """

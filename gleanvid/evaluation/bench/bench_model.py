@@ -36,13 +36,13 @@ class Item:
     """The cost of one question. Seconds are wall clock, synchronised with the device."""
 
     preprocess_s: float  # resizing and normalising frames, on the CPU
-    vision_s: float  # vision tower and projector, and what the compressor needs of them
+    vision_s: float  # vision tower and projector, and signals for the compressor
     compress_s: float
     prefill_s: float  # language model, prompt to first token
     generate_s: float  # first token to last
     total_s: float
-    peak_memory_mib: float  # of the device; on the CPU that of the process
-    peak_llm_memory_mib: float  # the same from the prompt on, without vision encoding
+    peak_memory_mib: float  # device memory; on the CPU, memory of the process
+    peak_llm_memory_mib: float  # the same without vision encoding
     visual_tokens: int
     visual_tokens_kept: int  # entering layer 0
     average_retention: float  # over the layers
@@ -53,7 +53,7 @@ class Item:
 
     @property
     def first_token_s(self) -> float:
-        """From the frames on the device to the first token."""
+        """Seconds from the frames on the device to the first token."""
         return self.vision_s + self.compress_s + self.prefill_s
 
 
@@ -223,7 +223,7 @@ def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
     try:
         yield spent
     finally:
-        del model.build_inputs  # the class's own shows again
+        del model.build_inputs  # restores the method of the class
 
 
 def _row(num_frames: int, method: Compressor, items: Sequence[Item], error: str) -> dict[str, Any]:

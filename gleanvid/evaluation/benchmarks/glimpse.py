@@ -21,12 +21,12 @@ from gleanvid.types import Video, VideoError, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-QUESTIONS = 2000  # where no limit is given
+QUESTIONS = 2000  # default limit
 _PER_CLIP = 4  # most questions about one clip, of the families asked least so far
 _LEAD = (
-    1.25  # how far a family may run ahead of the mean; rare ones are not to be had in every clip
+    1.25  # most questions of a family, relative to the mean; not every clip has the rare families
 )
-_PATIENCE = 300  # clips in a row without a question that is wanted
+_PATIENCE = 300  # most consecutive clips without a useful question
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ class Glimpse(Benchmark):
     how: ClassVar[str] = "likelihood"
     ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
-    macro_without: ClassVar[str] = "count"  # needs every object once, and so decides many a lead
+    macro_without: ClassVar[str] = (
+        "count"  # "count" needs every object once and would dominate the mean
+    )
     num_frames: ClassVar[int] = 32
     version: ClassVar[int] = 1  # of the world
     per_family: ClassVar[int] = _PER_CLIP  # most questions of one family about one clip

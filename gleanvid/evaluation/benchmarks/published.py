@@ -40,7 +40,7 @@ class Published(Benchmark):
 
     repository: ClassVar[str]
     revision: ClassVar[str | None] = None
-    picture_fps: ClassVar[float] = 1.0  # of clips published as pictures
+    picture_fps: ClassVar[float] = 1.0  # frames per second of clips published as images
 
     data: str = ""
     rounding: str = "nearest"
@@ -115,7 +115,7 @@ def _fetched(repository: str, revision: str | None) -> Path:
 
 
 def split(clip: str) -> tuple[str, tuple[float, float] | None]:
-    """The path in a clip's key, and the part of it in seconds."""
+    """Split a clip's key into its path and the time span in seconds."""
     name, sign, part = clip.partition("#t=")
     if not sign:
         return name, None

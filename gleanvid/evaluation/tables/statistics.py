@@ -26,7 +26,7 @@ class Estimate:
 
 
 def wilson(right: int, n: int, z: float = 1.959964) -> Estimate:
-    """The share ``right / n`` and its interval (Wilson 1927); z = 1.96 gives 95 %.
+    """Return the fraction ``right / n`` with Wilson's interval (1927); z = 1.96 gives 95 %.
 
     Raises ``ValueError`` unless 0 <= right <= n and n >= 1.
     """
@@ -58,7 +58,7 @@ def sign_flip(
     seed: int = 0,
     draws: int = 9999,
 ) -> float:
-    """Two-sided p of a paired permutation test that swaps two methods in whole clips.
+    """Return the two-sided p of a paired permutation test that swaps methods in whole clips.
 
     ``differences``: verdict of the first minus that of the second, question by question; their
     (weighted) sum is the statistic. Under the null hypothesis the difference of a clip is as likely
@@ -76,7 +76,7 @@ def sign_flip(
 
 
 def correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Pearson's r; NaN where one of the two does not vary."""
+    """Return Pearson's r; NaN if one of the two is constant."""
     _check_equally_many(first, second)
     x, y = (np.asarray(part, dtype=float) - np.mean(part) for part in (first, second))
     spread = math.sqrt(float(x @ x) * float(y @ y))
@@ -93,14 +93,14 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _ranks(values: np.ndarray) -> Sequence[float]:
-    """Mean rank of every value among all."""
+    """Return the rank of every value; equal values share their mean rank."""
     ordered = np.sort(values)
     first, after = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
     return ((first + after - 1) / 2).tolist()
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Adjust p values for how many there are (Holm 1979), in the order given."""
+    """Adjust p values for multiple comparisons (Holm 1979); keeps their order."""
     adjusted, largest = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
@@ -120,7 +120,7 @@ def clip_mean(
     shares = _shares(weights, len(values))
     sums = _by_clip([shares * np.asarray(values, dtype=float), shares], clips)
     drawn = _resampling(len(sums), seed, draws) @ sums
-    drawn = drawn[drawn[:, 1] > 0]  # some may hold no clip that counts
+    drawn = drawn[drawn[:, 1] > 0]  # a draw may have no clip with weight
     low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [2.5, 97.5])
     return Estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), float(low), float(high))
 
@@ -131,7 +131,7 @@ def paired_difference(
     clips: Sequence[Hashable],
     weights: Sequence[float] | None = None,
 ) -> Estimate:
-    """Accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
+    """Return the accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
     _check_equally_many(first, second)
     difference = np.subtract(first, second, dtype=float)
     return clip_mean(difference.tolist(), clips, weights)
@@ -145,9 +145,9 @@ def relative_accuracy(
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
-    """Accuracy over that with all tokens (1.0 = as good), bootstrapped over clips.
+    """Return accuracy relative to all tokens (1.0 = equal), bootstrapped over clips.
 
-    NaN where all tokens give no right answer at all.
+    NaN if all tokens give no right answer.
     """
     _check_equally_many(first, full)
     shares = _shares(weights, len(first))
@@ -191,7 +191,7 @@ def paired(
 
 
 def mcnemar_or_none(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """McNemar's p if every verdict is yes or no, else None."""
+    """Return McNemar's p if every verdict is 0 or 1, else None."""
     if not {0.0, 1.0}.issuperset([*first, *second]):
         return None
     return mcnemar([bool(value) for value in first], [bool(value) for value in second])
@@ -222,7 +222,7 @@ def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
 
 
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
-    """Return the fraction that was right, with an interval.
+    """Return the fraction of right answers, with an interval.
 
     Wilson's interval if all verdicts are yes or no; a bootstrap over clips if they are means over
     seeds.

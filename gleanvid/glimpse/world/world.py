@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 SHAPES = ("circle", "square", "triangle", "star", "cross", "ring", "heart", "diamond")
-ROUND = ("circle", "ring")  # turning does not show on them
+ROUND = ("circle", "ring")  # shapes whose rotation is invisible
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (215, 25, 30),
     "orange": (245, 135, 15),
@@ -191,7 +191,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that is true in one clip. ``things`` earlier in the list hide later ones.
+    """The ground truth of one clip. ``things`` earlier in the list hide later ones.
 
     ``flicker``: strength of the slow drift of the light; ``noise``: standard deviation of the
     sensor's noise in grey levels.

@@ -37,7 +37,7 @@ def model(folder):
     return load_model(str(folder), device="cpu")
 
 
-def test_an_intact_model_passes_and_a_wrong_position_would_not(model):
+def test_intact_model_passes_and_wrong_positions_fail(model):
     report = check(model, VIDEO, quick=True)
     assert not report.failed
     found = {one.name: one for one in report.findings}
@@ -47,7 +47,7 @@ def test_an_intact_model_passes_and_a_wrong_position_would_not(model):
 
 
 def stopping_at(text):
-    """Hears what is tested, and wants the check to end there."""
+    """Return an ``on_law`` callback that stops the check at this name."""
 
     def heard(told):
         if told == text:
@@ -191,7 +191,7 @@ def test_times_of_a_busy_machine_are_not_to_be_relied_on():
     assert "load 7.5 on 2 cores" in said
 
 
-def test_where_it_pays_is_the_first_length_that_saves(model, monkeypatch):
+def test_pays_from_is_the_shortest_clip_that_saves_time(model, monkeypatch):
     tried = []
 
     def once(model, encoded, method, clock, decoded):
@@ -210,6 +210,6 @@ def test_nan_figure_fails():
     assert not Finding("x", "", float("nan"), 1.0, "").passed
 
 
-def test_frames_beyond_the_clip_start_again():
+def test_longer_clips_repeat_the_frames():
     assert len(times.repeated(VIDEO, 20)) == 20
     assert torch.equal(*(torch.from_numpy(times.repeated(VIDEO, 20).frames[n]) for n in (1, 9)))

@@ -75,7 +75,7 @@ def test_all_stages_of_a_method_count(rows):
         assert 0 < row.kept < row.retention_ratio  # its average over the layers is the ratio
 
 
-def test_selections_share_their_budgets(rows):
+def test_selections_have_identical_budgets(rows):
     for clip in ("a.mp4", "b.mp4"):
         found = measured(rows, clip=clip, part="selection")
         assert [row.name for row in found] == list(diagnose.SELECTIONS)

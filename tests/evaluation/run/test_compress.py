@@ -1,4 +1,4 @@
-"""A folder compressed: whole files only, nothing twice, a bad video costs itself alone."""
+"""Compressing a folder: complete files only, no repeated work, failures are single rows."""
 
 import errno
 import json
@@ -19,7 +19,7 @@ JOB = Job(GleanVID(0.25), 6)
 
 @pytest.fixture(scope="module")
 def clips(tmp_path_factory):
-    """Four clips, one of them in a folder of its own and one that is none."""
+    """Four files: one in a subfolder, and one that is not a video."""
     folder = tmp_path_factory.mktemp("clips")
     (folder / "deep er").mkdir()
     for name in ("a.mp4", "b.mkv", "deep er/a.mp4"):

@@ -1,4 +1,4 @@
-"""Rows come one by one; one method's fault is its own row; everything is encoded once."""
+"""Comparison: rows appear one by one; a failure is one row; the clip is encoded once."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
 
 
 def test_b_has_the_settings_of_the_page_if_they_were_compared(clip):
-    """A picture of another method beside the controls would contradict them."""
+    """Otherwise the viewer would show another method than the controls."""
     for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
         engine = Engine(FakeBackend())
         last = compared(engine, clip, names)[-1]
@@ -167,7 +167,7 @@ def test_earlier_runs_stay_behind_compared_ones(clip):
     assert [method["label"] for method in again.viewer["methods"]] == names
     assert again.run_ids[2:] == before.run_ids == again.viewer["runs"][2:]
     assert (again.viewer["a"], again.viewer["b"]) == (1, 0)
-    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]  # nothing twice
+    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]  # no duplicates
     assert [method["label"] for method in last.viewer["methods"]] == names
 
 
@@ -263,7 +263,7 @@ def test_api_table_has_numbers_and_no_nan(clip):
     ("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])]
 )
 def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
-    """A server is warm, and would have read the prompt of the first row already."""
+    """A server needs no warm-up pass, which would fill its prefix cache."""
 
     class Counting(FakeBackend):
         def load_model(self, name):
@@ -312,7 +312,9 @@ def test_times_are_the_median_of_several_passes_with_their_spread(clip):
 
     seconds = []
     made = compared(Engine(Slowing(words=1)), clip, ["uniform"])[-1].rows
-    assert made[0].run.cost.prefill_s == pytest.approx(0.4)  # of 0.2 to 0.6: 0.1 warms up
+    assert made[0].run.cost.prefill_s == pytest.approx(
+        0.4
+    )  # median of 0.2 to 0.6; 0.1 is the warm-up
     line = rows.table_view(made, rows.Asked())["rows"][0]
     least, most, passes = line["spread"]
     assert (round(most - least, 6), passes) == (0.4, 5)

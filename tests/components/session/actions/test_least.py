@@ -1,4 +1,4 @@
-"""The least ratio that keeps the answer: every compressor, its break, and what a stop leaves."""
+"""Search for the least ratio in the app: result per compressor, and stopping."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("cache")
 
 
 class Fading(FakeBackend):
-    """Its answers are shorter below a fifth of the tokens."""
+    """Backend whose answers are shorter if fewer than a fifth of the tokens are kept."""
 
     def stream_answer(self, question, model, stop):
         self.words = 6 if question.compressor.retention_ratio >= 0.2 else 3
