@@ -39,7 +39,7 @@ TABLE = [  # model, n, tera-MAC, share in % at 50, 25, 20, 15, 10 % of n
 
 
 @pytest.mark.parametrize(("model", "n", "tera", "shares"), TABLE)
-def test_the_table(model, n, tera, shares):
+def test_formula_matches_the_tabulated_figures(model, n, tera, shares):
     full = prefill_flops(MODELS[model], n)
     assert full / 1e12 == pytest.approx(tera, abs=0.051)
     for ratio, share in zip((0.5, 0.25, 0.2, 0.15, 0.1), shares, strict=True):
@@ -47,7 +47,7 @@ def test_the_table(model, n, tera, shares):
         assert 100 * part / full == pytest.approx(share, abs=0.051)
 
 
-def test_a_published_share():
+def test_formula_matches_a_published_fraction():
     """FastVID on LLaVA-OneVision-7B: 90.3 % of 6,272 tokens pruned leaves 8.3 % of the cost."""
     model = MODELS["7B"]
     assert prefill_flops(model, 608) / prefill_flops(model, 6272) == pytest.approx(0.083, abs=5e-4)

@@ -62,7 +62,7 @@ def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor)
     block = _images(orthonormalised(_combined(drawn.to(start), start, mean)), start, mean)
     basis = images = features.new_zeros(0, features.shape[1])
     for _ in range(_MAX_STEPS):
-        for _ in range(2):  # once is not accurate enough
+        for _ in range(2):  # two passes for accuracy
             block = orthonormalised(outside(block, basis))
         basis = torch.cat([basis, block])
         block = _images(block, features, mean)

@@ -1,4 +1,4 @@
-"""A server under load: what fewer tokens change at each number of requests at a time."""
+"""Throughput and latency of servers against the number of concurrent requests."""
 
 from __future__ import annotations
 

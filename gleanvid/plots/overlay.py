@@ -13,15 +13,15 @@ from gleanvid.run import Run
 if TYPE_CHECKING:
     from torch import Tensor
 
-_DIM = 0.22  # brightness left to a dropped token
-_HOT = np.array([255, 176, 0], np.uint8)  # of the most relevant token
+_DIM = 0.22  # brightness factor of dropped tokens
+_HOT = np.array([255, 176, 0], np.uint8)  # colour of the most relevant token
 _EDGE = np.array([240, 240, 240], np.uint8)
-_GROUND = np.array([17, 20, 24], np.uint8)  # between pictures and behind their captions
+_GROUND = np.array([17, 20, 24], np.uint8)  # background between frames and behind captions
 _INK, _SOFT = (240, 240, 240), (160, 168, 178)
 _GAP = 8  # pixels between pictures
-_LETTERS, _INDENT = 14, 4  # of a caption, in pixels
-_WIDTHS = 320, 640  # least and greatest of a picture on a sheet, in pixels
-_TALLEST = 1280  # pixels; a picture that would be taller is narrower
+_LETTERS, _INDENT = 14, 4  # font size and indent of a caption, in pixels
+_WIDTHS = 320, 640  # smallest and largest width of a frame on a sheet, in pixels
+_TALLEST = 1280  # largest height of a frame in pixels; taller frames are drawn narrower
 
 
 def first_frame(run: Run, unit: int) -> int:

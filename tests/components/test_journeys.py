@@ -43,7 +43,7 @@ def page(tmp_path, monkeypatch):
 
 
 def passed(work):
-    """Files with functions that run during ``work``; of lower rooms only files called from outside."""
+    """Files in which functions run during ``work``; of lower rooms only those called directly."""
     found = set()
 
     def enter(frame, event, _):

@@ -10,7 +10,7 @@ from gleanvid.evaluation.paper.numbers import tables
 
 
 @pytest.mark.parametrize("sign", r"&%$#_{}~^\\")
-def test_signs_of_latex_are_escaped(sign):
+def test_special_characters_are_escaped(sign):
     assert escaped(f"a{sign}b") not in (f"a{sign}b", "ab")
 
 

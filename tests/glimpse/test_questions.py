@@ -1,4 +1,4 @@
-"""Questions: right by construction, even over their answers, and blind to a text-only guesser."""
+"""Questions: one right option, balanced answers, at chance for a text-only guesser."""
 
 from collections import Counter, defaultdict
 

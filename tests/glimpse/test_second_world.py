@@ -20,7 +20,7 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, stream
 SETTINGS = ClipSettings(version=2)
 
 
-@cache  # not made by a process that runs none of these tests
+@cache  # computed only in processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index, SETTINGS) for index in range(500)]
 
@@ -56,7 +56,7 @@ def test_all_stories_are_told_and_all_families_asked():
         assert normalise(question.answer) == question.answer and question.evidence
 
 
-def test_the_world_moves_before_its_things():
+def test_ground_and_things_move_with_the_camera():
     shots = [shot for scene in all_scenes() for shot in scene.shots]
     assert all(shot.carries for shot in shots)
     for seen in (

@@ -1,4 +1,4 @@
-"""The world: deterministic, splits apart, everything inside the picture and on time."""
+"""The world: deterministic, disjoint splits, things inside the frame and on time."""
 
 import hashlib
 import itertools
@@ -20,7 +20,7 @@ from gleanvid.glimpse.world.world import (
 )
 
 
-@cache  # not made by a process that runs none of these tests
+@cache  # computed only in processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index) for index in range(300)]
 

@@ -1,4 +1,4 @@
-"""What a record says of units that had nothing new to add."""
+"""Saturated units as reported by records."""
 
 import json
 
@@ -29,12 +29,12 @@ def test_nothing_is_said_where_every_unit_adds_something():
 
 
 @pytest.mark.parametrize("name", ["uniform", "vidcom2", "full"])
-def test_methods_without_complements_tell_nothing(name):
+def test_methods_without_complements_report_nothing(name):
     assert saturation(COMPRESSORS[name]().compress(still())) is None
 
 
 @pytest.mark.parametrize("selection", ["lrs", "scs", "vcast", "random"])
-def test_variants_that_score_otherwise_tell_nothing(selection):
+def test_variants_with_other_scores_report_nothing(selection):
     assert saturation(Ablation(0.5, selection=selection).compress(still())) is None
 
 

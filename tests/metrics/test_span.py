@@ -18,7 +18,7 @@ from tests.metrics.cases import axes, clip, record, rotation
 
 
 def by_lstsq(features, kept):
-    """Shares outside the span of earlier units and of all earlier rows, one row at a time."""
+    """Reference: energy fractions outside earlier units and earlier rows, by least squares."""
     rows = features.double()[kept.keep]
     unit = kept.keep // (kept.grid[1] * kept.grid[2])
     across, fresh = [], []

@@ -40,7 +40,7 @@ def test_tokens_are_what_the_language_model_receives(adapter):
 
 @pytest.mark.parametrize("compressor", [None, QUARTER], ids=["none", "25%"])
 def test_reuse_equals_a_fresh_run(adapter, compressor):
-    """Two questions on one encoding: the text and token count of the processor's own prompt."""
+    """Two questions on one encoding give the answers and token counts of fresh prompts."""
     video = noise_video()
     encoded = adapter.encode(video)
     for question in ("what moves?", "which colour is it? "):
@@ -71,7 +71,7 @@ def test_the_vision_tower_runs_once_per_video(adapter):
 
 
 def test_history_is_part_of_the_prompt(adapter):
-    """As many tokens as the processor makes of the whole conversation."""
+    """The token count equals the processor's for the whole conversation."""
     video = noise_video()
     encoded = adapter.encode(video)
     history = [("what moves?", "a red square")]
@@ -142,7 +142,7 @@ def test_stop_ends_generation_and_leaves_no_hooks(adapter):
 @few_families
 @pytest.mark.parametrize("passes", [1, 3])
 def test_stop_ends_a_pass_at_the_next_layer(adapter, passes):
-    """During prefill nothing comes out; while writing, what was written does."""
+    """A stop during prefill raises; a stop during decoding returns the text so far."""
     encoded, layers = adapter.encode(noise_video()), adapter.layout.language_model.layers
     stop, first, second = threading.Event(), [], []
 

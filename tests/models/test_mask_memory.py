@@ -8,12 +8,17 @@ from tests.models.oracle import EveryNth
 from tests.models.test_memory import tensors_in
 from tests.models.tiny import noise_video
 
-PAIRING = ("gemma4", "gemma4_large", "gemma4_unified", "molmo2")  # all families that do
+PAIRING = (
+    "gemma4",
+    "gemma4_large",
+    "gemma4_unified",
+    "molmo2",
+)  # all families with masks over pairs of tokens
 METHODS = {"all tokens": None, "25 %": EveryNth(retention_ratio=0.25)}
 
 
 def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
-    """Most bytes at once while a question is answered, and the columns of the whole prompt."""
+    """Return the peak bytes of answering a question, and the columns of the whole prompt."""
     encoded = adapter.encode(noise_video(frames))
     parts = [*adapter.hf_model.parameters(), *adapter.hf_model.buffers()]
     parts += [encoded.tokens.features, *tensors_in(encoded.vision)]

@@ -28,7 +28,7 @@ def adapter(request, adapters):
 
 
 def tower_calls(adapter, call):
-    """Numbers of pixel input that each block-by-block run of the vision tower got."""
+    """Collect the size of the pixel input of each run of the vision tower."""
     sizes = []
     tower = adapter.layout.tower
     layers = next(m for m in tower.modules() if isinstance(m, torch.nn.ModuleList))
@@ -42,7 +42,7 @@ def tower_calls(adapter, call):
 
 
 def limit_parts(adapter, numbers, monkeypatch):
-    """Have the tower work on this many numbers at a time."""
+    """Limit the elements that the tower processes at a time."""
     monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
 
 
@@ -81,7 +81,7 @@ def tensors_in(output):
 
 
 def test_generate_lets_go_of_what_the_vision_side_made(adapter, monkeypatch):
-    """While the second token is made, none of the vision outputs is alive any more."""
+    """At the second token, no vision output is in memory any more."""
     core, name = adapter.layout.core, adapter.layout.vision_method
     original, made, alive = getattr(core, name), [], []
 
@@ -114,7 +114,7 @@ def added(adapter):
 
 
 def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
-    """Of all but the tokens' rows, which are their own."""
+    """All vision outputs are freed, except the rows of the tokens, which are copies."""
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
     more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
@@ -169,7 +169,7 @@ def growth(adapter, videos, call):
 
 
 def unbounded_windows(adapter, monkeypatch):
-    """Where a prompt is longer than a window, transformers makes masks of all pairs of tokens."""
+    """Avoid the masks over all pairs of tokens that transformers makes beyond a window."""
     if adapter.layout.windows:
         monkeypatch.setattr(adapter.text_config, "sliding_window", 2**20)
 
@@ -180,7 +180,7 @@ def own(adapter, *more):
 
 @pytest.mark.slow
 def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
-    """By the tower's output for all frames, not by what happens within it."""
+    """Encoding grows only by the tower's output, not by its activations."""
     kind = adapter.hf_model.config.model_type
     unbounded_windows(adapter, monkeypatch)
     if kind == "molmo2":
@@ -202,7 +202,7 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
 
 
 def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
-    """By what one layer makes of the prompt and the cache of all: nothing is square."""
+    """Answering grows by one layer's activations and the cache: nothing is quadratic."""
     unbounded_windows(adapter, monkeypatch)
 
     def answer(video, inputs):
@@ -218,7 +218,7 @@ def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
 
 @pytest.mark.parametrize("own", [False, True], ids=["adapter", "own pipeline"])
 def test_prefill_makes_one_row_of_logits(adapter, own):
-    """But for some models in their own pipeline, whose classes make those of all tokens."""
+    """Except for some model classes that always compute the logits of all tokens."""
     rows = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: rows.append(output.shape[1])

@@ -24,7 +24,7 @@ from tools.relevance_study.scores import ranks_agree
 
 ROOT = Path(__file__).parents[2]
 ASKED = ("what moves?", "a red")
-STEP = 2e-3  # of a token's distance to the mean
+STEP = 2e-3  # step size relative to a token's distance from the mean
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +251,7 @@ def test_a_stop_ends_the_work_and_leaves_nothing(qwen3, clips):
     assert hook_count(qwen3.hf_model) == hooks
 
 
-def test_a_stop_is_heard_within_the_backward_pass(qwen3, clips, monkeypatch):
+def test_stop_ends_the_backward_pass(qwen3, clips, monkeypatch):
     prompt, stop, stops = prompt_of(qwen3, clips), threading.Event(), []
     layers = prompt.layout.language_model.layers
     for layer in layers:
@@ -271,7 +271,7 @@ def test_a_stop_is_heard_within_the_backward_pass(qwen3, clips, monkeypatch):
 
 
 def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch):
-    """As kernels of quantized layers do that have no backward pass."""
+    """Like quantised layers whose kernels have no backward pass."""
     prompt = prompt_of(qwen3, clips)
     whole = AnsweredPrompt.log_probabilities
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", lambda self: whole(self).detach())
@@ -293,7 +293,7 @@ def test_a_model_that_is_not_in_this_process_is_refused():
         name, encode, generate = "recorded", None, None
 
         def check_can_answer(self):
-            """As of a model on a server."""
+            """Refuse, like a model on a server."""
 
     with pytest.raises(ModelError, match="needs a model that answers in this process"):
         gleanvid.relevance("nowhere.mp4", "what?", Recorded())

@@ -39,7 +39,7 @@ def test_a_rejected_row_hides_no_direction_from_later_rows():
     assert torch.allclose(found[[0, 2]], torch.stack([first, last]), atol=1e-3)
 
 
-def test_rows_of_nothing_are_rejected():
+def test_zero_rows_are_rejected():
     found, rejected = RowFilter(1e-4, 1e-30, 12, CPU).directions(torch.zeros(3, 5))
     assert rejected.all() and not found.any()
 

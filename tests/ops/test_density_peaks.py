@@ -1,4 +1,4 @@
-"""Laws of the clustering, and a plain reference that follows the definition point by point."""
+"""Invariants of the clustering, and a plain reference that follows the definition."""
 
 import math
 
@@ -54,7 +54,7 @@ def test_rows_in_chunks_give_what_the_whole_matrix_gives(monkeypatch):
     assert torch.equal(whole[0], chunked[0]) and torch.equal(whole[1], chunked[1])
 
 
-def test_far_points_are_still_told_apart():
+def test_densities_of_distant_points_keep_their_order():
     """Densities far below the smallest float32 keep their order."""
     features = points(30) * 100.0
     centers, _, score = density_peaks(features, 5, 4)

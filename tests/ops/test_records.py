@@ -1,4 +1,4 @@
-"""Records built from homes and weights, or from shares, apply as those say."""
+"""Records built from homes and weights, or from shares, reduce rows as expected."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Small work takes one thread, and nobody else's."""
+"""Small computations use one thread and leave the settings of other threads alone."""
 
 from threading import Thread
 

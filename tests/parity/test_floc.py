@@ -20,7 +20,7 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, RATIOS
 
 
 def missed(features, order):
-    """The most that any choice of ``order`` fell short of the best one at its time, and the sum."""
+    """Return by how much any choice in ``order`` fell short of the best gain, and the sum."""
     rows = features.double()
     rows = rows / rows.norm(dim=1, keepdim=True)
     cosine = rows @ rows.T
@@ -41,7 +41,7 @@ def centred(seed, grid):
 @pytest.mark.parametrize("shift", [0.0, 4.0])
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
 def test_every_choice_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
-    monkeypatch.setattr(floc, "_CHUNK", 50)  # so that there are several
+    monkeypatch.setattr(floc, "_CHUNK", 50)  # small enough for several chunks
     tokens = VideoTokens(shift + centred(seed, grid), grid)
     record = FLoC(ratio).compress(tokens)
     unit = torch.nn.functional.normalize(tokens.features, dim=-1)

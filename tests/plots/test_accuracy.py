@@ -1,4 +1,4 @@
-"""The picture shows the numbers it is given, all of them."""
+"""Accuracy figures show all the given numbers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is drawn are the numbers of the record or the metric, over the right axis."""
+"""Figures draw the values of records and metrics over the right axis."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def diagnosed(made):
 
 
 def later(values):
-    """Without the first unit and what is rounding."""
+    """Values without the first unit and without rounding noise."""
     return [math.nan, *(value if value >= metrics.ROUNDING else math.nan for value in values[1:])]
 
 
@@ -58,8 +58,8 @@ def test_each_budget_has_its_own_uniform_line():
     assert [line.y[0] for line in figure.data[3:]] == [5.0, 10.0]
 
 
-def test_keeping_everything_presses_no_other_line_together():
-    """Beside others it is left out where it can only be everything."""
+def test_uncompressed_runs_do_not_squash_the_scale():
+    """Runs with all tokens are left out if their curve is constant."""
     runs = [run("full", 1.0), run(), run("uniform")]
     for name in ("budget_figure", "spatial_iou_figure"):
         named = [line.meta for line in getattr(plots, name)(runs).data]

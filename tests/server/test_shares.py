@@ -1,4 +1,4 @@
-"""On a running server one visitor leaves uploads, disk and events to the others."""
+"""Per-visitor limits on uploads, disk and events of a running server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that send nothing are not waited for, and one visitor has so many connections."""
+"""Slow clients are disconnected, and connections per visitor are limited."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_visitor_has_so_many_connections_and_an_upgrade_takes_none(address, monk
         time.sleep(0.2)
         with connected(address) as line:
             line.sendall(UPGRADE)
-            assert line.recv(12) == b"HTTP/1.1 200"  # as if it had not asked for one
+            assert line.recv(12) == b"HTTP/1.1 200"  # the upgrade is ignored
     time.sleep(0.2)
     assert httpx.get(f"{address}/healthz").status_code == 200
 

@@ -88,9 +88,13 @@ def test_pairs_are_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert full.p_full is full.p_full_clips is ours.comparison is None
     assert ours.p_full == pytest.approx(mcnemar(VERDICTS[OURS], VERDICTS[FULL])) == 1.0
-    assert even.p_full == pytest.approx(2 / 32)  # five differ, all one way
-    assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)  # in three clips
-    assert even.comparison.mcnemar == pytest.approx(2 / 16)  # four differ, all one way
+    assert even.p_full == pytest.approx(2 / 32)  # five questions differ, all in one direction
+    assert even.p_full_clips == pytest.approx(
+        2 / 8, abs=0.02
+    )  # in three clips, all in one direction
+    assert even.comparison.mcnemar == pytest.approx(
+        2 / 16
+    )  # four questions differ, all in one direction
     assert even.comparison.sign_flip == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.difference.value == pytest.approx(4 / 8)
 
@@ -162,7 +166,7 @@ LARGE = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
 
 
 def graded(right):
-    """Rows in which a setup has the first so many of twenty questions right."""
+    """Rows in which a setup answers the first ``n`` of twenty questions right."""
     return {
         (item.id, setup.key): {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
         for setup, count in right.items()
@@ -234,7 +238,9 @@ def test_evidence_is_measured_four_ways_question_by_question():
     expected = {"kept": 0.4, "represented": 0.8, "reachable": 0.8, "moments": 0.75}
     assert means == pytest.approx(expected | {"things": (0.5 * 2 + 6) / 8})
     assert ours.evidence.correlations["things"] == pytest.approx(1)
-    assert math.isnan(ours.evidence.correlations["kept"])  # the same for every question
+    assert math.isnan(
+        ours.evidence.correlations["kept"]
+    )  # constant over questions, so there is no correlation
     whole = evidence_of_all(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert whole.means["things"].value == pytest.approx((means["things"] + 5 / 8) / 2)
     heads, _, *body = cells(evidence_table([ours, even], whole))

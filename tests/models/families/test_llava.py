@@ -14,7 +14,7 @@ from tests.models.tiny import noise_video
 
 
 def forms(method):
-    """The method as every published variant."""
+    """Every published variant of a method."""
     declared = declared_settings(method)
     share = {} if method is FullTokens else {"retention_ratio": 0.5}
     names = declared["variant"][2].choices if "variant" in declared else ()
@@ -31,8 +31,8 @@ def shown(adapter, frames):
     return inputs["pixel_values_videos"][0].sum(1)
 
 
-def test_what_is_cut_off_is_no_tokens(adapters):
-    """The margins of a wide picture never reach LLaVA-NeXT-Video."""
+def test_cropped_margins_have_no_tokens(adapters):
+    """LLaVA-NeXT-Video crops wide frames."""
     model = adapters["llava_next_video"]
     blank = np.zeros((1, 60, 150, 3), np.uint8)
     boxes = model.encode(Video.from_frames(blank)).tokens.rectangles

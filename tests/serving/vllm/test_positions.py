@@ -21,7 +21,7 @@ class Prompt:
     """A prompt before and after pruning, one entry a column."""
 
     whole: list[int]
-    stays: list[bool]  # of the columns of the whole
+    stays: list[bool]  # whether each column of the whole prompt is kept
     pruned: list[int]  # as the engine sizes it: placeholders of a video together in its first frame
     media: list[Medium]
     rows: list[torch.Tensor]  # what travels with each medium's rows
