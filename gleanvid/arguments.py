@@ -24,7 +24,7 @@ from gleanvid.video.reader import Backend
 
 
 class Picture(Protocol):
-    """An image of Pillow."""
+    """Protocol of a Pillow image."""
 
     def convert(self, mode: str) -> Any:
         """Return the picture in another mode, such as "RGB"."""

@@ -93,7 +93,7 @@ class Compression:
 
     @property
     def num_kept(self) -> int:
-        """B: tokens that stay."""
+        """B: number of kept tokens."""
         return len(self.keep)
 
     @property

@@ -47,7 +47,7 @@ def wheel(tmp_path_factory):
     left_out = shutil.ignore_patterns("__pycache__", "docs")
     for name in ("gleanvid", "components", "assets"):
         shutil.copytree(ROOT / name, folder / name, ignore=left_out)
-    (folder / "assets" / "docs").mkdir()  # what `make docs` leaves there, in small
+    (folder / "assets" / "docs").mkdir()  # a minimal stand-in for the output of `make docs`
     (folder / "assets" / "docs" / "index.html").write_text("<h1>Documentation</h1>")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
@@ -59,12 +59,14 @@ def wheel(tmp_path_factory):
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
     """A new environment with the wheel; other packages are those of this environment."""
-    folder = tmp_path_factory.mktemp("empty") / ".venv"  # a hidden folder, as environments are
+    folder = tmp_path_factory.mktemp("empty") / ".venv"  # hidden, like most environments
     venv.create(folder, with_pip=False, symlinks=True)
     paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)}, scheme="venv")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     run(*pip, "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel), cwd=folder)
-    beside = Path(paths["purelib"]) / "packages_of_others.pth"  # its own .pth files are not read
+    beside = (
+        Path(paths["purelib"]) / "packages_of_others.pth"
+    )  # .pth files in that folder are not processed
     beside.write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")
     return folder
 

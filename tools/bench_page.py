@@ -35,7 +35,7 @@ from tests.browser.steps import answered, notice, slider
 
 ROUNDS = 30
 STOP_AFTER_S = (0.05, 0.15, 0.3, 0.6, 1.0)
-VISITS = 5  # by a new browser to a new server
+VISITS = 5  # visits, each by a new browser to a new server
 SEEN = """() => {
   const answers = [...document.querySelectorAll(".gv-pane .gv-reply")];
   const shown = document.querySelector(".gv-viewer[data-state=ready]") && answers.length === 2;

@@ -43,9 +43,9 @@ from gleanvid.video import read_video
 ENCODER = "mobilenet_v2"
 RATIOS = (0.25, 0.15, 0.10, 0.05)
 STABILITY_RATIO = 0.10  # the two copies of a clip are compressed at this ratio alone
-FRAMES, PIXELS = 16, 256 * 256  # of a clip; of a frame, about 8 x 8 tokens
+FRAMES, PIXELS = 16, 256 * 256  # frames per clip; most pixels per frame, about 8 x 8 tokens
 SIDE = 480  # longest side that frames are decoded at, in pixels
-CRF = 28  # of the H.264 copy: visibly coarser than a camera's
+CRF = 28  # quality of the H.264 copy, visibly worse than a camera's
 PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}  # compared; -1: less is better
 KEYS = ("clip", "method", "ratio")
 COLUMNS = (

@@ -53,7 +53,7 @@
   function show(button) {
     const row = button.closest(".gv-examples");
     const [inner, outer] = [button.getBoundingClientRect(), row.getBoundingClientRect()];
-    const FADE = 40; // of the row's ends; see style.css
+    const FADE = 40; // pixels at both ends of the row that fade; see style.css
     if (inner.left < outer.left) row.scrollLeft += inner.left - outer.left - FADE;
     else if (inner.right > outer.right) row.scrollLeft += Math.min(inner.right - outer.right + FADE, inner.left - outer.left);
   }

@@ -123,7 +123,7 @@
       mount({ ...scope, ...fixed });
     } catch (error) {
       console.error(error);
-      const blank = scope.element.querySelector(".gv-blank"); // of the viewer
+      const blank = scope.element.querySelector(".gv-blank"); // placeholder shown until the viewer is mounted
       if (blank) blank.textContent = "The viewer did not load. Load the page again.";
     }
   };

@@ -10,7 +10,7 @@
   const OF_B = /^(retention_ratio|compressor|frames|pixels|from|to|model)$|\./;
 
   const query = new URLSearchParams(location.search); // the address, as it is about to be written
-  const defaults = new Map(); // by key in a link
+  const defaults = new Map(); // default of each setting, by its key in a link
   const current = new Map(); // the last value of each setting
   let packed = []; // link key of each gathered widget; "": the widget holds several settings; null: not in links
   let folded = new Set(); // keys of the settings under "More settings"

@@ -23,7 +23,7 @@ class Compare {
   blind = false;
   /** @type {Map<string, any>} */
   settings = new Map(); // settings changed since the page was loaded, by name in a link
-  axes = { Cost: "flops", Quality: "words" }; // of the figure
+  axes = { Cost: "flops", Quality: "words" }; // choices for the figure's axes
   #drawn = 0; // width at which the figure was drawn
 
   /** @param {HTMLElement} place */

@@ -9,7 +9,7 @@ const SAID_MS = 6000;
 
 export class Changes {
   /** @type {Int8Array | null} */
-  marks = null; // by token: 1 came, -1 went
+  marks = null; // change of each token: 1 added, -1 removed
   #timer = 0;
 
   /** @param {import("./viewer.js").Viewer} viewer */

@@ -10,7 +10,7 @@ const TALL = 28; // most pixels of a small frame
 const [LEAST, MOST] = [20, 96]; // smallest and largest width of a small frame in pixels; frames that would be smaller scroll
 const GAP = 2;
 const SHADE = 0.85;
-const COLUMNS = 64; // of the canvas on which the frames of a side are kept
+const COLUMNS = 64; // columns of the canvas that caches the small frames of a side
 const SHARPEST = 2; // most screen pixels per page pixel
 
 // Colour of a token by view, as in looks.js, where no heat colours it.

@@ -7,9 +7,9 @@ import {
   A_COLOUR, B_COLOUR, DARK, GROUP_COLOURS, MAGMA, paintBorders, paintCells, paintCrosses, paintDisc, paintHatch,
 } from "./paint.js";
 
-const EDGE = [["rgb(0 0 0 / 55%)", 3], ["#fff", 1.5]]; // of what is kept, over any picture
+const EDGE = [["rgb(0 0 0 / 55%)", 3], ["#fff", 1.5]]; // outline of kept tokens, visible on any frame
 const MERGED = 0.55; // how dark what another token took in is, of what is dropped
-export const SHADES = { kept: null, merged: [...DARK, MERGED], dropped: DARK }; // by fate
+export const SHADES = { kept: null, merged: [...DARK, MERGED], dropped: DARK }; // shade of a token by its fate
 
 export const LOOKS = {
   // One line around connected tokens, the rest dimmed; the line stays where nothing is dimmed.

@@ -30,7 +30,7 @@ class Recipe:
     compressor: Compressor
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    asks: bool = True  # else the model answers nothing, and the code compresses the clip alone
+    asks: bool = True  # False: the model answers no questions, so the code only compresses the clip
     span: tuple[float | None, float | None] = (None, None)  # first and last second of the clip
 
     @property

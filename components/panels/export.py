@@ -42,7 +42,7 @@ API = (
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
-EXPORTS = 8  # of a kind at the same time: more than the events that one address may have
+EXPORTS = 8  # concurrent exports of a kind; more than one visitor may have events
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as A."

@@ -108,7 +108,9 @@ class LinkPanel(Panel):
         menu = named["model"]
         back, first = restore.restored(engine, text, changes.get(menu, menu.value)), None
         is_gone = "clip" not in query and (back is None or back.path is None)
-        if is_gone and changes.get(menu) == PHOTOS:  # it was for a clip that is gone
+        if (
+            is_gone and changes.get(menu) == PHOTOS
+        ):  # the photo encoder was chosen for a clip that is gone
             del changes[menu]
         if menu in changes:  # loaded since this server started, maybe
             changes[menu] = gr.update(value=changes[menu], choices=list(menu.choices))

@@ -90,13 +90,13 @@ def owner(user: gr.Request) -> str:
 class Inputs:
     """The widgets that a request is made of."""
 
-    settings: Mapping[str, Any]  # by key in a link
+    settings: Mapping[str, Any]  # widgets by their key in a link
     parts: Sequence[MethodSettings]  # settings of methods that differ from their default
-    defaults: Mapping[str, Any]  # of the settings of methods, by key in a link
+    defaults: Mapping[str, Any]  # defaults of the methods' settings, by key in a link
     question: gr.Textbox
     pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
     runs: gr.State  # ids of the runs on show: B, A, then others
-    habits: Mapping[str, gr.Checkbox]  # by field of Habits
+    habits: Mapping[str, gr.Checkbox]  # checkboxes by field of Habits
     examples: Mapping[str, Example]  # by path
     recordings: Mapping[str, Entry]  # by the name of the recorded model
     gathered: Gathered  # values of all settings, of the question and of A
@@ -122,7 +122,7 @@ class Inputs:
         return event(handler, inputs, list(outputs), **how)
 
     def read(self, values: Values) -> Values:
-        """Return the inputs of :meth:`when` by widget, the gathered ones among them."""
+        """Return all inputs of an event by widget, including the gathered values."""
         return {**values, **self.gathered.read(values[self.gathered.box])}
 
     def by_key(self, values: Values) -> dict[str, Any]:

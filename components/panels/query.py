@@ -14,7 +14,13 @@ from ..session.examples import Example
 from ..session.request import LONGEST, RATIO, pinned_settings
 from .controls import MethodSetting
 
-VIEWS = ("kept", "heat", "ab", "groups", "original")  # of the viewer, which reads its own
+VIEWS = (
+    "kept",
+    "heat",
+    "ab",
+    "groups",
+    "original",
+)  # views of the viewer, which reads this parameter itself
 SHOWN_CHARS = 40  # of an invalid value quoted in a message
 SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
 

@@ -18,7 +18,7 @@ from .work.recorded import PREFIX
 
 PASSES = 5  # most passes, the answer itself included
 PASSES_S = 2.0  # most seconds of all passes together
-PARTS = ("decode", "encode", "compress", "prefill")  # of the time to the first token, in order
+PARTS = ("decode", "encode", "compress", "prefill")  # stages of the time to first token, in order
 
 
 def can_repeat(model: str) -> bool:

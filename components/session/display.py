@@ -76,9 +76,9 @@ class Answer(TypedDict):
     caveat: str
     question: str
     ttft_s: float | None
-    parts: list[tuple[str, float]]  # of the time to the first token: name, seconds
+    parts: list[tuple[str, float]]  # (name, seconds) of the stages up to the first token
     flops_saved: float | None
-    labels: NotRequired[list[Label]]  # of an encoder, in place of words
+    labels: NotRequired[list[Label]]  # labels of an encoder, in place of a text
     tokens_per_s: float | None
     model: NotRequired[str]  # the answering model, if it is not the page's
 

@@ -165,7 +165,7 @@ class Sides:
 
     @property
     def reference(self) -> Compressor:
-        """The compressor of A."""
+        """The compressor of side A."""
         return from_settings(self.pinned or ALL_TOKENS)
 
     def are_answered_by(self, run: Run) -> bool:

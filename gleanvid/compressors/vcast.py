@@ -68,7 +68,7 @@ class VCast(Compressor):
         return Compression.pruned(keep, tokens.grid, {"score": score.flatten()}, trace)
 
     def _budgets(self, weights: Tensor, tokens: VideoTokens) -> Tensor:
-        """int64 [T]."""
+        """Budgets of all units, int64 [T]."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if self.exact:
             total = self.budget(tokens)

@@ -80,7 +80,7 @@ class VidCom2(Compressor):
         return (self.retention_ratio * (1.0 + weights - weights.mean())).clamp(max=1.0)
 
     def _budgets(self, shares: Tensor, tokens: VideoTokens) -> Tensor:
-        """int64 [T]."""
+        """Budgets of all frames, int64 [T]."""
         quotas = shares * tokens.tokens_per_unit
         if not self.exact:
             return quotas.round().long().clamp(min=1)

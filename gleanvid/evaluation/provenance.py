@@ -29,7 +29,7 @@ class Machine(TypedDict):
     cpu: str
     cpu_cores: int | None
     threads: int
-    load_average: float | None  # of the last minute, from all programs
+    load_average: float | None  # load of the machine over the last minute
     system: str
     python: str
     versions: dict[str, str]

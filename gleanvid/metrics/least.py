@@ -166,7 +166,7 @@ class Least:
         return failed, min(kept, default=most)
 
     def _tokens(self, ratio: float) -> int:
-        return math.floor(ratio * self.num_tokens + 1e-9)  # as Compressor.budget
+        return math.floor(ratio * self.num_tokens + 1e-9)  # rounded as in Compressor.budget
 
     def _ratio(self, count: int) -> float:
         """Return the shortest decimal ratio that gives this number of tokens."""

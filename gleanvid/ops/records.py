@@ -106,7 +106,9 @@ def shared_record(
     ).coalesce()
     (row, source), weight = mixing.indices(), mixing.values()
     order = torch.sort(weight, stable=True, descending=True).indices
-    order = order[torch.sort(source[order], stable=True).indices]  # by token, its heaviest first
+    order = order[
+        torch.sort(source[order], stable=True).indices
+    ]  # sorted by token, largest weight first
     first = torch.ones_like(order, dtype=torch.bool)
     first[1:] = source[order[1:]] != source[order[:-1]]
     main = order[first]

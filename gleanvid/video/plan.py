@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 MAX_PIXELS = 8192 * 4320  # a frame larger than 8K is refused from the header
-MAX_DECODED_PIXELS = 2**36  # of all frames that a reading has to decode: minutes of 4K
+MAX_DECODED_PIXELS = 2**36  # most pixels of all frames to decode for one request: minutes of 4K
 MAX_DURATION_S = 6 * 3600.0
-MAX_RESULT_BYTES = 4 * 2**30  # of the sampled frames together
-_SLACK_S = 1e-4  # by which a frame may miss the end of a part
-MAX_THREADS = 4  # of a decoder; each holds frames of its own
+MAX_RESULT_BYTES = 4 * 2**30  # most bytes of the sampled frames together
+_SLACK_S = 1e-4  # tolerance at the end of a time span
+MAX_THREADS = 4  # most threads of a decoder; each buffers frames
 
 
 class UnreadableVideoError(Exception):

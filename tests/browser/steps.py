@@ -69,7 +69,7 @@ def reply(page, side: str):
 
 
 def name(page, side: str) -> str:
-    """The title of a side."""
+    """Return the title of a side of the viewer."""
     return page.locator(f"[data-pick={side}] option:checked").text_content()
 
 

@@ -124,10 +124,10 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(lasting, fresh, clips):
 
 
 def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit):
-    visit.get_by_label("Ask again while tuning").uncheck()  # what is asked late would be counted
+    visit.get_by_label("Ask again while tuning").uncheck()  # a late live question would be counted
     more(visit)
     box = visit.get_by_label("number input for Frames")
-    box.fill("4")  # as many as fit into the second that the clip lasts
+    box.fill("4")  # fits into the clip, which lasts a second
     box.press("Enter")
     box.blur()
     says(visit, "of 2 ·")

@@ -179,7 +179,9 @@ def test_cost_against_quality_stands_below_with_a_point_and_a_name_for_every_met
     tab(page, "Compare")
     names = page.locator(".gv-picture .gv-named").all_text_contents()
     assert set(names) == {method.removesuffix(" 10 %") for method in METHODS if method != FAILED}
-    assert page.locator(".gv-picture g").count() == 2 * len(names)  # of its quality and its cost
+    assert page.locator(".gv-picture g").count() == 2 * len(
+        names
+    )  # two markers per method: quality and cost
 
 
 def test_every_curve_is_drawn_and_follows_the_viewer(page):

@@ -99,7 +99,7 @@ def test_stop_ends_the_answer_and_frees_the_model(visit, library):
         notice(visit, "Stopped")
         visit.wait_for_selector("#gv-stop[disabled]", state="attached")
         assert visit.is_enabled("#gv-ask") and visit.locator(RUNNING).count() == 0
-        assert "word3" in reply(visit, "b").inner_text()  # as far as it came
+        assert "word3" in reply(visit, "b").inner_text()  # the partial answer stays
     finally:
         library.words = 8
     ask(visit, "And again?")

@@ -57,7 +57,7 @@ def test_everything_works_from_the_keyboard(page):
     press(" ")
     assert page.get_attribute(".gv-play", "aria-label") == "Play"
     choose(page, a=PRUNED, b=OTHER)
-    press("5")  # of the views on the page: Groups is hidden
+    press("5")  # fifth visible view, as Groups is hidden
     assert page.is_checked("input[value=original]")
     assert page.errors == []
 

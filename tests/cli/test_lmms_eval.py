@@ -58,7 +58,9 @@ def test_questions_that_failed_and_results_that_are_missing_show_in_the_exit_cod
     assert run({"throughput": {"avg_failed": 2.0}}, "--model_args", "pretrained=a")[0] == 1
     assert "questions failed and count as wrong" in capfd.readouterr().err
     assert run({"throughput": {"avg_failed": 0.0}}, "--model_args", "pretrained=a")[0] == 0
-    assert run(None, "--model_args", "pretrained=a")[0] == 1  # those of before do not count
+    assert (
+        run(None, "--model_args", "pretrained=a")[0] == 1
+    )  # results of the previous run do not count
     assert "ended without results" in capfd.readouterr().err
 
 

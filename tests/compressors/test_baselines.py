@@ -12,7 +12,7 @@ from gleanvid.compressors.random import Random
 from gleanvid.compressors.uniform import Uniform
 from tests.compressors.forms import noise
 
-GRIDS = [  # of the built-in model and of the registry's families at their usual sizes
+GRIDS = [  # token grids of the built-in model and of the registry's families
     *((16, 10, 10), (32, 14, 14), (64, 13, 13), (32, 16, 16), (16, 12, 20), (16, 20, 12)),
     *((16, 24, 42), (32, 18, 32), (16, 9, 16), (8, 8, 8), (10, 7, 13), (1, 14, 14)),
 ]
@@ -35,7 +35,7 @@ def spread(counts):
 def favours_nothing(mask):
     over_clip = [mask.sum(dims) for dims in ((1, 2), (0, 2), (0, 1))]
     assert max(map(spread, over_clip)) <= 1
-    assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2  # of every unit
+    assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2  # within every unit
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ def all_things():
     return [(scene, thing) for scene in all_scenes() for thing in scene.things]
 
 
-SEED_1 = {  # by version: digests of 120 scenes and of their questions, mean grey levels of 4 clips
+SEED_1 = {  # version -> digests of 120 scenes and their questions, mean grey levels of 4 clips
     1: ("ae1ce5bd33b87e52", "d2687488f6943862", [88.778, 175.46, 113.675, 75.648]),
     2: ("11828af5a64005f8", "01131b38634d0fbd", [41.21, 71.131, 146.918, 150.285]),
 }

@@ -61,7 +61,7 @@ LATER = {
     "gemma4_unified",
     "minicpmv",
     "molmo2",
-}  # without a usable class in transformers 5.17
+}  # families without a usable class in transformers 5.17
 ALL = list(FAMILIES | RECURRENT)
 if parse(transformers.__version__) < parse("5.23"):
     FAMILIES = {family: FAMILIES[family] for family in FAMILIES if family not in LATER}

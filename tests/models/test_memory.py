@@ -193,7 +193,7 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
             encoded = adapter.encode(video)
         return live.peak, len(encoded.tokens)
 
-    copies = kind == "smolvlm"  # it picks the frames that are not 0
+    copies = kind == "smolvlm"  # SmolVLM copies the frames that are not zero
     videos = list(short_and_long(adapter))
     for limit, bounded in ((1, True), (2**62, False)):
         limit_parts(adapter, limit, monkeypatch)
@@ -211,7 +211,9 @@ def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
             answer = adapter.generate(encoded, "what?", QUARTER, Sampling(2))
         return live.peak, answer.prompt_tokens
 
-    most = 60 if adapter.layout.recurrent else 24  # its kernels in torch alone hold every step
+    most = (
+        60 if adapter.layout.recurrent else 24
+    )  # the pure torch kernels of recurrent layers keep every step
     grown, _ = growth(adapter, short_and_long(adapter), answer)
     assert 0 < grown <= most
 

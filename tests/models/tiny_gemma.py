@@ -95,7 +95,7 @@ def gemma4_large(directory: Path) -> None:
 
 
 def gemma4_unified(directory: Path) -> None:
-    """Without a tower."""
+    """A tiny random Gemma 4 without a vision tower."""
     more = {name: LARGE[name] for name in LARGE if name != "hidden_size_per_layer_input"}
     _gemma4(UNIFIED, BLIND, more, directory)
 

@@ -48,7 +48,11 @@ def details(units, width):
     [
         (noise, 96, [9, 4, 6, 2, 8, 3, 5, 7, 4, 6, 5]),
         (noise, 96, [0, 0, 9, 4, 0, 6, 2, 8, 3, 0, 5]),  # some units have no budget
-        (details, 200, [12, 12, 12] * 4),  # what is new is a hundredth of what repeats
+        (
+            details,
+            200,
+            [12, 12, 12] * 4,
+        ),  # new content has a hundredth of the norm of repeated content
         (noise, 24, [9, 8, 7, 6, 5, 6, 7, 8, 9, 8, 7]),  # the basis becomes full
         (
             repeats,

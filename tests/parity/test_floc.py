@@ -26,7 +26,7 @@ def missed(features, order):
     cosine = rows @ rows.T
     cover, left, short = torch.full_like(cosine[0], -math.inf), torch.ones(len(rows)).bool(), 0.0
     for choice in order:
-        sums = torch.maximum(cosine, cover).sum(dim=1)  # with each token chosen next
+        sums = torch.maximum(cosine, cover).sum(dim=1)  # objective if each token were chosen next
         short = max(short, float(sums[left].max() - sums[choice]))
         cover, left[choice] = torch.maximum(cover, cosine[choice]), False
     return short, float(cover.sum())

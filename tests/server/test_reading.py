@@ -164,7 +164,7 @@ def seconds(target, path, asks):
         yield time.monotonic() - start
 
 
-def test_clip_of_huge_frames_keeps_nobody_waiting(tmp_path, monkeypatch):
+def test_decoding_huge_frames_does_not_block_others(tmp_path, monkeypatch):
     """A GIF of 60 frames of 8000 x 4000 pixels takes minutes to decode."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     with running(serving.PUBLIC, Engine(loading.LocalBackend({}))) as url:
@@ -176,7 +176,7 @@ def test_clip_of_huge_frames_keeps_nobody_waiting(tmp_path, monkeypatch):
         while not (decoders := alive(b"gleanvid.video.isolation.worker")):
             time.sleep(0.02)
         meanwhile = max(seconds(one, short, 3))
-        assert alive(b"gleanvid.video.isolation.worker")  # it is still read
+        assert alive(b"gleanvid.video.isolation.worker")  # the clip is still being decoded
         for decoder in decoders:
             with suppress(ProcessLookupError):
                 os.kill(decoder, signal.SIGKILL)

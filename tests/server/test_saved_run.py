@@ -107,7 +107,7 @@ def largest(folder):
 def opened(path):
     """Return the error message of opening a run, and the peak MiB it took."""
     gc.collect()
-    serving.free_memory()  # what earlier tests have freed would be taken first, and not be seen
+    serving.free_memory()  # else freed memory would be reused, and the peak not rise
     try:
         Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     except OSError:

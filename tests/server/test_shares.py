@@ -14,7 +14,19 @@ from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend, write_clip
 from tests.server.running import running
 
-ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]  # of /ask, in order
+ARGUMENTS = [
+    "What?",
+    "gleanvid",
+    0.25,
+    "",
+    8,
+    None,
+    0,
+    0.0,
+    8,
+    1.0,
+    0,
+]  # arguments of /ask, in order
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +82,10 @@ def address(slow):
 
 def test_uploads_beyond_the_limit_are_refused(address):
     assert upload(address, bytes(900_000)).status_code == 200
-    assert upload(address, bytes(1_100_000)).status_code == 413  # one file: Gradio
-    assert upload(address, *[bytes(900_000)] * 3).status_code == 413  # one upload: the guard
+    assert upload(address, bytes(1_100_000)).status_code == 413  # Gradio's limit for one file
+    assert (
+        upload(address, *[bytes(900_000)] * 3).status_code == 413
+    )  # the guard's limit for one upload
 
 
 def test_address_of_an_upload_does_not_follow_from_its_content(address):

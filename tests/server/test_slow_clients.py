@@ -83,7 +83,7 @@ UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-versio
 
 def test_visitor_has_so_many_connections_and_an_upgrade_takes_none(address, monkeypatch):
     monkeypatch.setattr(connections, "PER_VISITOR", 3)
-    time.sleep(1.5)  # those of the other tests are gone
+    time.sleep(1.5)  # wait until connections of other tests are closed
     lines = [connected(address) for _ in range(5)]
     assert lines[-1].recv(12) == b"HTTP/1.1 503"
     for line in lines:

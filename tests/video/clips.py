@@ -69,7 +69,7 @@ def write_clip(
 
 @contextmanager
 def usual_priority() -> Iterator[None]:
-    """SVT-AV1 called by root leaves its caller ahead of all else on the machine, for ever."""
+    """Restore the priority: SVT-AV1, called by root, leaves its caller at real-time priority."""
     try:
         yield
     finally:

@@ -46,7 +46,7 @@ def test_damaged_file_gives_only_sound_frames_with_a_note(sound, damage):
     assert video.notes
     assert "damaged" in video.notes[-1] or "cut short" in video.notes[-1]
     if damage == "hole":
-        assert video.indices[-1] == 119  # what comes after the damage is used
+        assert video.indices[-1] == 119  # frames after the damage are used
 
 
 def test_cut_matroska_file_notes_how_much_is_there(tmp_path):

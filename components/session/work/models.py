@@ -1,4 +1,4 @@
-"""The models in memory."""
+"""Keeps loaded models in memory, up to a limit."""
 
 from __future__ import annotations
 

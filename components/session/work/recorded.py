@@ -41,7 +41,7 @@ class Entry:
     title: str
     recorded_with: str  # the model's own name
     questions: tuple[str, ...]
-    licence: str  # of clip and weights
+    licence: str  # licences of clip and weights
 
     @property
     def label(self) -> str:

@@ -46,7 +46,7 @@ class Glimpse(Benchmark):
         "count"  # "count" needs every object once and would dominate the mean
     )
     num_frames: ClassVar[int] = 32
-    version: ClassVar[int] = 1  # of the world
+    version: ClassVar[int] = 1  # version of the world
     per_family: ClassVar[int] = _PER_CLIP  # most questions of one family about one clip
 
     split: str = "test"

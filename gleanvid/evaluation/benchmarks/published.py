@@ -20,7 +20,7 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.reader import Rounding
 
-LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # by model type, in 0.7.3
+LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # model type -> system message of LMMs-Eval 0.7.3
     ("qwen3_vl", "qwen3_vl_moe"), "You are a helpful assistant."
 )
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")

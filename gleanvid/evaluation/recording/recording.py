@@ -29,7 +29,7 @@ from gleanvid.types import Video, VideoTokens
 from gleanvid.video.isolation.bounds import fits
 
 MAX_BYTES = 4 * 2**30
-MAX_FRAME_BYTES = 2 * 2**30  # of all frames, decoded
+MAX_FRAME_BYTES = 2 * 2**30  # limit for all decoded frames
 MAX_FEATURE_BYTES = 2 * 2**30  # most bytes of features that have to be converted
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256

@@ -139,7 +139,7 @@ def compress_clip(
 
 
 def _left(clips: Clips, job: Job, folder: Path, journal: Journal) -> list[tuple[str, Path]]:
-    """Clips without a finished row, or whose file is gone."""
+    """Return the clips without a finished row, or whose file is missing."""
     return [
         (name, path)
         for name, path in clips.items()

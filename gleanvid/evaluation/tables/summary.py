@@ -33,7 +33,7 @@ from gleanvid.evaluation.tables.statistics import (
     sign_flip,
 )
 
-Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
+Rows = Mapping[tuple[str, str], AnswerRow]  # (item id, setup key) -> row
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class TrainSettings:
     past_weight: float = 0.5  # weight of the loss on what has happened at its place
     pointing_weight: float = 0.3  # weight of the loss on questions that find their evidence
     look_every: int = 1  # steps; between them the vision tower is not trained, which saves time
-    bfloat16: bool = True  # where the device computes in it
+    bfloat16: bool = True  # use bfloat16 if the device supports it
     start_from: str = ""  # model directory a run begins with
     first_step: int = 0  # first step of the curriculum, for a run that begins with trained weights
 

@@ -28,7 +28,7 @@ STRIDE = 32  # pixels along a side of a token
 FRAME_PIXELS = 448 * 448  # default pixels of a frame: about 14 x 14 tokens
 WINDOW = 6  # tokens along a side of a labelled window; smaller windows give mostly wrong labels
 LIKELY = 0.5  # probability from which a label counts
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # normalisation of ImageNet
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def test_missing_runs_are_named():
     (begun, whole), (_, some), (_, gone) = drawn(kept), drawn(kept, "gone"), drawn("gone")
     assert begun == {notice: {"text": "Measuring 1 method…", "kind": "quiet"}}
     assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
-    known = ("budget", "novelty", "spatial_iou")  # of one run whose features are gone
+    known = ("budget", "novelty", "spatial_iou")  # figures that need no features
     assert [some[plot]["visible"] for plot in plots] == [name in known for name in FIGURES]
     assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}

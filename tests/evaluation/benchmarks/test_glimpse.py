@@ -88,7 +88,7 @@ def test_evidence_stands_on_the_object_that_is_asked_about(items):
     assert all(0 < mask.any(0).float().mean() < 0.5 for mask in shown)
     flash = next(item for item in items if item.groups == ("flash",))
     units = SHORT.evidence(flash, tokens).view(8, -1).any(1)
-    assert units.sum() <= 2  # it lasts a unit or two
+    assert units.sum() <= 2  # the event lasts one or two units
 
 
 def test_several_seeds_share_the_limit_and_each_goes_on_where_a_smaller_one_ended():

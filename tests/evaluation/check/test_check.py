@@ -78,7 +78,7 @@ def shifted(change):
 
 def wrong_position(made):
     moved = made["position_ids"].clone()
-    moved[..., 10] += 1  # one of many
+    moved[..., 10] += 1  # shift one position
     return {"position_ids": moved}
 
 

@@ -51,7 +51,9 @@ def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_pa
         (answer,) = served.answers([served.prompt(model, QUESTION, [clip])], chunk)
         if dtype == "float32":
             assert answer.kept == expected.kept and answer.tokens == expected.tokens
-        same = engine.FixedChoice(keep=tuple(answer.kept[0]))  # where rounding chose otherwise
+        same = engine.FixedChoice(
+            keep=tuple(answer.kept[0])
+        )  # for tokens that rounding chose differently
         expected = engine.by_transformers(model, same, QUESTION, [clip])
         assert torch.equal(answer.positions, expected.positions)
         pairs = zip(answer.tokens, expected.tokens, answer.logprobs, expected.logprobs, strict=True)
