@@ -75,7 +75,7 @@ def compressor_page(facts: Facts, folder: Path) -> str:
 
 
 def mask(facts: Facts, folder: Path) -> str:
-    """The picture that :func:`draw_masks` made of a method, with a caption."""
+    """Markdown of a method's image from :func:`draw_masks`, with a caption."""
     for ratio in (1.0, *RATIOS):
         file = masks_file(facts.name, ratio)
         if (folder / file).exists():

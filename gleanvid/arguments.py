@@ -27,7 +27,7 @@ class Picture(Protocol):
     """Protocol of a Pillow image."""
 
     def convert(self, mode: str) -> Any:
-        """Return the picture in another mode, such as "RGB"."""
+        """Return the image in another mode, such as "RGB"."""
 
 
 Clip = str | Path | Video | np.ndarray | Picture  # see ``gleanvid.ask``

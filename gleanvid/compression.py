@@ -135,7 +135,7 @@ class Compression:
         return (self._map().to(rows.device) @ rows.float()).to(rows.dtype)
 
     def _map(self) -> Tensor:
-        """sparse [K, L]: what each kept row is made of."""
+        """sparse [K, L]: weights of the tokens in each kept row."""
         if self.mixing is not None:
             return self.mixing
         taken = torch.nonzero(self.group >= 0).squeeze(1)

@@ -177,7 +177,7 @@ class VideoTokens:
 
     @classmethod
     def from_grid(cls, features: Tensor) -> VideoTokens:
-        """Tokens of features [T, rows, columns, D]. Raises ``ValueError`` and ``TypeError``.
+        """Return tokens from features [T, rows, columns, D]. Raises ``ValueError``, ``TypeError``.
 
         >>> len(VideoTokens.from_grid(torch.rand(2, 3, 4, 8)))
         24

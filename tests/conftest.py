@@ -81,7 +81,7 @@ def pytest_collection_finish():
 def _settled():
     yield
     settle()
-    if hasattr(os, "sched_getscheduler"):  # Linux; else tests beside this one would starve
+    if hasattr(os, "sched_getscheduler"):  # on Linux, so that other tests do not starve
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 

@@ -77,7 +77,7 @@ def test_launch_options_share_nothing():
     assert options["show_error"] is False and options["max_file_size"]
 
 
-def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
+def test_only_assets_and_files_of_visitors_are_served(monkeypatch):
     root = serving.ROOT
     beside = {str(path) for path in root.iterdir()} - {str(root / "assets")}
     monkeypatch.setenv("GRADIO_TEMP_DIR", "/visitors")

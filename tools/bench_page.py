@@ -43,7 +43,7 @@ SEEN = """() => {
   return shown && answers.every(read) && performance.now();
 }"""
 BOX = "() => document.querySelector('textarea')?.checkVisibility() && performance.now()"
-# The title of B names the share that is shown; it is written in the frame that draws the masks.
+# The title of B contains the shown ratio; it is updated together with the masks.
 WATCH = """() => {
   const slider = document.querySelector("input[aria-label^='range slider for Retention']");
   const title = document.querySelector("[data-pick=b] select");

@@ -120,7 +120,7 @@ def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
 
 
 def _standing(folder: str) -> str:
-    """The list below the paired table of an evaluation."""
+    """Return the list below the paired table of an evaluation."""
     text = (RESULTS / folder / "table.md").read_text(encoding="utf-8")
     return text.partition("GleanVID by ratio")[2].split("\n\n")[1]
 
@@ -188,7 +188,7 @@ def _interval(row: Mapping[str, Any], key: str) -> str:
 
 
 def question_sets() -> str:
-    """The questions of each folder, and what is right with all tokens and at 15 %."""
+    """The questions of each folder, and the accuracy with all tokens and at 15 %."""
     rows = []
     for folder in ("glimpse", "glimpse-ablations", "glimpse-all", "glimpse-full"):
         full = _full(folder)

@@ -68,7 +68,7 @@ def visiting(browser: Any, url: str, size: tuple[int, int], mode: str) -> Iterat
 
 
 def show(page: Any, name: str) -> None:
-    """Open a tab and wait until it has come to rest; Compare compares."""
+    """Open a tab and wait until it is stable; in Compare, run the comparison."""
     tab(page, name)
     if name == "Compare":
         page.click("#gv-compare-start")

@@ -89,7 +89,7 @@ def act(kind: str, target: Target, session: str, draw: random.Random) -> None:
 
 
 def measured(process: int, folder: Path) -> dict[str, float]:
-    """What the server's process and its folder hold now."""
+    """Measure the memory, files and threads of the server's process, and its folder."""
     root = Path(f"/proc/{process}")
     pages = int((root / "statm").read_text().split()[1])
     children = [
@@ -109,7 +109,7 @@ def measured(process: int, folder: Path) -> dict[str, float]:
 def soak(
     url: str, process: int, folder: Path, actions: int, warm: int, most_s: float
 ) -> dict[str, Any]:
-    """Let all sessions do ``ROUND`` things each, then measure at rest, until all is done.
+    """Let all sessions do ``ROUND`` actions each, then measure at rest; repeat to the end.
 
     What work in hand takes is not measured: it depends on the moment by 100 MiB.
     """

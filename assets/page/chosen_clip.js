@@ -27,7 +27,7 @@
   gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);
 
   // The clip that was chosen, else the one in the viewer. If it has no thumbnail, the upload button
-  // one's own bears its name.
+  // shows its name.
   let marked = "";
   gleanvid.markClip = () => { if (marked) mark(marked); };
   function mark(name) {

@@ -4,7 +4,7 @@
   const COPIED_MS = 4000;
   const opened = location.search; // later edits of the address are ignored
 
-  // A link is shown once the page has taken its settings; what was kept is on show already.
+  // Show the result of a link once the page has applied its settings; restored results are shown already.
   gleanvid.openLink = (hasStart) => (kept, clip) => {
     if (kept) gleanvid.chooseClip(clip?.path); // the viewer may report another clip than the page's
     const keys = [...new URLSearchParams(opened).keys()];

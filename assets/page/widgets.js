@@ -1,6 +1,6 @@
 // Adds keyboard support and accessible names to Gradio's widgets, and tells the viewer the question.
 
-// Answers belong to the question they were given to: the viewer hears of another one in the box.
+// Send the question to the viewer as it is typed: answers to another question are stale.
 document.addEventListener("input", ({ target }) => {
   if (!target.matches?.("#gv-question textarea")) return;
   document.dispatchEvent(new CustomEvent("gleanvid:question", { detail: { text: target.value } }));
@@ -14,7 +14,7 @@ document.addEventListener("keyup", (event) => {
 });
 
 // Gradio's menus open their list on every key, so Tab would leave an open list behind. And
-// a list that scrolls is a stop of Tab, which is gone once it is reached.
+// a scrolling list takes the focus from Tab, and closes at the same moment.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Tab" || !event.target.matches?.("input[role=combobox]")) return;
   event.stopImmediatePropagation();

@@ -161,7 +161,7 @@ function words(name) {
 }
 
 // Methods that could not be run: each reason once, with all methods that it holds for, and each
-// method once, with its first reason. One that ran with another share is named with its share.
+// method once, with its first reason. A method that ran at another ratio is named with its ratio.
 function refused(rows) {
   /** @type {Map<string, string[]>} */
   const reasons = new Map();

@@ -3,7 +3,7 @@
 
 import { save } from "../viewer/dom.js";
 
-const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels of the picture; of a frame's width
+const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels: height of the caption, gap, smallest width of a frame
 
 /** Save the frames of A and B side by side as an image. Returns "" or the reason why it cannot. */
 export async function saveFrames() {

@@ -90,8 +90,8 @@ function staleLine({ model }, again) {
   return make("p", "gv-stale", "", Object.assign(make("span", "", text), { title: text }), button("Ask again", again, "gv-again"));
 }
 
-// The answer in pieces, words that A does not say marked, words of A that are missing struck out;
-// and the share of words in common, in order (ROUGE-L F1).
+// Compare an answer with that of A: its pieces, with added words marked and missing ones struck out, and
+// the fraction of words in common, in order (ROUGE-L F1).
 export function difference(text, reference) {
   const tokens = [...text.matchAll(WORD)].slice(0, LONGEST);
   const words = tokens.map((match) => match[0].toLowerCase());

@@ -23,7 +23,7 @@ const COLOURS = {
 
 export class Film {
   #rows = []; // one per side: { canvas, context, painted, colour }
-  #of = []; // what the rows were painted from
+  #of = []; // data from which the rows were painted
   #width = 0; // of the part in sight
   #size = [0, 0]; // of a small frame
   #slot = 0; // distance between two small frames
@@ -95,7 +95,7 @@ export class Film {
     style.setProperty("--gv-to", this.#width < whole - 1 ? share(left + this.#width) : "0%");
   }
 
-  // Forget what was painted from something else.
+  // Discard small frames painted from other data.
   #renew({ clip, main, sides, kind, comparable }) {
     const known = COLOURS[kind] && (kind !== "ab" || comparable) ? kind : "kept";
     const of = [clip.sheet, known, ...this.#size, window.devicePixelRatio,

@@ -70,7 +70,7 @@ function follow(viewer) {
     viewer.showFrame(firstFrame(grid, wanted));
   });
   hear("gleanvid:question", ({ text }) => viewer.hearQuestion(text));
-  hear("gleanvid:setting", ({ name, value }) => { // put there by the page, with a run of before
+  hear("gleanvid:setting", ({ name, value }) => { // set by the page, together with an earlier run
     if (name === "question") viewer.hearQuestion(String(value ?? ""));
   });
   hear("gleanvid:view", ({ kind }) => viewer.chooseView(kind));

@@ -105,7 +105,7 @@ export class Side {
     if (hovered >= 0) paintRing(context, box, hovered);
   }
 
-  // A card with these lines beside (x, y) of the frame.
+  // Show a card with these lines next to (x, y) of the frame.
   showCard(lines, x, y) {
     const { card, canvas } = this;
     card.replaceChildren(...lines.map(([text, kind]) => make("div", kind, text)));

@@ -84,7 +84,7 @@ function alikePart({ clip, own }, token, alike, visit) {
   return [title, ...items];
 }
 
-// The pinned token stays marked on every frame, and a panel tells about it.
+// The pinned token: marked on every frame, and described in a panel.
 export class Pin {
   token = -1; // in the whole grid; -1: none
   alike = []; // kept tokens most like it

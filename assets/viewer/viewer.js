@@ -146,8 +146,7 @@ export class Viewer {
     this.part(".gv-blank").textContent = text;
   }
 
-  // Keep the current unit and token if only settings changed; with other
-  // frames of it, the moment does.
+  // Keep the current unit and token if only settings changed, and the time if the clip is sampled anew.
   #begin(clip, before) {
     const same = before !== null && (clip.sheet === before.sheet || sameFrames(clip.value, before.value));
     const grid = before?.methods[0].grid;

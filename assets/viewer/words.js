@@ -163,7 +163,7 @@ function emptyWords(side) {
 
 const UNEVEN = 0.5; // Gini coefficient from which on novelty is called uneven
 
-// The two parts of the budget of the unit on show, and why alpha is what it is; else nothing.
+// Describe the two parts of the current unit's budget and the cause of alpha; nothing if unknown.
 export function splitWords({ split, stage, grid, unit }) {
   if (!split) return "";
   const kept = stage.budgets[unit];

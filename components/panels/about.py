@@ -1,4 +1,4 @@
-"""About: the story of the clip that is open, then words, methods, models and what is kept."""
+"""The tab About: the story of the open clip, then words, methods, models and privacy."""
 
 from __future__ import annotations
 

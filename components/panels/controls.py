@@ -1,4 +1,4 @@
-"""The compressor's settings, drawn from what each method declares: default, range, step and help.
+"""The compressor's settings, drawn from each method's declarations: default, range, step, help.
 
 No setting is written here by name except ``retention_ratio``, which all methods share.
 """
@@ -61,7 +61,7 @@ class MethodSetting:
         return "slider" if dragged else "number"
 
     def drawn(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; see ``assets/tuning/settings.js``."""
+        """Return the data from which ``assets/tuning/settings.js`` draws the setting."""
         declared, prefix = self.declared, self.key.rpartition(".")[0]
         field: dict[str, Any] = {"key": self.key, "kind": self.widget, "default": self.default}
         field |= {"label": self.label, "help": declared.help}
@@ -186,7 +186,7 @@ def given_settings(
 
 
 def readout(method: type[Compressor], record: Compression) -> str:
-    """Return what a clip made of the settings: "This clip: alpha 0.30, Gini 0.76"; "" if unknown.
+    """Describe the effect of the settings: "This clip: alpha 0.30, Gini 0.76"; "" if unknown.
 
     Also says how many units had no novelty, if there are any.
     """

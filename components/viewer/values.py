@@ -54,7 +54,7 @@ class Geometry(TypedDict):
 
     grid: list[int]
     units: list[int]
-    area: list[float]  # left, top, right, bottom as shares of the picture
+    area: list[float]  # left, top, right, bottom as fractions of the frame
 
 
 class Method(TypedDict, total=False):

@@ -65,7 +65,7 @@ def says_where_tokens_went(method: Compressor, tokens: VideoTokens) -> None:
 
 
 def is_the_identity_at_ratio_one(method: Compressor, tokens: VideoTokens) -> None:
-    """Leaves everything as it is at retention_ratio=1.0."""
+    """Is the identity at retention_ratio=1.0."""
     record = replace(method, retention_ratio=1.0).compress(tokens)
     same = not record.merges and torch.equal(record.apply(tokens.features), tokens.features)
     _require(same, "changes tokens at retention_ratio=1.0")

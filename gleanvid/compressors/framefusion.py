@@ -32,7 +32,7 @@ _FIRST = -2.0  # similarity of the first token of a column
 
 @dataclass(frozen=True)
 class FrameFusion(Compressor):
-    """The same stage at every layer; what it does next stands in the trace of the record before.
+    """One stage used at every layer; its state is in the trace of the previous record.
 
     ``trace``: ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every later
     call is the identity and may be skipped), ``entered`` (tokens at layer 0). ``retention_ratio``

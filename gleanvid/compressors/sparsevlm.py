@@ -185,7 +185,7 @@ def _solved_counts(
 
 
 def _average(total: int, counts: dict[int, int], num_layers: int) -> float:
-    """Average share of visual tokens over the layers, recycled ones included."""
+    """Average fraction of visual tokens over the layers, recycled ones included."""
     rows, spent, before = total, 0, 0
     for layer, count in counts.items():
         spent += rows * (layer - before)

@@ -29,7 +29,7 @@ class TwoStage(Compressor):
     @property
     @abstractmethod
     def inner_share(self) -> float:
-        """The share of the rows before the model that the inner stage leaves."""
+        """Fraction of the rows before the model that the inner stage keeps."""
 
     def outer_budget(self, tokens: VideoTokens) -> int:
         """Return the rows to leave before the model, so that both stages average to the ratio."""

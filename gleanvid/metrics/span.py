@@ -59,7 +59,7 @@ class Span:
 
 
 def kept_rows(debiased: Tensor, record: Compression) -> Tensor:
-    """Return what the language model receives of the debiased tokens [L, D]: float32 [K, D]."""
+    """Return the kept (or merged) rows of the debiased tokens [L, D]: float32 [K, D]."""
     return record.apply(debiased.float())
 
 

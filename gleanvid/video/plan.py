@@ -50,7 +50,9 @@ class Plan:
 
 
 Picture = np.ndarray  # uint8 [height, width, 3]
-Event = Plan | tuple[int, Picture]  # a plan, or a place in it (0..T-1) and its picture
+Event = (
+    Plan | tuple[int, Picture]
+)  # a plan, or the index (0..T-1) of a frame in the plan and the frame
 Events = Iterator[Event]
 
 
@@ -81,7 +83,7 @@ def check_size(request: Request, height: int, width: int) -> None:
 
 
 def check_work(request: Request, height: int, width: int, frames: int) -> None:
-    """Raise where so much has to be decoded that nobody would wait for it."""
+    """Raise ``UnreadableVideoError`` if too many pixels would have to be decoded."""
     if height * width * frames > MAX_DECODED_PIXELS:
         raise UnreadableVideoError(
             f"{request.name} takes {frames:,} decoded frames of {width} x {height} pixels; take "

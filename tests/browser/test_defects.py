@@ -104,7 +104,7 @@ def test_the_sentence_under_the_strips_names_units_that_keep_nothing(fresh, budg
     assert fresh.locator(".gv-moment").inner_text() == BUDGETS[budgets]
 
 
-def test_a_bar_of_a_strip_tells_its_value_under_the_pointer(visit):
+def test_hovering_a_bar_shows_its_value(visit):
     strip = visit.locator("[data-strip=budget] canvas")
     box = strip.bounding_box()
     strip.hover(position={"x": box["width"] * 1.5 / 16, "y": 20})

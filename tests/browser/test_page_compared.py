@@ -61,7 +61,7 @@ def test_rows_appear_one_by_one_and_refused_methods_stand_once_below(page):
     assert refusal.startswith("VisionZip ") and "saliency" in refusal
 
 
-def test_every_column_is_seen_beside_the_open_settings(page):
+def test_all_columns_fit_next_to_the_open_settings(page):
     tab(page, "Compare")
     assert page.viewport_size == {"width": 1400, "height": 900}
     assert page.is_visible("#gv-settings")
@@ -203,7 +203,7 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
 
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if FIGURES[name].x == "units"])
-def test_pointing_at_a_curve_tells_method_unit_and_value_and_moves_the_viewer(page, name):
+def test_hovering_a_curve_shows_its_value_and_moves_the_viewer(page, name):
     tab(page, "Curves")
     page.mouse.move(0, 0)
     plot = page.locator(f"#gv-{name} .js-plotly-plot")

@@ -11,7 +11,7 @@ from tests.browser.steps import more, settle, tab
 from tools.bench_page import SEEN, first_screen
 
 # Elements that axe reports on: those with our names and their descendants. The page's frame, with
-# Gradio's own parts too, is none.
+# Gradio's own parts too, is not included.
 AXE = """async (only) => {
   const mixed = "#gv-columns, #gv-settings, #gv-top, #gv-asking, #gv-under, #gv-tabs, .gv-examples";
   const ours = `:is([class*="gv-"], [id^="gv-"]):not(${mixed})`;

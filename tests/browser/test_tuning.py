@@ -51,7 +51,7 @@ def test_setting_changed_back_asks_the_same_method(page, asked):
     assert answered(page, asked) == first
     slider(page, "tau").fill("12")
     method = page.get_by_role("combobox", name="Compressor", exact=True)
-    for other in ("VidCom2", "GleanVID"):  # Gradio draws the slider again, as it stands then
+    for other in ("VidCom2", "GleanVID"):  # Gradio redraws the slider with its current value
         method.click()
         page.get_by_role("option", name=other, exact=True).click()
     slider(page, "tau").locator(reset).click()

@@ -1,4 +1,4 @@
-"""The viewer in Chromium: what it shows is what the records say."""
+"""The viewer in Chromium shows the contents of the records."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_view_leaves_the_frames_their_size_and_the_tools_one_line(page):
     assert len(sizes) == 1 and sizes.pop()[1] < 40
 
 
-def test_a_token_under_the_pointer_tells_what_its_record_says(page, case):
+def test_hovering_a_token_shows_the_values_of_its_record(page, case):
     record = case.runs[PRUNED].compression
     look_at(page, 2)
     for token in (2 * CELLS, 2 * CELLS + 50, int(record.keep[record.keep >= 2 * CELLS][0])):
@@ -111,7 +111,7 @@ def test_a_pinned_token_names_its_keepers_and_the_kept_tokens_like_it(page, case
     assert panel.is_hidden()
 
 
-def test_a_group_tells_its_members_and_where_its_merged_token_stands(page, case):
+def test_group_shows_its_members_and_the_place_of_its_merged_token(page, case):
     record = case.runs[MERGED].compression
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
     choose(page, a=MERGED)

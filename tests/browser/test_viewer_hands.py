@@ -84,7 +84,7 @@ def test_page_events_move_the_viewer_which_reports_once(page):
     assert page.evaluate("heard.at(-1)[1]") == {"a": "Random", "b": "PruneVid", "source": "viewer"}
 
 
-def test_new_settings_keep_the_place_and_a_lost_result_says_so(page, case):
+def test_new_settings_keep_the_current_unit_and_lost_results_are_announced(page, case):
     look_at(page, 3)
     page.check("input[value=original]", force=True)
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})

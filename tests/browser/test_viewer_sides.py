@@ -39,7 +39,7 @@ def side(page, key: str):
     return page.locator(f"[data-side={key}] .gv-answered")
 
 
-def test_a_verdict_stands_beside_the_answer_where_the_truth_is_known(page):
+def test_answer_has_a_verdict_if_the_right_answer_is_known(page):
     choose(page, a=PRUNED, b=OTHER)
     right = answer("A red square.", "0", expected="a red square")
     answered(page, right, answer("a blue square", "3", expected="a red square"))

@@ -71,7 +71,7 @@ def test_token_not_explained_by_a_score_gets_no_rank(page, case):
                 assert re.fullmatch(rf"{verb}\. .* gives no score\.", pinned(page, token))
 
 
-def test_a_merged_token_says_where_it_went_and_with_how_many(page, case):
+def test_merged_token_shows_its_row_and_group_size(page, case):
     record = case.runs[MERGED].compression
     choose(page, a=MERGED)
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
@@ -103,7 +103,7 @@ def test_the_line_of_a_pinned_token_is_in_view_without_scrolling(window, case, s
     page.close()
 
 
-def test_the_budget_of_the_unit_on_show_is_told_in_its_two_parts(page, case):
+def test_budget_of_the_current_unit_is_split_into_two_parts(page, case):
     record = case.runs[PRUNED].compression
     alpha, gini = (float(record.trace[name]) for name in ("alpha", "gini"))
     choose(page, a=PRUNED)

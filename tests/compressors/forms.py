@@ -130,7 +130,7 @@ CASES = [Case(ratio, *video) for ratio, video in product(RATIOS, VIDEOS)]
 
 
 def noise(grid, width=24, seed=0):
-    """White noise without a picture in it, with signals."""
+    """White-noise tokens with all signals."""
     generator = torch.Generator().manual_seed(seed)
     count = grid[0] * grid[1] * grid[2]
     features = torch.randn(count, width, generator=generator)
@@ -196,7 +196,7 @@ def below_floor(compressor, grid):
 
 
 def assert_sound(record, form):
-    """Rows ascend, groups name rows, weights sum to what the method says."""
+    """Check that rows ascend, groups are valid and weights sum as the form declares."""
     keep, group, count = record.keep, record.group, record.num_kept
     assert torch.equal(keep, keep.sort().values)
     assert keep.min() >= 0 and keep.max() < record.num_tokens

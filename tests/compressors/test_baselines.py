@@ -95,7 +95,7 @@ def test_random_choices_of_two_clips_overlap_by_chance_only():
 
 
 def unchanged(alter):
-    """The share of 500 clips whose random choice stays what it was when features are altered."""
+    """Return the fraction of 500 clips whose random choice survives a change of the features."""
     same = 0
     for seed in range(500):
         tokens = noise((4, 4, 4), seed=seed)

@@ -42,7 +42,9 @@ STILL = [
     for ratio in (*RATIOS, 0.4, 0.95)
 ]
 PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
-BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]  # in the authors' mode too
+BY_RATIO = [
+    name for name in AHEAD if name.partition(",")[0] in PAPERS
+]  # methods that meet the ratio in the authors' mode too
 ANY_GRID = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 ANY_RATIO = st.floats(0.01, 1.0)
 every_form = pytest.mark.parametrize("label", AHEAD)

@@ -22,7 +22,7 @@ def test_a_still_clip_has_nothing_new_once_a_unit_was_kept_whole():
     assert str(found).startswith(f"{found.units} of 4 units had nothing new to add")
 
 
-def test_nothing_is_said_where_every_unit_adds_something():
+def test_unsaturated_clip_has_no_remark():
     clip = VideoTokens(torch.randn(48, 64, generator=torch.Generator().manual_seed(0)), (4, 3, 4))
     assert saturation(GleanVID(0.25).compress(clip)) == Saturation(0, 4)
     assert not str(Saturation(0, 4))

@@ -28,8 +28,8 @@ def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("family", PAIRING)
-def test_a_quarter_of_the_tokens_needs_less_beside_the_whole_mask(adapters, family):
-    """What is kept may hold a cut mask more, never more than all tokens hold."""
+def test_quarter_of_the_tokens_needs_less_memory_despite_the_full_mask(adapters, family):
+    """The compressed run may hold one more, cut mask, but less in total."""
     (whole, columns), (cut, same) = (
         peak_bytes(adapters[family], 16, method) for method in METHODS.values()
     )

@@ -47,7 +47,7 @@ def limit_parts(adapter, numbers, monkeypatch):
 
 
 def test_vision_in_parts_gives_the_same(adapter, monkeypatch):
-    """Features, signals and what the language model gets, with one unit at a time."""
+    """Features, signals and inputs of the language model are equal with one unit at a time."""
     video = noise_video(7)
     whole_sizes, whole = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
     before = hook_count(adapter.hf_model)
@@ -130,7 +130,7 @@ def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
 
 
 def test_an_encoding_holds_each_vision_row_once(adapter):
-    """Only what the language model is given again: no hidden states of the tower.
+    """Only inputs of the language model are stored, no hidden states of the tower.
 
     Where newlines stand between the rows, they are held with the newlines and without them.
     """
@@ -145,7 +145,7 @@ def test_an_encoding_holds_each_vision_row_once(adapter):
 
 
 def short_and_long(adapter):
-    """A video and one of three times its length, each with what the processor makes of it."""
+    """A video and one three times as long, each with its processor output."""
     for frames in (8, 24):
         video = noise_video(frames)
         prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
@@ -160,7 +160,7 @@ def growth(adapter, videos, call):
     language-model rows of what ``call`` counts (its second result), and by which the pixels do."""
     found = []
     for video, inputs in videos:
-        with pytest.MonkeyPatch.context() as patch:  # frames are resized ahead of the counting
+        with pytest.MonkeyPatch.context() as patch:  # frames are resized before memory is counted
             patch.setattr(adapter, "build_inputs", lambda *given, made=inputs: dict(made))
             found.append((*call(video, inputs), inputs[adapter.pixel_input].nbytes))
     (peak, rows, pixels), (peak2, rows2, pixels2) = found

@@ -92,7 +92,7 @@ def test_attention_rows_equal_the_models_own(adapter, own, stage, behind, attent
             assert len(tokens.text) == tokens.attention.shape[1]
 
 
-def test_a_later_stage_is_told_where_its_rows_come_from(adapter):
+def test_later_stage_gets_the_origin_of_its_rows(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     SEEN.clear()
     with compressing(adapter.hf_model, Chain("c", ((0, HALF), (3, WatchingLast())))) as record:

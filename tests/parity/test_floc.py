@@ -1,4 +1,4 @@
-"""FLoC against plain greedy facility location in float64, every gain taken anew every time.
+"""FLoC against plain greedy facility location in float64, which recomputes every gain.
 
 Two tokens that are each other's nearest add the same to the last digit, so that rounding decides
 between them: what is compared is that every choice adds as much as the best one would.

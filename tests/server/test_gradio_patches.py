@@ -205,7 +205,7 @@ def test_invalid_events_fill_the_log(stock, ours, caplog):
 JUNK = "\x1b]0;forged\nline"
 
 
-def test_event_that_fails_says_nothing_and_prints_what_was_sent(stock, ours, capfd, caplog):
+def test_failed_event_has_no_message_and_logs_its_input(stock, ours, capfd, caplog):
     for (_, url), is_ours in ((ours, True), (stock, False)):
         with pytest.MonkeyPatch.context() as patch:
             if not is_ours:

@@ -13,7 +13,7 @@ FRONT = {"movflags": "faststart"}
 
 
 def pictures(path):
-    """Every frame of a sound file, uint8 [n, H, W, 3]."""
+    """All frames of an undamaged file, uint8 [n, H, W, 3]."""
     with av.open(str(path)) as container:
         frames = container.decode(video=0)
         return np.stack([frame.to_ndarray(format="rgb24") for frame in frames])

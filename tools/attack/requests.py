@@ -140,7 +140,7 @@ def _is_lock_closed(target: Target) -> bool:
 
 
 def headers() -> Iterator[Attempt]:
-    """Attempts with headers that Gradio believes, or sends back."""
+    """Attempts with headers that Gradio trusts or echoes."""
     server = methodcaller("text", "/config", headers={"x-gradio-server": f"http://{data.EVIL}"})
     yield reply("headers believed", "x-gradio-server", server, "evil")
     for value in data.RANGES:
@@ -201,7 +201,7 @@ def packed(text: bytes) -> bytes:
 
 
 def pages() -> Iterator[Attempt]:
-    """Attempts with what no widget of the page can send."""
+    """Attempts with values that no widget of the page can send."""
     for model in data.MODELS:
         load = methodcaller("page", "gv-preview", "follow", {"Model": model})
         yield reply("the page", f"model: {model}", load, "evil is ready")

@@ -161,7 +161,7 @@ def view_of(
 def with_earlier(
     store: RunStore, clip: ClipKey, runs: Mapping[str, Run], earlier: Sequence[str]
 ) -> dict[str, Run]:
-    """Add what was asked about the clip earlier to ``runs``, as much as the viewer takes.
+    """Add earlier runs of the clip to ``runs``, as many as the viewer can hold.
 
     Leaves out runs without a question, and duplicates by settings, question and answer.
     """

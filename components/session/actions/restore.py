@@ -72,7 +72,7 @@ def restored(engine: Engine, text: str | None, model: str = "") -> Restored | No
 
 
 def kept(text: str | None) -> tuple[list[str], bool, list[str]]:
-    """Ids of the runs in the viewer, whether the page had a comparison, and clips of one's own.
+    """Parse the state: ids of runs in the viewer, whether there was a comparison, uploaded clips.
 
     Malformed text counts as no ids.
     """

@@ -17,7 +17,7 @@ from gleanvid.plots.labels import label_of, title_of
 from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
 
-WIDTH = 220  # pixels of a picture
+WIDTH = 220  # pixels along a side of an image
 LONGEST = 160  # characters of an answer
 TEXTS = (
     (

@@ -145,7 +145,7 @@ class RecordedBackend(Backend):
         raise ModelError(NOT_MEASURED)
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
-        """Raises ``ModelError`` for what was not asked when the clip was recorded."""
+        """Yield the recorded answer. Raises ``ModelError`` for questions that were not recorded."""
         if not question.clip.model.startswith(PREFIX):
             yield from self.inner.stream_answer(question, model, stop)
             return

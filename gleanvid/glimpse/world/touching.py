@@ -69,7 +69,7 @@ def _comer(
     rests: tuple[np.ndarray, np.ndarray],
     time: float,
 ) -> Thing:
-    """Let a thing touch what is at ``way[0]`` at ``time``, heading for ``way[1]``, and leave."""
+    """Let a thing touch another at ``way[0]`` at ``time``, heading for ``way[1]``, and leave."""
     heading = (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
     touch = way[0] - heading * 0.95 * (thing.radius(0) + goal.radius(0))
     before = touch - heading * _BEFORE * min(settings.width, settings.height)

@@ -1,4 +1,4 @@
-"""Overlays for papers: a row a run, a column a temporal unit, dropped tokens dark."""
+"""Overlays for papers: a row per run, a column per temporal unit, dropped tokens dark."""
 
 from __future__ import annotations
 

@@ -35,9 +35,7 @@ def test_rows_contain_memory_of_frames_and_encoding(report):
 def test_peak_excludes_memory_held_before_the_call():
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("resident pages are read as Linux tells them")
-    size = (
-        2**24
-    )  # 64 MiB: the C library takes more than 32 from the system, never from what it kept
+    size = 2**24  # 64 MiB: above 32 MiB, the C library never reuses freed memory
     before = torch.ones(size)
     peak, kept = peak_above(torch.device("cpu"), lambda: len(torch.ones(size)) + len(before))
     assert kept == 2 * size

@@ -14,7 +14,7 @@ from tests.evaluation.benchmarks import folders
 
 @pytest.fixture
 def snapshot(tmp_path):
-    """Video-MME as it lies on the hub: the table beside zip files of videos."""
+    """Video-MME as on the hub: a table and zip files of videos."""
     made = folders.videomme(tmp_path / "made")
     home = tmp_path / "snapshot"
     home.mkdir()

@@ -172,7 +172,7 @@ FULL = Timing(1.0, 1600, 0.0, 0.3, 0.01, 900.0, 700, 5)
 SHORT = replace(FULL, retention_ratio=0.25, visual_tokens_kept=400, prefill_s=0.1, compress_s=0.02)
 
 
-def test_advice_says_what_is_saved_and_from_where_on():
+def test_advice_states_savings_and_the_break_even_length():
     first, second = times.advice([FULL, SHORT], 4, 32)
     assert "saves 200.0 ms of prefill and costs 20.0 ms (10%" in first
     assert "pays from 4 frames" in second

@@ -24,7 +24,7 @@ from tests.video.clips import write_clip
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Two clips, one file that is none, and one that is no video by its name."""
+    """A folder with two clips, a broken video, and a file of another type."""
     place = tmp_path_factory.mktemp("clips")
     write_clip(place / "a.mp4", num_frames=12)
     write_clip(place / "b.mp4", num_frames=30, size=(64, 64))
@@ -64,7 +64,7 @@ def test_every_clip_is_measured_at_every_ratio_and_a_broken_one_is_named(rows):
     assert [row.clip for row in broken] == ["broken.mp4"]
 
 
-def test_a_ratio_out_of_reach_is_said_and_the_others_are_measured(rows):
+def test_unreachable_ratio_is_reported_and_others_are_measured(rows):
     out = [row for row in rows if isinstance(row, diagnose.Skipped) and row.name == "dycoke"]
     assert {row.retention_ratio for row in out} >= {0.05}
     assert all("out of reach" in row.reason for row in out)
@@ -194,7 +194,7 @@ def test_bad_options_are_sentences(folder, change, said, capsys, tmp_path):
     assert said in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder, capsys):
+def test_unwritable_folder_is_refused_before_measuring(folder, capsys):
     assert main(["diagnose", str(folder), "--out", __file__]) == 2
     said = capsys.readouterr().err
     assert "cannot write to" in said and not re.search(r"\d/\d", said)

@@ -153,7 +153,7 @@ def cells(table):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_the_main_table_says_what_the_results_say():
+def test_main_table_shows_the_results():
     heads, _, *body = cells(main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())))
     assert [len(row) for row in body] == [len(heads)] * 3
     assert [row[0] for row in body] == ["All tokens", "GleanVID", "Uniform"]

@@ -25,7 +25,7 @@ FORMS = [form for method in COMPRESSORS.values() for form in forms(method)]
 
 
 def shown(adapter, frames):
-    """Pixels [T, S, S] of what the tower sees, summed over colours."""
+    """Pixels [T, S, S] that the tower receives, summed over colours."""
     video = Video.from_frames(frames)
     inputs = adapter.build_inputs(video, adapter.chat_text(video, "?", ()), None)
     return inputs["pixel_values_videos"][0].sum(1)

@@ -87,7 +87,7 @@ def test_every_policy_equals_its_oracle(video_model, position, policy):
     assert record.prompt_tokens[0] - record.prompt_tokens_kept[0] == dropped
 
 
-def test_the_prompt_tells_the_times_once(adapters):
+def test_prompt_contains_frame_times_once(adapters):
     model = adapters["llava_video"]
     video = Video.from_frames(noise_video(3).frames, fps=2.0)
     sentence = (

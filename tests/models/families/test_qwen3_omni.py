@@ -24,7 +24,7 @@ def model(request, adapters):
 
 
 def test_thinker_is_loaded_from_a_whole_checkpoint(model, tmp_path):
-    """As published: weights under "thinker", beside those of other parts."""
+    """Published checkpoints have the weights under "thinker", next to other parts."""
     source = model.hf_model.config.to_dict()
     whole = Qwen3OmniMoeConfig(thinker_config=source).to_dict() | {"thinker_config": source}
     (tmp_path / "config.json").write_text(json.dumps(whole, default=str))

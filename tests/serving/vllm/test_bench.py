@@ -41,7 +41,7 @@ def test_ratios_are_relative_to_all_tokens_at_equal_concurrency(stand, clips):
 def test_the_time_that_the_engine_chooses_tokens_is_measured(stand, clips):
     stand.takes_s = 0.05
     (load,) = measure(Server(stand.url), clips, [1], requests=4, new_tokens=2)
-    assert 0.25 < load.choosing < 0.5  # half of what a video takes
+    assert 0.25 < load.choosing < 0.5  # about half of the time per video
     stand.told = None
     (load,) = measure(Server(stand.url), clips, [1], requests=1, new_tokens=2)
     assert load.choosing == 0

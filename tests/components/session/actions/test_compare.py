@@ -330,7 +330,7 @@ def test_memory_is_shown_where_it_is_that_of_the_device(clip):
         assert rows.table([replace(row, run=run)])[0]["peak_memory_mib"] == told
 
 
-def test_every_row_says_how_much_of_what_mattered_it_keeps(clip):
+def test_every_row_shows_the_relevance_it_keeps(clip):
     engine = Engine(FakeBackend())
     last = compared(engine, clip, ["gleanvid"], more=["And now?"], measured=True)[-1]
     assert engine.backend.measured == 2  # one pass for each question
@@ -342,7 +342,7 @@ def test_every_row_says_how_much_of_what_mattered_it_keeps(clip):
     assert last.viewer["relevance"]["question"] == "What moves?"
 
 
-def test_a_model_that_cannot_say_what_mattered_still_gets_its_table(clip):
+def test_model_without_relevance_still_gets_its_table(clip):
     engine = Engine(FakeBackend())
     engine.backend.refusal = "No gradient reaches the tokens."
     last = compared(engine, clip, ["gleanvid"], measured=True)[-1]

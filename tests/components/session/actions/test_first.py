@@ -96,7 +96,7 @@ def test_saved_relevance_is_that_of_the_model():
             assert (kept.tokens - found.tokens).abs().sum() < 0.02
 
 
-def test_the_first_screen_says_what_mattered():
+def test_first_screen_contains_relevance():
     loaded, example = first.load(), examples()[0]
     shown = loaded.viewer["relevance"]
     run = Run.load(first.FOLDER / "runs" / loaded.runs[0])

@@ -15,7 +15,7 @@ METHODS = ("gleanvid", "vidcom2", "vcast", "visionzip", "fastvid", "holitom", "f
 
 @pytest.fixture(scope="module")
 def measured():
-    """The diagnostics of every method on the first example, by the share kept."""
+    """Diagnostics of every method on the first example, by retention ratio."""
     model = pipeline.load_model("builtin")
     video = pipeline.read_video(examples()[0].path, max_side=pipeline.MAX_SIDE)
     needs = frozenset[str]().union(*(COMPRESSORS[name]().needs for name in METHODS))
