@@ -86,7 +86,7 @@ def test_without_the_video_it_is_at_chance(adapter):
     assert abs(np.mean(rights) - CHANCE) < 4 * np.sqrt(CHANCE * (1 - CHANCE) / len(rights))
 
 
-def test_it_answers_from_compressed_files_and_in_words(adapter, tmp_path):
+def test_it_answers_open_ended_questions_about_mp4_files(adapter, tmp_path):
     rights, words = [], []
     for index in range(600, 602):
         write_clip(0, "validation", index, SETTINGS, tmp_path / "clip.mp4")

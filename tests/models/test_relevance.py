@@ -267,7 +267,7 @@ def test_stop_ends_the_backward_pass(qwen3, clips, monkeypatch):
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", stop_after)
     with pytest.raises(StoppedError):
         measure(qwen3, clips[qwen3.name], *ASKED, stop=stop)
-    assert len(stops) == len(layers)  # none was computed again
+    assert len(stops) == len(layers)  # the backward pass recomputed no layer
 
 
 def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch):
