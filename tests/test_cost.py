@@ -53,7 +53,7 @@ def test_formula_matches_a_published_fraction():
     assert prefill_flops(model, 608) / prefill_flops(model, 6272) == pytest.approx(0.083, abs=5e-4)
 
 
-def test_exact_agrees_where_heads_fill_the_width_and_is_larger_where_they_overflow():
+def test_exact_formula_differs_only_if_heads_exceed_the_width():
     assert prefill_flops(MODELS["8B"], 5000, exact=True) == prefill_flops(MODELS["8B"], 5000)
     grown = prefill_flops(MODELS["4B"], 11520, exact=True) / prefill_flops(MODELS["4B"], 11520)
     assert 1.23 < grown < 1.40

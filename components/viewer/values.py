@@ -26,9 +26,9 @@ class Record(TypedDict):
     kept: int
     tokens: int
     budgets: list[int]  # T
-    mask: int  # place of L bits
-    home: NotRequired[int]  # place of L int32
-    weight: NotRequired[int]  # place of L uint16
+    mask: int  # byte offset of L bits
+    home: NotRequired[int]  # byte offset of L int32
+    weight: NotRequired[int]  # byte offset of L uint16
     mixed: NotRequired[bool]
 
 

@@ -68,7 +68,7 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     Chebyshev interpolation in the logarithm of the ridge, on an interval for each cell.
     """
     high = ridges.amax(1, keepdim=True).clamp(min=_TINY)
-    logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # else: nothing to explain with
+    logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # else an empty history
     low, high = torch.aminmax(logs, dim=1, keepdim=True)
     middle, half = (low + high) / 2, ((high - low) / 2).clamp(min=1e-6)
     nodes = _nodes(float(half.max()))

@@ -29,7 +29,7 @@ def tried(page) -> list[str]:
     return page.locator(".gv-tried td:nth-child(2)").all_text_contents()
 
 
-def test_a_reload_loses_no_answer_and_shows_them_to_nobody_else(visit, fresh, address, clips):
+def test_reload_restores_answers_only_in_the_same_browser(visit, fresh, address, clips):
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
     ask(visit, "What is this?")

@@ -187,7 +187,7 @@ def test_reloaded_frames_keep_the_current_unit(shared, case):
     assert "unit 1 of 4" in caption(page)
 
 
-def test_a_scene_cut_is_marked_on_every_strip_where_it_is(shared, case):
+def test_scene_cut_is_marked_on_every_strip(shared, case):
     cut = 6  # the first frame of the last of four units
     marked = case.packed._replace(value=case.packed.value | {"cuts": [cut]})
     shared.unroute_all()

@@ -73,7 +73,7 @@ AHEAD = {
     "flashvid, v2": Form(FlashVID, {"version": "v2", "min_segments": 8}, **_TREES),
     "flashvid, true mean": Form(FlashVID, {"true_mean": True}, **_MEANS),
     "flashvid, distinct": Form(FlashVID, _DISTINCT),
-    # a centre may weigh more in another anchor's row
+    # own_row=False: the largest weight of a centre may be in another anchor's row
     "fastvid, llava_onevision": Form(FastVID, {"variant": "llava_onevision"}, own_row=False),
     "fastvid, llava_video": Form(FastVID, {"variant": "llava_video"}, own_row=False),
     "fastvid, qwen2_5_vl": Form(FastVID, {"variant": "qwen2_5_vl"}, own_row=False),

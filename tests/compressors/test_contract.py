@@ -105,7 +105,7 @@ def test_ratio_below_the_units_kept_whole_is_refused_and_no_other(method, grid, 
 
 
 @pytest.mark.parametrize("label", BY_RATIO)
-def test_authors_mode_is_sensible_where_their_code_fails(label):
+def test_authors_mode_works_on_inputs_where_their_code_fails(label):
     for case in (Case(ratio, grid) for grid in GRIDS for ratio in (0.01, 0.15, 0.5, 1.0)):
         with named(case):
             tokens = video_of(case)

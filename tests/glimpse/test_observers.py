@@ -28,7 +28,7 @@ def test_single_frame_shows_a_colour_but_not_the_total_count(found):
     assert all(one.blind < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24) for one in found.values())
 
 
-def test_a_glance_shows_nothing_of_what_is_not_there():
+def test_glance_of_an_empty_unit_shows_nothing():
     scenes = (sample_scene(0, "train", index, SETTINGS) for index in range(400))
     scene, index = next((s, k) for k, s in enumerate(scenes) if s.theme == "sequence")
     asked = questions(scene, stream(0, "train", index, purpose=1, version=2))

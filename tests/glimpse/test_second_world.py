@@ -70,7 +70,7 @@ def test_ground_and_things_move_with_the_camera():
     assert any(hidden(scene, t, 0.5) for scene in all_scenes() if scene.posts for t in scene.things)
 
 
-def test_a_post_hides_no_thing_whose_comings_and_goings_count():
+def test_post_never_hides_a_thing_whose_appearance_is_asked_about():
     for scene in all_scenes():
         for thing in scene.things if scene.posts else ():
             if thing.spans != ALWAYS:
@@ -182,7 +182,7 @@ def test_wording_and_options_give_nothing_away(family):
         assert set(map(tuple, words.values())) == {(6,)}
 
 
-def test_clips_of_128_frames_and_short_ones():
+def test_long_and_short_clips_can_be_sampled():
     for frames in (2, 8, 16, 128):
         settings = ClipSettings(96, 96, frames, version=2)
         for index in range(20):

@@ -105,7 +105,7 @@ def test_targets_after_a_cut_name_the_change(what):
     assert set(np.unique(happened[cut:, ..., CHANGE])) == {0, CHANGES.index(what) + 1}
 
 
-def test_evidence_is_the_benchmark_s_save_for_what_shows_in_one_frame_alone():
+def test_evidence_equals_the_benchmark_s_except_for_single_frames():
     grid, told_tokens, true_tokens = (SETTINGS.num_units, 6, 8), 0, 0
     for index in range(8):
         _, shares = render(sample_scene(0, "train", index, SETTINGS))

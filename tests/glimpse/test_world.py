@@ -76,14 +76,14 @@ def test_splits_seeds_purposes_and_versions_share_no_stream():
     assert len(set(draws.values())) == len(draws)
 
 
-def test_no_two_things_of_a_scene_share_a_name_but_those_a_cut_relates():
+def test_names_in_a_scene_are_unique_except_across_a_cut():
     for scene in all_scenes():
         others = [thing for k, thing in enumerate(scene.things) if k or scene.change is None]
         assert len({thing.shape for thing in others}) == len(others)
         assert len({thing.colour for thing in others}) == len(others)
 
 
-def test_a_cut_changes_exactly_what_it_says():
+def test_cut_changes_only_the_named_property():
     for scene in all_scenes():
         if scene.change is None:
             continue
@@ -94,7 +94,7 @@ def test_a_cut_changes_exactly_what_it_says():
         assert before.ends == after.appears == scene.shots[1].start
 
 
-def test_coverage_is_what_render_reports_and_boxes_hold_it():
+def test_coverage_equals_that_of_render_and_lies_in_the_boxes():
     for index in (0, 7):
         scene = all_scenes()[index]
         frames, shares = render(scene)

@@ -85,7 +85,7 @@ def test_history_is_part_of_the_prompt(adapter):
     )
 
 
-def test_a_system_message_stands_ahead_of_the_video_and_decides_the_answer(qwen3):
+def test_system_message_is_before_the_video_and_changes_the_answer(qwen3):
     video = noise_video()
     plain = qwen3.generate(qwen3.encode(video), "what?", None)
     qwen3.system_message = "You are a helpful assistant."

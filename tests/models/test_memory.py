@@ -63,7 +63,7 @@ def test_vision_in_parts_gives_the_same(adapter, monkeypatch):
     assert hook_count(adapter.hf_model) == before
 
 
-def test_parts_are_as_large_as_they_may_be(adapter, monkeypatch):
+def test_parts_use_the_whole_limit(adapter, monkeypatch):
     video = noise_video(8)
     (one,), _ = tower_calls(adapter, lambda: adapter.encode(video))
     pixels = adapter.build_inputs(video, adapter.chat_text(video, "", ()), None)
@@ -80,7 +80,7 @@ def tensors_in(output):
     return [t for part in nested if part is not None for t in tensors_in(part)]
 
 
-def test_generate_lets_go_of_what_the_vision_side_made(adapter, monkeypatch):
+def test_generate_frees_the_vision_outputs(adapter, monkeypatch):
     """At the second token, no vision output is in memory any more."""
     core, name = adapter.layout.core, adapter.layout.vision_method
     original, made, alive = getattr(core, name), [], []
@@ -113,7 +113,7 @@ def added(adapter):
     return adapter.hf_model.config.model_type == "molmo2"
 
 
-def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
+def test_conversation_frees_the_vision_outputs(adapter):
     """All vision outputs are freed, except the rows of the tokens, which are copies."""
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)

@@ -85,7 +85,7 @@ def test_gradient_agrees_with_finite_differences(every_adapter, clips):
         assert float(found[token]) == pytest.approx(expected, rel=0.05, abs=2e-3)
 
 
-def test_a_run_after_is_bit_identical_and_nothing_is_left(every_adapter, clips):
+def test_later_run_is_bit_identical_and_no_hook_is_left(every_adapter, clips):
     prompt = prompt_of(every_adapter, clips)
     encoded, hooks = clips[every_adapter.name], hook_count(every_adapter.hf_model)
     asking = [weight.requires_grad for weight in every_adapter.hf_model.parameters()]
@@ -129,7 +129,7 @@ def test_float16_does_not_lose_the_gradient_of_a_sure_answer():
     assert ranks_agree(exact.tokens, found.tokens) > 0.999
 
 
-def test_own_answer_and_its_words_where_none_is_given(qwen3):
+def test_default_is_the_model_s_own_answer_and_its_words(qwen3):
     video = noise_video(4)
     inputs = qwen3.build_inputs(video, qwen3.chat_text(video, ASKED[0], ()), None)
     settings = {"tokenizer": qwen3.processor.tokenizer, "words": True, "max_new_tokens": 6}

@@ -71,7 +71,7 @@ def address(monkeypatch):
     return lambda url: monkeypatch.setattr(hub.constants, "ENDPOINT", url)
 
 
-def test_a_hub_that_answers_is_reachable_whatever_it_says(address, monkeypatch):
+def test_hub_is_reachable_if_it_answers_with_any_status(address, monkeypatch):
     monkeypatch.setattr(hub, "is_offline_mode", lambda: False)
     server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.handle_request, daemon=True).start()

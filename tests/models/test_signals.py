@@ -198,7 +198,7 @@ def test_rows_of_images_in_the_same_prompt_are_not_the_videos(adapter):
     torch.testing.assert_close(made, pooled, atol=1e-6, rtol=1e-6)
 
 
-def test_collecting_changes_no_number(adapter):
+def test_collecting_signals_changes_no_output(adapter):
     video = noise_video()
     plain, watched = adapter.encode(video), adapter.encode(video, BOTH)
     assert torch.equal(plain.tokens.features, watched.tokens.features)

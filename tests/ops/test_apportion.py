@@ -23,7 +23,7 @@ def test_excess_of_a_full_unit_is_redistributed():
     assert budgets([90, 6, 4], 20, 10) == [10, 6, 4]
 
 
-def test_a_floor_takes_from_the_others():
+def test_floor_reduces_the_other_budgets():
     assert budgets([100, 0, 0], 10, 10, floor=1) == [8, 1, 1]
 
 

@@ -12,7 +12,7 @@ def drawn(rows, width, seed=0):
     return torch.randn(rows, width, generator=torch.Generator().manual_seed(seed))
 
 
-def test_independent_rows_span_what_they_did():
+def test_directions_span_the_independent_rows():
     rows = drawn(12, 40)
     found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
     assert not rejected.any()

@@ -38,7 +38,7 @@ def test_follows_the_definition(num_centers, k):
     torch.testing.assert_close(score.exp().double(), torch.tensor(expected[2]).double())
 
 
-def test_a_batch_gives_what_its_members_give():
+def test_batch_equals_its_members_alone():
     features = torch.stack([points(seed=seed) for seed in range(5)])
     together = density_peaks(features, 6, 4)
     for i, alone in enumerate(density_peaks(item, 6, 4) for item in features):
@@ -46,7 +46,7 @@ def test_a_batch_gives_what_its_members_give():
         torch.testing.assert_close(together[2][i], alone[2])
 
 
-def test_rows_in_chunks_give_what_the_whole_matrix_gives(monkeypatch):
+def test_result_does_not_depend_on_the_chunk_size(monkeypatch):
     features = points(50)
     whole = density_peaks(features, 7, 4)
     monkeypatch.setattr(module, "_CHUNK", 16)

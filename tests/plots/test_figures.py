@@ -76,7 +76,7 @@ def test_the_first_unit_counts_neither_for_the_residual_energy_nor_for_its_mean(
 
 
 @pytest.mark.parametrize("name", ["novelty_figure", "residual_energy_figure"])
-def test_a_logarithmic_axis_holds_all_that_is_drawn(name):
+def test_logarithmic_axis_covers_all_values(name):
     figure = getattr(plots, name)([*some_runs(), run(ratio=1.0)])
     values = [value for line in figure.data for value in line.y if value is not None]
     low, high = (10**edge for edge in figure.layout.yaxis.range)

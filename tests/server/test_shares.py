@@ -102,7 +102,7 @@ def test_old_uploads_are_deleted(address):
     assert httpx.get(file).status_code in (403, 404)
 
 
-def test_queue_refuses_beyond_its_places_and_nothing_passes_by_it(address, clip):
+def test_full_queue_refuses_and_cannot_be_bypassed(address, clip):
     path = upload(address, clip).json()[0]
     replies = [ask(address, path) for _ in range(8)]
     assert replies[0].status_code == 200

@@ -33,7 +33,7 @@ COLUMNS = (  # title, unit, meaning; see :func:`figures`
     ("First token", "s", FIRST_TOKEN),
     ("Compress", "ms", "Choosing the tokens"),
     ("Memory", "MiB", "Peak memory of the device while answering"),
-    ("Saved", "% FLOPs", "Of the arithmetic of the prefill, against all tokens"),
+    ("Saved", "% FLOPs", "Prefill FLOPs saved, compared with all tokens"),
     ("Log-prob.", "nats/token", "Mean log-probability of the all-token answer: 0 is certain"),
 )
 NONE = "–"

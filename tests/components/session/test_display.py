@@ -45,7 +45,7 @@ def test_empty_exchanges_are_not_read_again():
     assert history(exchanges) == [("First?", "Red.")]
 
 
-def test_status_loads_nothing_and_says_what_is_known():
+def test_status_shows_known_facts_without_loading_a_model():
     engine = Engine(FakeBackend())
     before = dict(status(engine))
     assert set(before) == {"Model", "Memory", "Queue"} and before["Queue"] == "idle"

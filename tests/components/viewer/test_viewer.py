@@ -114,7 +114,7 @@ def test_every_frame_is_on_the_sheet_and_in_one_step(frames):
     assert units == sorted(units) and set(units) == set(range(packed.value["grid"][0]))
 
 
-def test_frames_stand_where_the_script_looks_for_them():
+def test_frames_are_at_the_positions_that_the_script_expects():
     run = run_of(frames=8)
     packed = pack([run])
     tiles, sheet = packed.value["tiles"], Image.open(io.BytesIO(packed.sheet))

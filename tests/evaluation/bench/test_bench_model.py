@@ -56,7 +56,7 @@ def test_the_parts_of_one_item_add_up(measured):
     assert item.peak_memory_mib >= item.peak_llm_memory_mib > 0
 
 
-def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
+def test_row_has_medians_and_ratios_to_full_tokens(measured):
     model, report = measured
     full, row = report["rows"][0], row_of(report, "gleanvid")
     for name, seconds in row["samples"].items():

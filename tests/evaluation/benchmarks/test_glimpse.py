@@ -91,7 +91,7 @@ def test_evidence_stands_on_the_object_that_is_asked_about(items):
     assert units.sum() <= 2  # the event lasts one or two units
 
 
-def test_several_seeds_share_the_limit_and_each_goes_on_where_a_smaller_one_ended():
+def test_seeds_share_the_limit_and_extend_smaller_limits():
     few, more = (items_of_seeds(SHORT, limit, (0, 1, 2)) for limit in (8, 20))
     assert [len([i for i in few if i.clip.startswith(f"{seed}/")]) for seed in range(3)] == [
         3,

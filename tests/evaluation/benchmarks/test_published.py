@@ -134,7 +134,7 @@ def test_a_folder_without_annotations_and_one_that_is_not_there(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_settings_name_what_is_asked_and_not_where_it_lies(name, tmp_path):
+def test_settings_identify_questions_without_paths(name, tmp_path):
     one, two = (opened(name, tmp_path / part) for part in ("one", "two"))
     assert one.settings() == two.settings()
     path = one.annotations(one.root)[0]

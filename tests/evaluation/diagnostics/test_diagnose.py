@@ -83,7 +83,7 @@ def test_selections_have_identical_budgets(rows):
         assert len({row.kept for row in found}) == 1
 
 
-def test_files_hold_the_means(rows, tmp_path):
+def test_files_contain_the_means(rows, tmp_path):
     good = measured(rows)
     skipped = [row for row in rows if isinstance(row, diagnose.Skipped)]
     diagnosis.write(tmp_path, {"model": "m", "num_frames": 8}, good, skipped)
@@ -200,7 +200,7 @@ def test_unwritable_folder_is_refused_before_measuring(folder, capsys):
     assert "cannot write to" in said and not re.search(r"\d/\d", said)
 
 
-def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
+def test_row_has_the_named_metrics_as_drawn_by_the_app(folder):
     model, method = load_model("builtin", "cpu"), COMPRESSORS["gleanvid"](0.4)
     rows = diagnose.diagnose_clips([folder / "b.mp4"], model, ["gleanvid"], [0.4], 8)
     (row,) = measured(rows, name="gleanvid", retention_ratio=0.4)

@@ -159,7 +159,7 @@ def measured(tmp_path):
     return tmp_path
 
 
-def test_ours_are_found_by_model_and_setup_with_what_follows_from_them(measured):
+def test_our_results_are_matched_by_model_and_setup(measured):
     table = tables()["qwen3-vl-8b-32"]
     values = ours(table, choose(table, found(measured)))
     mine = dict(zip([row.setup for row in table.rows], values, strict=True))

@@ -69,7 +69,7 @@ def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model,
         torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
 
 
-def test_recording_gives_back_the_relevance_of_the_model_s_own_answer(recorded, model, video):
+def test_recording_contains_the_relevance_of_the_model_s_answer(recorded, model, video):
     (found,) = open_recording(recorded).relevance
     expected = gleanvid.relevance(video, QUESTION, model)
     torch.testing.assert_close(found.tokens, expected.tokens)

@@ -54,7 +54,7 @@ def test_npz_holds_the_arrays_of_the_record(clips, tmp_path):
     assert len(arrays["timestamps"]) == 6 and "score/novelty" in arrays
 
 
-def test_a_bad_video_is_a_row_and_the_rest_goes_on(clips, tmp_path):
+def test_unreadable_video_is_a_row_and_others_are_compressed(clips, tmp_path):
     steps = []
     rows = run(clips, tmp_path, on_progress=steps.append)
     failed = {name for (name, _), row in rows.items() if "error" in row}

@@ -61,7 +61,7 @@ def test_small_models_are_asked_on_one_thread(tmp_path):
         torch.set_num_threads(before)
 
 
-def test_equal_setups_under_two_labels_are_one(tmp_path):
+def test_equal_setups_with_two_labels_run_once(tmp_path):
     twice = [Setup(Random(0.5), 6, "a"), Setup(Random(0.5), 6, "b")]
     assert len(run(tmp_path / "j", setups=twice)) == 20
 

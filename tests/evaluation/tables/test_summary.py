@@ -174,7 +174,7 @@ def graded(right):
     }
 
 
-def test_standing_lists_methods_with_their_points():
+def test_standing_lists_methods_with_their_differences():
     wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
     worse, better = Setup(VCast(0.25), 8), Setup(VidCom2(0.25), 8)
     right = {FULL: 20, wins: 11, same: 12, worse: 1, better: 20}

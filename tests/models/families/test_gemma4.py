@@ -41,7 +41,7 @@ def test_windows_counted_in_the_shorter_prompt_would_fail(model, monkeypatch):
     assert (right.logits[1] - steps.logits[1]).abs().max() > 0.01
 
 
-def test_inputs_by_layer_are_those_of_the_tokens_that_stay(small):
+def test_per_layer_inputs_follow_the_kept_tokens(small):
     inputs, seen = model_inputs(small, QUESTIONS[:1]), []
     handle = small.layout.language_model.register_forward_pre_hook(
         lambda module, args, kwargs: seen.append(kwargs["per_layer_inputs"]), with_kwargs=True

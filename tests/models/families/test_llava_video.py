@@ -33,7 +33,7 @@ def video_model(adapters):
 
 @pytest.mark.parametrize("position", ["grid", "frame", "one_token", "no_token"])
 @pytest.mark.parametrize("mode", ["average", "bilinear"])
-def test_the_layout_row_by_row(video_model, mode, position):
+def test_layout_is_correct_row_by_row(video_model, mode, position):
     """Every row the language model receives is the pooled token or the newline it should be."""
     video_model.configure(spatial_pool_mode=mode, newline_position=position)
     core, side, seen = video_model.hf_model.model, {"average": 3, "bilinear": 4}[mode], []

@@ -154,7 +154,7 @@ def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
 
 
 @few_families
-def test_scores_do_not_depend_on_their_neighbours(adapter):
+def test_scores_do_not_depend_on_other_answers(adapter):
     talk = adapter.conversation(adapter.encode(noise_video()), QUARTER)
     together = talk.score(QUESTIONS[0], ANSWERS)
     alone = [talk.score(QUESTIONS[0], [answer])[0] for answer in ANSWERS]

@@ -99,7 +99,7 @@ def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
     assert "`law 3`" in said and "stopped" in said and "Not tested: times" in said
 
 
-def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch):
+def test_abandoned_check_frees_the_model(engine, clip, monkeypatch):
     monkeypatch.setattr(
         check, "check", lambda *args, on_progress, **more: [on_progress("on") for _ in range(10**6)]
     )

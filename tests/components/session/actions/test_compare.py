@@ -294,7 +294,7 @@ def test_a_list_of_questions_is_counted_with_an_interval_and_every_run_opens(cli
         assert 0 < quality["low"] < 0.5 < quality["high"] < 1
 
 
-def test_quality_is_agreement_without_truth_and_nothing_where_words_mean_nothing(clip):
+def test_quality_is_agreement_if_no_right_answer_is_known(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     quality = rows.table_view(made, rows.Asked("What moves?"))["rows"][1]["quality"]
     assert quality == {"value": 1.0}

@@ -43,7 +43,7 @@ def test_every_compressor_has_its_break_and_the_run_below_it(clip):
     assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
-def test_a_stop_leaves_what_was_found_until_then(clip):
+def test_stop_keeps_the_results_so_far(clip):
     engine = Engine(Fading())
     updates = found(engine, clip, ["uniform", "random"])
     for update in updates:

@@ -48,7 +48,7 @@ def test_both_sides_show_the_relevance_they_keep_under_later_settings_too(engine
     assert other.viewer["relevance"] is None
 
 
-def test_all_tokens_are_asked_first_where_they_have_not_answered(engine, clip):
+def test_measuring_first_asks_with_all_tokens_if_necessary(engine, clip):
     request = Request(clip, 8, "builtin")
     before = list(preview(engine, request, MOVES))[-1]
     updates = measured(engine, clip, replace(MOVES, runs=before.runs))

@@ -54,7 +54,7 @@ def entry(shelf):
     return only
 
 
-def test_an_entry_says_what_a_menu_needs(entry):
+def test_entry_has_the_label_and_facts_for_the_menu(entry):
     assert entry.title == "clip" and entry.recorded_with == "builtin"
     assert entry.questions == (QUESTION,) and entry.licence == "clip: CC0-1.0"
 
