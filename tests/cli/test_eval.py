@@ -97,7 +97,7 @@ def test_an_ablation_is_a_table_in_the_paper_s_shape(model, tmp_path):
 
 
 def test_a_table_of_the_paper_is_run_with_its_own_setups(model, tmp_path):
-    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2  # frames are given
+    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2  # it sets the frames
     given = ["eval", "--benchmark", "fake", "--preset", "qwen3-vl-8b-32", "--limit", "4"]
     assert main([*given, "--out", str(tmp_path)]) in (0, 1)  # fakes have no saliency
     found = json.loads((tmp_path / "results.json").read_text())["results"]

@@ -112,7 +112,7 @@ def test_stages_take_half_precision_and_decide_the_same_twice(label, dtype):
 
 
 @every_form
-def test_a_still_video_inside_the_model(label):
+def test_stages_accept_a_still_video(label):
     result = passage(label, Case(0.25, (8, 4, 5), still=True))
     assert result.average == pytest.approx(0.25, abs=3 / 160)
 

@@ -243,5 +243,5 @@ def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, vi
     for record in run.by_layer.values():
         _check_finite("weight", record.weight)
     if not sound(run):
-        raise ValueError(f"run {number} does not agree with itself")
+        raise ValueError(f"run {number} is inconsistent")
     return run

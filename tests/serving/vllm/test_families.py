@@ -21,7 +21,7 @@ from tests.serving.vllm import engine
 from tests.serving.vllm.families import FAMILIES, as_published
 
 QUESTION = "What moves?"
-# Of log-probabilities. vLLM's linear attention for a CPU takes bfloat16 alone.
+# Tolerance of log-probabilities. On a CPU, vLLM's linear attention supports bfloat16 only.
 NOISE = {"float32": 5e-5, "bfloat16": 0.2}
 DTYPES = {"qwen3_5": "bfloat16"}
 
