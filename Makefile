@@ -49,9 +49,11 @@ static: .venv/dev
 tables: .venv/dev
 	$(BIN)/python -m tools.write_tables
 
-# The documentation as a site that needs no network: docs/_build/html/index.html.
+# The documentation as a site that needs no network: docs/_build/html/index.html. The app serves the
+# copy in assets/docs, and a wheel that is built after it contains that copy.
 docs: .venv/docs
 	OMP_NUM_THREADS=2 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@rm -rf assets/docs && cp -r docs/_build/html assets/docs
 	@echo "docs/_build/html/index.html"
 
 .venv/uv:
@@ -97,7 +99,7 @@ audit: .venv/app
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[dev]'
 	touch $@
 
-release: .venv/dev
+release: .venv/dev docs
 	rm -rf dist build
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[release]'
 	$(BIN)/python -m build --outdir dist

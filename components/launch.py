@@ -1,4 +1,4 @@
-"""Starts the app: options, a line at once, then the page. What takes seconds is imported last."""
+"""Start the app: parse options, print a line, then serve the page. Slow imports come last."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="further models to choose from; a public server loads them all at its start",
     )
     add("--recordings", type=Path, metavar="FOLDER", help="folder written by `gleanvid record`")
-    shared.add_model(parser)  # offered beside the built-in one
+    shared.add_model(parser)  # offered in addition to the built-in model
 
 
 def check(options: argparse.Namespace) -> None:
@@ -104,7 +104,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """Return the keywords of ``load_model`` by model.
 
-    Beside another model, the built-in one shares its device.
+    If another model is given, the built-in model runs on the same device.
     """
     device = {"device": options.device}
     own = {options.model: shared.loading(options)}
@@ -166,7 +166,7 @@ def serve(options: argparse.Namespace) -> None:
         sys.stdout.reconfigure(line_buffering=True)
     print(STARTING, flush=True)
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
-    import_later("torch")  # loaded with the model, behind the page
+    import_later("torch")  # loaded with the model, in the background
     from .server import serving, uploads
 
     if serving.is_public(options):

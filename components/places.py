@@ -6,4 +6,5 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ASSETS = next(path for path in (HERE / "assets", HERE.parent / "assets") if path.is_dir())
-ROOT = ASSETS.parent  # of which the server shows the assets alone
+DOCS = ASSETS / "docs"  # the documentation site; only there once `make docs` has built it
+ROOT = ASSETS.parent  # the server serves files of the assets alone

@@ -27,7 +27,11 @@ from gleanvid.plots import overlay_frame
 ROOT = Path(__file__).parents[1]
 CLIP, RATIOS = ROOT / "assets/clips/glimpse_1.mp4", (0.25, 0.5)
 QUESTION = "Which object flashes briefly?"
-FRAMES, UNITS, WIDTH = 16, (0, 2, 4, 6), 208  # of the pictures of a compressor
+FRAMES, UNITS, WIDTH = (
+    16,
+    (0, 2, 4, 6),
+    208,
+)  # frames sampled, units shown and pixel width of a compressor's strip
 ENDPOINTS = ROOT / "components" / "server" / "endpoints.py"
 
 
@@ -71,7 +75,7 @@ def compressor_page(facts: Facts, folder: Path) -> str:
 
 
 def mask(facts: Facts, folder: Path) -> str:
-    """The picture that :func:`draw_masks` made of a method, with a caption."""
+    """Markdown of a method's image from :func:`draw_masks`, with a caption."""
     for ratio in (1.0, *RATIOS):
         file = masks_file(facts.name, ratio)
         if (folder / file).exists():

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":  # it stands in pyproject.toml alone
+    if name == "__version__":  # defined only in pyproject.toml
         return import_module("importlib.metadata").version("gleanvid")
     if name not in _HOME:
         raise AttributeError(f"module 'gleanvid' has no attribute {name!r}")

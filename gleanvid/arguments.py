@@ -24,10 +24,10 @@ from gleanvid.video.reader import Backend
 
 
 class Picture(Protocol):
-    """An image of Pillow."""
+    """Protocol of a Pillow image."""
 
     def convert(self, mode: str) -> Any:
-        """Return the picture in another mode, such as "RGB"."""
+        """Return the image in another mode, such as "RGB"."""
 
 
 Clip = str | Path | Video | np.ndarray | Picture  # see ``gleanvid.ask``
@@ -69,7 +69,7 @@ Settings = TypeVar("Settings", Sampling, Frames)
 
 
 def override(settings: Settings, **values: Any) -> Settings:
-    """The settings with those values that are not None."""
+    """Return the settings with every given value that is not None."""
     return replace(settings, **{n: value for n, value in values.items() if value is not None})
 
 
@@ -87,7 +87,7 @@ def as_clip(video: Any, frames: Frames = FRAMES) -> Video:
 
 
 def timed_clip(video: Any, frames: Frames) -> tuple[Video, float]:
-    """:func:`as_clip`, with the seconds that it took."""
+    """Return the result of :func:`as_clip` and the seconds that it took."""
     started = time.perf_counter()
     clip = as_clip(video, frames)
     return clip, time.perf_counter() - started

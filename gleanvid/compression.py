@@ -57,7 +57,8 @@ class Compression:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[type[Compression], tuple[Any, ...]]:
-        parts = [getattr(self, part.name) for part in fields(self)]  # read-only views stay behind
+        # The read-only views of mappings cannot be pickled.
+        parts = [getattr(self, part.name) for part in fields(self)]
         return type(self), tuple(dict(p) if isinstance(p, Mapping) else p for p in parts)
 
     def __repr__(self) -> str:
@@ -95,7 +96,7 @@ class Compression:
 
     @property
     def num_kept(self) -> int:
-        """B: tokens that stay."""
+        """B: number of kept tokens."""
         return len(self.keep)
 
     @property
@@ -137,7 +138,7 @@ class Compression:
         return (self._map().to(rows.device) @ rows.float()).to(rows.dtype)
 
     def _map(self) -> Tensor:
-        """sparse [K, L]: what each kept row is made of."""
+        """sparse [K, L]: weights of the tokens in each kept row."""
         if self.mixing is not None:
             return self.mixing
         taken = torch.nonzero(self.group >= 0).squeeze(1)

@@ -1,4 +1,4 @@
-"""What an answer took: tokens, seconds, memory and multiply-accumulates."""
+"""The cost of an answer: tokens, seconds, memory and multiply-accumulates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gleanvid.types import Compression
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What the model said and what it took. ``by_layer`` is on the CPU; seconds are synchronised.
+    """An answer with its cost. ``by_layer`` is on the CPU; seconds are synchronised.
 
     ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
     from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
@@ -32,7 +32,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run took. Seconds are wall clock, synchronised with the device.
+    """The cost of a run. Seconds are wall clock, synchronised with the device.
 
     Args:
         visual_tokens: Visual tokens entering the language model without compression.
@@ -74,7 +74,7 @@ class Cost:
     def of(
         cls, answer: Answer, visual_tokens: int, by_layer: Sequence[int], text_config: Any
     ) -> Cost:
-        """Cost of an answer about frames that were read and encoded earlier.
+        """Return the cost of an answer about frames that were read and encoded earlier.
 
         Args:
             answer: what the model said, with its times.

@@ -1,4 +1,4 @@
-"""Errors whose message is written for people, and sentences for the others."""
+"""Exceptions with messages for people, and conversion of other exceptions to messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# What reading JSON, arrays and numbers of strangers can raise. RuntimeError includes
+# What parsing JSON, arrays and numbers from untrusted input can raise. RuntimeError includes
 # RecursionError, ArithmeticError numbers of 400 digits.
 MALFORMED = (
     *(ValueError, TypeError, LookupError, AttributeError),
@@ -22,7 +22,7 @@ DISK_FULL = "The disk is full. Try again later."
 def refusing(
     kind: Callable[[str], Exception], text: str, *others: type[Exception], because: bool = False
 ) -> Iterator[None]:
-    """Raise ``kind`` with a sentence for whatever malformed input raises in the block.
+    """Convert exceptions from malformed input within the block to ``kind``, with a sentence.
 
     Args:
         kind: the error to raise. ``VideoError`` and ``ModelError`` pass: they have sentences.
@@ -47,7 +47,7 @@ def refusing(
 
 
 def sentence(error: BaseException) -> str:
-    """Return what to tell the person about an error; empty if it is a fault of the program.
+    """Return the message of an error for the person; empty if it is a bug.
 
     >>> sentence(ValueError("frames=0 must be in [1, 64]")), sentence(KeyError("frames"))
     ('frames=0 must be in [1, 64]', '')

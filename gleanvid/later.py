@@ -14,16 +14,18 @@ from types import ModuleType
 from typing import Any
 
 _LOCK = RLock()
-_KNOWN = ("__class__", "__dict__", "__spec__")  # what the import statement itself looks at
+_KNOWN = ("__class__", "__dict__", "__spec__")  # attributes that the import statement reads
 
 
 class _Later(ModuleType):
-    """A module that has not run. Reading one of its names runs it; other threads wait."""
+    """A module that is imported when one of its names is read; other threads wait."""
 
     def __getattribute__(self, name: str) -> Any:
         attribute = super().__getattribute__
         if name not in _KNOWN:
-            with _LOCK:  # ``importlib.util.LazyLoader`` shows other threads half a module
+            with (
+                _LOCK
+            ):  # ``importlib.util.LazyLoader`` would show other threads a half-imported module
                 spec = attribute("__spec__")
                 if spec.loader_state is None:
                     spec.loader_state = "running"

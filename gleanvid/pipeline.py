@@ -33,7 +33,7 @@ _CACHED_CLIPS = 2  # encoded clips remembered per model
 def encode(
     clip: ClipKey, model: TokenModel, stop: threading.Event | None = None
 ) -> tuple[Encoded, bool]:
-    """The clip through the model's vision side, and whether it came from the cache.
+    """Encode a clip by the model's vision side; also return whether it came from the cache.
 
     Raises ``StoppedError`` once ``stop`` is set.
     """
@@ -51,7 +51,7 @@ def encode(
 
 
 def remembered(clip: ClipKey, model: TokenModel) -> Encoded | None:
-    """The encoded clip if the model still has it. Does not wait for the model."""
+    """Return the encoded clip from the cache, if present. Does not wait for the model."""
     clip = clip.bounded(model.max_pixels)
     for key, encoded in list(model.clips.items()):
         if key.serves(clip):
@@ -72,7 +72,7 @@ def answer(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Run:
-    """The run of one question about a clip whose frames are in memory."""
+    """Answer one question about a clip in memory; return its run."""
     clip, encoded = _prepared(clip, model, compressor, stop)
     reply = model.generate(
         encoded, question, compressor, sampling, history=history, on_text=on_text, stop=stop
@@ -92,7 +92,7 @@ def answer_questions(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> list[Run]:
-    """A run per question, each asked as if alone.
+    """Return a run per question, each asked independently.
 
     The clip is encoded once, and prefilled once where the compressor does not read the question.
     The first run has the cost of both.
@@ -121,7 +121,7 @@ def answer_videos(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> list[Run]:
-    """A run per video of one prompt, with its own tokens and the answer that they share.
+    """Ask one question about several videos in one prompt; return a run per video.
 
     Times, prompt tokens and FLOPs are those of the whole prompt; ``prefill_s`` includes the vision
     tower. Raises what ``answer_about`` raises.
@@ -166,7 +166,7 @@ def score(
     *,
     stop: threading.Event | None = None,
 ) -> list[float]:
-    """Mean log-probability per token of each given answer under a compressor.
+    """Return the mean log-probability per token of each answer under a compressor.
 
     Raises ``ModelError``, and ``StoppedError`` once ``stop`` is set.
     """
@@ -210,7 +210,7 @@ def follow(work: Callable[..., Run], stop: threading.Event | None) -> Iterator[s
 def _prepared(
     clip: ClipKey, model: ModelAdapter, compressor: Compressor | None, stop: threading.Event | None
 ) -> tuple[ClipKey, Encoded]:
-    """The clip with all that the compressor needs; raises where the model cannot answer."""
+    """Return the clip with the signals that the compressor needs; checks that the model answers."""
     model.check_can_answer()
     needs = clip.signals | (compressor.needs if compressor else frozenset())
     clip = replace(clip.bounded(model.max_pixels), signals=needs)
@@ -227,7 +227,7 @@ def _run(
     history: History,
     reply: Answer,
 ) -> Run:
-    """The run of a reply about one clip that was encoded before."""
+    """Build the run of a reply about an encoded clip."""
     tokens, config = encoded.tokens, model.text_config
     seconds, rectangles = tokens.placed()
     layers = visual_tokens_by_layer(reply.by_layer, len(tokens), config.num_hidden_layers)

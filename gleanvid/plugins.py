@@ -30,10 +30,10 @@ _HOMES = {  # base class -> module and name of the registry of its subclasses
 }
 _GROUPS = ("gleanvid.compressors", "gleanvid.models", "gleanvid.benchmarks")
 _KINDS = "Compressor, ModelAdapter or Benchmark"
-_LOCK = RLock()  # a registry is complete for all threads once one of them has asked it
+_LOCK = RLock()  # loading a registry's entry points is done by one thread for all
 _LOG = logging.getLogger(__name__)
-_loaded: list[str] = []  # absolute paths of files and names of distributions, as ``load`` got them
-_ignored: set[str] = set()  # groups of entry points that are not read
+_loaded: list[str] = []  # arguments of ``load``: absolute paths of files and names of distributions
+_ignored: set[str] = set()  # groups of entry points to ignore
 Thing = TypeVar("Thing")
 
 
@@ -42,7 +42,7 @@ class PluginError(ValueError):
 
 
 class Registry(MutableMapping[str, Thing]):
-    """What the package has, then what plug-ins add, by name.
+    """Classes by name: those of the package, then those of plug-ins.
 
     Args:
         group: The group of entry points.
@@ -63,7 +63,9 @@ class Registry(MutableMapping[str, Thing]):
     def _entries(self) -> dict[str, Thing]:
         with _LOCK:
             if not self._is_complete:
-                self._is_complete = True  # first: a plug-in may ask the registry while it loads
+                self._is_complete = (
+                    True  # set first, as a plug-in may use the registry while it loads
+                )
                 points = () if self._group in _ignored else _installed(self._group)
                 _load_each(_load_point, points)
             return self._own
@@ -150,17 +152,17 @@ def load(name: str) -> list[type]:
 
 
 def load_all(names: Iterable[str]) -> None:
-    """:func:`load` each. Log a warning for one that cannot be used, and go on."""
+    """Call :func:`load` for each; log a warning for a plug-in that fails, and continue."""
     _load_each(load, names)
 
 
 def loaded() -> tuple[str, ...]:
-    """Return what :func:`load` was given, for another process to load."""
+    """Return the arguments of all :func:`load` calls, to repeat them in another process."""
     return tuple(_loaded)
 
 
 def ignore_installed() -> None:
-    """Read no entry points, for a server that strangers reach; :func:`load` still does."""
+    """Ignore installed entry points, for a public server; :func:`load` still works."""
     _ignored.update(_GROUPS)
 
 
@@ -217,7 +219,7 @@ def _run(path: Path) -> ModuleType:
     if spec is None or spec.loader is None or not path.is_file():
         raise ValueError("there is no such Python file")
     known, module = sys.modules.get(name), module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickle look there
+    sys.modules[name] = module  # dataclasses and pickle look the module up
     try:
         spec.loader.exec_module(module)
     except BaseException:

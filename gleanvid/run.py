@@ -29,7 +29,7 @@ _VIDEO_FACTS = ("fps", "duration", "total_frames", "source_size", "name", "backe
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One question with its answer; plots, metrics and the app show functions of this.
+    """One question with its answer, records and cost.
 
     Args:
         video: the frames that the model saw.
@@ -78,7 +78,7 @@ class Run:
         return self.cost.peak_memory_mib if is_own else math.nan
 
     def with_decode_s(self, seconds: float) -> Run:
-        """The same run, its cost naming the ``seconds`` that reading the video file took."""
+        """Return the run with the ``seconds`` of decoding the video file in its cost."""
         return replace(self, cost=replace(self.cost, decode_s=seconds))
 
     def summary(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class Run:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of the packages that an answer depends on."""
+    """Return the versions of the packages that an answer depends on."""
     found = {}
     for name in ("gleanvid", "torch", "transformers"):
         with suppress(PackageNotFoundError):  # a source tree that was not installed
@@ -163,7 +163,7 @@ def versions() -> dict[str, str]:
 def made_with(
     hf_model: Any, sampling: Mapping[str, Any], max_pixels: int | None, earlier_turns: int = 0
 ) -> dict[str, Any]:
-    """What repeats a run, ready for JSON; ``max_pixels`` bounds all frames together."""
+    """Return what is needed to repeat a run, ready for JSON; ``max_pixels``: of all frames."""
     return {
         "versions": versions(),
         "device": str(hf_model.device),
@@ -179,7 +179,7 @@ def _short(text: str, most: int = 50) -> str:
 
 
 def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
-    """A record for other programs.
+    """Return the arrays of a record for other programs.
 
     "keep" [K], "group" and "weight" [L], "budgets" [T], "score/NAME" and, of a whole grid, "mask"
     [T, rows, columns].
@@ -193,7 +193,7 @@ def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
 
 
 def record_arrays(record: Compression) -> dict[str, np.ndarray]:
-    """All of a record by name, as :meth:`Run.save` writes it."""
+    """Return all arrays of a record by name, as :meth:`Run.save` writes them."""
     arrays = {name: getattr(record, name).numpy() for name in ("keep", "group", "weight")}
     for part in ("scores", "trace", "state"):
         arrays |= {f"{part}/{name}": value.numpy() for name, value in getattr(record, part).items()}

@@ -109,7 +109,7 @@ def _check_features(features: Any) -> None:
         raise ValueError(f"features must be float16, bfloat16 or wider, got {features.dtype}")
 
 
-_SIGNALS = ("saliency", "keys", "text", "attention")  # that VideoTokens may come with
+_SIGNALS = ("saliency", "keys", "text", "attention")  # optional signals of VideoTokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ class VideoTokens:
 
     @classmethod
     def from_grid(cls, features: Tensor) -> VideoTokens:
-        """Tokens of features [T, rows, columns, D]. Raises ``ValueError`` and ``TypeError``.
+        """Return tokens from features [T, rows, columns, D]. Raises ``ValueError``, ``TypeError``.
 
         >>> len(VideoTokens.from_grid(torch.rand(2, 3, 4, 8)))
         24
@@ -190,7 +190,7 @@ class VideoTokens:
         return cls(features.flatten(0, 2), (units, rows, columns))
 
     def placed(self) -> tuple[Tensor, Tensor]:
-        """``seconds`` and ``rectangles`` on the CPU. Raises ``ValueError`` if they are unknown."""
+        """Return ``seconds`` and ``rectangles`` on the CPU. Raises ``ValueError`` if unknown."""
         if self.seconds is None or self.rectangles is None:
             raise ValueError("the model adapter did not place its tokens in the source video")
         return self.seconds.cpu(), self.rectangles.cpu()

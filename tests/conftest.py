@@ -12,7 +12,7 @@ import pytest
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-CLOCKED = ("server/test_attack.py",)  # how long monitors wait decides
+CLOCKED = ("server/test_attack.py",)  # these tests measure waiting times
 OWN_CLIPS = ("cli", "evaluation", "glimpse", "test_cli.py", "test_docstrings.py", "test_several.py")
 
 
@@ -42,9 +42,9 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """A file stays with one process, for its fixtures. All but one begin at the end of the list.
+    """Keep each file in one process, for its fixtures; all but one process start at the end.
 
-    The page's tests come first and wait much: they share the cores best with tests that compute.
+    Browser tests come first: they mostly wait and share cores well with computing tests.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -66,7 +66,7 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_collection_modifyitems(items):
-    """What holds to a clock, and Ray, which takes every core, share the machine with no test."""
+    """Run timing tests and Ray tests, which use every core, without other tests."""
     for item in items:
         clocked = any(item.path == TESTS / place for place in CLOCKED)
         if clocked or "ray_workers" in item.fixturenames:
@@ -81,13 +81,13 @@ def pytest_collection_finish():
 def _settled():
     yield
     settle()
-    if hasattr(os, "sched_getscheduler"):  # Linux; else tests beside this one would starve
+    if hasattr(os, "sched_getscheduler"):  # on Linux, so that other tests do not starve
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 @pytest.fixture(autouse=True)
 def _decoded_here(request, monkeypatch):
-    """A process for each of these clips would show what tests/video shows, in 0.3 s each."""
+    """Decode in this process: the sandbox is tested in tests/video and costs 0.3 s per clip."""
     if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
         monkeypatch.setattr("gleanvid.video.isolation.sandbox.decode", lambda *_: None)
 
@@ -97,14 +97,14 @@ def pytest_unconfigure():
 
 
 def settle():
-    """What is alive now stays: garbage collection need not look through it again and again."""
+    """Freeze living objects, so that garbage collection does not scan them repeatedly."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def own_plugins(monkeypatch):
-    """What a test adds to the registries is gone after it."""
+    """Remove a test's additions to the registries after it."""
     from gleanvid import plugins
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation.benchmarks import BENCHMARKS

@@ -26,8 +26,8 @@ class Repository:
 
     folder: Path
     gated: bool = False
-    pause_s: float = 0.0  # between pieces of large files
-    breaks: int = 0  # how often a large file still ends in its middle
+    pause_s: float = 0.0  # seconds between pieces of large files
+    breaks: int = 0  # how many more times a large file is cut off
     corrupt: bool = False
     no_ranges: bool = False
     silent: str = ""  # part of a path whose requests are never answered

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Machine:
-    """Locks of all processes of one run. ``name`` is the same in each of them.
+    """File locks shared by all processes of a test run. ``name`` identifies the run.
 
     Most tests share the second lock; one that is alone takes it for itself. Whoever waits for it
     holds the first lock, so that no further tests begin meanwhile.

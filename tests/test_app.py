@@ -1,4 +1,4 @@
-"""The page as a whole: it builds, its settings are safe, and its events meet on one queue."""
+"""The whole page: it builds, has safe launch options, and all its jobs share one queue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_building_the_page_loads_no_model():
     assert (library.loads, library.reads, library.encodes) == (0, 0, 0)
 
 
-def test_the_model_queue_alone_decides_who_is_next(page):
+def test_only_the_model_queue_orders_jobs(page):
     names = {"on_follow", "on_ask", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
@@ -34,7 +34,7 @@ def test_the_model_queue_alone_decides_who_is_next(page):
 
 
 def test_nothing_heavy_runs_on_page_load(page):
-    """What a page loads with is its own link alone: no model, no clip."""
+    """Loading a page reads only its link: no model, no clip."""
     loads = [fn for fn in page.fns.values() if any(event == "load" for _, event in fn.targets)]
     assert {fn.name for fn in loads if fn.fn is not None} == {"on_load"}
 
@@ -47,8 +47,8 @@ def test_the_state_of_a_page_holds_no_run(page):
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
-def test_nobody_is_told_how_far_an_event_is(page):
-    """Gradio searches the whole page once for every output that it tells."""
+def test_events_have_no_progress_indicators(page):
+    """Gradio updates a progress indicator per output, which is slow on a large page."""
     told = [fn for fn in page.fns.values() if fn.fn and fn.outputs and fn.show_progress_on != []]
     on_page = [fn for fn in told if fn.api_visibility == "private"]
     assert not on_page
@@ -70,14 +70,14 @@ def test_three_endpoints_are_public_and_say_their_types(page):
         assert "video" in end["description"]
 
 
-def test_launch_keeps_to_itself():
+def test_launch_options_share_nothing():
     options = serving.options("127.0.0.1", None, False)
     assert options["share"] is False and options["run_history"] is False
     assert options["allowed_paths"] == [] and options["enable_monitoring"] is False
     assert options["show_error"] is False and options["max_file_size"]
 
 
-def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
+def test_only_assets_and_files_of_visitors_are_served(monkeypatch):
     root = serving.ROOT
     beside = {str(path) for path in root.iterdir()} - {str(root / "assets")}
     monkeypatch.setenv("GRADIO_TEMP_DIR", "/visitors")
@@ -87,7 +87,7 @@ def test_no_file_beside_the_assets_and_those_of_visitors_is_served(monkeypatch):
     assert set(serving.closed()) == beside - {str(root / "tests")} | {f"{root}/tests/cache/.lock"}
 
 
-def test_the_pictures_of_examples_are_no_copies_that_would_be_deleted(tmp_path, monkeypatch):
+def test_example_thumbnails_are_served_in_place(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     shown = examples.examples()
     build_app(Engine(FakeBackend()), examples=shown)
@@ -201,7 +201,7 @@ def test_limits_given_at_launch_count():
     assert (limits.max_frames, limits.deadline_s) == (8, 5.0)
 
 
-OURS = ["builtin", "mobilenet_v2"]  # that come with the package
+OURS = ["builtin", "mobilenet_v2"]  # included in the package
 
 
 def test_models_that_are_offered_stand_in_the_menu_after_the_one_given():

@@ -78,7 +78,7 @@ def test_settings_in_brackets_are_those_of_the_options(clip, model, capsys):
     assert "did you mean 'gleanvid'" in capsys.readouterr().err
 
 
-def test_ask_and_compare_tell_of_units_with_nothing_new(clip, model, capsys):
+def test_ask_and_compare_report_saturated_units(clip, model, capsys):
     words = [clip, "What moves?", "--model", model, "--retention-ratio", "0.9"]
     words += ["--num-frames", "16", "--max-new-tokens", "2", "--device", "cpu"]
     assert main(["ask", *words]) == 0
@@ -126,7 +126,9 @@ def test_sampling_options_reach_the_model(clip, model, capsys):
     assert first == again != other
     made = runs[0]["made_with"]
     assert (made["temperature"], made["top_p"], made["seed"]) == (2.0, 0.9, 7)
-    assert runs[0]["compressor"]["temperature"] == 0.01  # a setting of the method alone
+    assert (
+        runs[0]["compressor"]["temperature"] == 0.01
+    )  # the method's setting, not the sampling temperature
 
 
 def test_compare_prints_one_line_a_method_and_draws_the_paper_s_figures(
@@ -266,7 +268,7 @@ def test_relevance_writes_heat_over_every_unit_and_says_what_is_kept(clip, model
 
 
 def test_runs_of_a_comparison_are_written_as_one_web_page(clip, model, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "gleanvid_app", components)  # its name once installed
+    monkeypatch.setitem(sys.modules, "gleanvid_app", components)  # name of the installed app
     file = tmp_path / "runs.html"
     words = ("--compressor", "full,uniform,gleanvid", "--html", str(file))
     assert call("compare", clip, "What moves?", "--model", model, *words) == 0

@@ -1,4 +1,4 @@
-"""Every ``gleanvid`` command in the documents is one, and together they fill the paper's tables."""
+"""Every ``gleanvid`` command in the documents parses, and together they fill the paper's tables."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037'
 
 @cache
 def commands(page):
-    """Words of every command, as bash takes the blocks of a page apart; nothing is run."""
+    """Words of every command in a page's blocks, split by bash without running them."""
     bash = shutil.which("bash") or pytest.skip("bash is not installed")
     blocks = re.findall(
         r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL

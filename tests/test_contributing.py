@@ -35,7 +35,7 @@ def test_the_compressor_keeps_what_it_says():
         example("FirstOnes")(skip=-1)
 
 
-def test_the_family_does_as_the_one_that_it_resembles(model_folder):
+def test_example_family_equals_the_built_in_one(model_folder):
     known = load_model(model_folder, device="cpu")
     made = example("MyVideo")("mine", known.hf_model, known.processor)
     video, needs = noise_video(6, 64, 96), frozenset({"saliency"})

@@ -23,7 +23,7 @@ load_once = cache(gleanvid.load_model)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_runs(name, monkeypatch):
-    """With the public names, NumPy and torch at hand, from the root of the repository."""
+    """Examples run with the public names, NumPy and torch, in the root of the repository."""
     monkeypatch.chdir(Path(__file__).parents[1])
     monkeypatch.setattr(arguments, "load_model", load_once)
     known = {other: getattr(gleanvid, other) for other in gleanvid.__all__}

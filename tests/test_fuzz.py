@@ -1,6 +1,6 @@
-"""Whatever strangers send is used or refused with a sentence: no other exception leaves the code.
+"""Arbitrary input from strangers is accepted or refused with a sentence, never a crash.
 
-Hypothesis replaces parts of what is right by junk: numbers of 400 digits, NaN, lone surrogates,
+Hypothesis replaces parts of valid input by junk: numbers of 400 digits, NaN, lone surrogates,
 deep lists. The examples are the same in every run.
 """
 
@@ -63,7 +63,7 @@ JUNK = ODD | st.recursive(
 
 @contextmanager
 def refused(*kinds):
-    """Nothing is raised but errors of these kinds, with a sentence."""
+    """Context that allows only errors of these types, with a sentence."""
     try:
         yield
     except kinds as error:

@@ -33,7 +33,7 @@ ALLOWED = {
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }
-ROOMS = {  # of a package, from the top down: a room imports from itself and from those below it
+ROOMS = {  # rooms of a package from the top down; each imports only from itself and rooms below
     "models": (
         ("__init__",),
         ("loading",),
@@ -87,7 +87,9 @@ def targets(path, known):
         elif isinstance(node, ast.ImportFrom) and node.module in known:
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             yield from inner & known or {node.module}
-        if not isinstance(node, ast.FunctionDef):  # what runs later makes no circle
+        if not isinstance(
+            node, ast.FunctionDef
+        ):  # imports inside functions run later and cause no cycle
             nodes.extend(ast.iter_child_nodes(node))
 
 
@@ -112,7 +114,7 @@ def circle(modules):
     return None
 
 
-def test_no_module_of_the_library_imports_itself_by_way_of_another():
+def test_library_has_no_import_cycles():
     assert circle(library()) is None
 
 
@@ -145,7 +147,7 @@ def test_a_module_imports_only_what_its_layer_may():
     assert not wrong and len(list(modules())) > 100
 
 
-def test_only_models_know_transformers():
+def test_only_models_import_transformers():
     others = [path for room, path in modules() if room not in ("models", "glimpse")]
     know = [
         path
@@ -156,7 +158,7 @@ def test_only_models_know_transformers():
     assert not know
 
 
-def test_the_library_knows_no_screen():
+def test_library_imports_no_gradio():
     for path in (ROOT / "gleanvid").rglob("*.py"):
         found = {name.split(".")[0] for name in imports(path)}
         assert not found & {"gradio", "components"}, path
@@ -173,7 +175,7 @@ def test_the_core_needs_torch_transformers_and_numpy_alone(room):
 
 
 @pytest.mark.slow
-def test_importing_works_where_the_app_s_packages_are_not_installed():
+def test_library_imports_without_the_app_s_packages():
     names = sorted(LIGHT | {"torchvision", "accelerate"})
     program = (
         f"import sys; sys.modules.update(dict.fromkeys({names!r}))\n"
@@ -191,7 +193,7 @@ def private(name):
 
 
 def private_names_of_others(path):
-    """What a file imports, or reads of a module that it imports, though its name says private."""
+    """Private names that a file imports, or reads from a module that it imports."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     from_ours = [
         node

@@ -37,7 +37,7 @@ def test_a_run_adds_up(model, video):
     assert len(run.rectangles) == record.grid[1] * record.grid[2]
 
 
-def test_a_run_says_how_to_make_it_again(model, video):
+def test_run_contains_what_repeats_it(model, video):
     sampling = gleanvid.Sampling(6, temperature=1.5, top_p=0.9, seed=5)
     run = gleanvid.ask(video, "What?", model, gleanvid.Uniform(0.5), sampling=sampling)
     made = run.made_with
@@ -106,7 +106,7 @@ def test_closing_the_stream_frees_the_model(model, video):
     model.lock.release()
 
 
-def test_a_stop_that_is_already_set_ends_ahead_of_the_first_token(model, video):
+def test_stop_set_beforehand_ends_before_the_first_token(model, video):
     stop = threading.Event()
     stop.set()
     with pytest.raises(StoppedError):
@@ -115,7 +115,7 @@ def test_a_stop_that_is_already_set_ends_ahead_of_the_first_token(model, video):
         list(compare(video, "Tell all", model, [gleanvid.GleanVID()], 500, stop=stop))
 
 
-def test_the_pixel_budget_is_part_of_what_is_remembered(model):
+def test_max_pixels_is_part_of_the_cache_key(model):
     clip = tiny.noise_video(4, 240, 320)
     wide = encode(key(clip, model), model)[0]
     narrow = encode(key(clip, model, 4 * 64 * 64), model)[0]
@@ -125,7 +125,7 @@ def test_the_pixel_budget_is_part_of_what_is_remembered(model):
     assert remembered(key(clip, model, 4 * 96 * 96), model) is None
 
 
-def test_the_model_s_own_pixel_limit_is_what_an_unbounded_clip_means(model, monkeypatch):
+def test_unbounded_clip_uses_the_model_s_pixel_limit(model, monkeypatch):
     clip = tiny.noise_video(4, 240, 320)
     monkeypatch.setattr(model, "max_pixels", 4 * 64 * 64)
     run = gleanvid.ask(clip, "What?", model, gleanvid.Uniform(0.5), 1)
@@ -135,7 +135,7 @@ def test_the_model_s_own_pixel_limit_is_what_an_unbounded_clip_means(model, monk
 
 
 @pytest.mark.parametrize("wanted", [set(), {"saliency"}, {"saliency", "keys"}], ids=len)
-def test_a_key_serves_what_has_all_its_signals(video, wanted):
+def test_cache_key_serves_requests_with_a_subset_of_its_signals(video, wanted):
     known = ClipKey(video, "a", 9, frozenset({"saliency"}))
     same = ClipKey(video, "a", 9, frozenset(wanted))
     assert known.serves(same) is (len(wanted) < 2)
@@ -174,7 +174,7 @@ def test_a_bound_on_pixels_is_a_whole_number(max_pixels):
         gleanvid.Frames(max_pixels=max_pixels)
 
 
-def test_a_checkpoint_that_states_how_long_its_answers_get_is_held_to_it(model, video):
+def test_answer_length_limit_of_a_checkpoint_is_respected(model, video):
     stated = model.hf_model.generation_config
     stated.max_new_tokens = 3
     try:
@@ -199,7 +199,7 @@ def test_one_failing_method_does_not_end_a_comparison(model, video):
     assert "cannot do that" in str(results[1].error)
 
 
-def test_bad_input_is_refused_in_words(model, video):
+def test_bad_input_is_refused_with_a_sentence(model, video):
     with pytest.raises(ValueError, match="question must not be empty"):
         gleanvid.ask(video, "  ", model)
     with pytest.raises(gleanvid.ModelError, match="There is no directory"):

@@ -116,7 +116,7 @@ def test_a_file_may_have_benchmarks_and_families(outside):
         ("class FirstOnes", "class _FirstOnes", "it has no Compressor"),
     ],
 )
-def test_a_broken_file_is_named_and_stops_nobody(old, new, named, outside, caplog):
+def test_broken_file_is_named_and_other_plugins_load(old, new, named, outside, caplog):
     broken, whole = outside(FIRST.replace(old, new), "broken.py"), outside()
     plugins.load_all([broken, whole])
     (warning,) = caplog.messages
@@ -125,7 +125,7 @@ def test_a_broken_file_is_named_and_stops_nobody(old, new, named, outside, caplo
 
 
 @pytest.mark.parametrize("name", ["nowhere.py", "no-such-distribution"])
-def test_what_is_not_there_is_named(name):
+def test_missing_plugin_is_named(name):
     with pytest.raises(PluginError, match=name):
         register(name)
 

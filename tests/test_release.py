@@ -44,8 +44,11 @@ def run(*words, cwd, **how):
 def wheel(tmp_path_factory):
     """The wheel, built from a copy, because building leaves folders next to the source."""
     folder = tmp_path_factory.mktemp("source")
+    left_out = shutil.ignore_patterns("__pycache__", "docs")
     for name in ("gleanvid", "components", "assets"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=left_out)
+    (folder / "assets" / "docs").mkdir()  # a minimal stand-in for the output of `make docs`
+    (folder / "assets" / "docs" / "index.html").write_text("<h1>Documentation</h1>")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     build = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
@@ -56,12 +59,14 @@ def wheel(tmp_path_factory):
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
     """A new environment with the wheel; other packages are those of this environment."""
-    folder = tmp_path_factory.mktemp("empty") / ".venv"  # a hidden folder, as environments are
+    folder = tmp_path_factory.mktemp("empty") / ".venv"  # hidden, like most environments
     venv.create(folder, with_pip=False, symlinks=True)
     paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)}, scheme="venv")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     run(*pip, "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel), cwd=folder)
-    beside = Path(paths["purelib"]) / "packages_of_others.pth"  # its own .pth files are not read
+    beside = (
+        Path(paths["purelib"]) / "packages_of_others.pth"
+    )  # .pth files in that folder are not processed
     beside.write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")
     return folder
 
@@ -143,6 +148,8 @@ def test_the_installed_command_serves_the_page_and_its_scripts(served, installed
     script = re.search(r"modules/\w+/viewer/mount\.js", page.text)[0]
     found = httpx.get(f"http://127.0.0.1:{port}/{script}", timeout=30)
     assert found.status_code == 200 and "export" in found.text
+    docs = httpx.get(f"http://127.0.0.1:{port}/docs/index.html", timeout=30)
+    assert docs.status_code == 200 and docs.text == "<h1>Documentation</h1>"
     (code,) = installed.rglob("gleanvid_app/launch.py")
     assert httpx.get(f"http://127.0.0.1:{port}/gradio_api/file={code}").status_code in (403, 404)
 

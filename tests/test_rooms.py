@@ -36,7 +36,7 @@ def imported(path):
 
 
 def resolved(path, node):
-    """The absolute name of what is imported from."""
+    """Return the absolute name of the imported module."""
     if not node.level:
         return node.module
     folder = path.relative_to(ROOT).parts[: -node.level]
@@ -59,12 +59,12 @@ def test_a_module_imports_no_higher_room():
     assert not wrong
 
 
-def test_no_modules_import_each_other_in_a_circle():
+def test_app_has_no_import_cycles():
     graph = {name: set(imports(path)) & MODULES.keys() for name, path in MODULES.items()}
     TopologicalSorter(graph).prepare()
 
 
-def test_a_session_knows_no_widget():
+def test_session_imports_no_gradio():
     for name, path in MODULES.items():
         if room(name) == "session":
             assert not [other for other in imports(path) if other.split(".")[0] == "gradio"], name

@@ -63,7 +63,7 @@ def test_saving_and_loading_gives_the_same_run(run, tmp_path):
     assert torch.equal(loaded.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
 
-def test_a_run_saved_before_it_told_its_making_still_opens(run, tmp_path):
+def test_run_without_made_with_still_opens(run, tmp_path):
     file = run.save(tmp_path) / "run.json"
     facts = json.loads(file.read_text(encoding="utf-8"))
     del facts["made_with"]
@@ -71,7 +71,7 @@ def test_a_run_saved_before_it_told_its_making_still_opens(run, tmp_path):
     assert Run.load(tmp_path).made_with == {}
 
 
-def test_a_run_saved_before_records_had_a_state_still_opens(run, tmp_path):
+def test_run_with_records_without_state_still_opens(run, tmp_path):
     file = run.save(tmp_path) / "run.npz"
     arrays = {name: value for name, value in np.load(file).items() if "/state/" not in name}
     np.savez_compressed(file, **arrays | {"2/trace/phase": np.array(2)})
@@ -90,7 +90,7 @@ def test_records_and_runs_can_be_pickled(run):
     assert torch.equal(copy.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
 
-def test_a_run_prints_what_it_is_in_a_line(run):
+def test_run_has_a_one_line_repr(run):
     said = replace(run, question="What? " * 99, answer="All of it. " * 99, model="/models/" * 99)
     for one in (run, said):
         assert len(repr(one)) <= 300

@@ -45,7 +45,7 @@ def test_the_video_is_read_once_for_all_questions(model):
     gleanvid.ask_many(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
     handle.remove()
     once, questions = lengths[:-3], lengths[-3:]
-    assert len(once) == 3  # encoded, positions looked up, read
+    assert len(once) == 3  # three forward calls: encoding, positions, prefill
     assert max(questions) < min(once)
 
 
@@ -110,7 +110,7 @@ def test_a_list_of_one_video_gives_the_run_of_that_video(model):
     assert run.cost.prompt_tokens_kept == alone.cost.prompt_tokens_kept
 
 
-def test_a_family_that_sees_one_video_alone_says_so(tmp_path):
+def test_family_limited_to_one_video_refuses_several(tmp_path):
     tiny_frames.internvl(tmp_path)
     model = gleanvid.load_model(tmp_path, device="cpu")
     with pytest.raises(gleanvid.ModelError, match="as one video"):
@@ -131,7 +131,7 @@ def test_a_picture_is_a_video_of_one_frame(model, tmp_path):
         gleanvid.ask(tmp_path / "none.png", "What?", model)
 
 
-def test_a_large_picture_is_made_smaller_and_turned(model, tmp_path):
+def test_large_image_is_shrunk_and_rotated_upright(model, tmp_path):
     image = Image.fromarray(np.zeros((100, 2000, 3), np.uint8))
     exif = image.getexif()
     exif[0x0112] = 6  # the camera was held upright

@@ -1,4 +1,4 @@
-"""What people hand over by mistake is named in words; compressors may be named."""
+"""Wrong arguments are refused with a sentence; compressors may be given by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_features_on_meta_or_in_float8_are_refused():
 
 
 @pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
-def test_what_is_not_video_tokens_is_refused_with_how_to_make_them(method):
+def test_other_objects_than_video_tokens_are_refused_with_advice(method):
     with pytest.raises(TypeError, match=r"not Tensor \[2, 4, 4, 8\]: .*VideoTokens\.from_grid"):
         method().compress(torch.rand(2, 4, 4, 8))
     with pytest.raises(TypeError, match=r"not NoneType: VideoTokens\(features, grid="):
@@ -81,7 +81,7 @@ def test_lists_go_to_ask_many(video, question):
 
 
 @pytest.mark.parametrize(("given", "kind"), [("gzip", ValueError), (0.25, TypeError)])
-def test_what_is_no_compressor_is_said_before_anything_is_loaded(given, kind):
+def test_invalid_compressor_is_refused_before_loading(given, kind):
     with pytest.raises(kind, match="vidcom2"):
         gleanvid.ask("nowhere.mp4", "What?", compressor=given)
 
@@ -115,7 +115,7 @@ def test_a_compressor_is_named_as_people_write_it(written, settings):
     ("written", "meant"),
     [("gleanvd", "gleanvid"), ("v-cats", "vcast"), ("DivPrun(0.1)", "divprune")],
 )
-def test_a_name_that_is_none_tells_the_likeliest(written, meant):
+def test_unknown_name_suggests_the_closest(written, meant):
     with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
         as_compressor(written)
 
@@ -131,7 +131,7 @@ def test_every_key_and_title_names_its_method(method):
 
 
 @pytest.mark.parametrize("given", [None, torch.nn.Linear(1, 1)])
-def test_what_is_no_model_is_said(given):
+def test_invalid_model_is_refused(given):
     video = tiny.noise_video()
     with pytest.raises(TypeError, match="load_model"):
         gleanvid.ask(video, "what?", given)
@@ -144,7 +144,7 @@ def test_frames_without_colours_are_named(model):
         gleanvid.ask(np.zeros((8, 8), np.uint8), "what?", model)
 
 
-def test_no_videos_are_named(model):
+def test_empty_list_of_videos_is_refused(model):
     with pytest.raises(ValueError, match="must not be empty"):
         gleanvid.ask_many([], "what?", model)
 

@@ -28,7 +28,7 @@ MOST = 1.05
 
 
 class Switch(Guard):
-    """A guard that can be passed by."""
+    """A guard that can be switched off."""
 
     on: ClassVar[bool] = True
 
@@ -37,7 +37,7 @@ class Switch(Guard):
 
 
 def requests(client: httpx.Client, target: Target) -> dict[str, Callable[[], object]]:
-    """What is timed, by name."""
+    """Return the timed requests by name."""
     path = target.clip
     data = {"data": [file(path), "uniform", 0.5, "", 4, None]}
 

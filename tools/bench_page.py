@@ -35,7 +35,7 @@ from tests.browser.steps import answered, notice, slider
 
 ROUNDS = 30
 STOP_AFTER_S = (0.05, 0.15, 0.3, 0.6, 1.0)
-VISITS = 5  # by a new browser to a new server
+VISITS = 5  # visits, each by a new browser to a new server
 SEEN = """() => {
   const answers = [...document.querySelectorAll(".gv-pane .gv-reply")];
   const shown = document.querySelector(".gv-viewer[data-state=ready]") && answers.length === 2;
@@ -43,7 +43,7 @@ SEEN = """() => {
   return shown && answers.every(read) && performance.now();
 }"""
 BOX = "() => document.querySelector('textarea')?.checkVisibility() && performance.now()"
-# The title of B names the share that is shown; it is written in the frame that draws the masks.
+# The title of B contains the shown ratio; it is updated together with the masks.
 WATCH = """() => {
   const slider = document.querySelector("input[aria-label^='range slider for Retention']");
   const title = document.querySelector("[data-pick=b] select");

@@ -79,7 +79,7 @@ def measured(page: Any, act: Callable[[], None]) -> np.ndarray:
 
 
 def drag(page: Any, selector: str, moves: int) -> Callable[[], None]:
-    """A hand that takes a slider at one end and moves it to the other and back."""
+    """Drag a slider from one end to the other and back."""
 
     def act() -> None:
         box = page.locator(selector).bounding_box()

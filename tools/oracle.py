@@ -31,7 +31,7 @@ from tests.models.oracle import (
 )
 from tests.models.test_layers import CHAINS, compact_rotary_rows, oracle_logits
 
-DECODED = 6  # twice what the tests take: a table is made once
+DECODED = 6  # twice as many as in the tests
 AHEAD, INSIDE = Chain("ahead", ((0, Tilted(retention_ratio=0.25)),)), CHAINS[1]
 COLUMNS = (
     "family",
@@ -110,7 +110,7 @@ def figures(adapter) -> list[float | str]:
 
 
 def recurrent_figures(adapter) -> list[float | str]:
-    """No masks there: against the shorter prompt, read anew without a cache."""
+    """Figures of recurrent families, compared with the shorter prompt read without a cache."""
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, EveryNth(retention_ratio=0.25)) as record:
         output = generate(adapter, inputs, DECODED + 1)

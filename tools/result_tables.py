@@ -156,7 +156,7 @@ def _interval(row: Mapping[str, Any], key: str) -> str:
 
 
 def question_sets() -> str:
-    """The questions of each folder, and what is right with all tokens and at 15 %."""
+    """The questions of each folder, and the accuracy with all tokens and at 15 %."""
     rows = []
     for folder in ("glimpse", "glimpse-ablations", "glimpse-all", "glimpse-full"):
         whole = full(folder)

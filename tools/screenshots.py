@@ -45,7 +45,7 @@ SETTLED = """() => {  // the title and the answer of B belong to the ratio of th
   return title === `GleanVID ${Number((100 * slider.value).toPrecision(3))} %`
     && !["hidden", "data-stale", "data-running"].some((name) => answer.hasAttribute(name));
 }"""
-# Roughly: the slider is dragged there.
+# Approximate, as the slider is dragged with the mouse.
 RATIOS = (0.5, 0.42, 0.35, 0.3, 0.25, 0.21, 0.18, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05)
 TABS = (*README, "Export and API", "Check", "About")
 
@@ -68,7 +68,7 @@ def visiting(browser: Any, url: str, size: tuple[int, int], mode: str) -> Iterat
 
 
 def show(page: Any, name: str) -> None:
-    """Open a tab and wait until it has come to rest; Compare compares."""
+    """Open a tab and wait until it is stable; in Compare, run the comparison."""
     tab(page, name)
     if name == "Compare":
         page.click("#gv-compare-start")
@@ -96,7 +96,7 @@ def every_tab(folder: Path) -> None:
 
 
 def readme(size: tuple[int, int] = (1400, 1000)) -> None:
-    """The first screen; then the other tabs by themselves."""
+    """Take the first screen, then each of the other tabs."""
     with page_served() as (browser, _, url), visiting(browser, url, size, "light") as page:
         for name, file in README.items():
             show(page, name)

@@ -34,9 +34,9 @@ from tools.attack.client import CLIP, ROOT, Target, file
 MOST = {"resident_mib": 20, "descriptors": 10, "threads": 5, "children": 2, "files": 300}
 SESSIONS = 3
 KEEP_S = 120  # uploads are deleted at this age here, not after two hours, so that files settle
-ROUND = 8  # things that a session does between two measurements
-REST_S = 1.0  # before a measurement
-WINDOW = 0.2  # of the measured time, at each of its ends, whose medians are compared
+ROUND = 8  # actions of a session between two measurements
+REST_S = 1.0  # seconds of rest before a measurement
+WINDOW = 0.2  # fraction of the run at its start and its end whose medians are compared
 ACTIONS = {"preview": 4, "ask": 3, "upload": 2, "compare": 1}  # how often each is drawn
 COLUMNS = {
     "resident_mib": "Resident memory (MiB)",
@@ -89,7 +89,7 @@ def act(kind: str, target: Target, session: str, draw: random.Random) -> None:
 
 
 def measured(process: int, folder: Path) -> dict[str, float]:
-    """What the server's process and its folder hold now."""
+    """Measure the memory, files and threads of the server's process, and its folder."""
     root = Path(f"/proc/{process}")
     pages = int((root / "statm").read_text().split()[1])
     children = [
@@ -109,7 +109,7 @@ def measured(process: int, folder: Path) -> dict[str, float]:
 def soak(
     url: str, process: int, folder: Path, actions: int, warm: int, most_s: float
 ) -> dict[str, Any]:
-    """Let all sessions do ``ROUND`` things each, then measure at rest, until all is done.
+    """Let all sessions do ``ROUND`` actions each, then measure at rest; repeat to the end.
 
     What work in hand takes is not measured: it depends on the moment by 100 MiB.
     """

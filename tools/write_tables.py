@@ -25,7 +25,7 @@ _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 
 
 def texts() -> list[Path]:
-    """The files that may hold tables."""
+    """Return the files that may contain tables."""
     documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md", ROOT / "results" / "README.md"]
     documents.append(ROOT / "assets" / "relevance.md")
     pages = sorted((ROOT / "docs").rglob("*.md"))

@@ -1,11 +1,11 @@
-// Which clip the page has: in the address if it is an example, and marked among those to choose from.
+// The chosen clip: written to the address if it is an example, and marked in the row of clips.
 ((gleanvid) => {
   const nameOf = (path) => path.split("/").pop();
   const shortened = (path) => path.split("/").slice(-2).join("/");
   let examples = []; // folder and name of each; the first one needs no word in the address
-  let own = ""; // name of a clip of one's own; "" for an example, null for no clip at all
+  let own = ""; // name of an uploaded clip; "" for an example, null for no clip at all
 
-  // What the page opens with is marked before a viewer shows it, which another tab may hide.
+  // Mark the opening clip at once: the viewer that would report it may be in a tab that is not open.
   gleanvid.nameExamples = (paths) => {
     examples = paths;
     const names = paths.map(nameOf);
@@ -30,8 +30,8 @@
     document.getElementById("gv-ask").click();
   };
 
-  // The clip that was chosen, or else is on show. Without a picture of it, the button that brings
-  // one's own bears its name.
+  // The clip that was chosen, else the one in the viewer. If it has no thumbnail, the upload button
+  // shows its name.
   let marked = "";
   gleanvid.markClip = () => { if (marked) mark(marked); };
   function mark(name) {
@@ -57,7 +57,7 @@
   function show(button) {
     const row = button.closest(".gv-examples");
     const [inner, outer] = [button.getBoundingClientRect(), row.getBoundingClientRect()];
-    const FADE = 40; // of the row's ends; see style.css
+    const FADE = 40; // pixels at both ends of the row that fade; see style.css
     if (inner.left < outer.left) row.scrollLeft += inner.left - outer.left - FADE;
     else if (inner.right > outer.right) row.scrollLeft += Math.min(inner.right - outer.right + FADE, inner.left - outer.left);
   }

@@ -1,8 +1,8 @@
-// Files that the page hands to its visitor, and tabs that are drawn only while they are seen.
+// Downloads of exported files, and tabs that are drawn only while they are open.
 ((gleanvid) => {
   let fetched = "";
 
-  // The file that was written last is downloaded by itself, once.
+  // Download the newest exported file once, without another click.
   gleanvid.fetchFile = () => new Promise((done) => {
     setTimeout(() => {
       const link = document.querySelector("#gv-file a[download]");
@@ -17,7 +17,7 @@
     return { text: await saveFrames(), kind: "problem" };
   };
 
-  // Addresses of the server start below its root, which a proxy may have moved.
+  // Prefix an address with the root path of the app, which a reverse proxy may have set.
   gleanvid.fromRoot = (address) => `${window.gradio_config?.root ?? ""}/${address}`;
 
   // Press a hidden button if the tab that holds `part` is open.

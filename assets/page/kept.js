@@ -1,6 +1,6 @@
-// What a tab shows comes back when it is loaded again, or by Back: the ids of its runs stay in this
-// browser, and nobody else knows them. Nothing is kept before what was kept has been read.
-// A page left while its newest settings had no preview yet is behind: it previews them when it is back.
+// Restores the results of a page after a reload or Back: this browser stores the ids of its runs, which
+// nobody can guess. Nothing is stored before the stored state has been read. A page that is left before
+// its newest settings were previewed is `behind`, and previews them when it is opened again.
 ((gleanvid) => {
   let [read, newest, compared, behind, own] = [false, [], false, false, []];
 
@@ -29,7 +29,7 @@
   gleanvid.leave = (isBehind) => { if (isBehind) gleanvid.keepRuns(newest, true); };
   gleanvid.wasBehind = () => behind;
 
-  // Remember the clips of one's own: they leave the row of clips, and the page says so.
+  // Remember uploaded clips: a reload removes them from the row of clips, and the page says so.
   gleanvid.keepOwn = (clips) => {
     own = clips;
     gleanvid.keepRuns(newest);

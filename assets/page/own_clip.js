@@ -1,4 +1,4 @@
-// A clip of one's own: a file dropped anywhere, or what the webcam saw, goes the way of an upload.
+// A file dropped anywhere on the page, or a webcam recording, is uploaded like a chosen file.
 ((gleanvid) => {
   const SECONDS = 10;
   const give = (file) => {
@@ -66,7 +66,7 @@
     }
   };
 
-  // Gives what stands in the way, for the line of messages; nothing once it records.
+  // Start or stop recording. Returns the reason if the webcam cannot be used.
   gleanvid.record = async () => {
     if (recorder) return recorder.stop();
     try {

@@ -1,4 +1,4 @@
-// Small parts of the page that Gradio has no widget for. Each is mounted by the script of a `gr.HTML`
+// Small parts of the page for which Gradio has no widget. Each is mounted by the script of a `gr.HTML`
 // and shows its value, always as text.
 ((gleanvid) => {
   const make = (tag, fields, ...children) => {
@@ -8,12 +8,12 @@
   };
 
   const PARTS = {
-    // One line of plain text: Gradio's own template would run what stands in it.
+    // One line of plain text. Gradio's own template would interpret it as HTML.
     text({ element, props }) {
       return () => { element.querySelector("p").textContent = props.value || ""; };
     },
 
-    // A message with its kind; trouble can be dismissed.
+    // A message of one kind; the person can dismiss a problem.
     notice({ element, props }) {
       const line = element.querySelector(".gv-notice");
       const close = make("button", { type: "button", textContent: "Dismiss" });
@@ -48,7 +48,7 @@
       }));
     },
 
-    // Clips of one's own, and the one that is on its way.
+    // Uploaded clips, and the one that is being uploaded.
     shelf({ element, props, trigger }) {
       const row = element.querySelector(".gv-shelf");
       let coming = "";
@@ -81,7 +81,7 @@
       };
     },
 
-    // What a conversation said so far.
+    // The conversation so far.
     log({ element, props }) {
       const log = element.querySelector(".gv-log");
       return () => log.replaceChildren(...(props.value || []).flatMap(({ question, answer }) => [
@@ -90,7 +90,7 @@
       ]));
     },
 
-    // How far a model is, while it is downloaded and loaded.
+    // Progress of downloading and loading a model.
     loading({ element, props }) {
       const box = element.querySelector(".gv-loading"), [bar, line] = box.children;
       return () => {
@@ -103,7 +103,7 @@
       };
     },
 
-    // What of a link was not understood; those keys leave the address.
+    // Parameters of a link that the page does not know; they are removed from the address.
     unread({ element, props }) {
       const line = element.querySelector(".gv-unread"), [words, close] = line.children;
       close.addEventListener("click", () => { line.hidden = true; });
@@ -116,19 +116,19 @@
     },
   };
 
-  // Mount a module of the app, with what Gradio gives the script and with what never changes.
+  // Mount a module of the app with Gradio's scope and constant properties.
   gleanvid.load = async (address, scope, fixed) => {
     try {
       const { mount } = await import(gleanvid.fromRoot(address));
       mount({ ...scope, ...fixed });
     } catch (error) {
       console.error(error);
-      const blank = scope.element.querySelector(".gv-blank"); // of the viewer
+      const blank = scope.element.querySelector(".gv-blank"); // placeholder shown until the viewer is mounted
       if (blank) blank.textContent = "The viewer did not load. Load the page again.";
     }
   };
 
-  // `scope`: what Gradio gives the script of a `gr.HTML`.
+  // `scope`: the element, properties and functions that Gradio passes to the script of a `gr.HTML`.
   gleanvid.mount = (part, scope) => {
     const show = PARTS[part](scope);
     scope.watch("value", show);

@@ -1,22 +1,22 @@
 // The settings of the page: gathered for the server in one value, previewed at a pace that the server
 // can follow, and written to the address where they differ from their defaults.
 ((gleanvid) => {
-  const PRESSED_MS = 40; // a press is often a click: its release says more
-  const PATIENCE_MS = 1000; // wait no longer for the preview before
-  const MOMENT_MS = 400; // the viewer says that it lags once a preview takes longer
-  const WRITE_MS = 300; // between two writes of the address: browsers refuse many in a row
+  const PRESSED_MS = 40; // a press is often a click: wait for its release
+  const PATIENCE_MS = 1000; // longest wait for the previous preview
+  const MOMENT_MS = 400; // a preview that takes longer is announced in the viewer
+  const WRITE_MS = 300; // between two writes of the address: browsers limit their rate
 
   const EDITED = "by_hand.keep"; // tokens of B chosen by hand, until another of its settings changes
   const OF_B = /^(retention_ratio|compressor|frames|pixels|from|to|model)$|\./;
 
   const query = new URLSearchParams(location.search); // the address, as it is about to be written
-  const defaults = new Map(); // by key in a link
+  const defaults = new Map(); // default of each setting, by its key in a link
   const current = new Map(); // the last value of each setting
-  let packed = []; // key of each gathered widget; "": it holds settings by key; null: not in links
-  let folded = new Set(); // keys of the settings in the fold
+  let packed = []; // link key of each gathered widget; "": the widget holds several settings; null: not in links
+  let folded = new Set(); // keys of the settings under "More settings"
   let gathered = new Map(); // settings by key at the last gathering, without those at their default
-  let version = 0; // number of gatherings
-  let [timer, written] = [null, -Infinity]; // the next write of the address, and when the last was
+  let version = 0; // how often the settings were gathered
+  let [timer, written] = [null, -Infinity]; // timer of the next write of the address, time of the last one
 
   // Called once, before the page loads its link. `silent`: models that answer nothing; style.css hides
   // what asks. Returns what `kept.js` kept of the page.
@@ -69,7 +69,7 @@
     document.getElementById("gv-preview").click();
   }
 
-  // Preview now. `live`: the question may be asked again, too.
+  // Preview now. `live`: may be followed by a new answer.
   gleanvid.preview = (live) => (isWanted) => {
     if (isWanted === false) return;
     wanted += 1;
@@ -77,7 +77,7 @@
     begin();
   };
 
-  // Preview what moves in quick succession: the newest state, once the preview before is shown.
+  // Preview a moving slider: once the previous preview is shown, preview its newest value.
   gleanvid.previewMoves = async () => {
     const mine = ++wanted;
     nextIsLive = true;
@@ -113,7 +113,7 @@
     document.dispatchEvent(new CustomEvent("gleanvid:setting", { detail: { name: key, value } }));
   };
 
-  // A method's setting may be None, which a link calls "none"; for other settings that is no value.
+  // A setting of a method may be None, written "none" in a link; other settings have no such value.
   gleanvid.writeSetting = (key, standard) => (value) => {
     if (standard !== undefined) defaults.set(key, standard);
     const isMethods = key.includes(".");
@@ -122,7 +122,7 @@
     gleanvid.writeAddress(key, text(value) === text(defaults.get(key)) ? "" : text(value));
   };
 
-  // Without a text the key leaves the address.
+  // An empty text removes the key from the address.
   gleanvid.writeAddress = (key, text) => {
     text === "" ? query.delete(key) : query.set(key, text);
     countChanges();
@@ -138,7 +138,7 @@
   gleanvid.addressed = (key) => query.get(key);
   addEventListener("pagehide", () => gleanvid.leave(isBehind()));
 
-  // The fold says how many settings in it differ from their default.
+  // "More settings" shows how many settings in it differ from their default.
   function countChanges() {
     const method = current.get("compressor") ?? defaults.get("compressor");
     const isSeen = (key) => !key.includes(".") || key.startsWith(`${method}.`);
@@ -159,7 +159,7 @@
     target.focus();
   });
 
-  // Gradio's arrow goes back to what stood there when the slider was last drawn. Ours: the default.
+  // Gradio's reset arrow restores the value with which the slider was last drawn; make it the default.
   document.addEventListener("click", (event) => {
     const slider = event.target.closest?.(".reset-button")?.closest("[id^=gv-of-]");
     const value = defaults.get(slider?.id.slice("gv-of-".length));

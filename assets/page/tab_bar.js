@@ -1,4 +1,4 @@
-// The tabs stand in the header where there is room, for the eye and for the Tab key alike.
+// On wide screens, move the tabs into the header in the document too, so that Tab reaches them in visual order.
 (() => {
   const hasRoom = matchMedia("(min-width: 1001px)"); // as in style.css
   const place = () => {

@@ -1,20 +1,20 @@
-// What widgets lack: keys, names, and what follows the viewer.
+// Adds keyboard support and accessible names to Gradio's widgets, and tells the viewer the question.
 
-// Answers belong to the question they were given to: the viewer hears of another one in the box.
+// Send the question to the viewer as it is typed: answers to another question are stale.
 document.addEventListener("input", ({ target }) => {
   if (!target.matches?.("#gv-question textarea")) return;
   document.dispatchEvent(new CustomEvent("gleanvid:question", { detail: { text: target.value } }));
 });
 
-// Gradio's sliders report the release of a pointer but not of a key: make one of the other.
+// Gradio's sliders report the release of a pointer but not of a key: dispatch one for a key.
 document.addEventListener("keyup", (event) => {
   const moves = /^(Arrow|Page|Home|End)/.test(event.key);
   if (moves && event.target.matches?.("#gv-settings input[type=range]"))
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
 
-// Gradio's menus take every key as a wish to see the list: Tab would leave it open behind itself. And
-// a list that scrolls is a stop of Tab, which is gone once it is reached.
+// Gradio's menus open their list on every key, so Tab would leave an open list behind. And
+// a scrolling list takes the focus from Tab, and closes at the same moment.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Tab" || !event.target.matches?.("input[role=combobox]")) return;
   event.stopImmediatePropagation();
@@ -56,7 +56,7 @@ document.addEventListener("keydown", ({ key, target }) => {
   document.addEventListener("gleanvid:unit", ({ detail }) => { gleanvid.unit = detail.unit ?? gleanvid.unit; });
 })(window.gleanvid ??= {});
 
-// A table wider than its place scrolls: keys have to reach it. Arrows that reset say what.
+// Make wide tables focusable, so that keys can scroll them, and name the setting of each reset arrow.
 new MutationObserver(() => {
   for (const table of document.querySelectorAll(".gv-models table")) table.tabIndex = 0;
   for (const arrow of document.querySelectorAll(".reset-button:not([data-of])")) {
@@ -67,7 +67,7 @@ new MutationObserver(() => {
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
 
-// A fold of Gradio's does not say whether it is open.
+// Gradio's accordions lack `aria-expanded`.
 (() => {
   const say = () => {
     for (const head of document.querySelectorAll("button.label-wrap"))

@@ -21,7 +21,7 @@ export class Blind {
     this.place.setAttribute("aria-label", "Two answers without names");
   }
 
-  // A table that grows or is the same leaves the pair that a person looks at.
+  // A table that only gained rows keeps the pair of answers that the person is looking at.
   load({ asked, rows }) {
     const same = this.#asked?.clip === asked.clip && this.#asked?.question === asked.question;
     this.#asked = asked;
@@ -56,7 +56,7 @@ export class Blind {
     next.focus();
   }
 
-  // Every method that was voted on, most wins first.
+  // Votes per method, most wins first.
   #tally() {
     const tally = [...this.votes.tally(this.#asked)].sort(([, one], [, other]) => other.won - one.won);
     const heads = ["Method", "won", "even", "lost"].map((text) => header(text));
@@ -66,7 +66,7 @@ export class Blind {
   }
 }
 
-// Two answers with other words, of methods that had fewest votes so far; null where all are the same.
+// Two different answers, of the methods with the fewest votes so far; null if all answers are equal.
 export function draw(rows, tally, random = Math.random) {
   const seen = ({ label }) => Object.values(tally.get(label) ?? {}).reduce((sum, count) => sum + count, 0);
   const pairs = rows.flatMap((one, place) => rows.slice(place + 1)

@@ -18,7 +18,7 @@ function block(title, text) {
     try {
       await navigator.clipboard.writeText(text);
       copy.textContent = "Copied";
-    } catch { // only pages served by https or from this computer may copy by themselves
+    } catch { // browsers allow the clipboard only over https or on localhost
       getSelection()?.selectAllChildren(code);
       copy.textContent = "Selected: press Ctrl+C";
     }

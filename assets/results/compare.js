@@ -22,9 +22,9 @@ class Compare {
   value = null;
   blind = false;
   /** @type {Map<string, any>} */
-  settings = new Map(); // those that changed since the page was loaded, by name in a link
-  axes = { Cost: "flops", Quality: "words" }; // of the figure
-  #drawn = 0; // width of the figure
+  settings = new Map(); // settings changed since the page was loaded, by name in a link
+  axes = { Cost: "flops", Quality: "words" }; // choices for the figure's axes
+  #drawn = 0; // width at which the figure was drawn
 
   /** @param {HTMLElement} place */
   constructor(place) {
@@ -58,11 +58,11 @@ class Compare {
     window["gleanvid"]?.keepCompared?.(Boolean(this.value && !this.value.at_hand));
     if (!this.value) return this.place.replaceChildren();
     this.table.load(this.value);
-    this.blind &&= !this.table.isLabelled; // labels are no answers to choose from
+    this.blind &&= !this.table.isLabelled; // labels cannot be voted on
     this.#showTools();
     this.vote.load(this.value);
     this.#caption();
-    const named = !this.blind || !this.vote.pair; // without a pair there is nothing to hide
+    const named = !this.blind || !this.vote.pair; // without a pair, method names need not be hidden
     const parts = [...(this.blind ? [this.vote.place] : []), ...(named ? [this.table.place] : [])];
     this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.where, this.rest);
     this.#showRest();
@@ -81,7 +81,7 @@ class Compare {
     this.head.replaceChildren(...parts);
   }
 
-  // The settings of the page that are no longer those of the table, by name, with both values.
+  // Settings that changed since the table was computed: name, value in the table, value on the page.
   #changed() {
     const text = (value) => String(value ?? "");
     return Object.entries(this.value?.asked.settings ?? {})
@@ -120,7 +120,7 @@ class Compare {
       save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", this.value.asked.busy));
   }
 
-  // What the viewer has now, whose masks are in another tab: moves of a slider are seen here, too.
+  // Name the pair of runs in the viewer, with a button that opens its tab.
   #showWhere() {
     const sides = Object.entries(this.table.pair).filter(([, label]) => label);
     this.where.hidden = !sides.length || !this.value?.done || Boolean(this.blind && this.vote.pair);
@@ -157,13 +157,13 @@ class Compare {
 const EARLIER = "This is the table from before: the last comparison ended without a row.";
 const WHOLE = { question: "another question", clip: "another clip" };
 
-// "gleanvid.alpha_min" as it stands on the page.
+// The label of a setting such as "gleanvid.alpha_min".
 function words(name) {
   return name.split(".").pop().replaceAll("_", " ");
 }
 
 // Methods that could not be run: each reason once, with all methods that it holds for, and each
-// method once, with its first reason. One that ran with another share is named with its share.
+// method once, with its first reason. A method that ran at another ratio is named with its ratio.
 function refused(rows) {
   /** @type {Map<string, string[]>} */
   const reasons = new Map();

@@ -16,7 +16,7 @@ export function mount({ element, props, watch }) {
 
 class Curves {
   /** @type {Set<string>} */
-  pressed = new Set(); // labels of methods
+  pressed = new Set(); // labels of the chosen methods
   /** @type {string | null} */
   pointed = null;
   /** @type {number | null} */
@@ -63,7 +63,7 @@ class Curves {
     this.#stress();
   }
 
-  // Columns in which no method has a number are left out.
+  // Leave out columns without any number.
   #table(columns) {
     const told = columns.map((_, place) => this.rows.some(({ cells }) => /\d/.test(cells[place])));
     const heads = columns
@@ -98,7 +98,7 @@ class Curves {
     this.#stress();
   }
 
-  // Lines of the methods that are not chosen step back.
+  // Fade the lines of methods that are not chosen.
   #stress() {
     const chosen = this.pointed ? new Set([this.pointed]) : this.pressed;
     const names = new Set(this.rows.filter(({ label }) => chosen.has(label))
@@ -134,7 +134,7 @@ class Curves {
     document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
   }
 
-  // The unit on show is a line on every curve over units.
+  // Mark the viewer's current unit with a vertical line in every curve over units.
   #cursor(plot) {
     const { xaxis: axis, _size: size } = plot._fullLayout ?? {};
     if (!axis || !size || this.unit === null || !plot.closest(".gv-linked")) return;

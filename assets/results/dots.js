@@ -12,7 +12,7 @@ const ALL = { ratio: null, colour: "#808080", symbol: "cross" };
 const figure = ({ cells }, title) => cells[title]?.[1] ?? null;
 const prefill = ({ parts }) => parts.find(([name]) => name === "prefill")?.[1] ?? null;
 
-/** What costs may be drawn, with their values; null where a row has none. */
+/** Costs for the x axis with their value for a row, null if it has none. */
 export const COSTS = {
   flops: ["prefill FLOPs, % of all tokens", (row) => (figure(row, "Saved") === null ? null : 100 - figure(row, "Saved"))],
   time: ["measured compress + prefill, s", (row) => {
@@ -21,11 +21,11 @@ export const COSTS = {
   }],
 };
 
-/** How good answers are, where no right one is known. */
+/** Answer quality, for questions without a known right answer. */
 const QUALITIES = { words: "agreement with all tokens (words in common)", mattered: "what mattered, % kept" };
 export const matteredOf = (row) => figure(row, "Mattered");
 
-// The rows with what is kept of what mattered as their quality.
+// Rows whose quality is the fraction of relevance they keep.
 const byMattered = (rows) => rows.map((row) =>
   ({ ...row, quality: matteredOf(row) === null ? null : { value: matteredOf(row) / 100, mattered: true } }));
 
@@ -54,14 +54,14 @@ export function dots(rows, width, asked, { Cost: cost, Quality: good }, choose) 
   return [head, legendOf(looks, done), headsOf(plan, { cost, good: hasChoice ? good : "", known }, choose), figureOf(done, plan, looks, many)];
 }
 
-// Colour and symbol of every ratio.
+// Map every retention ratio to a colour and a symbol.
 function looksOf(done) {
   const ratios = [...new Set(done.map(({ ratio }) => ratio))].filter((ratio) => ratio !== null).sort((a, b) => a - b);
   return new Map(ratios.map((ratio, n) =>
     [ratio, { ratio, colour: COLOURS[n % COLOURS.length], symbol: SYMBOLS[n % SYMBOLS.length] }]));
 }
 
-// Where things stand, in pixels: `quality` and `price` place a value, `value` gives the cost of a row.
+// Scales in pixels: `quality` and `price` map a value to its position; `value` gives the cost of a row.
 function planOf(done, width, cost) {
   const methods = [...new Set(done.map(({ method }) => method))];
   const [unit, value] = COSTS[cost];
@@ -97,7 +97,7 @@ function figureOf(done, plan, looks, many) {
   return whole;
 }
 
-// The markers of a row, with its interval where many questions were asked.
+// The marker of a row, with its confidence interval if several questions were asked.
 function signsOf(one, look, y, { quality, price, value, unit }, many) {
   const { low, high } = one.quality;
   const spent = value(one);
@@ -108,7 +108,7 @@ function signsOf(one, look, y, { quality, price, value, unit }, many) {
   ];
 }
 
-// What the two halves are: the quality, with a choice where `good` is given, and the cost to choose.
+// Headings of the figure's two halves, with menus to choose the quality (if `good` is given) and the cost.
 function headsOf({ name, panel }, { cost, good, known }, choose) {
   const quality = good ? menuOf(QUALITIES, good, "Quality", choose) : make("span", "", known ? "right answers" : QUALITIES.words);
   const costs = Object.fromEntries(Object.entries(COSTS).map(([key, [title]]) => [key, title]));
@@ -138,7 +138,7 @@ const tick = (x, height, text) => [
   draw("text", { x, y: height - 8, "text-anchor": "middle" }, text),
 ];
 
-// 1, 2 or 5 times a power of ten, at least as large.
+// Round up to 1, 2 or 5 times a power of ten.
 function nice(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].find((factor) => factor * power >= least - 1e-12) * power;

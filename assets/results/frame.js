@@ -3,9 +3,9 @@
 
 import { save } from "../viewer/dom.js";
 
-const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels of the picture; of a frame's width
+const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels: height of the caption, gap, smallest width of a frame
 
-/** Saves what the viewer shows, A and B side by side; "" or what stands in the way. */
+/** Save the frames of A and B side by side as an image. Returns "" or the reason why it cannot. */
 export async function saveFrames() {
   const sides = [...document.querySelectorAll(".gv-viewer .gv-pane")].map(side).filter(Boolean);
   if (!sides.length) return "Open the tab Tokens first: the frames that it shows are saved.";
@@ -34,7 +34,7 @@ export async function saveFrames() {
   return "";
 }
 
-// What one side shows: its frame, or the clip's video in its place; null where it shows nothing.
+// The canvas or video element that a side displays, null if it displays none.
 function side(pane) {
   const video = pane.querySelector("video");
   const canvas = pane.querySelector(".gv-frame");

@@ -25,7 +25,7 @@ export function csv(value, votes) {
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }
 
-// The rows with the titles and units of the table as names; of a list, one for every question.
+// Table rows as objects keyed by column title and unit; one per question if there are several.
 function plain({ columns, rows }) {
   return rows.flatMap(({ label, answer, right, error, cells, each }) => {
     const asked = each?.length ? each.map(({ id, ...one }) => one) : [{ answer, right }];
@@ -34,7 +34,7 @@ function plain({ columns, rows }) {
   });
 }
 
-// Spreadsheets run what begins like a formula: an apostrophe makes it text.
+// Prefix text that looks like a formula with an apostrophe: spreadsheets would execute it.
 function cell(value) {
   const text = value === null ? "" : String(value);
   const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

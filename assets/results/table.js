@@ -18,7 +18,7 @@ export class Table {
   value = null;
   pair = { a: null, b: null };
   /** @type {{ column: number, falling: boolean } | null} */
-  sorted = null; // null: as compared
+  sorted = null; // column to sort by; null: order of the comparison
 
   constructor() {
     this.place = make("div", "gv-scroll");
@@ -34,12 +34,12 @@ export class Table {
     this.isLabelled = this.rows.some(({ labels }) => labels);
     this.isList = value.asked.count > 1;
     this.longest = Math.max(0, ...this.rows.map(({ parts }) => total(told(parts))));
-    // Columns in which no row has a number are left out.
+    // Leave out columns without any number.
     this.figures = value.columns.filter(([title]) => !value.done || this.rows.some(({ cells }) => cells[title][1] !== null));
     this.#show();
   }
 
-  // The viewer answers with the pair that it shows.
+  // The viewer replies with the pair that it shows.
   mark(pair) {
     this.pair = pair;
     for (const button of this.place.querySelectorAll("button[data-side]"))
@@ -75,7 +75,7 @@ export class Table {
     this.mark(this.pair);
   }
 
-  // What the columns say, for those who cannot point at their titles: a list that opens.
+  // A list that explains the columns, for people who cannot hover over their titles.
   meanings() {
     const told = this.#columns().filter(([, , meaning]) => meaning);
     return folded("What the columns say", told);
@@ -88,7 +88,7 @@ export class Table {
     const arrow = falling === null ? "↕" : falling ? "↓" : "↑";
     if (falling !== null) head.ariaSort = falling ? "descending" : "ascending";
     const sort = button(title, () => {
-      // Rising, falling, as compared.
+      // Ascending, descending, then the order of the comparison.
       this.sorted = falling === null ? { column: place, falling: false }
         : falling ? null : { column: place, falling: true };
       this.#show();
@@ -122,7 +122,7 @@ export class Table {
     return cell;
   }
 
-  // Every question of a list with its answer; a press opens its run in the viewer.
+  // Every question with its answer; a click opens that run in the viewer.
   #each(row) {
     const lines = row.each.map((one) => {
       const sign = one.right === null ? "" : one.right ? "✓ " : "✗ ";
@@ -159,10 +159,10 @@ export class Table {
   }
 }
 
-// The clip is decoded once for all rows: the time is not in the figure.
+// The clip is decoded once for all rows, so decoding time is left out.
 const told = (parts) => parts.filter(([name]) => name !== "decode");
 
-/** "3 of 4 (30–95 %)"; without right answers the share of words in common. */
+/** "3 of 4 (30–95 %)"; if no right answers are known, the fraction of words shared with all tokens' answers. */
 export function shareText({ value, right, of, low, high, mattered = false }) {
   const percent = (share) => Math.round(100 * share);
   if (mattered) return `${percent(value)} % of what mattered`;
@@ -179,7 +179,7 @@ export function folded(summary, columns) {
 const labelPieces = (labels) => (labels.length
   ? labels.flatMap(({ text, kept }, n) => [n ? ", " : "", kept ? text : make("del", "", text)]) : [NO_LABEL]);
 
-// A row with its words held against those of all tokens, which is the first one.
+// A row with its answer compared word by word with that of all tokens, the first row.
 function entry(row, place, reference) {
   if (row.labels) return { ...row, pieces: labelPieces(row.labels), agreement: null };
   if (row.answer === null || reference === null) {

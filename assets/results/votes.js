@@ -30,7 +30,7 @@ export class Votes {
     try { localStorage.setItem(KEY, JSON.stringify(this.all)); } catch { /* a browser without storage */ }
   }
 
-  /** What each label won, shared and lost, of the votes on this clip and question. */
+  /** Wins, ties and losses of each label, over the votes on this clip and question. */
   tally({ clip, question }) {
     /** @type {Map<string, { won: number, even: number, lost: number }>} */
     const found = new Map();

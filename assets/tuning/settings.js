@@ -14,7 +14,7 @@ import { make } from "../viewer/dom.js";
  * @typedef {(value: any, push?: boolean, note?: string) => void} Set
  */
 
-const TYPING_MS = 500; // of a number that is typed every digit would be one
+const TYPING_MS = 500; // wait for the end of typing: every digit would be a change
 const EDITED = "by_hand.keep";
 const KINDS = { slider, number, list, switch: toggle };
 
@@ -38,7 +38,7 @@ class Settings {
   rows = [];
   method = "";
   /** @type {Record<string, number>} */
-  chosen = {}; // what settings were that went along with another
+  chosen = {}; // previous values of settings that another setting pushed along
   note = make("p", "gv-readout");
 
   /**
@@ -67,8 +67,8 @@ class Settings {
     return key in this.props.value ? this.props.value[key] : this.fields[key].default;
   }
 
-  // `push`: where this crosses the other one of its pair, that goes along, and comes back with it.
-  // `note`: what to say of the value.
+  // `push`: a value that crosses its pair (alpha min and max) moves the other along, and back again.
+  // `note`: remark shown next to the value.
   set(key, value, push, note = "") {
     const { fields } = this;
     const values = { ...this.props.value };
@@ -122,7 +122,7 @@ const input = (type, label, help) =>
 const meaning = (help) => make("p", "gv-meaning", help);
 
 /**
- * Name, arrow and what else stands in the first line.
+ * The first line of a setting: name, reset arrow and further elements.
  * @param {Field} field
  * @param {Set} set
  */
@@ -132,7 +132,7 @@ function head(field, set, ...others) {
   const node = make("div", "gv-setting-head", "", make("span", "gv-setting-name", field.label), reset, ...others);
   reset.addEventListener("click", () => {
     set(field.default, true);
-    const { parentElement: place } = node; // the arrow is gone
+    const { parentElement: place } = node; // the arrow hides once pressed
     (place.querySelector("input[type=range]") ?? place.querySelector("input, select"))?.focus();
   });
   return { node, show(value) { reset.style.visibility = value === field.default ? "hidden" : ""; } };
@@ -171,7 +171,7 @@ function number(field, set) {
 }
 
 /**
- * A number that is typed: it counts once typing rests, and moves into its range once it ends.
+ * A number box: its value takes effect when typing pauses, and is clamped to the range when it ends.
  * @param {Field} field
  * @param {Set} set
  */
@@ -228,7 +228,7 @@ function toggle(field, set) {
 }
 
 /**
- * A switch with the words for None; once it is off, a slider that begins where it was before.
+ * A switch that stands for None; switched off, it reveals a slider at its previous value.
  * @param {Field} field
  * @param {Set} set
  */
@@ -247,7 +247,7 @@ function optional(field, set) {
   };
 }
 
-// A switch with its name beside it.
+// A switch with its label.
 function ticked(words, help, act) {
   const tick = input("checkbox", words, help);
   tick.addEventListener("change", () => act(tick.checked));

@@ -14,10 +14,10 @@ import { button, make, verdict } from "./dom.js";
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
-const LONGEST = 400; // words that are compared: the table below grows with their square
+const LONGEST = 400; // words that are compared: the LCS table below grows with their square
 
-// The answer of this side: the one its run gave, or, out of date, the last one given on this side.
-// `question`: as it stands in the box, where that is known.
+// The answer of this side: its run's answer, else, marked stale, the last answer shown on this side.
+// `question`: the text in the question box, if known.
 export function answerOf(answers, key, run, question = null) {
   const own = answers.find((answer) => answer.run === run && (answer.side ?? key) === key)
     ?? answers.find((answer) => answer.run !== null && answer.run === run);
@@ -45,7 +45,7 @@ export function showAnswer(place, { answer, stale, longest }, reference, { again
   const said = make("p", "gv-reply");
   said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
   const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdictOf(answer, found)));
-  // Both lines are always there, one over the other: what is below stays in place.
+  // Both lines always take up space, so nothing below moves.
   place.replaceChildren(line, make("div", "gv-below", "", costLine(answer, longest, !reference), staleLine(answer, again)));
   if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
   if (answer.running) said.scrollTop = said.scrollHeight;
@@ -61,14 +61,14 @@ function verdictOf({ right, expected, caveat }, found) {
   return [make("span", "gv-verdict gv-agrees", text)];
 }
 
-// The way to a model whose words are worth reading, where the server offers one.
+// Button that opens the list of models, on servers where a visitor may load one.
 function another() {
   const opener = document.querySelector("#gv-load-open");
   if (!(opener instanceof HTMLElement)) return [];
   return [button("Load a real model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
 }
 
-// `isFirst`: the line of A, or of a side alone, says what the colours of the bar are.
+// `isFirst`: the line of A, or of the only side, contains the legend of the bar's colours.
 function costLine(answer, longest, isFirst) {
   const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
   const parts = [];
@@ -90,8 +90,8 @@ function staleLine({ model }, again) {
   return make("p", "gv-stale", "", Object.assign(make("span", "", text), { title: text }), button("Ask again", again, "gv-again"));
 }
 
-// The answer in pieces, words that A does not say marked, words of A that are missing struck out;
-// and the share of words in common, in order (ROUGE-L F1).
+// Compare an answer with that of A: its pieces, with added words marked and missing ones struck out, and
+// the fraction of words in common, in order (ROUGE-L F1).
 export function difference(text, reference) {
   const tokens = [...text.matchAll(WORD)].slice(0, LONGEST);
   const words = tokens.map((match) => match[0].toLowerCase());
@@ -116,7 +116,7 @@ export function difference(text, reference) {
   return { pieces, agreement };
 }
 
-// For each of our words its place in theirs, or -1: a longest common subsequence.
+// For each word of `ours` the index of its match in `theirs`, or -1 (longest common subsequence).
 function inCommon(ours, theirs) {
   const wide = theirs.length + 1;
   const longest = new Uint16Array((ours.length + 1) * wide);

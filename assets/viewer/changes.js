@@ -9,7 +9,7 @@ const SAID_MS = 6000;
 
 export class Changes {
   /** @type {Int8Array | null} */
-  marks = null; // by token: 1 came, -1 went
+  marks = null; // change of each token: 1 added, -1 removed
   #timer = 0;
 
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -17,7 +17,7 @@ export class Changes {
     this.viewer = viewer;
   }
 
-  // `before` and `now`: the side in charge, under the same compressor with other settings.
+  // `before`, `now`: the main side under the same compressor, before and after a setting changed.
   compare(before, now) {
     if (before?.method.id === now.method.id) return;
     clearTimeout(this.#timer);

@@ -9,11 +9,11 @@ export const total = (/** @type {Parts} */ parts) => parts.reduce((sum, [, secon
 
 export const secondsText = (seconds) => `${seconds.toFixed(seconds < 0.0995 ? 3 : 2)} s`;
 
-// What the colours of the bar are.
+// Legend of the time bar.
 export const key = (/** @type {Parts} */ parts) => make("span", "gv-clockkey", "", ...parts.map(([name]) =>
   make("span", "", "", make("i", `gv-time-${name}`), name)));
 
-// `longest`: the seconds that fill the bar.
+// `longest`: seconds that correspond to the full width of the bar.
 export function clock(/** @type {Parts} */ parts, longest) {
   const words = parts.map(([name, seconds]) => `${name} ${secondsText(seconds)}`).join(", ");
   const bar = make("span", "gv-clockbar", "", ...parts.map(([name, seconds]) => {

@@ -6,11 +6,11 @@ import { timeText } from "./dom.js";
 import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from "./words.js";
 
 export const KINDS = ["kept", "heat", "relevance", "ab", "groups", "original", "alike"];
-const OPTIONAL = ["groups", "alike"]; // hidden where they have nothing to show
+const OPTIONAL = ["groups", "alike"]; // views that are hidden when they have nothing to show
 const THUMB = 16; // pixels of the scrubber's, as in viewer.css
 
 export class Controls {
-  /** Compressors that Python can run, beside the runs there are: (name, title). */
+  /** Compressors without a run yet, which Python can run on request: (name, title). */
   offered = [];
 
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -142,7 +142,7 @@ export class Controls {
     for (const side of ["a", "b"]) this.#nameSide(side);
   }
 
-  // The title of a side: the menu over it shows nothing of itself.
+  // The title of a side; the menu above it is transparent.
   #nameSide(side) {
     const menu = this.pick(side);
     const text = menu.selectedOptions[0]?.textContent ?? "";
@@ -157,7 +157,7 @@ export class Controls {
     select.parentElement.hidden = !useful;
   }
 
-  // The middle of the scrubber's thumb stands in the middle of its frame's slot on the strips.
+  // Align the middle of the scrubber's thumb with the middle of the frame's slot in the strips.
   measure(count) {
     const { scrub } = this.viewer;
     const slot = scrub.parentElement.clientWidth / count;
@@ -165,7 +165,7 @@ export class Controls {
     scrub.style.width = `calc(100% - ${slot - THUMB}px)`;
   }
 
-  // Where in time the frame on show is.
+  // Time of the current frame.
   showPlace(shown) {
     const { clip, frame, main: { unit, grid } } = shown;
     const words = frameWords(shown);

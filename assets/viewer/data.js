@@ -50,7 +50,7 @@ export function unpackClip(value, buffer) {
   return { value, methods, relevance, sketch: { width, levels } };
 }
 
-// Runs that Python has no id for go by their place.
+// Runs without an id from Python are identified by their index.
 export function nameRuns(methods, value) {
   methods.forEach((method, place) => { method.id = String(value.runs?.[place] ?? place); });
 }
@@ -82,12 +82,12 @@ function unpackStage(stage, total, buffer) {
 export const sameGrid = (one, other) =>
   one.units === other.units && one.rows === other.rows && one.columns === other.columns;
 
-// Also where the sheets differ: that of the opening result was made beforehand.
+// Compares clips by their content, as the frame sheet of a saved result has another address.
 export const sameFrames = (one, other) => one.name === other.name && String(one.seconds) === String(other.seconds);
 
 export const keepsAll = ({ stage, grid }) => stage.total === grid.total;
 
-// How many tokens of each unit only one of two sides with the same grid keeps.
+// For each unit, the number of tokens kept by only one of two sides with the same grid.
 export function apartByUnit(one, other) {
   const { units, perUnit } = one.grid;
   const apart = Array.from({ length: units }, () => 0);
@@ -102,7 +102,7 @@ export const layersOf = (methods) =>
   [...new Set(methods.flatMap((method) => method.stages.map((stage) => stage.layer)))]
     .sort((left, right) => left - right);
 
-// What is left of the tokens before this layer: the last stage that acted at or ahead of it.
+// The last stage that acted at or before this layer.
 export const stageAt = (method, layer) =>
   method.stages.findLast((stage) => stage.layer <= layer) ?? method.stages[0];
 
@@ -132,10 +132,10 @@ export function fateOf(stage, token) {
   return stage.merges && stage.home[token] >= 0 ? "merged" : "dropped";
 }
 
-// Where the row of a token stands: itself where it was kept, -1 where it was dropped.
+// The token at which the row of `token` is: itself if kept, -1 if dropped.
 export const homeOf = (stage, token) => (stage.merges ? stage.home[token] : stage.kept[token] ? token : -1);
 
-// How many tokens of one unit met which fate.
+// Count the kept, merged and dropped tokens of one unit.
 export function fatesIn(grid, stage, unit) {
   const counts = { kept: 0, merged: 0, dropped: 0 };
   for (let n = unit * grid.perUnit; n < (unit + 1) * grid.perUnit; n++) counts[fateOf(stage, n)] += 1;

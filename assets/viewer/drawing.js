@@ -3,9 +3,9 @@
 
 const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"];
 const NARROW = 640; // pixels of width below which the timeline's labels shrink
-const LOWEST = 220; // pixels that a frame is tall, however little room there is
+const LOWEST = 220; // smallest height of a frame in pixels
 const HIGHEST = 640;
-const SENTENCE = 32; // pixels of one under the timeline
+const SENTENCE = 32; // height in pixels of the sentence under the timeline
 const ANSWER = 124; // pixels of an answer of two lines with its cost; a longer one leaves the frames as large
 
 export class Drawing {
@@ -44,7 +44,7 @@ export class Drawing {
     this.redraw();
   }
 
-  // How tall a frame may be for all up to the sentence under the timeline to be in the window.
+  // Largest height of a frame at which everything down to the sentence under the timeline fits the window.
   #tallest() {
     const { root, panes } = this.viewer;
     if (root.dataset.width === "narrow") return Infinity;

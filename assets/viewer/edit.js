@@ -53,14 +53,14 @@ export class Edit {
     this.#clip = value;
   }
 
-  // The page has other settings: what was chosen here is of another B.
+  // The settings of the page changed: discard the edit, which belongs to the previous B.
   #forget(value = "") {
     this.#sent = value;
     this.#start.grid = null;
     this.leave();
   }
 
-  // B goes on from where it was edited before, if it is the same B.
+  // Continue the previous edit if B is unchanged.
   #begin() {
     const { viewer } = this;
     if (!viewer.clip || viewer.b === null) return;
@@ -137,7 +137,7 @@ export class Edit {
   #show(kept) {
     const { viewer } = this;
     this.#kept = kept;
-    for (const pane of Object.values(viewer.panes)) pane.card.hidden = true; // its words are of before
+    for (const pane of Object.values(viewer.panes)) pane.card.hidden = true; // its text is out of date
     this.describe(viewer.shown());
     viewer.telling.say(this.#part("output").textContent);
     const { grid, kept: start, isEdited } = this.#start;
@@ -185,7 +185,7 @@ export class Edit {
     const size = { width: `${Math.abs(x - x2) + w}px`, height: `${Math.abs(y - y2) + h}px` };
     Object.assign(this.#brush.style, { left: `${left}px`, top: `${top}px`, ...size });
     this.#brush.hidden = false;
-    b.card.hidden = true; // it would cover what is chosen
+    b.card.hidden = true; // it would cover the tokens being chosen
   }
 
   // All tokens of the rectangle become what the first one was not.
@@ -200,7 +200,7 @@ export class Edit {
     this.#put(tokens.map((at) => first + at), 1 - this.#kept[first + corner]);
   }
 
-  // Whether a key was for the edit.
+  // Handle a key; return whether it was an edit command.
   hearKey(event) {
     const { viewer } = this;
     if (!this.isOn) return false;

@@ -7,11 +7,11 @@ import { heatColour, SHADES } from "./looks.js";
 import { A_COLOUR, B_COLOUR, DARK, fitCanvas, paintCells, paintFrame } from "./paint.js";
 
 const TALL = 28; // most pixels of a small frame
-const [LEAST, MOST] = [20, 96]; // pixels of its width; below the least they scroll
+const [LEAST, MOST] = [20, 96]; // smallest and largest width of a small frame in pixels; frames that would be smaller scroll
 const GAP = 2;
 const SHADE = 0.85;
-const COLUMNS = 64; // of the canvas on which the frames of a side are kept
-const SHARPEST = 2; // screen pixels a page pixel
+const COLUMNS = 64; // columns of the canvas that caches the small frames of a side
+const SHARPEST = 2; // most screen pixels per page pixel
 
 // Colour of a token by view, as in looks.js, where no heat colours it.
 const COLOURS = {
@@ -22,12 +22,12 @@ const COLOURS = {
 };
 
 export class Film {
-  #rows = []; // of one side each: { canvas, context, painted, colour }
-  #of = []; // what the rows were painted from
+  #rows = []; // one per side: { canvas, context, painted, colour }
+  #of = []; // data from which the rows were painted
   #width = 0; // of the part in sight
   #size = [0, 0]; // of a small frame
-  #slot = 0; // from one to the next
-  #unit = -1; // the one that was last brought into sight
+  #slot = 0; // distance between two small frames
+  #unit = -1; // the unit last scrolled into view
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -87,7 +87,7 @@ export class Film {
     }
   }
 
-  // Which part of the clip the frames in sight are, on the rail below, where they scroll.
+  // If the frames scroll, mark on the rail below which part of the clip is visible.
   #showPart(left, whole) {
     const share = (x) => `${100 * Math.min(1, x / whole)}%`;
     const { style } = this.place.parentElement;
@@ -95,7 +95,7 @@ export class Film {
     style.setProperty("--gv-to", this.#width < whole - 1 ? share(left + this.#width) : "0%");
   }
 
-  // Forget what was painted from something else.
+  // Discard small frames painted from other data.
   #renew({ clip, main, sides, kind, comparable }) {
     const known = COLOURS[kind] && (kind !== "ab" || comparable) ? kind : "kept";
     const of = [clip.sheet, known, ...this.#size, window.devicePixelRatio,
@@ -138,7 +138,7 @@ export class Film {
     context.strokeRect(x - 1, 1, wide + 2, rows * (this.#size[1] + GAP));
   }
 
-  // Scroll only when another unit comes on show: a hand may have scrolled away from this one.
+  // Scroll only when the unit changes: the person may have scrolled away from the current one.
   #bringIntoSight(unit) {
     if (unit === this.#unit) return;
     this.#unit = unit;

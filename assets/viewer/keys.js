@@ -67,7 +67,7 @@ function onKey(viewer, keys, event) {
   event.preventDefault();
 }
 
-// Lists, choices and buttons keep the keys that they need themselves.
+// Leave lists, checkboxes and buttons the keys that they handle themselves.
 function hasOwnUse(target, key) {
   if (target.matches("select")) return key !== "Escape";
   if (target.matches("button")) return key === " " || key === "Enter";
@@ -91,7 +91,7 @@ function fade(viewer, by) {
   viewer.telling.say(`Overlay ${viewer.strength.value} %`);
 }
 
-// The next choice of a list, as a hand on it would make it.
+// Select the next option of a list, with the events of a manual choice.
 function cycle(viewer, name, by) {
   const select = viewer.controls.pick(name);
   const values = [...select.options].map((option) => option.value).filter((value) => !value.startsWith("run:"));

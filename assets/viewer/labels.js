@@ -9,7 +9,7 @@ export const NO_LABEL = "No label of ImageNet fits.";
 
 export class Labels {
   /** @type {Label | null} */
-  marked = null; // whose tokens are outlined
+  marked = null; // the label whose tokens are outlined
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {

@@ -33,10 +33,10 @@ export function mount({ element, props, watch, trigger }) {
   }
 }
 
-// What the size of the frames follows from: the width of the viewer and the room that answers take.
+// Resize the frames when the width of the viewer or the height of the answers changes.
 function observe(viewer) {
   let seen = "";
-  // The panel of models stands above: the frames are as large again once it is closed.
+  // Closing the panel of models above the viewer leaves more height for the frames.
   const above = document.getElementById("gv-load");
   const parts = [viewer.root, viewer.panes.a.answer, viewer.panes.b.answer, ...(above ? [above] : [])];
   const resized = new ResizeObserver(() => {
@@ -70,7 +70,7 @@ function follow(viewer) {
     viewer.showFrame(firstFrame(grid, wanted));
   });
   hear("gleanvid:question", ({ text }) => viewer.hearQuestion(text));
-  hear("gleanvid:setting", ({ name, value }) => { // put there by the page, with a run of before
+  hear("gleanvid:setting", ({ name, value }) => { // set by the page, together with an earlier run
     if (name === "question") viewer.hearQuestion(String(value ?? ""));
   });
   hear("gleanvid:view", ({ kind }) => viewer.chooseView(kind));

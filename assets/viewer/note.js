@@ -5,7 +5,7 @@
 import { button, make } from "./dom.js";
 
 export class Note {
-  #lasting = []; // what to show when no news is on
+  #lasting = []; // shown when there is no temporary message
   #timer = 0;
 
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -14,21 +14,21 @@ export class Note {
     this.line = viewer.part(".gv-now");
   }
 
-  // About the pinned token; nothing where none is.
+  // Show a note on the pinned token, or nothing if no token is pinned.
   pinned(subject, text) {
     const details = () => this.viewer.pin.panel.scrollIntoView({ block: "end", behavior: "smooth" });
     this.#lasting = text ? [make("b", "", subject), ` ${text} `, button("Details", details, "gv-to")] : [];
     if (!this.#timer) this.#put(this.#lasting);
   }
 
-  // No news any more: another clip is on show.
+  // Clear the temporary message: the clip changed.
   quiet() {
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#put(this.#lasting);
   }
 
-  // For a while.
+  // Show a message for a few seconds.
   news(text, milliseconds) {
     clearTimeout(this.#timer);
     this.#put([text]);

@@ -15,7 +15,7 @@ export const MAGMA = (() => {
   });
 })();
 
-export const DARK = [11, 16, 28]; // over what the model was not given
+export const DARK = [11, 16, 28]; // colour over dropped tokens
 export const A_COLOUR = [126, 138, 153];
 export const B_COLOUR = [0, 114, 178];
 const [CAME, WENT] = ["#7fdc9a", "#ffb07c"];
@@ -130,7 +130,7 @@ export function paintBorders(context, grid, kind, strokes, rim = true) {
   }
 }
 
-// A cross on every token inside, over any picture.
+// A cross on every token for which `inside` is true, visible on any frame.
 export function paintCrosses(context, grid, inside) {
   const path = new Path2D();
   for (let n = 0; n < grid.rows * grid.columns; n++) {

@@ -42,7 +42,7 @@ export class Player {
     this.#tick();
   }
 
-  // The clip itself in the place of A's frame, at the same moment.
+  // Show the clip's video at the current time in place of A's frame.
   showVideo(on) {
     const { clip, panes, frame } = this.viewer;
     const address = clip?.value.video?.url;
@@ -88,7 +88,7 @@ export class Player {
     if (next !== frame) this.viewer.showFrame(next);
   }
 
-  // While it rests the video follows the cursor.
+  // A paused video follows the cursor.
   #drawn() {
     const { clip, frame } = this.viewer;
     const address = clip.value.video?.url;

@@ -52,7 +52,7 @@ function hoverAt(viewer, pane, event) {
   hover(viewer, pane, tokenUnder(viewer, pane, event), event.clientX - canvas.left, event.clientY - canvas.top);
 }
 
-// Show the card of the token at this place of the unit, beside (x, y) of the frame.
+// Show the card of the token at this index within the unit, next to (x, y) of the frame.
 function hover(viewer, pane, place, x, y) {
   if (place < 0) return leave(viewer);
   if (viewer.handled !== pane.key) leave(viewer);
@@ -71,7 +71,7 @@ export function leave(viewer) {
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-// Walk over the tokens of a frame: from the one hovered, the pinned one or the middle.
+// Move the keyboard cursor over the tokens of a frame, starting at the hovered token, the pinned one or the middle.
 export function walk(viewer, key) {
   const { own } = viewer.shown();
   const { rows, columns, perUnit } = own.grid;

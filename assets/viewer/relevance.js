@@ -48,7 +48,7 @@ function sums(shares, units) {
 
 export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
 
-// Whether this side shows what mattered.
+// Whether this side currently shows the relevance map.
 export const isOfRelevance = ({ heat, map }) => Boolean(heat) && heat === map;
 
 // "Kept 83 % of what mattered": of the whole answer, by one side.
@@ -59,7 +59,7 @@ export function keptWords(mattered) {
 export const boundWords = ({ mattered: [, best], total, kept }) =>
   `As many random tokens keep ${percent(total / kept.length)}, the best ones ${percent(best)}.`;
 
-// Stands wherever something is said of what mattered.
+// Warning shown with every statement about relevance.
 export const useLine = () => make("p", "gv-use", "What mattered: a measure of this model's use of its input, not of truth. ",
   button("How far to trust it", () => openTab("About", ".gv-relevance")));
 

@@ -40,7 +40,7 @@ function sideOf({ clip, frame, kind, layer, score: name }, place, key, named, he
   return {
     key, place, method, stage, grid, unit,
     name: named ? key.toUpperCase() : "",
-    split: (stage === method.stages[0] && method.split) || null, // of its budget
+    split: (stage === method.stages[0] && method.split) || null, // alpha and Gini behind its budget
     first: unit * grid.perUnit,
     shared, score, map,
     heat: { heat: score, relevance: map, alike: shared ? heats.likeness : null }[kind],

@@ -37,7 +37,7 @@ export class Side {
     return this.stage.clientWidth;
   }
 
-  // The frame as large as its place allows, `tallest` pixels at most.
+  // Size the frame to its place, at most `tallest` pixels high.
   fit({ width, height }, tallest) {
     if (!this.width && this.size[0]) return; // in a tab that is not open: as large as before
     const scale = Math.min(this.width / width, tallest / height);
@@ -57,7 +57,7 @@ export class Side {
     };
   }
 
-  // How many tokens there are, the answer, and what of the truth is kept.
+  // Write the token count, the answer, and the fraction of object tokens kept.
   describe({ method, stage, grid, evidence }, found, reference, viewer) {
     const count = this.#part(".gv-count");
     const share = stage.total === grid.total ? "" : ` (${short(100 * stage.total / grid.total)} %)`;
@@ -105,7 +105,7 @@ export class Side {
     if (hovered >= 0) paintRing(context, box, hovered);
   }
 
-  // A card with these lines beside (x, y) of the frame.
+  // Show a card with these lines next to (x, y) of the frame.
   showCard(lines, x, y) {
     const { card, canvas } = this;
     card.replaceChildren(...lines.map(([text, kind]) => make("div", kind, text)));

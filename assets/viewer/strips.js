@@ -45,7 +45,7 @@ const STRIPS = {
   },
 };
 
-// The top of a strip. Where one bar dwarfs the rest, as the first unit's budget does, it is cut.
+// The value at the top of a strip. A bar that dwarfs the rest, such as the first unit's budget, is cropped.
 export function topOf(values, cropped) {
   const [most, next] = [...values].sort((left, right) => right - left);
   return (cropped && next > 0 && most > 2 * next ? next * 1.25 : most * 1.08) || 1;
@@ -73,7 +73,7 @@ export function paintStrip(context, width, height, { own, line, even, lower, emp
   if (even !== null) paintEven(context, width, height - up(even), colours.even);
 }
 
-// The part of a bar that every unit gets alike: paler, below a gap.
+// Draw the evenly spread part of a bar: paler, below a gap.
 function paintLower(context, x, wide, height, tall, colours) {
   context.fillStyle = colours.ground;
   context.globalAlpha = 0.55;
@@ -82,7 +82,7 @@ function paintLower(context, x, wide, height, tall, colours) {
   context.fillRect(x, height - tall - 0.5, wide, 1);
 }
 
-// In place of a bar: the unit keeps nothing.
+// Mark a unit that keeps nothing, in place of a bar.
 function paintCross(context, x, y, slot, colour) {
   const arm = Math.max(0.5, Math.min(3.5, slot / 2 - 1));
   Object.assign(context, { strokeStyle: colour, lineWidth: 1.5 });
@@ -94,7 +94,7 @@ function paintCross(context, x, y, slot, colour) {
   context.stroke();
 }
 
-// A bar taller than its strip: a gap through it, and its figure where there is room.
+// Draw a bar taller than its strip with a gap, and its number if there is room.
 function paintCutBar(context, x, wide, height, text, colours, onShow) {
   context.fillStyle = colours.ground;
   context.fillRect(x, 5, wide, 2);
@@ -144,7 +144,7 @@ function paintEven(context, width, height, colour) {
   context.setLineDash([]);
 }
 
-// Scene cuts as shares of the clip: one in the middle of a unit stands in the middle of its slot.
+// Positions of the scene cuts as fractions of the strip's width; a cut within a unit is placed within its slot.
 function cutsOf(clip, grid) {
   return clip.value.cuts.map((frame) => {
     const unit = grid.unitOf[frame];
@@ -166,7 +166,7 @@ function barWords({ drawn }, fraction) {
   return `Unit ${unit + 1}: ${words(own[unit])}${compared}`;
 }
 
-// The strips of one viewer: where they stand, how large they are, and what they show.
+// The strips of one viewer: position, size and content.
 export class Strips {
   /** @param {HTMLElement} root */
   constructor(root) {
@@ -186,7 +186,7 @@ export class Strips {
     for (const strip of this.items) strip.size = [strip.canvas.clientWidth, strip.canvas.clientHeight];
   }
 
-  // What the strips show, and the words beside them.
+  // Update the values of the strips and the labels next to them.
   describe({ clip, main, beside }) {
     const cuts = cutsOf(clip, main.grid);
     this.parts.hidden = !splitWords(main);

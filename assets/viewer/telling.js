@@ -6,9 +6,9 @@ const BEHIND = "Compressing…";
 export const EMPTY = "The tokens of your clip appear here.";
 
 export class Telling {
-  #announced = -1; // the unit that the rest of the page heard of last
+  #announced = -1; // the unit last announced to the rest of the page
   #speech = 0;
-  #pending = ""; // what the server says is under way
+  #pending = ""; // what the server is working on, as a sentence
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -18,7 +18,7 @@ export class Telling {
     });
   }
 
-  // What is under way, while the picture is still of the settings before.
+  // Show what the server is working on while the frames still show the previous settings.
   wait(text) {
     this.#pending = text ?? "";
     this.#wait(this.#pending);
@@ -30,13 +30,13 @@ export class Telling {
     this.viewer.part(".gv-pending").textContent = text;
   }
 
-  // Spoken by screen readers once things have settled, never on every frame of a drag.
+  // Announce to screen readers once a drag has ended, not at every frame of it.
   say(text) {
     clearTimeout(this.#speech);
     this.#speech = window.setTimeout(() => { this.viewer.part(".gv-live").textContent = text; }, SETTLED_MS);
   }
 
-  // Other parts of the page follow the unit on show, and may move it (see mount.js).
+  // Tell other parts of the page the current unit; they may also change it (see mount.js).
   announce({ clip, frame, main: { unit, grid } }) {
     if (unit === this.#announced) return;
     const moved = this.#announced >= 0;
@@ -47,7 +47,7 @@ export class Telling {
     document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
   }
 
-  // A new clip begins: its first unit is no move.
+  // A new clip: its first unit does not count as a move.
   forget() {
     this.#announced = -1;
   }

@@ -84,7 +84,7 @@ function alikePart({ clip, own }, token, alike, visit) {
   return [title, ...items];
 }
 
-// The pinned token stays marked on every frame, and a panel tells about it.
+// The pinned token: marked on every frame, and described in a panel.
 export class Pin {
   token = -1; // in the whole grid; -1: none
   alike = []; // kept tokens most like it
@@ -128,7 +128,7 @@ export class Pin {
     this.alike = known ? mostAlike(clip, own.stage, token) : [];
     panel.hidden = token < 0;
     if (token < 0) return viewer.note.pinned("", "");
-    const told = keepsAll(own) && shown.comparable ? shown.main : own; // all tokens have no reason to give
+    const told = keepsAll(own) && shown.comparable ? shown.main : own; // a side with all tokens has no reason to explain
     const { name, grid } = told;
     viewer.note.pinned(`${name ? `${name}, ` : ""}${placeWords(grid, token)}.`, whyWords(told, token));
     const unpin = () => { this.toggle(token); viewer.panes[own.key].canvas.focus(); };

@@ -22,7 +22,7 @@ const COLUMNS = [
 const MOST = 28; // MAX_METHODS of components/viewer/payload.py
 
 export class Tried {
-  #sorted = -1; // column; as it came, newest first
+  #sorted = -1; // index of the sorted column; -1: newest first
   #falling = false;
 
   /** @param {import("./viewer.js").Viewer} viewer */

@@ -1,9 +1,9 @@
 // @ts-check
 // Where the asked-about objects are, on clips whose truth is known: drawn, and counted in tokens.
 
-const SHARE = 0.25; // of a token's area: from there on it shows the object
+const SHARE = 0.25; // smallest fraction of a token's area that the object must cover
 
-const known = new WeakMap(); // by truth: a map from grid to tokens
+const known = new WeakMap(); // caches the tokens on objects by truth and grid
 
 export function evidenceOf(truth, grid) {
   if (!known.has(truth)) known.set(truth, new Map());
@@ -33,7 +33,7 @@ function tokensOf(truth, grid) {
   return found;
 }
 
-// [kept, all] of the evidence.
+// Number of object tokens kept, and of all object tokens.
 export function evidenceKept(evidence, stage) {
   let [kept, all] = [0, 0];
   evidence.forEach((shows, token) => {

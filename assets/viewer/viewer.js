@@ -29,27 +29,27 @@ export class Viewer {
   /** @type {import("./answers.js").Answer[]} */
   answers = [];
   /** @type {string | null} */
-  question = null; // as it stands in the box, once a person has typed there
+  question = null; // text of the question box, once the person has typed there
   frame = 0;
   kind = "kept";
-  a = 0; // places of the compressors on show in the clip's list
+  a = 0; // indices of the runs shown as A and B
   /** @type {number | null} */
   b = null;
   layer = 0;
   /** @type {string | null} */
   score = null; // name of the score on show
-  hovered = -1; // place in the unit of the token under the pointer or the keyboard
+  hovered = -1; // index within its unit of the token under the pointer or the keyboard cursor
   /** @type {"a" | "b"} */
   handled = "a"; // the side of the token hovered or pinned
-  word = 0; // of the answer, whose relevance is on show; 0: the whole answer's
-  pressed = 0; // the word that stays on show when none is pointed at
+  word = 0; // word of the answer whose relevance is shown; 0: the whole answer
+  pressed = 0; // the word shown when none is hovered
   truth = true; // whether the asked-about objects are outlined
-  onHalt = () => {}; // playing ends: the clip changes or somebody moves in it
-  onDraw = () => {}; // a frame is on the glass
+  onHalt = () => {}; // called when playing has to end: another clip, or the person moved to another time
+  onDraw = () => {}; // called after a frame was drawn
 
   #loads = 0;
   #runs = ""; // ids of the runs on show
-  #at = 0; // second of the clip that was last gone to
+  #at = 0; // time in seconds that was last moved to
   #loading = false;
   #drawing = new Drawing(this);
 
@@ -110,7 +110,7 @@ export class Viewer {
     if (this.#loads > 1 && this.#runs !== before) this.tellServer("show", {});
   }
 
-  // The same files under other words: only what was asked for changes.
+  // The same files with other labels: only the choice of runs may change.
   #renew(value) {
     const { value: before } = this.clip;
     const { main } = this.shown();
@@ -122,7 +122,7 @@ export class Viewer {
     this.changes.compare(main, this.shown().main);
   }
 
-  // Another question stands in the box: what was answered before is out of date.
+  // The question in the box changed: mark the answers as stale.
   hearQuestion(text) {
     this.question = text.trim();
     this.loadAnswers(this.answers);
@@ -146,8 +146,7 @@ export class Viewer {
     this.part(".gv-blank").textContent = text;
   }
 
-  // What was looked at stays in place where it is the same clip under other settings; with other
-  // frames of it, the moment does.
+  // Keep the current unit and token if only settings changed, and the time if the clip is sampled anew.
   #begin(clip, before) {
     const same = before !== null && (clip.sheet === before.sheet || sameFrames(clip.value, before.value));
     const grid = before?.methods[0].grid;
@@ -184,7 +183,7 @@ export class Viewer {
     this.refresh();
   }
 
-  // What everything on the page is drawn from.
+  // State from which all parts of the viewer are drawn.
   shown() {
     return shownOf(this);
   }
@@ -202,18 +201,18 @@ export class Viewer {
     if (name === "layer") this.layer = Number(value);
     if (name === "score" || name === "layer") return this.refresh();
     const index = value === "" ? null : Number(value);
-    // A choice that the other side has makes them swap.
+    // Choosing the run of the other side swaps the sides.
     if (name === "b") this.choosePair(index === this.a && this.b !== null ? this.b : this.a, index);
     else this.choosePair(index, index === this.b ? this.a : this.b);
   }
 
-  // The ids of the runs on show, as Python hears of them.
+  // Ids of the runs shown as A and B.
   get pair() {
     const { methods } = this.clip;
     return { a: methods[this.a].id, b: this.b === null ? null : methods[this.b].id };
   }
 
-  // After a change of clip, compressor, layer, score or view: controls, words, picture.
+  // Redraw controls, texts and frames after a change of clip, compressor, layer, score or view.
   refresh() {
     const { controls } = this;
     if (controls.missing(this.kind) || (this.kind === "ab" && this.b === null)) this.kind = "kept";

@@ -32,7 +32,7 @@ function findRule(grid, stage) {
 function explains({ levels, low, high }, kept, size) {
   if (low === high) return false;
   for (let first = 0; first < kept.length; first += size) {
-    let [least, most] = [Infinity, -Infinity]; // of the kept, of the dropped
+    let [least, most] = [Infinity, -Infinity]; // lowest score of the kept, highest of the dropped
     for (let n = first; n < first + size; n++) {
       if (levels[n] === ABSENT && kept[n]) return false;
       if (kept[n]) least = Math.min(least, levels[n]);
@@ -43,7 +43,7 @@ function explains({ levels, low, high }, kept, size) {
   return true;
 }
 
-// One sentence about one token of a side.
+// Explain in one sentence why a side kept or dropped a token.
 export function whyWords(side, token) {
   const fate = fateOf(side.stage, token);
   if (fate === "merged") return mergedWords(side, token);
@@ -121,7 +121,7 @@ function droppedWords({ places, place, last }, rule, name, value) {
     : `Dropped: ${ordinal(place)}, ${gap} (${name} ${own} against ${border}).`;
 }
 
-// Two scores with as many digits as tell them apart, up to five.
+// Format two scores with enough digits to differ, at most five.
 function apart(one, other) {
   const digits = [3, 4, 5].find((count) => one.toPrecision(count) !== other.toPrecision(count)) ?? 3;
   return [one, other].map((value) => Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 }));

@@ -8,7 +8,7 @@ import { droppedIn, isOfRelevance, percent } from "./relevance.js";
 
 const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "the language model");
 
-// One or two sentences: what am I looking at?
+// Describe the current view in one or two sentences.
 const WHAT = {
   kept: ({ main: { method, stage }, layer }) =>
     `The frame as ${method.label} leaves it to ${atLayer(layer)}: bright tokens are `
@@ -34,7 +34,7 @@ const LEGENDS = {
   heat: ({ sides }) => {
     const scored = sides.filter(({ score }) => score);
     const gone = scored.some(({ score }) => score.levels.includes(ABSENT));
-    // The list of scores beside it names the one that all show.
+    // A score that all sides show is already named in the menu of scores.
     const named = scored.every(({ score, stage }) => stage.scores.length > 1 && score.label === scored[0].score.label);
     const range = ({ name, score }) =>
       [name, `${short(score.low)} – ${short(score.high)}`, named ? "" : score.label].filter(Boolean).join(" ");
@@ -54,7 +54,7 @@ const LEGENDS = {
 
 export const whatIsShown = (shown) => WHAT[shown.kind](shown);
 
-// `missing`: why views have nothing to show.
+// `missing`: reasons why some views are empty.
 export function legend(shown, missing) {
   return [...LEGENDS[shown.kind](shown), ...missing.map((reason) => ["", reason])].map(([swatch, text]) => {
     const item = make("li", "", text);
@@ -63,7 +63,7 @@ export function legend(shown, missing) {
   });
 }
 
-// What this browser was sent, and what of it was too large.
+// Size of the data sent to the browser, and what was left out as too large.
 export function sizeWords(clip) {
   const { bytes, left_out: left } = clip.value;
   const size = (count) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} MB`;
@@ -108,7 +108,7 @@ export function moment({ main, beside, comparable }) {
   return { unit: 1 + later.indexOf(Math.max(...later)), apart: 0 };
 }
 
-// The frame that a clip opens with: where the method on show spends most, else the middle.
+// The frame a clip opens with: in the unit with the largest budget, else the middle.
 export function openingFrame(shown) {
   const found = moment(shown);
   return found ? firstFrame(shown.main.grid, found.unit) : shown.clip.value.tiles.count >> 1;
@@ -149,7 +149,7 @@ function rangeWords(counts) {
   return least === most ? `${most}` : `${least} or ${most}`;
 }
 
-// Units of which the model sees nothing: no token is kept, and none is merged into a kept one.
+// Units of which the model sees nothing: no token is kept or merged into a kept one.
 export const emptyUnits = ({ stage, grid }) =>
   stage.budgets.map((kept, unit) => !kept && !(stage.merges && fatesIn(grid, stage, unit).merged));
 
@@ -163,7 +163,7 @@ function emptyWords(side) {
 
 const UNEVEN = 0.5; // Gini coefficient from which on novelty is called uneven
 
-// The two parts of the budget of the unit on show, and why alpha is what it is; else nothing.
+// Describe the two parts of the current unit's budget and the cause of alpha; nothing if unknown.
 export function splitWords({ split, stage, grid, unit }) {
   if (!split) return "";
   const kept = stage.budgets[unit];

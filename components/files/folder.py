@@ -20,7 +20,7 @@ def bytes_in(folder: str | Path) -> int:
 def _bytes(entry: os.DirEntry[str]) -> int:
     try:
         return bytes_in(entry.path) if entry.is_dir() else entry.stat().st_size
-    except OSError:  # gone in between
+    except OSError:  # deleted in the meantime
         return 0
 
 

@@ -15,7 +15,7 @@ from gleanvid.video.plan import UnreadableVideoError
 OPEN_S = 30.0  # seconds to unpack one run
 MAX_FRAMES = 128  # every export draws each frame again
 MAX_TOKENS = 2**20
-LONGEST = 10_000  # characters of a question, as of one that is typed on the page
+LONGEST = 10_000  # characters of a question, the same limit as on the page
 LONGEST_SIDE = 8192  # pixels of a frame
 LONGEST_ANSWER = 20 * LONGEST
 LONGEST_SETTINGS = 10_000  # characters of a compressor's settings or of what repeats the run
@@ -40,7 +40,7 @@ def opened(path: str) -> Run:
 
 
 def _is_long(run: Run) -> bool:
-    """Return whether a text or a frame is larger than those of the page.
+    """Return whether a text or a frame exceeds the limits of the page.
 
     Exports draw all of them.
     """

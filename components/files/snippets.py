@@ -30,12 +30,12 @@ class Recipe:
     compressor: Compressor
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    asks: bool = True  # else the model answers nothing, and the code compresses the clip alone
+    asks: bool = True  # False: the model answers no questions, so the code only compresses the clip
     span: tuple[float | None, float | None] = (None, None)  # first and last second of the clip
 
     @property
     def times(self) -> dict[str, float]:
-        """The first and the last second by name, where they are not those of the clip."""
+        """Return the arguments ``start`` and ``end``, those that are set."""
         pairs = zip(("start", "end"), self.span, strict=True)
         return {name: second for name, second in pairs if second is not None}
 
@@ -124,7 +124,7 @@ def command(recipe: Recipe) -> str:
     }
     for key, value in (own | options).items():
         words += [f"--{key.replace('_', '-')}", str(value)]
-    words += ["--", recipe.clip]  # it and the question may begin with a dash
+    words += ["--", recipe.clip]  # the file name and the question may begin with a dash
     words += [recipe.question] if recipe.asks else []
     return shlex.join(words) + "\n"
 

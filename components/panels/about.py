@@ -1,4 +1,4 @@
-"""About: the story of the clip that is open, then words, methods, models and what is kept."""
+"""The tab About: the story of the open clip, then words, methods, models and privacy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gradio as gr
 
 from gleanvid.evaluation.catalogue import methods_table, model_table
 
-from ..places import ASSETS
+from ..places import ASSETS, DOCS
 from ..session.actions.story import story
 from ..viewer import modules
 from .events import PRIVATE, Changes, Values, script
@@ -20,6 +20,7 @@ The clip that is open, step by step. **GleanVID** needs no training; the other c
 published methods and simple baselines behind the same interface.
 """
 BLANK = '<div class="gv-story"><p class="gv-hint">Reading the run…</p></div>'
+DOCUMENTATION = "The **[documentation](docs/index.html)** explains every part of this page."
 NO_RUN = "Choose a clip: its steps appear here."
 TEXT = """
 ## Words
@@ -50,7 +51,7 @@ class AboutTab(Tab):
     title = "About"
 
     def __init__(self) -> None:
-        gr.Markdown(STORY, elem_classes="gv-about")
+        gr.Markdown(STORY + DOCUMENTATION * DOCS.is_dir(), elem_classes="gv-about")
         self.story: Any = gr.HTML(
             None,
             apply_default_css=False,

@@ -1,4 +1,4 @@
-"""Check: proves on this machine that compression does to the loaded model what it should."""
+"""The tab Check: tests on this machine that compression works correctly in the loaded model."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class CheckTab(Tab):
             yield changes | (self.page.outputs.working(False) if update.done else {})
 
     def on_stop(self, user: gr.Request) -> Changes:
-        """Ask the check to end. Its current step goes on; what was tested until then is shown."""
+        """Ask the check to end. Its current step finishes; the results so far are shown."""
         self.page.engine.pages.stop(owner(user))
         return gr.update(interactive=False)
 
     def reported(self, report: Report | None) -> Changes:
-        """Show the report and its files; without a report, clear what is left of the one before."""
+        """Show the report and its files; without a report, clear the previous one."""
         if report is None:
             return {self.report: ""} | dict.fromkeys(self.files, gr.update(visible=False))
         paths = check.files(report, exports.new_folder())

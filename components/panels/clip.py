@@ -1,4 +1,4 @@
-"""The clip: an example with its ready questions, or one's own from a file or the webcam.
+"""The clip: an example with suggested questions, or the visitor's own file or webcam recording.
 
 Another clip clears the page of the one before, once it can be read. A file dropped anywhere on the
 page is one's own; see ``assets/page/own_clip.js``.
@@ -29,17 +29,17 @@ from .served import served_method
 
 SAVED = "Saved result. Change a setting, and it is made again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
-SHELVED = 6  # clips of one's own that stay, the newest
+SHELVED = 6  # uploaded clips that stay in the row, the newest ones
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
 
 
 class ClipPanel(Panel):
-    """One picture for each example, and the ways to bring one's own.
+    """One thumbnail for each example, and the buttons to upload or record a clip.
 
     Attributes:
         file: its value is the path of the clip.
-        upload: takes files of any type: we say ourselves what is wrong with one.
-        saved: by path, the results that an example begins with.
+        upload: accepts files of any type, because our own error message is clearer than Gradio's.
+        saved: the saved results of each example, by path.
     """
 
     def __init__(self, examples: Sequence[Example], saved: Mapping[str, First]) -> None:
@@ -71,13 +71,11 @@ class ClipPanel(Panel):
         outputs = page.outputs
         self.model, self.method = (page.inputs.settings[key] for key in ("model", "compressor"))
         changed = [self.model, self.method, outputs.ready, outputs.notice, *outputs.results]
-        self.arrived = gr.State()  # when a clip of one's own was last read
-        self.own = gr.State({})  # clips of one's own: the thumbnail by path, the newest last
-        self.tried = gr.State({})  # ids of the runs of clips that were shown before, by path
-        self.is_unknown = gr.Checkbox(
-            True, visible=False
-        )  # False: what an example shows was made before
-        # A second clip may come while the first is read: it ends that.
+        self.arrived = gr.State()  # when an uploaded clip was last read
+        self.own = gr.State({})  # uploaded clips: the thumbnail by path, the newest last
+        self.tried = gr.State({})  # ids of the runs of earlier clips, by path
+        self.is_unknown = gr.Checkbox(True, visible=False)  # False: an example shows saved results
+        # Not queued: a second upload ends the reading of the first.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(
             self.upload.upload,
@@ -125,7 +123,7 @@ class ClipPanel(Panel):
         try:
             video = uploads.read(self.page.engine, path, frames, owner(user))
         except StoppedError as stopped:
-            if str(stopped):  # else another clip has taken over
+            if str(stopped):  # else the visitor has chosen another clip
                 yield {outputs.notice: message(str(stopped)), self.shelf: shelf(own)} | over
             return
         except Exception as error:
@@ -158,14 +156,14 @@ class ClipPanel(Panel):
         return changes if served == method else {**changes, self.method: served}
 
     def returning(self, path: str, values: Values) -> Changes:
-        """Show what was tried on the clip that comes; remember it of the clip that goes."""
+        """Remember the runs of the previous clip, and show earlier runs of the new one."""
         runs, tried = self.page.outputs.runs, dict(values[self.tried])
         if values[self.file] and values[runs]:
             tried[values[self.file]] = values[runs]
         return {self.tried: tried, runs: tried.get(path, [])}
 
     def on_shelf(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Return to a clip of one's own."""
+        """Return to an uploaded clip."""
         place, paths = getattr(event, "place", None), list(values[self.own])
         if not isinstance(place, int) or not 0 <= place < len(paths):
             return gr.skip()
@@ -174,14 +172,14 @@ class ClipPanel(Panel):
         return chosen | self.returning(path, values) | self.asked(values) | self.suited(values)
 
     def ready_again(self, user: gr.Request) -> Changes:
-        """Another clip was chosen: stop reading the upload."""
+        """Stop reading the upload because another clip was chosen."""
         pages = self.page.engine.pages
         was_reading = pages.is_reading(owner(user))
         pages.end_upload(owner(user))
         return self.page.outputs.working(False) if was_reading else {}
 
     def asked(self, values: Values) -> Changes:
-        """Empty the question if it belongs to an example, as it asks about that clip."""
+        """Clear the question if it is one of an example's suggested questions."""
         question = self.page.inputs.question
         ready = {example.question for example in self.examples}
         ready |= {text for example in self.examples for text, _ in example.questions}
@@ -226,7 +224,7 @@ class ClipPanel(Panel):
         }
 
     def on_model(self, values: Values) -> Changes:
-        """Choose the clip of a recording, and the questions that were asked about it."""
+        """Choose the clip of a recording and offer the recorded questions."""
         inputs, offered = self.page.inputs, self.page.outputs.ready
         recording = inputs.recordings.get(values[self.model])
         if recording is None:
@@ -236,7 +234,7 @@ class ClipPanel(Panel):
 
 
 def shelf(own: Mapping[str, str]) -> dict[str, Any]:
-    """Return the row of one's own clips. It is drawn each time, for it says how old they are."""
+    """Return the row of uploaded clips. It is redrawn each time because it shows their age."""
     clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
     return {"clips": clips, "at": time.monotonic()}
 

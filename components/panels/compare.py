@@ -1,7 +1,7 @@
-"""Compare: methods and ratios in one table, with their answers and costs, or blind, two at a time.
+"""The tab Compare: a table of methods and ratios with answers and costs, or a blind vote on pairs.
 
 The table is drawn by ``assets/results/compare.js``, which also sees when the settings of the page
-are no longer those of the table. Votes stay in the browser.
+have changed since the table was computed. Votes stay in the browser.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class CompareTab(Tab):
             changed[outputs.viewer] = gr.update(
                 version=0, value=update.viewer, answers=update.answers
             )
-            changed[outputs.notice] = message()  # it was of what the viewer showed before
+            changed[outputs.notice] = message()  # the old message described the previous view
         return changed | (outputs.working(False) if update.done else {})
 
 

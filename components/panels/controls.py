@@ -1,4 +1,4 @@
-"""The compressor's settings, drawn from what each method declares: default, range, step and help.
+"""The compressor's settings, drawn from each method's declarations: default, range, step, help.
 
 No setting is written here by name except ``retention_ratio``, which all methods share.
 """
@@ -22,7 +22,7 @@ from . import notice
 from .method_settings import MethodSettings
 
 SLIDER_STOPS = 2000  # a range with more stops than this is typed, not dragged
-FINE = 0.01  # step of a share or cosine that declares none
+FINE = 0.01  # default step of a fraction or cosine
 
 Methods = Mapping[str, type[Compressor]]
 
@@ -61,7 +61,7 @@ class MethodSetting:
         return "slider" if dragged else "number"
 
     def drawn(self) -> dict[str, Any]:
-        """Return what the browser needs to draw it; see ``assets/tuning/settings.js``."""
+        """Return the data from which ``assets/tuning/settings.js`` draws the setting."""
         declared, prefix = self.declared, self.key.rpartition(".")[0]
         field: dict[str, Any] = {"key": self.key, "kind": self.widget, "default": self.default}
         field |= {"label": self.label, "help": declared.help}
@@ -96,8 +96,8 @@ class MethodSetting:
 class Controls:
     method: gr.Dropdown
     own: Mapping[str, MethodSetting]  # the settings of every method, by key
-    parts: Sequence[MethodSettings]  # what stands in the open, and what is folded away
-    problem: gr.HTML  # why the settings as they stand are refused; empty where they are not
+    parts: Sequence[MethodSettings]  # the settings shown at once, and those under "More settings"
+    problem: gr.HTML  # why the current settings are refused; empty if they are valid
 
     @property
     def widgets(self) -> list[Any]:
@@ -109,11 +109,11 @@ class Controls:
 
     @property
     def folded(self) -> list[str]:
-        """Keys of the settings that are not in sight."""
+        """Keys of the settings under "More settings"."""
         return [key for key in self.own if key not in self.parts[0].fields]
 
     def put(self, settings: Mapping[str, Any]) -> dict[Any, Any]:
-        """Return the values of every part when ``settings``, by key, stand on the page."""
+        """Return the values of every part that put ``settings``, by key, on the page."""
         changed = {
             key: value
             for key, value in settings.items()
@@ -145,7 +145,7 @@ def choice(methods: Methods, start: str) -> gr.Dropdown:
 def part(
     methods: Methods, own: Mapping[str, MethodSetting], start: str, *, in_the_open: bool
 ) -> MethodSettings:
-    """Return the few settings that a method shows at once, with the ratio; or all others."""
+    """Return the settings that a method shows at once, with the ratio; or all others."""
     held = {
         key: setting
         for key, setting in own.items()
@@ -173,7 +173,7 @@ def given_settings(
 ) -> dict[Any, Any]:
     """Return widget values that put a compressor's settings on the page.
 
-    ``stood``: the settings that the page has so far, by key.
+    ``stood``: the previous settings of the page, by key.
     """
     method = str(settings["name"])
     own = {f"{method}.{name}": value for name, value in settings.items()}
@@ -186,9 +186,9 @@ def given_settings(
 
 
 def readout(method: type[Compressor], record: Compression) -> str:
-    """Return what a clip made of the settings: "This clip: alpha 0.30, Gini 0.76"; "" if unknown.
+    """Describe the effect of the settings: "This clip: alpha 0.30, Gini 0.76"; "" if unknown.
 
-    Also how many units had nothing new to add, if there are any.
+    Also says how many units had no novelty, if there are any.
     """
     trace = record.trace
     names = [

@@ -36,7 +36,7 @@ KEY = '<div class="gv-key"></div>'
 
 
 class CurvesTab(Tab):
-    """``saved``: the curves to begin with, as ``figures.as_json`` gave them."""
+    """The tab Curves. ``saved``: the initial curves, as returned by ``figures.as_json``."""
 
     title = "Curves"
 
@@ -71,7 +71,7 @@ class CurvesTab(Tab):
 
     def on_draw(self, values: Values) -> Iterator[Changes]:
         engine, ids = self.page.engine, values[self.page.outputs.runs]
-        if not ids:  # another clip leaves no curves of the one before
+        if not ids:  # after a change of clip
             yield {self.notice: message()} | self.cleared()
             return
         count = "1 method" if len(ids) == 1 else f"{len(ids)} methods"
@@ -91,7 +91,7 @@ class CurvesTab(Tab):
 
 
 def _plot(name: str, figure: Any | None) -> gr.Plot:
-    """Return a figure as the browser gets it, without importing plotly, which is slow."""
+    """Return the JSON of a figure for the browser, without the slow import of plotly."""
     kind = FIGURES[name]
     linked = ["gv-linked"] if kind.x == "units" else []
     with gr.Column(min_width=280, elem_classes="gv-curve"):

@@ -1,6 +1,6 @@
-"""How events of the page behave, and which of its scripts runs on one.
+"""Options of Gradio events (queue, progress), and the JavaScript that runs on an event.
 
-Handlers take and return dictionaries from widget to value, so no position stands for a widget.
+Handlers take and return dictionaries from widget to value, so the order of widgets is irrelevant.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 
 Values = Mapping[Any, Any]  # by widget: the inputs of an event
-Changes = dict[Any, Any]  # by widget: what an event changes; the others stay
+Changes = dict[Any, Any]  # by widget: the changes of an event; other widgets keep their values
 
 # Hide progress: Gradio updates a progress indicator per output, which is slow on this many
 # components, and none is displayed.
@@ -21,16 +21,16 @@ PRIVATE: dict[str, Any] = {
     "show_progress_on": [],
     "api_visibility": "private",
 }
-# Gradio would skip an event that comes while the one before is on its way.
+# Gradio would skip an event that arrives while the previous one is being handled.
 AT_ONCE: dict[str, Any] = {"queue": False, "trigger_mode": "multiple", **PRIVATE}
-# Gradio's queue lets all in: the model's own queue takes one at a time, and says who waits.
+# No limit in Gradio's queue: `ModelQueue` runs one job at a time and shows the position.
 QUEUED: dict[str, Any] = {"concurrency_limit": None, **PRIVATE}
 
 
 def script(name: str, *data: Any) -> str:
     """Return JavaScript for the ``js`` of an event: a function of ``window.gleanvid``.
 
-    With ``data``, the function that this function returns for it. See ``assets/page``.
+    With ``data``, that function is called with it and must return the handler. See ``assets/page``.
     """
     if not data:
         return f"gleanvid.{name}"
@@ -38,9 +38,9 @@ def script(name: str, *data: Any) -> str:
 
 
 def part(name: str, markup: str, value: Any = None, *events: str, **options: Any) -> Any:
-    """A ``gr.HTML`` that shows its value by a part of ``assets/page/parts.js``.
+    """Return a ``gr.HTML`` whose value is drawn by one of the parts in ``assets/page/parts.js``.
 
-    Gradio gives a component the ``events`` whose names stand in its script.
+    Gradio gives a component only those ``events`` whose names occur in its script.
     """
     mount = f"gleanvid.mount({json.dumps(name)}, {{ element, props, watch, trigger }});"
     heard = f"const EVENTS = {json.dumps(events)};\n"

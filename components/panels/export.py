@@ -1,4 +1,4 @@
-"""Export and API: files of the runs on show, code that makes them again, named endpoints."""
+"""The tab Export and API: files of the shown runs, code that repeats them, named endpoints."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ GROUPS = {
 }
 TITLES = {kind: title for kind, (title, _) in exports.KINDS.items()}
 TITLES["html"] = "Viewer that works offline (HTML)"
-CODE = "The run of B, made again elsewhere."
+CODE = "Code that reproduces the run of B."
 API = (
     "Three named endpoints, `/ask`, `/compress` and `/compare`, for `gradio_client` and curl. "
     "[`/gradio_api/info`](gradio_api/info) has their types; `/healthz` says "
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
-EXPORTS = 8  # of a kind at the same time: more than the events that one address may have
+EXPORTS = 8  # concurrent exports of a kind; more than one visitor may have events
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as A."
@@ -138,7 +138,7 @@ class ExportTab(Tab):
         }
 
     def takes(self, frames: int) -> bool:
-        """Return whether the page can be set to that many frames; else the run has another clip."""
+        """Return whether the slider for frames can be set to this number."""
         return bool(self.count.minimum <= frames <= self.count.maximum)
 
     @staticmethod
@@ -166,7 +166,7 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
     title = TITLES[kind]
 
     def write(ids: list[str], model: str, pixels: int) -> Iterator[Any]:
-        """Say that the file is being written, then show it, or say why there is none."""
+        """Write the file: show a message, then the file or the reason why it cannot be written."""
         yield message(WRITING.format(title=title)), gr.skip()
         runs = measured_runs(engine, ids, model, pixels) if ids else []
         if not runs:
@@ -193,7 +193,7 @@ def html_file(engine: Engine, ids: list[str], model: str, pixels: int) -> str:
 
 
 def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
-    """Return what the settings say. Raises ``ValueError`` naming a bad one."""
+    """Return the settings of the page as a recipe. Raises ``ValueError`` naming a bad one."""
     request = inputs.request(values)
     return snippets.Recipe(
         clip=Path(request.path or snippets.CLIP).name,

@@ -1,4 +1,4 @@
-"""How the page asks: again after every move of a slider, all tokens too, with a memory."""
+"""Preferences of asking: again while tuning, with all tokens too, with a conversation memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def live_switch() -> gr.Checkbox:
 
 
 class HabitsPanel(Panel):
-    """``live``: the switch of :func:`live_switch`, which stands elsewhere on the page."""
+    """Checkboxes for these preferences. ``live``: the switch that :func:`live_switch` made."""
 
     def __init__(self, live: gr.Checkbox, model: str) -> None:
         self.live = live
@@ -46,7 +46,7 @@ class HabitsPanel(Panel):
         known = {self.model, self.clip}
         changed = [self.live, self.remember, *memory]
         self.model.change(self.on_model, known, changed, **AT_ONCE)
-        # Ready questions are of clips that the built-in model knows: both change together.
+        # The suggested questions change with the clip, as does whether answers mean something.
         ready.change(self.on_clip, known, self.live, **AT_ONCE)
 
     def on_remember(self, on: bool) -> Changes:
@@ -69,7 +69,7 @@ class HabitsPanel(Panel):
 def switch_state(example: Example | None, model: str) -> dict[str, Any]:
     """Disable the live switch, with the reason, where answers would mean nothing.
 
-    Its value stays what a person chose; ``style.css`` shows no tick on it meanwhile.
+    Its value is kept; ``style.css`` hides the tick while it is disabled.
     """
     is_disabled = bool(caveat(example, model))
     return gr.update(interactive=not is_disabled, info=UNKNOWN_CLIP if is_disabled else "")

@@ -1,4 +1,4 @@
-"""The least ratio that keeps the answer: a button below the table of Compare, and what it found."""
+"""The least ratio that keeps the answer: a button below the table of Compare, and its result."""
 
 from __future__ import annotations
 

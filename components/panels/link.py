@@ -1,6 +1,6 @@
-"""Every setting in the address of the page, and back; a link is checked like any input.
+"""Links: writes every setting to the address of the page, and reads and checks a link's settings.
 
-The results of a tab that is loaded again come back too: its browser keeps their ids.
+A reloaded tab also gets its results back, because its browser keeps their ids.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def copy_button() -> gr.Button:
 
 
 class LinkPanel(Panel):
-    """Says what of a link was not understood.
+    """Reads the link as the page opens, and names its parameters that are unknown or invalid.
 
-    ``start``: settings of a compressor that the page opens with, where they are not the defaults.
+    ``start``: compressor settings that the page opens with, if they differ from the defaults.
     """
 
     def __init__(self, start: Mapping[str, Any] | None, clip: ClipPanel) -> None:
@@ -55,7 +55,9 @@ class LinkPanel(Panel):
         self.write_changes(settings)
         page.outputs.tabs.select(None, None, None, js=script("openedTab"), **PRIVATE)
         outputs = page.outputs
-        self.kept = gr.Textbox(visible=False)  # what the browser kept; then, which run came of it
+        self.kept = gr.Textbox(
+            visible=False
+        )  # as input what the browser kept, as output the restored run
         lines = [self.unread, outputs.notice, outputs.ready, outputs.tabs, outputs.status]
         others = [widget for tab in page.tabs for widget in tab.cleared()]
         widgets = [*named.values(), *self.controls.parts, *others, *outputs.results]
@@ -71,15 +73,15 @@ class LinkPanel(Panel):
         page.inputs.gathered.on(opened.then)
 
     def write_changes(self, settings: SettingsPanel) -> None:
-        """Bind the widgets that write themselves to the address.
+        """Bind the widgets that write their own values to the address.
 
         Gradio searches all events for every widget as the page opens, so most settings have none:
-        gathering writes them (``assets/page/settings.js``).
+        the script that gathers all values writes them (``assets/page/settings.js``).
         """
         gathered = settings.moved()
         for key, widget in self.named.items():
             if isinstance(widget, gr.Slider):
-                widget.elem_id = f"gv-of-{key}"  # by which the arrow next to it finds its default
+                widget.elem_id = f"gv-of-{key}"  # the reset arrow finds its default by this id
             if key != "clip" and widget not in gathered:  # uploads report no changes
                 widget.change(None, widget, None, js=script("writeSetting", key), **PRIVATE)
 
@@ -98,7 +100,7 @@ class LinkPanel(Panel):
         )
 
     def on_load(self, user: gr.Request, text: str | None) -> Changes:
-        """Show what the link says, and results that the browser kept."""
+        """Apply the settings of the link, and restore results that the browser kept."""
         query, named, links = dict(user.query_params), self.named, self.links
         engine, outputs = self.page.engine, self.page.outputs
         changes = self.opening_settings(links.settings(query))
@@ -110,7 +112,9 @@ class LinkPanel(Panel):
             changes, standing = changes | suited, standing | suited
         back, first = restore.restored(engine, text, changes.get(menu, menu.value)), None
         is_gone = "clip" not in query and (back is None or back.path is None)
-        if is_gone and changes.get(menu) == PHOTOS:  # it was for a clip that is gone
+        if (
+            is_gone and changes.get(menu) == PHOTOS
+        ):  # the photo encoder was chosen for a clip that is gone
             del changes[menu]
         if menu in changes:  # loaded since this server started, maybe
             changes[menu] = gr.update(value=changes[menu], choices=list(menu.choices))
@@ -132,7 +136,7 @@ class LinkPanel(Panel):
         return changes | {outputs.status: status(engine, engine.runs.get(first))}
 
     def opening_settings(self, linked: Mapping[str, Any]) -> Changes:
-        """Return the methods' settings: what a link says, else those that the page opens with."""
+        """Return the methods' settings: those of the link, else those that the page opens with."""
         if self.start is None:
             return self.controls.put(linked) if linked else {}
         start = given_settings(self.controls, self.start, {})
@@ -142,7 +146,7 @@ class LinkPanel(Panel):
         return start | self.controls.put({**before, **linked}) | compared
 
     def returned(self, back: restore.Restored, view: View) -> Changes:
-        """Show the runs that the browser kept the ids of."""
+        """Show the runs whose ids the browser kept."""
         outputs = self.page.outputs
         return {
             outputs.notice: message(back.text),
@@ -153,7 +157,7 @@ class LinkPanel(Panel):
         }
 
     def emptied(self, clip: str | None, back: restore.Restored | None) -> Changes:
-        """Clear the opening result if its clip or its settings are not those of the link."""
+        """Clear the opening result if the link has another clip or other settings."""
         outputs, examples = self.page.outputs, self.page.examples
         notice: Changes = {} if back is None else {outputs.notice: message(back.text)}
         empty = outputs.cleared()

@@ -1,4 +1,4 @@
-"""The settings of every method that stand in one place, as a Gradio component.
+"""A Gradio component that holds the settings of every method and draws those of the chosen one.
 
 Drawn by ``assets/tuning/settings.js``, those of the chosen method alone. As widgets of Gradio's
 they would be a hundred, of which six are seen, and Gradio would build and search every one.
@@ -19,10 +19,10 @@ HTML = """<div class="gv-own" role="group" aria-label="The compressor's settings
 
 
 class MethodSettings(gr.HTML):
-    """``value``: the settings that are not at their default, by their key in a link.
+    """The component. ``value``: settings that differ from their default, by their key in a link.
 
     ``fields``: what each setting may be, by key; see ``assets/tuning/settings.js``. ``shown``: keys
-    by method. ``readout``: what the clip made of the settings.
+    by method. ``readout``: a line on the effect of the settings on this clip.
     """
 
     def __init__(
@@ -48,5 +48,5 @@ class MethodSettings(gr.HTML):
         self.fields, self.shown = fields, shown
 
     def __getattr__(self, name: str) -> Any:
-        """Gradio takes every quoted word of the script for an event; there is none here."""
+        """Declare no events: Gradio would take quoted words of the script for event names."""
         raise AttributeError(name)

@@ -1,4 +1,4 @@
-"""Lines of text for the person; what they show reaches the page as text alone."""
+"""Lines of messages for the person; the page always shows them as text, never as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole page: its panels in reading order, and what connects them."""
+"""The whole page: makes its panels in reading order and connects their events."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def build_app(
 
 
 def tabs_of(opening: first.First, limits: Limits) -> list[tuple[type[Tab], tuple[Any, ...]]]:
-    """Return the tabs in their order, with what each is made from."""
+    """Return the tab classes in their order, with the arguments of each."""
     tabs: list[tuple[type[Tab], tuple[Any, ...]]] = [
         (TokensTab, (opening.viewer, opening.answers)),
         (CurvesTab, (opening.figures,)),

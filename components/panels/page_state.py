@@ -1,4 +1,4 @@
-"""What panels share: the widgets that a request is made of, and those that an update fills."""
+"""Widgets shared by all panels: the inputs of a request, and the outputs of an update."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNREADABLE = "The settings of the page could not be read. Load it again."
 
 
 class Gathered:
-    """The values of many ``widgets`` as one value of :attr:`box`, with their version.
+    """The values of many ``widgets`` packed into one value of :attr:`box`, with a version.
 
     Gradio searches the whole page for each input of an event. So a script gathers the values in the
     browser (``assets/page/settings.js``), and the event that follows has a single input.
@@ -59,7 +59,7 @@ class Gathered:
 
     @staticmethod
     def version(sent: Any) -> int:
-        """Return how often this page has gathered its values, this time included."""
+        """Return the version of the gathered values: how often this page has gathered them."""
         return sent[-2] if isinstance(sent[-2], int) else 0
 
     @staticmethod
@@ -82,7 +82,7 @@ def _checked(widget: Any, value: Any) -> Any:
 
 
 def owner(user: gr.Request) -> str:
-    """Session id of the page that an event comes from."""
+    """Return the session id of the page that sent an event."""
     return str(user.session_hash)
 
 
@@ -90,9 +90,9 @@ def owner(user: gr.Request) -> str:
 class Inputs:
     """The widgets that a request is made of."""
 
-    settings: Mapping[str, Any]  # by key in a link
-    parts: Sequence[MethodSettings]  # settings of methods that are not at their default
-    defaults: Mapping[str, Any]  # of the settings of methods, by key in a link
+    settings: Mapping[str, Any]  # widgets by their key in a link
+    parts: Sequence[MethodSettings]  # settings of methods that differ from their default
+    defaults: Mapping[str, Any]  # defaults of the methods' settings, by key in a link
     question: gr.Textbox
     pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
     runs: gr.State  # ids of the runs on show: B, A, then others
@@ -102,7 +102,7 @@ class Inputs:
     gathered: Gathered  # values of all settings, of the question and of A
 
     def when(self, event: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Gather the settings on ``event``, then go on as :meth:`after` does."""
+        """Gather the settings on ``event``, then call the handler as :meth:`after` does."""
         return self.after(self.gathered.on(event).then, *arguments, **options)
 
     def after(
@@ -122,7 +122,7 @@ class Inputs:
         return event(handler, inputs, list(outputs), **how)
 
     def read(self, values: Values) -> Values:
-        """Return the inputs of :meth:`when` by widget, the gathered ones among them."""
+        """Return all inputs of an event by widget, including the gathered values."""
         return {**values, **self.gathered.read(values[self.gathered.box])}
 
     def by_key(self, values: Values) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class Inputs:
 
 
 def _own_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a method's own settings out of those of the page by key."""
+    """Return the settings of one method, selected from those of the page by key."""
     prefix = f"{method}."
     return {
         key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)
@@ -202,7 +202,7 @@ class Outputs:
     stoppers: tuple[gr.Button, ...]  # each ends the work of its own panel
 
     def changes(self, update: PageUpdate, version: int = 0) -> Changes:
-        """Return what an update changes. ``version``: of the settings that it was made from."""
+        """Return the changes of an update. ``version``: version of the settings that it used."""
         filled = {
             self.notice: self.versioned(update.notice, version),
             self.runs: update.runs,
@@ -223,17 +223,17 @@ class Outputs:
 
     @property
     def changed(self) -> list[Any]:
-        """All that :meth:`changes` may change."""
+        """All widgets that :meth:`changes` may change."""
         return [*self.previewed, self.exchanges, *self.buttons]
 
     @property
     def previewed(self) -> list[Any]:
-        """What a preview changes. Keep this short: every output costs rendering time."""
+        """Widgets that a preview changes. Keep this short: every output costs rendering time."""
         return [self.notice, self.viewer, self.runs, self.status]
 
     @property
     def results(self) -> list[Any]:
-        """What :meth:`cleared` empties."""
+        """Widgets that :meth:`cleared` empties."""
         return [self.exchanges, self.viewer, self.runs]
 
     def cleared(self) -> Changes:
@@ -245,7 +245,7 @@ class Outputs:
         return [*self.starters, *self.stoppers]
 
     def working(self, running: bool, stop: gr.Button | None = None) -> Changes:
-        """While work runs, enable ``stop`` alone; else, every button that begins work."""
+        """Enable only ``stop`` while work runs; otherwise enable every button that begins work."""
         begin = dict.fromkeys(self.starters, gr.update(interactive=not running))
         end = {button: gr.update(interactive=button is stop) for button in self.stoppers}
         return begin | end

@@ -1,4 +1,4 @@
-"""A panel: its widgets, and what happens on their events.
+"""Base classes of panels, which make widgets and handle their events, and of tabs.
 
 A new tab is one file with a :class:`Tab`, and its line in ``tabs_of()`` of ``page.py``.
 """
@@ -32,7 +32,7 @@ class Panel:
         """Bind the events."""
 
     def cleared(self) -> Changes:
-        """Return what empties the panel, where the page opens with another clip."""
+        """Return the changes that empty the panel if the page opens with another clip."""
         return {}
 
 
@@ -40,13 +40,13 @@ class Tab(Panel):
     """A panel in a tab of its own."""
 
     title: ClassVar[str]
-    tab: gr.Tab  # set once the panel stands in it
+    tab: gr.Tab  # set once the panel is made
     left_on_show: Sequence[Any] = ()  # events that leave other runs on show
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page, as its panels are connected."""
+    """What panels need to connect their events: the engine, shared widgets and other tabs."""
 
     engine: Engine
     inputs: Inputs

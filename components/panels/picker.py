@@ -1,4 +1,4 @@
-"""Another model: what it takes, then its download and loading, while the one in use answers."""
+"""Load another model: show its size and memory, then download and load it in the background."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ModelPicker(Panel):
     def __init__(self, choosing: Choosing, opener: gr.Button, menu: gr.Dropdown) -> None:
         """``opener``: the widget of :func:`button`; ``menu``: the models that can be asked."""
         self.choosing, self.opener, self.menu = choosing, opener, menu
-        # Gradio checks every choice against the widget's list: it has to be the one that grows.
+        # Gradio checks every choice against the widget's own list, so new models are added to it.
         choices: list[Any] = list(menu.choices)
         choosing.choices = menu.choices = choices
         with gr.Column(visible=False, elem_id="gv-load") as self.fold:
@@ -52,7 +52,7 @@ class ModelPicker(Panel):
                     [],
                     label="Checkpoint",
                     info=OWN,
-                    allow_custom_value=True,  # its rows come later; every name is checked
+                    allow_custom_value=True,  # the list is filled later; every name is checked
                     interactive=True,
                     scale=4,
                     min_width=240,
@@ -76,7 +76,7 @@ class ModelPicker(Panel):
                     "Close", size="sm", scale=0, min_width=90, elem_id="gv-load-close"
                 )
             self.bar = part("loading", BAR)
-        self.loaded_at = gr.State()  # the tokens on show are of the model before
+        self.loaded_at = gr.State()  # the shown tokens come from the previous model
 
     def connect(self, page: Page) -> None:
         self.notice, self.frames = page.outputs.notice, page.inputs.settings["frames"]
@@ -91,7 +91,7 @@ class ModelPicker(Panel):
         if self.choosing.first:
             fold = [self.fold, self.name, self.precision]
             page.blocks.load(self.on_first, None, [*fold, *outputs], **QUEUED)
-            # Without it in the address, a model chosen by hand would be replaced by the first one.
+            # Write it to the address, else a reload would replace it by the first model.
             stay = script("writeSetting", "model", None)
             self.menu.input(None, self.menu, None, js=stay, **PRIVATE)
         page.preview.after(self.loaded_at.change, live=False)
@@ -109,7 +109,7 @@ class ModelPicker(Panel):
         return {self.fold: gr.update(visible=False)}
 
     def on_look(self, values: Values) -> Iterator[Changes]:
-        """Say what loading the model takes.
+        """Show download size, memory and licence of the model.
 
         The button is disabled if the hub cannot be asked; other problems may be over by the time
         it is pressed.
@@ -128,7 +128,7 @@ class ModelPicker(Panel):
         yield {self.outlook: text, self.load: gr.update(interactive=can_load)}
 
     def on_load(self, values: Values) -> Iterator[Changes]:
-        """Start loading the model and show how far it is."""
+        """Start loading the model and show its progress."""
         try:
             self.choosing.begin(self._named(values), *self._options(values))
         except Exception as error:
@@ -137,7 +137,7 @@ class ModelPicker(Panel):
         yield from self._watch()
 
     def on_watch(self) -> Iterator[Changes]:
-        """Show what is being loaded, whichever page began it."""
+        """Show the progress of loading, also if another page started it."""
         if self.choosing.now.over:
             yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
         else:
@@ -164,7 +164,7 @@ class ModelPicker(Panel):
         self.choosing.cancel()
 
     def _named(self, values: Values) -> str:
-        """The chosen id or folder; the address of a model on the hub stands for its id."""
+        """Return the chosen id or folder; a URL of a model on the hub is shortened to its id."""
         name = str(values[self.name] or "").strip()
         return name.removeprefix(HUB_ADDRESS).rstrip("/") if name.startswith(HUB_ADDRESS) else name
 
@@ -172,7 +172,7 @@ class ModelPicker(Panel):
         return values[self.precision], int(values[self.frames])
 
     def _watch(self) -> Iterator[Changes]:
-        """Show how far the choice is until it is over; then choose the model in the menu."""
+        """Show the progress until loading has ended; then choose the model in the menu."""
         now, buttons = self.choosing.now, {}
         for now in self.choosing.progress():
             enabled = {self.load: now.over, self.cancel: not now.over}

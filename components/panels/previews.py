@@ -1,4 +1,4 @@
-"""Previews: the tokens of the clip under the settings as they are, then, live, new answers.
+"""Previews: show the tokens kept under the current settings, then, if live, a new answer.
 
 Every cause of a preview has a script (``assets/page/settings.js``) press one hidden button, at a
 pace that the server can follow. What is at hand is answered at once, outside Gradio's queue, which
@@ -46,23 +46,23 @@ class Previews:
         gathered = inputs.gathered.on(start.click, "gatherPreview", trigger_mode="multiple")
         began = inputs.after(gathered.then, self.on_preview, shown, **AT_ONCE)
         began.then(None, None, None, js=script("previewShown"), **PRIVATE)
-        # The one before may not be over yet; it ends by itself.
+        # The previous preview may still be running; it ends by itself.
         how: Any = {"trigger_mode": "always_last", **QUEUED}
         inputs.after(began.success, self.on_follow, shown, [live], **how)
 
     def after(self, event: Callable[..., Any], live: bool = True, when: Any = None) -> None:
-        """Preview on ``event``. ``live``: the question may be asked again, too.
+        """Preview on ``event``. ``live``: a new answer may follow.
 
         ``when``: a widget; while its value is False there is no preview.
         """
         event(None, when, None, js=script("preview", live), **PRIVATE)
 
     def of_moves(self, event: Callable[..., Any]) -> None:
-        """Preview settings that are moved, at the pace at which previews are shown."""
+        """Preview moving sliders; the next preview starts once the previous one is shown."""
         event(None, None, None, js=script("previewMoves"), trigger_mode="multiple", **PRIVATE)
 
     def on_preview(self, user: gr.Request, values: Values) -> Changes:
-        """Show the tokens if they are at hand; else only end the preview before."""
+        """Show the tokens if they are in memory; otherwise only end the previous preview."""
         values = self.inputs.read(values)
         request, sides = self.inputs.request(values), self.inputs.sides(values)
         if not preview.is_at_hand(self.engine, request, sides):
@@ -74,7 +74,7 @@ class Previews:
         return changes or gr.skip()
 
     def on_follow(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """Show what takes longer: tokens that were not at hand, then answers."""
+        """Encode the clip if necessary and show its tokens, then new answers."""
         sent, values = values[self.inputs.gathered.box], self.inputs.read(values)
         live = self.inputs.gathered.is_live(sent) and bool(values[self.live])
         yield from or_nothing(self.follow(owner(user), values, live))
@@ -87,7 +87,7 @@ class Previews:
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
         if not can_answer(request.model) or not live or caveat(request.example, request.model):
-            return  # answers that mean nothing are given on demand only
+            return  # meaningless answers are given on demand only
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return
         if ask.is_slow(engine, request.model):
@@ -102,14 +102,14 @@ class Previews:
 
     def changes(self, session: str, request: Request, sides: Sides, update: PageUpdate) -> Changes:
         stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
-        if self.engine.pages.busy(session):  # its own Stop ends both
+        if self.engine.pages.busy(session):  # Stop of that work ends the preview too
             stopping = {}
         refused = {self.problem: refusal(request)}
         return refused | stopping | self.outputs.changes(update, sides.version)
 
 
 def refusal(request: Request) -> str:
-    """Say why the settings cannot be used, and what the frames then show; "" where they can."""
+    """Return why the settings cannot be used and what the frames then show; "" if they can."""
     try:
         request.make_compressor()
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What the address of a page says: values of widgets, and what of it is none."""
+"""Read the parameters in the address of a page: valid values, and names that are unknown."""
 
 from __future__ import annotations
 
@@ -14,13 +14,19 @@ from ..session.examples import Example
 from ..session.request import LONGEST, RATIO, pinned_settings
 from .controls import MethodSetting
 
-VIEWS = ("kept", "heat", "ab", "groups", "original")  # of the viewer, which reads its own
-SHOWN_CHARS = 40  # of a value that is repeated to the person
+VIEWS = (
+    "kept",
+    "heat",
+    "ab",
+    "groups",
+    "original",
+)  # views of the viewer, which reads this parameter itself
+SHOWN_CHARS = 40  # of an invalid value quoted in a message
 SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
 
 
 class Links(NamedTuple):
-    """What a link may say on this page."""
+    """Parameters that a link to this page may have."""
 
     named: Mapping[str, Any]  # widgets by key
     own: Mapping[str, MethodSetting]  # settings of methods by key
@@ -28,7 +34,7 @@ class Links(NamedTuple):
     tabs: Sequence[str]
 
     def valid(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return by key what a link says, if its widget could take that value."""
+        """Return the valid values of a link by key."""
         found = {}
         for name, widget in self.named.items():
             text = str(query.get(name, ""))
@@ -38,7 +44,7 @@ class Links(NamedTuple):
         return found
 
     def settings(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return by key the settings of methods to which a link gives valid values."""
+        """Return the valid settings of methods in a link, by key."""
         found = {}
         for name, text in query.items():
             key = self.key(name, query)
@@ -48,9 +54,9 @@ class Links(NamedTuple):
         return found
 
     def unread(self, query: Mapping[str, str]) -> dict[str, str]:
-        """Return by name what a link says about this page but no widget can take.
+        """Return the invalid values of a link, by name.
 
-        Names that are none of ours are left out: whoever passed the link on may have added them.
+        Unknown names are ignored: sites that pass links on may add tracking parameters.
         """
         known, settings = self.valid(query), self.settings(query)
 
@@ -80,7 +86,7 @@ class Links(NamedTuple):
 
 
 def unread_value(found: Mapping[str, str], replaced: Sequence[str] = ()) -> dict[str, Any]:
-    """The value of the line that names what :meth:`Links.unread` found.
+    """Return the message that names the invalid values found by :meth:`Links.unread`.
 
     These names leave the address, and those of :meth:`Links.replaced`.
     """
@@ -94,14 +100,14 @@ def _cut(text: str) -> str:
 
 
 def _strange(widget: Any, text: str) -> bool:
-    """Return whether a list has items that its widget does not offer; the others are taken."""
+    """Return whether a list has items that its widget does not offer; the others are used."""
     if not isinstance(widget, gr.CheckboxGroup):
         return False
     return not {*text.split(",")} <= {str(value) for _, value in widget.choices}
 
 
 def _read(name: str, widget: Any, text: str, examples: Sequence[Example]) -> Any:
-    """Read the value under this key of a link; None where its widget cannot take it."""
+    """Return the value under this key of a link; None if its widget does not allow it."""
     if name == "clip":
         clips = {example.path.name: str(example.path) for example in examples}
         return clips.get(text)
@@ -111,7 +117,7 @@ def _read(name: str, widget: Any, text: str, examples: Sequence[Example]) -> Any
 
 
 def _value(widget: Any, text: str) -> Any:
-    """Read the text of a link as a value of this widget; None where it cannot take it."""
+    """Convert the text of a link to a value of this widget; None if it is not allowed."""
     if isinstance(widget, gr.Dropdown):
         return next((value for _, value in widget.choices if str(value) == text), None)
     if isinstance(widget, gr.CheckboxGroup):

@@ -1,4 +1,4 @@
-"""The methods on offer: those that the chosen model serves, in every menu that has methods."""
+"""Restrict every menu of methods to those that the chosen model can run."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ SOME = "{count} of {all} are left out: they need attention or a language model. 
 
 
 def no_answers() -> gr.HTML:
-    """The sentence in place of what asks; the page shows it with a model that does not answer."""
+    """Sentence shown in place of the question box if the model answers no questions."""
     return gr.HTML(SILENT, js_on_load=None, apply_default_css=False)
 
 
 def served_method(model: str, method: str) -> str:
-    """The method, or the first one where the model cannot serve it."""
+    """Return the method, or the first one in the menu if the model cannot run it."""
     return method if method not in not_served(model) else next(iter(_offered(model)))
 
 
 class ServedPanel(Panel):
-    """Keeps the menus of methods to what the model serves. ``compared``: the boxes of Compare."""
+    """Updates the menus of methods. ``compared``: the checkboxes of the tab Compare."""
 
     def __init__(self, method: gr.Dropdown, compared: gr.CheckboxGroup) -> None:
         self.method, self.compared = method, compared
 
     def connect(self, page: Page) -> None:
         self.model, self.viewer = page.inputs.settings["model"], page.outputs.viewer
-        self.apart = gr.State([])  # methods of Compare that wait for a model that serves them
+        self.apart = gr.State([])  # methods unticked in Compare until a model can run them
         stood = {self.model, self.method, self.compared, self.apart}
         menus = [self.method, self.compared, self.apart, self.viewer]
         self.model.change(self.on_change, stood, menus, **AT_ONCE)
-        # A clip may be encoded for minutes: the preview with another model ends it at once.
+        # Encoding a clip may take minutes: a preview with another model ends it at once.
         chosen = self.model.input(self.on_input, {self.model, self.method}, self.method, **AT_ONCE)
         page.preview.after(chosen.then)
 
     def on_change(self, values: Values) -> Changes:
-        """Gradio refuses a value that is no choice, so what is left out is unticked, too."""
+        """Update the menus. Gradio refuses values outside the choices, so those are unticked."""
         model, method = values[self.model], values[self.method]
         ticked = [*values[self.compared], *values[self.apart]]
         served = [name for name in ticked if name not in not_served(model)]
@@ -71,13 +71,13 @@ class ServedPanel(Panel):
 
 @cache
 def not_served(model: str) -> dict[str, str]:
-    """By name: what the named model lacks for the compressors that it cannot serve."""
+    """Return what the model lacks for each compressor that it cannot run, by name."""
     reasons = {name: lacking(model, method()) for name, method in COMPRESSORS.items()}
     return {name: why for name, why in reasons.items() if why}
 
 
 def not_served_sentence(model: str) -> str:
-    """Which compressors the menu leaves out with this model, and why; empty for none."""
+    """Return which compressors the menu leaves out with this model, and why; empty for none."""
     groups: dict[str, list[str]] = {}
     for name, why in not_served(model).items():
         groups.setdefault(why, []).append(COMPRESSORS[name].title)
@@ -86,6 +86,6 @@ def not_served_sentence(model: str) -> str:
 
 
 def _offered(model: str) -> Mapping[str, Any]:
-    """The title of every method that the model serves, by name; GleanVID first."""
+    """Return the titles of the methods that the model can run, by name; GleanVID first."""
     names = sorted(COMPRESSORS, key=lambda name: name != "gleanvid")
     return {name: COMPRESSORS[name].title for name in names if name not in not_served(model)}

@@ -1,6 +1,6 @@
-"""What the tokens and the answer depend on: model, compressor, frames, pixels, seed, sampling.
+"""The settings: model, compressor, frames, pixels, seed, sampling.
 
-A changed setting shows its effect once the hand is off it; nothing is encoded again.
+A preview follows when a slider is released.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CLIP = "Any video or GIF, up to {size} MB."
 class SettingsPanel(Panel):
     """The settings of the page.
 
-    ``start`` and ``ratio``: what stands there first; ``model``: the widget of :func:`model_menu`.
+    ``start`` and ``ratio``: initial values; ``model``: the widget of :func:`model_menu`.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class SettingsPanel(Panel):
         }
 
     def folded(self) -> list[str]:
-        """Keys of the settings that are out of sight."""
+        """Keys of the settings under "More settings"."""
         ours = [key for key, widget in self.linked().items() if _is_folded(widget.parent)]
         return [*ours, *self.controls.folded]
 
@@ -100,7 +100,7 @@ class SettingsPanel(Panel):
 
     def connect(self, page: Page) -> None:
         self.page = page
-        # A clip may be encoded for minutes: the preview of another one ends it at once.
+        # Encoding a clip may take minutes: a preview of another clip ends it at once.
         clip = [
             self.controls.method.input,
             self.frames.release,
@@ -114,7 +114,7 @@ class SettingsPanel(Panel):
         self.habits.connect(page)
 
     def on_runs(self, ids: list[str]) -> Any:
-        """Write what the clip made of the settings, from the run of B."""
+        """Show the effect of the settings on this clip, from the run of B."""
         run = self.page.engine.runs.get(ids[0]) if ids else None
         method = COMPRESSORS.get(str(run.compressor["name"])) if run else None
         text = controls.readout(method, run.compression) if run and method else ""
@@ -156,7 +156,7 @@ def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
 
 
 def time_box(label: str, usual: str) -> gr.Textbox:
-    """A time of the clip, as text; empty: the start or the end."""
+    """Make a text box for a time in the clip; empty means its start or end."""
     return gr.Textbox(
         "",
         label=label,

@@ -1,6 +1,6 @@
-"""The tab Tokens: the viewer, and what a person does with its two sides: choose, swap and pin.
+"""The tab Tokens: the viewer, and choosing, swapping and pinning its two sides.
 
-B has the settings of the page. What is chosen for A stays there until something else is.
+B always has the settings of the page. A keeps its own settings until they are changed.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class TokensTab(Tab):
 
 
 class SidesPanel(Panel):
-    """Follows choices made in the viewer: the settings of the page become those of its sides."""
+    """Applies choices made in the viewer to the settings of the page."""
 
     def __init__(self, controls: Controls) -> None:
         self.controls = controls
-        # Holds what A is, where that is not all tokens; a link has it, too.
+        # Settings of A, empty for all tokens; also part of a link.
         self.pinned = gr.Textbox(
             "", visible="hidden", show_label=False, container=False, elem_id="gv-a"
         )
-        self.wanted = gr.State("")  # the method that was picked in the title of A
+        self.wanted = gr.State("")  # the method chosen in the menu above A
 
     def linked(self) -> dict[str, Any]:
         return {"a": self.pinned}
@@ -74,7 +74,7 @@ class SidesPanel(Panel):
     def put(
         self, a: Mapping[str, Any] | None, b: Mapping[str, Any] | None, values: Values
     ) -> Changes:
-        """Put the settings of both sides where the page holds them."""
+        """Write the settings of both sides to the widgets that hold them."""
         changes = {} if a is None else {self.pinned: as_pinned(a)}
         if b is None:
             return changes
@@ -93,7 +93,7 @@ class SidesPanel(Panel):
         return changes | self.question_of(ids, values[self.runs][:2])
 
     def question_of(self, ids: Sequence[Any], before: Sequence[str]) -> Changes:
-        """Return the question of the run put to a side: to another its answer would be stale."""
+        """Return the question of a run just chosen for a side, so that its answer is not stale."""
         runs = [self.page.engine.runs.get(str(one)) for one in ids if one and one not in before]
         texts = [run.question for run in runs if run is not None and run.question]
         return {self.page.inputs.question: texts[-1]} if texts else {}

@@ -1,4 +1,4 @@
-"""The status of the server: device, model, tokens, memory, and who waits for the model."""
+"""The status of the server: device, model, tokens, memory and length of the queue."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class TalkPanel(Panel):
         runs = [start(page, event, *work) for event in (asked, picked.then, viewer.ask)]
         measuring = outputs.notice, self.stop, self.on_measure, outputs.changed
         runs.append(start(page, viewer.measure, *measuring))
-        # The flag first: it frees the model. Cancelling ends only what does not end itself.
+        # Set the stop flag first: it frees the model. Cancelling the event alone would not.
         ended = self.stop.click(self.on_stop, None, outputs.changed, **AT_ONCE)
         ended.then(None, None, None, cancels=runs)
 

@@ -1,4 +1,4 @@
-"""Work at the model that a button begins: one at a time for a page, ended by its Stop."""
+"""Jobs that a button starts on the model: one at a time per page, ended by a Stop button."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def start(
 
 
 def halted(engine: Engine, user: gr.Request) -> bool:
-    """Stop the work of this page; return whether it ended by itself in time."""
+    """Stop the work of this page; return whether it ended within ``GRACE_S``."""
     works = engine.pages.stop(owner(user))
     until = time.monotonic() + GRACE_S
     over = [work.over.wait(max(0.0, until - time.monotonic())) for work in works]

@@ -15,7 +15,7 @@ from ..session.work.queue import Work
 
 
 class ModelAccess:
-    """Reads the clip of a request, waits in the queue, and leaves it at the end."""
+    """Context manager that reads the clip of a request, waits for the queue, and leaves it."""
 
     def __init__(self, engine: Engine, request: Request) -> None:
         self.engine, self.request, self.work = engine, request, Work()

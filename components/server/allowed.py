@@ -1,4 +1,4 @@
-"""What a request may ask for, and what its body may hold.
+"""Checks of requests: the list of allowed routes, and limits on JSON bodies.
 
 Routes are an allow-list: those that a newer Gradio adds answer 404 until they are listed here.
 Bodies other than uploads are small, flat JSON.
@@ -29,6 +29,7 @@ PAGE = (
     "GET /theme.css",
     "GET /favicon.ico",
     "GET /modules/{version}/{name:path}",
+    "GET /docs/{path:path}",
     "GET /static/{path:path}",
     "GET /assets/{path:path}",
     f"GET {GRADIO}/startup-events",
@@ -46,7 +47,7 @@ PAGE = (
     f"POST {GRADIO}/cancel",
     f"POST {GRADIO}/reset",
 )
-CLIENTS = (  # gradio_client, curl and what "Use via API" shows
+CLIENTS = (  # routes used by gradio_client, curl and the snippets of the tab Export and API
     "GET /config",
     f"GET {GRADIO}/queue/status",
     f"POST {GRADIO}/call/{{api_name}}",
@@ -56,7 +57,7 @@ CLIENTS = (  # gradio_client, curl and what "Use via API" shows
 )
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
-ENDPOINTS = "(?:ask|compress|compare)"  # events of the page have names, too
+ENDPOINTS = "(?:ask|compress|compare)"  # the page's own events are not for clients
 LONGEST_NAME = 255  # bytes; Gradio fails when it asks the system for a file of a longer name
 LONGEST_PATH = 1024  # characters
 MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
@@ -86,7 +87,7 @@ def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
         name = path.removeprefix(FILE)
         if _is_long(name):
             return False
-        if name != path and _ADDRESS.match(unquote(name)):  # Gradio would fetch it
+        if name != path and _ADDRESS.match(unquote(name)):  # Gradio would fetch this URL
             return False
         return bool(found.fullmatch(f"{method} {path}"))
 
@@ -103,9 +104,9 @@ def _pattern(entry: str) -> str:
 
 
 def checked_json(body: bytes) -> bytes:
-    """Return this JSON with paths in place of the addresses of uploads.
+    """Check the JSON of a request; return it with the URLs of uploads replaced by their paths.
 
-    It is written anew, so that Gradio cannot read it in another way than this check did.
+    The JSON is serialised again, so that Gradio cannot parse it differently than this check.
 
     Raises:
         RefusedError: too large, nested too deeply, no JSON, an odd session name, or a file that
@@ -148,7 +149,7 @@ def _dictionaries(content: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_file(item: dict[str, Any]) -> None:
-    """Put the path of an upload where its address stands, which is how MCP clients name it."""
+    """Replace the URL of an upload, as MCP clients send it, by its path. Raises RefusedError."""
     path, video = item.get("path"), item.get("video")
     if isinstance(video, str) and video.startswith("data:"):
         raise RefusedError(422, "Upload the file; it is not taken as a text.")
@@ -164,7 +165,7 @@ def _check_file(item: dict[str, Any]) -> None:
 def _is_served(path: str) -> bool:
     """Whether a path is an example of the page, or lies in a folder of the folder of uploads.
 
-    Gradio refuses the others as well, but writes them into the log whole.
+    Gradio would refuse other paths as well, but would log them unshortened.
     """
     real, uploads = Path(os.path.realpath(path)), os.path.realpath(get_upload_folder())
     is_upload = real.parent.is_relative_to(uploads) and real.parent != Path(uploads)

@@ -100,10 +100,10 @@ class Connection(H11Protocol):
         super().data_received(data)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a malformed request. Whatever works on it has nobody left to answer."""
+        """Answer a malformed request with 400, and treat its client as disconnected."""
         try:
             super().send_400_response(msg)
-        except h11.LocalProtocolError:  # it was answered before its end came
+        except h11.LocalProtocolError:  # already answered before the request was complete
             self.transport.close()
         if self.cycle is not None:
             self.cycle.disconnected = True

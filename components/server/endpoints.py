@@ -41,7 +41,7 @@ def publish(engine: Engine, models: Sequence[str], max_frames: int, coming: str 
 
 
 def described(function: Callable[..., Any]) -> str:
-    """Description of an endpoint in one line, without its arguments."""
+    """Return the description of an endpoint on one line, without its arguments."""
     text, _, returns = get_function_description(function)
     return f"{text} Returns: {' '.join(returns)}"
 
@@ -49,7 +49,7 @@ def described(function: Callable[..., Any]) -> str:
 class Calls:
     """The three endpoints over one engine.
 
-    ``coming``: the first model, if it is not loaded yet; no other answers in its place.
+    ``coming``: the first model while it is being loaded; until then, calls are refused.
     """
 
     def __init__(

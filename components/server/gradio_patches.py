@@ -1,4 +1,4 @@
-"""Faults of Gradio 6.31 that a server for strangers cannot live with, and what is done about them.
+"""Patches for faults of Gradio 6.31 that matter on a public server.
 
 Each has a test in ``tests/components/server/test_gradio_patches.py`` that fails as soon as a
 Gradio without the fault is installed: then the patch goes.
@@ -30,12 +30,12 @@ from .allowed import FILE
 
 log = logging.getLogger(__name__)
 
-MOST_FILES = 4  # of an upload; the page and the clients send one
-SESSIONS = 2000  # beyond that the least recently used go
-UPLOADS = 1000  # whose progress is kept
-KEEP_S = 600.0  # results that nobody has fetched
-CALL = re.compile(r"[0-9a-f]{32}")  # the session of a call is named by its only event
-FAILURES = 60  # that the log has of a minute
+MOST_FILES = 4  # most files in one upload; the page and the clients send one
+SESSIONS = 2000  # most sessions in memory; beyond that the least recently used are dropped
+UPLOADS = 1000  # most uploads whose progress is kept
+KEEP_S = 600.0  # seconds that results are kept if nobody fetches them
+CALL = re.compile(r"[0-9a-f]{32}")  # an API call's session is named after its only event
+FAILURES = 60  # most failures logged per minute
 LONGEST_FAILURE = 300  # characters of an error in the log
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 UNFIT = (
@@ -75,7 +75,7 @@ class FilesOnly(GradioMultiPartParser):
 
 
 class Session(SessionState):
-    """Session without a copy of every widget's configuration.
+    """Session state that does not copy every widget's configuration.
 
     Gradio makes the copy for each call of an endpoint too; only deep links read it.
     """
@@ -93,9 +93,9 @@ class Session(SessionState):
 
 
 class Sessions(StateHolder):
-    """Sessions within ``capacity``; a page whose session has to go counts as left.
+    """At most ``capacity`` sessions; dropping one also ends the work of its page.
 
-    Gradio drops the session alone, and what the page has under way goes on.
+    Gradio would only drop the session, and the page's work would continue.
     """
 
     def __getitem__(self, session_id: str) -> SessionState:
@@ -113,7 +113,7 @@ class Sessions(StateHolder):
 
 
 class FailureLog:
-    """One bounded line in the log for an event that failed, in place of ``traceback``.
+    """Replaces the module ``traceback`` in Gradio: logs one bounded line per failed event.
 
     Gradio prints a traceback for whatever a request holds that does not fit its event, and with it
     what the visitor sent: one address could write 150 MB a minute, and forge lines.
@@ -140,7 +140,7 @@ stock_payload = utils.error_payload
 
 
 def error_payload(error: BaseException | None, show_error: bool) -> dict[str, Any]:
-    """Answer to an event that failed, with ``UNFIT`` in place of Gradio's ``null``.
+    """Return the error message of a failed event: ``UNFIT`` in place of Gradio's ``null``.
 
     Functions of the page and of the endpoints say themselves what went wrong, so only values that
     do not reach them are left.
@@ -175,7 +175,7 @@ def without_mirrored(scope: Scope) -> Scope:
 
 
 def addresses(app: Any) -> Iterator[str]:
-    """The address that each event comes from which waits or runs."""
+    """Yield the client address of each waiting or running event."""
     for event in list(app.get_blocks()._queue.event_ids_to_events.values()):
         if event.request.client is not None:
             yield event.request.client.host

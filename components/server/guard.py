@@ -38,12 +38,12 @@ from .gradio_patches import FAILURE_LOG, UNFIT, without_mirrored
 from .uploads import Uploads
 from .visitors import Events, Proxies, RateLimit, bracketed, doubled, nothing, sender, visitor
 
-READS = 10  # requests that only read a part, for each that may change something
+READS = 10  # allowed reading requests (files, modules) per allowed changing request
 MAX_QUERY = 128  # bytes after the "?" of an upload; Gradio keeps the name that stands there
-PAGES = ("/", "/config")  # take tens of milliseconds each: a crowd must not keep others waiting
+PAGES = ("/", "/config")  # take tens of milliseconds each, so only a few run at a time
 PAGES_AT_ONCE = 2
 BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
-FORM = re.compile(  # of another encoding Gradio would ask Python, which knows some that are no text
+FORM = re.compile(  # no other charset: Gradio would look it up among Python's codecs
     r"multipart/form-data; *boundary=[^;,]{1,80}(; *charset=\"?utf-8\"?)?", re.IGNORECASE
 )
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -59,16 +59,16 @@ MUCH = "Much is under way from your address already. Try again in a minute."
 
 
 class Guard:
-    """The middleware; see the module.
+    """The middleware; see the module docstring.
 
     Args:
-        app: what is guarded.
-        requests_per_minute: of one visitor that change something; 0 for any number.
+        app: application to guard.
+        requests_per_minute: most changing requests of one visitor; 0 for no limit.
         framed_by: further pages that may show this one in a frame, each after a space.
         uploads: their limits; None for no limit.
-        hosts: further names of this server; ``*.example.org`` for all below one.
-        proxies: whose forwarded headers are believed.
-        routes: those that are answered.
+        hosts: further host names of this server; ``*.example.org`` allows all subdomains.
+        proxies: proxies whose forwarded headers are trusted.
+        routes: allowed routes.
         events: as ``most`` of :class:`Events`.
         under_way: as in :class:`Events`.
     """
@@ -135,15 +135,15 @@ class Guard:
             pass
         except RefusedError as refused:
             await _refuse(send, refused.status, refused.text)
-        except Exception as error:  # uvicorn would log all that was sent
+        except Exception as error:  # uvicorn would log everything that the visitor sent
             FAILURE_LOG.print_exc()
             if not begun:
                 await _refuse(send, *_fault(error))
 
     def _check(self, scope: Scope, name: str) -> None:
-        """Raise ``RefusedError`` for what can be judged before the body is read."""
+        """Check host, route and headers before the body is read. Raises ``RefusedError``."""
         headers = dict(scope["headers"])
-        if URL(scope=scope).netloc.encode("latin-1") != headers[b"host"]:  # its port is none
+        if URL(scope=scope).netloc.encode("latin-1") != headers[b"host"]:  # the port is invalid
             raise RefusedError(400, "There is no such port.")
         if b"transfer-encoding" in headers and b"content-length" in headers:
             raise RefusedError(400, "The request tells its length twice.")
@@ -161,7 +161,7 @@ class Guard:
             raise RefusedError(414, "The name of an upload is too long.")
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Make few pages at a time; a visitor who receives one slowly keeps nobody waiting."""
+        """Render at most ``PAGES_AT_ONCE`` pages at a time; sending them does not count."""
         async with AsyncExitStack() as place:
             await place.enter_async_context(self.pages)
 
@@ -209,7 +209,7 @@ class Guard:
 
 
 def _kind(scope: Scope) -> str:
-    """Return the limit that a request counts for."""
+    """Return which rate limit applies to a request: "change", "page" or "read"."""
     if scope["method"] == "POST":
         return "change"
     return "page" if scope["path"] in PAGES else "read"

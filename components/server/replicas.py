@@ -45,7 +45,7 @@ from .serving import LOCAL
 ROUTES = ("ask", "compress", "compare")
 AT_ONCE = 4  # requests at a replica: one at the model, the others reading their clips or waiting
 WAITING = 64  # requests that wait for a replica; more are refused with 503
-FILES = 16  # uploads that a replica keeps, by content
+FILES = 16  # most uploads kept by a replica
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class Replica:
         self.engine.model(model)
 
     def check_health(self) -> None:
-        """Raise if the device has failed, so that Serve starts the replica anew."""
+        """Raise if the device has failed, so that Serve restarts the replica."""
         model = self.engine.loaded()
         if model is not None and model.device.type == "cuda":
             torch.cuda.synchronize(model.device)
@@ -144,7 +144,7 @@ class Replica:
         return await asyncio.to_thread(call, {"path": str(path)}, **arguments)
 
     def _keep(self, data: bytes) -> Path:
-        """Store the upload as a file named by its content, so that the engine knows it again."""
+        """Store the upload under a hash of its content, so that the engine can recognise it."""
         path = Path(get_upload_folder()) / self.name / hashlib.sha256(data).hexdigest()
         if path not in self.files:
             path.parent.mkdir(parents=True, exist_ok=True)

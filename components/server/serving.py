@@ -22,11 +22,12 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from gleanvid.video.isolation import rights, sandbox, spare
 
-from ..places import ASSETS, ROOT
+from ..places import ASSETS, DOCS, ROOT
 from ..viewer import modules
 from . import gradio_patches, theme
 from .allowed import ALLOWED, MCP
@@ -37,21 +38,23 @@ from .visitors import PRIVATE, Proxies, RateLimit, bracketed, networks
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
-SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # pages that show a Space
+SPACE_FRAMES = (
+    " https://huggingface.co https://*.hf.space"  # sites that may embed a Space in a frame
+)
 SCRIPT = "\n".join(path.read_text("utf-8") for path in sorted(ASSETS.glob("page/*.js")))
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one page may ask of the server."""
+    """Limits of the server for each page and visitor."""
 
     upload_mb: int
     max_frames: int
-    deadline_s: float  # of one turn at the model
-    places: int  # people who may wait for the model
-    queue: int  # events that Gradio holds
-    events: int  # of one address, at once; 0: no limit
-    requests_per_minute: int  # of one address that change something; 0: no limit
+    deadline_s: float  # longest time of one job on the model
+    places: int  # jobs that may wait for the model
+    queue: int  # events in Gradio's queue
+    events: int  # concurrent events of one address; 0: no limit
+    requests_per_minute: int  # changing requests of one address; 0: no limit
     disk_gb: int  # all files of visitors together; 0: no limit
     visitor_mb: int  # that one address may bring at once, and again while it is held; 0: no limit
     keep_s: int  # age at which uploads and results are deleted
@@ -73,7 +76,7 @@ def is_public(options: argparse.Namespace) -> bool:
 
 
 def limits(options: argparse.Namespace) -> Limits:
-    """The limits of a launch: those of its kind, changed by what was given."""
+    """Return the limits of a launch, private or public, with the operator's changes."""
     given = {"max_frames": options.max_frames, "deadline_s": options.deadline}
     chosen = PUBLIC if is_public(options) else LOCAL
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
@@ -87,9 +90,9 @@ def shares(limits: Limits) -> RateLimit | None:
 
 @dataclass(frozen=True)
 class Guarded:
-    """Lifespan that puts the guard around the whole application, before it listens.
+    """Application lifespan that wraps the guard around Gradio's whole middleware stack.
 
-    Gradio surrounds any middleware it is given with its own answers to other sites (CORS).
+    Gradio would put its own CORS middleware outside of any middleware that it is given.
     """
 
     guard: partial[Guard]
@@ -98,7 +101,9 @@ class Guarded:
     @asynccontextmanager
     async def __call__(self, app: Starlette) -> AsyncIterator[None]:
         gradio_patches.apply(app)
-        outermost: Any = app.middleware_stack  # of Starlette: answers a fault without a sentence
+        outermost: Any = (
+            app.middleware_stack
+        )  # Starlette's ServerErrorMiddleware, which the guard replaces
         under_way = partial(gradio_patches.addresses, app)
         app.middleware_stack = self.guard(outermost.app, under_way=under_way)
         sweeping = asyncio.create_task(sweep(app, self.keep_s))
@@ -108,7 +113,7 @@ class Guarded:
 
 
 async def sweep(app: Starlette, keep_s: int) -> None:
-    """Delete what is old or left over, again and again."""
+    """Delete old files and forgotten state every ``SWEEP_S`` seconds."""
     acts = (
         partial(delete_old, Path(get_upload_folder()), keep_s),
         partial(gradio_patches.forget_files, app),
@@ -120,7 +125,7 @@ async def sweep(app: Starlette, keep_s: int) -> None:
             gradio_patches.forget(app)
             for act in acts:
                 await run_in_threadpool(act)
-        except Exception:  # the next round has to come
+        except Exception:  # sweeping must go on
             logging.getLogger(__name__).exception("Sweeping failed.")
 
 
@@ -136,12 +141,12 @@ def free_memory() -> None:
 
 def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> None:
     """Launch a page with these options of :func:`options`; returns while it is served."""
-    # Gradio reads it as it makes the queue: no statistics of 10,000 events after each of them.
+    # Read by Gradio's queue: else it would compute statistics of 10,000 events after each event.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", str(10**9))
-    page.queue(max_size=limits.queue, api_open=False)  # nothing passes by the queue
+    page.queue(max_size=limits.queue, api_open=False)  # API calls cannot bypass the queue
     proxies = launch["app_kwargs"]["lifespan"].guard.keywords["proxies"]
     page.launch(**launch, prevent_thread_lock=True)
-    # Else Gradio imports pyplot, to look for a window system, while the first visitor waits.
+    # Else Gradio imports pyplot to look for a display while the first visitor waits.
     mpl.use("agg")
     limit_connections(page.server, proxies)
 
@@ -149,11 +154,11 @@ def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> No
 def reached_by(
     host: str, share: bool, names: Sequence[str], proxies: Sequence[str]
 ) -> tuple[list[str], Proxies]:
-    """Return the host names to answer to and the proxies to believe."""
+    """Return the host names of this server and its trusted proxies."""
     own, trusted = [bracketed(host)], [*proxies]
-    if share:  # the tunnel ends on this machine
+    if share:  # Gradio's tunnel connects from this machine
         own, trusted = [*own, "*.gradio.live"], [*trusted, "127.0.0.1"]
-    if on_space():  # nothing but the platform's own proxy reaches a Space
+    if on_space():  # only the platform's proxy can reach a Space
         own += os.environ.get("SPACE_HOST", "*.hf.space").split(",")
         trusted += PRIVATE
     return [name.strip() for name in [*own, *map(bracketed, names)]], Proxies(networks(trusted))
@@ -169,7 +174,7 @@ def options(
     mcp: bool = False,
     root_path: str | None = None,
 ) -> dict[str, Any]:
-    """Arguments of ``Blocks.launch``. ``names``: further hosts; ``proxies``: addresses believed."""
+    """Return arguments of ``Blocks.launch``. ``names``: more hosts; ``proxies``: trusted ones."""
     own, trusted = reached_by(host, share, names, proxies)
     guard = partial(
         Guard,
@@ -207,13 +212,14 @@ def options(
             "routes": [
                 Route("/healthz", health),
                 Route("/modules/{version}/{name:path}", module),
+                Mount("/docs", StaticFiles(directory=DOCS, html=True, check_dir=False)),
             ],
         },
     }
 
 
 def decoding(limits: Limits) -> str:
-    """Say in a line what the decoding process may do, and start one for the first clip."""
+    """Return a line on the sandbox of the decoding process, and start a spare process."""
     layers = sandbox.layers()
     spare.KEPT.keep()
     lacking = [text for name, text in rights.LAYERS.items() if name not in layers]
@@ -227,14 +233,14 @@ def decoding(limits: Limits) -> str:
 
 
 def closed() -> list[str]:
-    """Return the files that Gradio must not serve: all of the repository beside the assets."""
+    """Return the paths that Gradio must not serve: everything next to ``assets``."""
     files = Path(get_upload_folder()).resolve()
     beside = [path for path in sorted(ROOT.iterdir()) if path.name != "assets"]
     return [str(path) for path in (*beside, files / LOCK) if not files.is_relative_to(path)]
 
 
 async def module(request: Request) -> Response:
-    """Serve a script of the page. Browsers keep it, as its address changes with its content."""
+    """Serve an ES module of the page; cacheable for ever, as its address contains a hash."""
     wanted = request.path_params
     text = modules.TEXTS.get(wanted["name"]) if wanted["version"] == modules.VERSION else None
     if text is None:
@@ -244,5 +250,5 @@ async def module(request: Request) -> Response:
 
 
 async def health(request: Request) -> JSONResponse:
-    """Says that the server answers; asks nothing of the model."""
+    """Health check; does not use the model."""
     return JSONResponse({"status": "ok"})

@@ -1,4 +1,4 @@
-"""The folder of visitors' files: its limits, and its end.
+"""The folder of visitors' files: limits on uploads, deletion by age and at the end.
 
 A server locks its folder. The system releases the lock however the server ends, so an unlocked
 folder is a stale one, which the next server deletes.
@@ -32,15 +32,19 @@ except ImportError:  # Windows: folders of killed servers stay
 
 MIB = 2**20
 SCAN_S = 5.0  # between two scans of the folder
-FORM_BYTES = MIB  # that an upload may have in addition to its file
-LEAST_BYTES = MIB  # that any upload counts for its visitor: small files take room, too
-BROKEN_S = 3600.0  # since a temporary file was last written
-EMPTY_S = 60.0  # Gradio 6.31 leaves an empty one for each event that is given a file
+FORM_BYTES = MIB  # allowance for the form around the file
+LEAST_BYTES = MIB  # smallest charge for an upload: small files take disk space too
+BROKEN_S = 3600.0  # age at which an incomplete temporary file is deleted
+EMPTY_S = 60.0  # age of empty folders to delete; Gradio 6.31 leaves one for each event with a file
 OF_VISITORS = ("viewer/*", "exports/*/*", "exports/*", "[0-9a-f]" * 64 + "/*", "[0-9a-f]" * 64)
 PREFIX = "gleanvid-"
 LOCK = ".lock"
-YOUNG_S = 60.0  # a folder that another server is just making has no lock yet
-ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT")  # the last two of a terminal; Windows has the first
+YOUNG_S = 60.0  # younger folders may belong to a server that is just starting
+ENDING = (
+    "SIGTERM",
+    "SIGHUP",
+    "SIGQUIT",
+)  # SIGHUP and SIGQUIT come from terminals and do not exist on Windows
 
 
 class Uploads:
@@ -83,7 +87,7 @@ class Uploads:
 
 
 def uploaded(video: Any) -> str:
-    """The path of an uploaded file. Raises ``ValueError`` for any other."""
+    """Return the path of an uploaded file. Raises ``ValueError`` for any other path."""
     path = video.get("path") if isinstance(video, dict) else getattr(video, "path", None)
     folder = Path(get_upload_folder()).resolve()
     if not isinstance(path, str) or not Path(path).resolve().is_relative_to(folder):
@@ -99,7 +103,7 @@ def delete_old(folder: Path, keep_s: float) -> None:
     ages = {"tmp*": min(keep_s, BROKEN_S)} | dict.fromkeys(OF_VISITORS, keep_s)
     for pattern, most_s in ages.items():
         for path in folder.glob(pattern):
-            with suppress(OSError):  # gone in between, or a folder that is not empty
+            with suppress(OSError):  # deleted meanwhile, or a folder that is not empty
                 status = path.lstat()
                 is_file, age_s = stat.S_ISREG(status.st_mode), time.time() - status.st_mtime
                 is_empty = is_file and not status.st_size
@@ -109,10 +113,10 @@ def delete_old(folder: Path, keep_s: float) -> None:
 
 @contextmanager
 def own_folder() -> Iterator[str]:
-    """Have Gradio keep the files of visitors in a new folder, which is deleted at the end.
+    """Make a new folder for Gradio's files of visitors, deleted when the server ends.
 
     The folder lies in the operator's ``GRADIO_TEMP_DIR`` if there is one: that may be shared, and
-    the server deletes whatever is old in its own. Folders that ended servers left go now.
+    the server deletes old files only in its own. Folders of ended servers are deleted now.
     """
     given = os.environ.get("GRADIO_TEMP_DIR")
     parent = given or tempfile.gettempdir()
@@ -125,7 +129,7 @@ def own_folder() -> Iterator[str]:
         try:
             yield folder
         finally:
-            os.environ["GRADIO_TEMP_DIR"] = given or ""  # Gradio takes "" for none
+            os.environ["GRADIO_TEMP_DIR"] = given or ""  # Gradio treats "" as unset
 
 
 def delete_stale(parent: Path) -> None:
@@ -159,7 +163,7 @@ def _locked(file: IO[str]) -> bool:
 
 
 def exit_on_signals() -> None:
-    """Have ``ENDING`` end the program as its last line would, so that everything is cleaned up.
+    """Turn the signals ``ENDING`` into a normal exit, so that exit handlers clean up.
 
     A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored.
     """

@@ -1,4 +1,4 @@
-"""Who sends a request, and how much of one visitor may be under way at a time.
+"""Identify the visitor behind a request, and limit requests and events per visitor.
 
 A visitor is an IPv4 address or an IPv6 network of 64 bits, as one person gets a whole network.
 """
@@ -20,26 +20,30 @@ from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
-FORWARDED = (b"x-forwarded-", b"forwarded", b"x-gradio-server")  # Gradio believes them of anybody
+FORWARDED = (
+    b"x-forwarded-",
+    b"forwarded",
+    b"x-gradio-server",
+)  # Gradio would trust them from anybody
 SINGLE = (b"host", b"origin", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix")
-VISITORS = 10_000  # whose rates are remembered
-PREVIEWS = 3  # of one visitor at the same time
-PREVIEWS_OF_ALL = 4  # more at once make none faster, and everything else slower
-PREVIEWS_SENT = 60  # of one visitor, those that wait included
+VISITORS = 10_000  # most visitors whose rates are remembered
+PREVIEWS = 3  # concurrent previews of one visitor
+PREVIEWS_OF_ALL = 4  # concurrent previews of all visitors; more would slow down everything
+PREVIEWS_SENT = 60  # running and waiting previews of one visitor
 
 
 def networks(addresses: Sequence[str]) -> tuple[str, ...]:
-    """Addresses as networks, such as 10.0.0.0/8. Raises ``ValueError`` naming a bad one."""
+    """Parse networks such as 10.0.0.0/8. Raises ``ValueError`` naming an invalid one."""
     return tuple(str(ip_network(address, strict=False)) for address in addresses)
 
 
 def bracketed(address: str) -> str:
-    """An address as it stands in the address of a page."""
+    """Return an IP address as written in a URL: IPv6 in brackets."""
     return f"[{address}]" if ":" in address and not address.startswith("[") else address
 
 
 def visitor(address: str) -> str:
-    """The name under which requests from this address are counted."""
+    """Return the key under which requests from this address are counted."""
     try:
         peer = ip_address(address.partition("%")[0])
     except ValueError:
@@ -50,14 +54,14 @@ def visitor(address: str) -> str:
 
 
 def sender(scope: Scope) -> str:
-    """The address that a request comes from; empty where there is none."""
+    """Return the client address of a request; empty if unknown."""
     return str((scope.get("client") or ("",))[0])
 
 
 def doubled(scope: Scope) -> bool:
-    """Return whether a header that says where a request comes from or goes to is there twice.
+    """Return whether the host header or a forwarded header occurs twice.
 
-    Programs disagree on which of the two counts.
+    Programs disagree on which of two equal headers counts.
     """
     named = [name for name, _ in scope["headers"] if name in SINGLE]
     return len(named) > len(set(named))
@@ -79,7 +83,7 @@ class RateLimit:
         self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)  # amount, since when
 
     def allows(self, name: str, cost: float = 1.0) -> bool:
-        """Take ``cost`` from the bucket if it holds so much."""
+        """Take ``cost`` from the visitor's bucket; False if it holds less."""
         now = self.clock()
         amount, since = self._held.get(name, (float(self.most), now))
         amount = min(self.most, amount + (now - since) * self.most / self.period_s)
@@ -89,7 +93,7 @@ class RateLimit:
 
 
 class Proxies:
-    """Proxies whose ``X-Forwarded`` headers are believed: addresses or networks."""
+    """Proxies whose ``X-Forwarded`` headers are trusted: addresses or networks."""
 
     def __init__(self, addresses: Sequence[str] = ()) -> None:
         self._reader = ProxyHeadersMiddleware(nothing, list(addresses))
@@ -98,9 +102,9 @@ class Proxies:
         return address in self._reader.trusted_hosts
 
     async def unwrapped(self, scope: Scope) -> Scope:
-        """The request as the visitor sent it to the proxy, without forwarded headers.
+        """Return the request as the visitor sent it to the proxy, without forwarded headers.
 
-        The headers of anybody else are dropped unread, so that no code behind believes them.
+        Forwarded headers from other senders are dropped, so that later code cannot trust them.
         """
         scope = {**scope}
         trusted = self.trusts(sender(scope))
@@ -115,11 +119,11 @@ class Proxies:
 
 
 async def nothing(*arguments: object) -> Any:
-    """Stand in for an application, or for what it receives, that nobody calls for a result."""
+    """Do nothing: a placeholder application or ``receive`` function."""
 
 
 class Events:
-    """Events under way, by visitor.
+    """Counts running events per visitor.
 
     A request counts from the moment its body is complete, so a crowd of requests that end at the
     same moment is counted too.
@@ -146,7 +150,7 @@ class Events:
 
     @asynccontextmanager
     async def preview(self, name: str) -> AsyncIterator[bool]:
-        """Wait for a place among the requests that no queue holds; False if too many wait."""
+        """Wait until a preview may run, which bypasses Gradio's queue; False if too many wait."""
         if not self.most:
             yield True
             return

@@ -28,7 +28,7 @@ from ..session.work.backend import Backend, EncodedClip, Question, Sampled
 
 SECONDS = 90
 _KEPT_CLIPS = 4
-_KEPT_MODELS = 8  # those that a Space offers: it loads all of them at its start
+_KEPT_MODELS = 8  # models of a Space, all loaded at its start
 
 
 def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:

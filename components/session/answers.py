@@ -1,4 +1,4 @@
-"""What stands under a side of the viewer: an answer with its cost, or an encoder's labels."""
+"""Texts below a side of the viewer: an answer with its cost, or an encoder's labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KNOWS_GLIMPSE = (
 def answers(store: RunStore, sides: Sides) -> list[Answer]:
     """The answers of the runs in the viewer.
 
-    A side whose run has none shows the last answer of its method, as stale.
+    A side whose run has no answer shows the last answer of its method, marked as stale.
     """
     runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
     found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
@@ -66,7 +66,7 @@ def _answer(
 
 
 def labels_of(run: Run) -> list[Label] | None:
-    """The labels that an encoder gave the tokens of a run; None where it gives none.
+    """Return the labels that an encoder gave the tokens of a run; None if there are none.
 
     A run may come from a file of a visitor: what is no list of labels is read as no labels.
     """
@@ -109,7 +109,7 @@ def answer(
     model: str = "",
     labels: list[Label] | None = None,
 ) -> Answer:
-    """An entry of the property ``answers`` of a ``MaskViewer``.
+    """Return an entry of the property ``answers`` of a ``MaskViewer``.
 
     Args:
         text: the model's words so far.

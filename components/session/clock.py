@@ -1,4 +1,4 @@
-"""Times that can be compared: the median of several passes, in parts, and whether to trust them."""
+"""Comparable times: the median of several passes, by stage, and a warning if unreliable."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gleanvid.serving.vllm import SCHEME
 
 from .work.recorded import PREFIX
 
-PASSES = 5  # at most, the answer itself included
-PASSES_S = 2.0  # what they may take together
-PARTS = ("decode", "encode", "compress", "prefill")  # of the time to the first token, in order
+PASSES = 5  # most passes, the answer itself included
+PASSES_S = 2.0  # most seconds of all passes together
+PARTS = ("decode", "encode", "compress", "prefill")  # stages of the time to first token, in order
 
 
 def can_repeat(model: str) -> bool:
-    """Return whether a second pass says something: servers cache, recordings only repeat."""
+    """Return whether a second pass would be a measurement: servers cache, recordings replay."""
     return not model.startswith((SCHEME, PREFIX))
 
 
@@ -48,19 +48,19 @@ def repeated(run: Run, again: Callable[[], Run]) -> Run:
 
 
 def parts(cost: Cost) -> list[tuple[str, float]]:
-    """Name and seconds of each part that was measured."""
+    """Return the name and seconds of each measured stage."""
     named = ((name, getattr(cost, f"{name}_s")) for name in PARTS)
     return [(name, seconds) for name, seconds in named if math.isfinite(seconds) and seconds > 0]
 
 
 def spread(run: Run) -> tuple[float, float, int] | None:
-    """Least and most seconds to the first token, and the number of passes; None for one pass."""
+    """Return shortest and longest time to first token and the passes; None for a single pass."""
     passes = run.made_with.get("first_token_s") or ()
     return (min(passes), max(passes), len(passes)) if len(passes) > 1 else None
 
 
 def busy() -> str:
-    """A warning if the machine is too busy for its times to be reliable; empty if it is not."""
+    """Return a warning if the machine is too busy for reliable times, else an empty text."""
     from gleanvid.evaluation.provenance import caution, describe_machine
 
     return " ".join(caution(describe_machine(torch.device("cpu"))))

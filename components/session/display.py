@@ -1,4 +1,4 @@
-"""What the page displays, as plain values: updates, messages, answers and the status line."""
+"""Plain values that the page displays: updates, messages, answers and the status line."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .work.queue import Work
 
 log = logging.getLogger(__name__)
 
-IN_MENU = 33  # characters of a model's name that fit on a phone
+IN_MENU = 33  # most characters of a model's name, to fit on a phone
 STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier questions and answers that the model reads again
 MIB = 2**20
 MINUTE_S = 60
-FAR_S = 5  # between two frames: they show different scenes
+FAR_S = 5  # seconds between frames above which they are called far apart
 
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 
@@ -76,11 +76,11 @@ class Answer(TypedDict):
     caveat: str
     question: str
     ttft_s: float | None
-    parts: list[tuple[str, float]]  # of the time to the first token: name, seconds
+    parts: list[tuple[str, float]]  # (name, seconds) of the stages up to the first token
     flops_saved: float | None
-    labels: NotRequired[list[Label]]  # of an encoder, in place of words
+    labels: NotRequired[list[Label]]  # labels of an encoder, in place of a text
     tokens_per_s: float | None
-    model: NotRequired[str]  # that gave it, if the page has another
+    model: NotRequired[str]  # the answering model, if it is not the page's
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,10 @@ class PageUpdate:
     runs: list[str] | None = None  # ids, as in `Sides`
     exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None
-    pending: str | None = None  # what the viewer waits for; a new value of the viewer ends that
-    stoppable: bool = False  # a preview that the person can stop
+    pending: str | None = (
+        None  # message while the viewer waits; a new value of the viewer clears it
+    )
+    stoppable: bool = False  # whether the person can stop the preview
     done: bool = False
 
 
@@ -106,7 +108,7 @@ STOPPED = PageUpdate(message("Stopped."), done=True)
 
 
 def progress(engine: Engine, model: str, text: str) -> Message:
-    """Message that ``text`` is under way, and that the model is still being loaded if it is."""
+    """Return ``text`` as a progress message, with a note if the model is still being loaded."""
     return message(text if engine.holds(model) else f"{text} {STILL_LOADING}")
 
 
@@ -129,15 +131,15 @@ def explain(error: Exception) -> str:
 
 
 def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
-    """(question, answer) pairs that the model reads again: the last ones, without empty ones."""
+    """Return the last non-empty (question, answer) pairs, which the model reads again."""
     pairs = [(item["question"], item["answer"].strip()) for item in exchanges]
     return [pair for pair in pairs if all(pair)][-EXCHANGES_READ:]
 
 
 def used(video: Video, units: int | None = None) -> str:
-    """Sentence that says how much of the clip was read, with the notes of the video reader.
+    """Return a sentence on how much of the clip was read, with the notes of the video reader.
 
-    Of frames that are far apart it says how far, and how many a token covers; ``units``: temporal
+    If frames are far apart, gives the distance and the frames per token; ``units``: temporal
     units of the tokens, if known.
     """
     frames = f"{len(video)} of {count_of(video.total_frames, 'frame')}"
@@ -151,12 +153,12 @@ def used(video: Video, units: int | None = None) -> str:
 
 
 def count_of(count: int, noun: str) -> str:
-    """``1 frame``, ``1,200 frames``."""
+    """Format a count: ``1 frame``, ``1,200 frames``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def duration_text(seconds: float) -> str:
-    """``4.0 s``, from one minute on ``1:30`` or ``1:00:00``."""
+    """Format a duration: ``4.0 s``, from one minute on ``1:30`` or ``1:00:00``."""
     if seconds < MINUTE_S:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), MINUTE_S)
@@ -165,9 +167,9 @@ def duration_text(seconds: float) -> str:
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
-    """(name, text) pairs of the status line, as far as they are known.
+    """Return the (name, text) pairs of the status line that are known.
 
-    The model is that of ``run``; without one it is what was asked last.
+    The model is that of ``run``, else the one asked last.
     """
     model = engine.models.held.get(run.model) if run else engine.loaded()
     name = run.model if run else model.name if model else ""
@@ -183,7 +185,7 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
 
 
 def short_name(name: str) -> str:
-    """The last part of a model's name; for vLLM servers the first one and how many more.
+    """Return the last part of a model's name; of several vLLM servers, the first and a count.
 
     >>> short_name("vllm:http://127.0.0.1:8000,http://127.0.0.1:8001")
     '127.0.0.1:8000 and 1 more'
@@ -193,7 +195,7 @@ def short_name(name: str) -> str:
 
 
 def menu_name(name: str) -> str:
-    """A model's name for the menu: of a long one the beginning and the end.
+    """Shorten a model's name for the menu to its beginning and end.
 
     >>> menu_name("vllm:http://127.0.0.1:8000")
     'vLLM at 127.0.0.1:8000'
@@ -206,14 +208,14 @@ def menu_name(name: str) -> str:
 
 
 def device_name(model: Any) -> str:
-    """The device of the loaded model."""
+    """Return the device of the loaded model."""
     has_gpu = torch.cuda.is_available()
     kind = str(getattr(model, "device", "cuda" if has_gpu else "cpu"))
     return torch.cuda.get_device_name() if kind.startswith("cuda") and has_gpu else kind.upper()
 
 
 def memory_mib(model: Any | None) -> float:
-    """GPU memory allocated by torch once a model is loaded, else memory of this process."""
+    """Return the GPU memory allocated by torch if a model uses one, else of this process."""
     if model is not None and torch.cuda.is_available():
         return torch.cuda.memory_allocated() / MIB
     return psutil.Process().memory_info().rss / MIB

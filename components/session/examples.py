@@ -11,29 +11,29 @@ from ..places import ASSETS
 from .work.local import BUILT_IN, PHOTOS
 
 FOLDER = ASSETS / "clips"
-READY = 4  # questions offered for an example
+READY = 4  # most questions suggested for an example
 
 
 class Example(NamedTuple):
     path: Path
     title: str
     question: str
-    questions: tuple[tuple[str, str], ...] = ()  # (question, answer) known to be right
-    offered: tuple[str, ...] = ()  # questions to offer; else a few of those known
-    fails: str = ""  # one that GleanVID gets wrong at the ratio that the page begins with
+    questions: tuple[tuple[str, str], ...] = ()  # (question, right answer)
+    offered: tuple[str, ...] = ()  # questions to suggest; empty: some of the known ones
+    fails: str = ""  # a question that GleanVID gets wrong at the opening ratio
 
     @property
     def facts(self) -> Path:
-        """The file that says what happens in a clip of ours; others have none."""
+        """Return the JSON file with the scene of a Glimpse clip."""
         return self.path.with_suffix(".json")
 
     def expected(self, question: str) -> str | None:
-        """The right answer to one of the questions that are known."""
+        """Return the right answer to a known question."""
         return dict(self.questions).get(question.strip())
 
 
 def examples(folder: Path = FOLDER) -> list[Example]:
-    """The clips that ``clips.json`` lists: file, title and a question to start with."""
+    """Return the clips of ``clips.json``: file, title and first question."""
     index = folder / "clips.json"
     listed = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else []
     return [
@@ -51,19 +51,19 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """Let Gradio serve the examples from where they are: it would delete copies by their age."""
+    """Return the files that Gradio serves in place: it would delete copies by their age."""
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
 
 
 def thumbnail(clip: Path) -> str | None:
-    """The small picture beside a clip, where there is one."""
+    """Return the thumbnail of a clip, if there is one."""
     picture = clip.with_suffix(".jpg")
     return str(picture) if picture.is_file() else None
 
 
 def truths(facts: Path) -> tuple[tuple[str, str], ...]:
-    """(question, answer) pairs that were made together with a clip, one wording of each kind."""
+    """Return the (question, answer) pairs generated with a clip, one wording of each kind."""
     if not facts.is_file():
         return ()
     found: dict[str, tuple[str, str]] = {}
@@ -75,7 +75,7 @@ def truths(facts: Path) -> tuple[tuple[str, str], ...]:
 
 
 def ready(example: Example | None) -> list[dict[str, Any]]:
-    """The questions to offer for a clip: "text", and "fails" where the answer will be wrong."""
+    """Return the suggested questions: "text", and "fails" if the answer will be wrong."""
     if example is None:
         return []
     known = [text for text, _ in example.questions]
@@ -86,7 +86,7 @@ def ready(example: Example | None) -> list[dict[str, Any]]:
 
 
 def model_for(example: Example | None, chosen: str, offered: Collection[str]) -> str:
-    """The model for a clip, in place of the ``chosen`` one.
+    """Return the model to use for a clip if ``chosen`` is selected.
 
     The built-in model for Glimpse clips, whose answers are known, and the photo encoder for all
     others. A model that a person loaded is for every clip.
@@ -96,7 +96,7 @@ def model_for(example: Example | None, chosen: str, offered: Collection[str]) ->
 
 
 def example_of(examples: Sequence[Example], path: str | None) -> Example | None:
-    """The example that a file is: of the same name and size."""
+    """Return the example with the name and size of this file, if any."""
     file = Path(path or "")
     for example in examples:
         if file.name == example.path.name and file.is_file():

@@ -1,4 +1,4 @@
-"""What a page asks for: clip, model, compressor and question, and the runs that it shows."""
+"""The request of a page: clip, model, compressor, question, and the two sides of the viewer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Range(NamedTuple):
 
 
 LONGEST = 10_000  # characters of a question
-PINNED_CHARS = 10_000  # of JSON with settings
+PINNED_CHARS = 10_000  # most characters of JSON with settings
 SEEDS = 2**31 - 1
 NEW_TOKENS = Range(1, 64, 256)
 NONE = "none"  # how a link writes None
@@ -44,7 +44,7 @@ NO_ANSWERS = (
     "The photo encoder shows tokens and labels and answers no question. Choose a clip of drawn "
     "shapes, or load a Video LLM."
 )
-UNMEASURED = {  # by how a model's name begins: why it cannot say what mattered
+UNMEASURED = {  # prefix of a model's name -> why its relevance cannot be measured
     PHOTOS: "What mattered: the photo encoder answers no question, so there is nothing to measure.",
     SCHEME: "What mattered can be measured of a model in this process, not of one on a server.",
 }
@@ -66,7 +66,7 @@ SAMPLING = {
 
 @dataclass(frozen=True)
 class Request:
-    """What a page asks for. Bad settings are reported when they are used, not when it is made.
+    """A request. Invalid settings are reported when they are used, not on construction.
 
     Attributes:
         path: file of the clip.
@@ -94,7 +94,7 @@ class Request:
 
     @property
     def sampled(self) -> int | Sampled:
-        """The frames to read. Raises ``ValueError`` for times that are none."""
+        """The frames to read. Raises ``ValueError`` for invalid times."""
         if not self.start and not self.end:
             return self.frames
         first, last = (seconds(text) if text else None for text in (self.start, self.end))
@@ -112,21 +112,21 @@ class Request:
         return compressor
 
     def check(self) -> None:
-        """Raises ``ValueError`` for values that no widget of the page can send."""
+        """Raise ``ValueError`` for values that no widget of the page can send."""
         clamped("frames", self.frames, 1, 1024)
         clamped("pixels", self.pixels, 0, 2**24)
         _ = self.sampled
         self.checked_sampling()
 
     def checked_sampling(self) -> Sampling:
-        """How the answer is sampled. Raises ``ValueError`` outside the limits of the page."""
+        """Return the sampling options. Raises ``ValueError`` outside the limits of the page."""
         for name, limits in SAMPLING.items():
             if name in self.sampling:
                 clamped(name, self.sampling[name], limits.least, limits.most)
         return Sampling(**self.sampling)
 
     def missing(self, question: str) -> str:
-        """Sentence that says why nothing can be asked yet; empty if it can."""
+        """Return why nothing can be asked yet, as a sentence; empty if it can."""
         if self.path and not can_answer(self.model):
             return NO_ANSWERS
         if not self.path or not isinstance(question, str) or not question.strip():
@@ -139,7 +139,7 @@ class Request:
 
 
 def unmeasured(model: str) -> str:
-    """Why nothing can be said of what mattered for this model's answers; empty if it can."""
+    """Return why relevance cannot be measured for this model; empty if it can."""
     return next((why for name, why in UNMEASURED.items() if model.startswith(name)), "")
 
 
@@ -165,11 +165,11 @@ class Sides:
 
     @property
     def reference(self) -> Compressor:
-        """The compressor of A."""
+        """The compressor of side A."""
         return from_settings(self.pinned or ALL_TOKENS)
 
     def are_answered_by(self, run: Run) -> bool:
-        """Whether the run answered this question, sampled as it would be now."""
+        """Whether the run answered this question with the current sampling options."""
         question = self.question.strip()
         is_random = bool(self.sampling.get("temperature"))
         names = ("max_new_tokens", "temperature", *(("top_p", "seed") if is_random else ()))
@@ -187,13 +187,13 @@ def can_answer(model: str) -> bool:
 
 
 def refusal(model: str, compressor: Compressor) -> str:
-    """Why the named model cannot serve a compressor, in a sentence; empty if it may."""
+    """Return a sentence on why the model cannot run a compressor; empty if it can."""
     why = lacking(model, compressor)
     return NOT_SERVED.format(title=compressor.title, why=why) if why else ""
 
 
 def lacking(model: str, compressor: Compressor) -> str:
-    """What the named model lacks for a compressor; empty if it may serve it."""
+    """Return what the model lacks for a compressor; empty if nothing."""
     if can_answer(model):
         return ""
     if "text" in compressor.needs:
@@ -256,7 +256,7 @@ def within(value: float | None, low: float | None, high: float | None, usual: fl
 
 
 def pinned_settings(text: str | None, model: str = "") -> dict[str, Any] | None:
-    """Settings of A from the JSON of a page or link.
+    """Return the settings of A from the JSON of a page or link.
 
     None, for all tokens, if it is invalid or if ``model`` cannot serve the compressor.
     """

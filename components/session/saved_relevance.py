@@ -1,4 +1,4 @@
-"""What mattered for the questions that the Glimpse examples come with, measured beforehand.
+"""Saved relevance maps for the suggested questions of the Glimpse examples.
 
 ``python -m components.session.actions.first`` measures it again with the built-in model.
 """
@@ -25,7 +25,7 @@ FILE = ASSETS / "first" / "relevance.npz"
 
 
 def questions(example: Example) -> list[str]:
-    """The questions of an example that have a saved map."""
+    """Return the questions of an example that have a saved map."""
     return list(dict.fromkeys([example.question, *(item["text"] for item in ready(example))]))
 
 
@@ -41,7 +41,7 @@ def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:
 
 
 def saved(example: Example, question: str, run: Run, file: Path = FILE) -> Relevance | None:
-    """The saved map for a question about an example, if ``run`` is of the same tokens."""
+    """Return the saved map for a question about an example, if ``run`` has the same tokens."""
     is_usual = run.model == BUILT_IN and not run.made_with.get("max_pixels")
     found = _all(file).get((example.path.name, question.strip())) if is_usual else None
     return found if found and found.grid == run.compression.grid else None

@@ -30,7 +30,9 @@ SCORE_LABELS = {  # in this order; other scores follow under their own names
     "lrs": "LRS",
     "scs": "SCS",
 }
-DATA_BYTES = 12 * 2**20  # of the file; beyond it only the first score of a run is sent
+DATA_BYTES = (
+    12 * 2**20
+)  # limit of the file's size; beyond it, only the first score of a run is sent
 _STEPS = 65534  # levels of a score
 _ABSENT = 65535  # level of a token without a score
 

@@ -44,7 +44,7 @@ _spans: WeakKeyDictionary[Compression, list[float]] = WeakKeyDictionary()
 
 
 def clip_features(tokens: VideoTokens) -> ClipFeatures:
-    """Return what is computed once of a clip; ``tokens`` are those before the language model."""
+    """Compute the features shown for a clip, cached; ``tokens``: before the language model."""
     if tokens not in _known:
         features = tokens.features.detach().float()
         mean = features.mean(0)

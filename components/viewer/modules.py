@@ -13,7 +13,7 @@ from typing import Any
 
 from ..places import ASSETS
 
-FOLDERS = ("viewer", "tuning", "results")  # of the assets
+FOLDERS = ("viewer", "tuning", "results")  # folders in ``assets`` with modules
 TEXTS = {
     f"{folder}/{path.name}": path.read_bytes()
     for folder in FOLDERS

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-File = dict[str, Any]  # as Gradio sends one; the page receives a URL in its place
+File = dict[str, Any]  # Gradio's file data; the page receives a URL in its place
 
 
 class Score(TypedDict):
@@ -26,9 +26,9 @@ class Record(TypedDict):
     kept: int
     tokens: int
     budgets: list[int]  # T
-    mask: int  # place of L bits
-    home: NotRequired[int]  # place of L int32
-    weight: NotRequired[int]  # place of L uint16
+    mask: int  # byte offset of L bits
+    home: NotRequired[int]  # byte offset of L int32
+    weight: NotRequired[int]  # byte offset of L uint16
     mixed: NotRequired[bool]
 
 
@@ -54,7 +54,7 @@ class Geometry(TypedDict):
 
     grid: list[int]
     units: list[int]
-    area: list[float]  # left, top, right, bottom as shares of the picture
+    area: list[float]  # left, top, right, bottom as fractions of the frame
 
 
 class Method(TypedDict, total=False):
@@ -87,20 +87,20 @@ class Sheet(TypedDict):
 
 class Sketch(TypedDict):
     width: int
-    place: int  # of L x width int8
+    place: int  # offset of L x width int8
 
 
 class Truth(TypedDict):
     """The right answer, and where the objects that it rests on are to be seen."""
 
     label: str
-    boxes: list[list[list[float]]]  # of every frame: left, top, right, bottom in shares
+    boxes: list[list[list[float]]]  # for every frame: left, top, right, bottom as fractions
 
 
 class Map(TypedDict):
     """Relevance of every token: ``place`` of L uint16, levels between 0 and ``high``."""
 
-    word: str  # of the answer; "" for all of it
+    word: str  # a word of the answer; "" for the whole answer
     high: float
     place: int
 
@@ -118,7 +118,7 @@ class Clip(Sheet, Geometry):
     """Everything that the viewer gets about a clip."""
 
     name: str
-    seconds: list[float]  # of every frame
+    seconds: list[float]  # time of every frame
     novelty: list[float] | None
     sketch: Sketch | None
     a: int

@@ -1,4 +1,4 @@
-"""Functions with keywords for people: arguments are checked before a file or a model is opened."""
+"""The public functions. They check all arguments before they open a file or a model."""
 
 from gleanvid.api.asking import ask, ask_many, stream
 from gleanvid.api.attributing import relevance

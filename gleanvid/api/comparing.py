@@ -95,7 +95,7 @@ def compare(
                 yield one(compressor=method)
             except StoppedError:
                 raise
-            except Exception as error:  # one method's fault must not end the table
+            except Exception as error:  # a method that fails must not end the comparison
                 yield Failure(method, error)
 
     return runs()

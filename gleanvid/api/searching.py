@@ -102,7 +102,7 @@ def least(
     while (ratio := found.next_ratio) is not None:
         try:
             found = found.answered(ratio, ask(replace(method, retention_ratio=ratio)))
-        except ValueError as error:  # a ratio out of the method's reach
+        except ValueError as error:  # the method cannot reach this ratio
             found = found.refused(ratio, str(error))
         if on_try:
             on_try(found)

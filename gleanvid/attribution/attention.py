@@ -1,6 +1,6 @@
 """Relevance by attention: cheap, and known to mislead; offered for comparison.
 
-What a token is looked at for is not what it contributes (Jain and Wallace, "Attention is not
+Attention to a token is not its contribution to the answer (Jain and Wallace, "Attention is not
 Explanation", NAACL 2019).
 """
 
@@ -21,7 +21,7 @@ from gleanvid.types import ModelError
 def attention_map(prompt: AnsweredPrompt) -> tuple[Tensor, Tensor]:
     """Average the attention of the answer to the visual tokens over its words, heads and layers.
 
-    Layers without attention (recurrent ones) are passed over.
+    Recurrent layers have no attention and are skipped.
 
     Args:
         prompt: with the answer.
@@ -37,7 +37,9 @@ def attention_map(prompt: AnsweredPrompt) -> tuple[Tensor, Tensor]:
 
     def add(query: Tensor, key: Tensor, options: dict[str, Any]) -> None:
         device = query.device
-        asking = torch.arange(length - count - 1, length - 1, device=device)  # they predict it
+        asking = torch.arange(
+            length - count - 1, length - 1, device=device
+        )  # the positions that predict the answer
         seen = torch.arange(length, device=device).expand(count, length)
         window = options.get("sliding_window") or length
         present = seen > asking[:, None] - window

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 WAYS = ("gradient", "occlusion", "attention")
-PASSES = 64  # of "occlusion"
+PASSES = 64  # default number of forward passes of "occlusion"
 
 
 def measure(
@@ -103,7 +103,7 @@ def check_way(by: str, words: bool = False, passes: int = PASSES) -> None:
 
 
 def check_model(model: Any) -> None:
-    """Raises ``ModelError`` for a model that answers elsewhere, such as on a server."""
+    """Raise ``ModelError`` for a model outside this process, such as one on a server."""
     if hasattr(model, "servers") or not (hasattr(model, "layout") and hasattr(model, "hf_model")):
         raise ModelError(
             f"Relevance needs a model that answers in this process, and {model.name} does not: "
@@ -125,7 +125,7 @@ def _phrases(tokenizer: Any, answer: Tensor, most: int) -> list[tuple[str, slice
 
 
 def _words(tokenizer: Any, answer: Tensor) -> list[tuple[str, slice]]:
-    """The words of an answer with their tokens; the end token and the like belong to none."""
+    """Split an answer into words with their tokens; special tokens belong to no word."""
     found: list[tuple[str, slice]] = []
     for place, token in enumerate(answer.tolist()):
         piece = tokenizer.decode([token], skip_special_tokens=True)

@@ -1,4 +1,4 @@
-"""A prompt with its answer behind it, and the log-probability of that answer."""
+"""A prompt followed by its answer, and the log-probability of that answer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AnsweredPrompt:
         answer: str,
         history: History = (),
     ) -> AnsweredPrompt:
-        """Build the prompt. Raises ``ModelError`` where it is longer than the model can read."""
+        """Build the prompt. Raises ``ModelError`` if it is longer than the model's context."""
         ids = model.answer_ids(encoded, question, answer, history)
         inputs = model.prompt(encoded, question, history)
         columns = inputs["input_ids"].shape[1] + len(ids)
@@ -70,7 +70,7 @@ class AnsweredPrompt:
         return cls(hf_model, layout, longer, ids, columns, grid, vision)
 
     def log_probabilities(self) -> Tensor:
-        """float32 [S]: log-probability of each token of the answer, natural."""
+        """float32 [S]: natural log-probability of each token of the answer."""
         with (
             boundary.remembered_vision(self.layout, self.vision),
             boundary.last_logits_only(self.hf_model, len(self.answer) + 1),

@@ -53,7 +53,7 @@ def _compare(options: argparse.Namespace) -> int:
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
             text = f"{result.compressor.title:<14} failed: {result.error}"
         else:
-            if options.relevance and not found:  # the clip is encoded by now
+            if options.relevance and not found:  # after the first answer: the clip is encoded
                 found = relevance(video, options.question, model)
             runs.append(result)
             depth = len(result.cost.visual_tokens_by_layer)
@@ -76,7 +76,7 @@ def _heads(with_relevance: bool) -> str:
 
 
 def _line(run: Run, kept: Mapping[str, float]) -> str:
-    """The row of a run, and below it what the compressor says of the clip."""
+    """Format the row of a run, followed by remarks of the compressor on the clip."""
     from gleanvid.compressors import title_of
     from gleanvid.metrics import saturation
 

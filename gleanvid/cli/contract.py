@@ -1,4 +1,4 @@
-"""``gleanvid contract FILE``: check the compressors of a file of your own, and say what breaks."""
+"""``gleanvid contract FILE``: check your own compressors and report broken invariants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gleanvid count VIDEO``: how many tokens it will be, before a frame is decoded."""
+"""``gleanvid count VIDEO``: count the visual tokens without decoding a frame."""
 
 from __future__ import annotations
 

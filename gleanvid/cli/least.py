@@ -50,7 +50,7 @@ def _least(options: argparse.Namespace) -> int:
 
 
 def _line(found: Least) -> str:
-    """The row of a compressor, and below it what the row does not say."""
+    """Format the row of a compressor, followed by a remark if its search had no single break."""
     from gleanvid.metrics.least import percent
 
     above, below = found.above, found.below

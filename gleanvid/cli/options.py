@@ -199,7 +199,7 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
                 default=default,
                 help=help_text.replace("%", "%%"),
             )
-        except argparse.ArgumentError as error:  # of a plug-in's method
+        except argparse.ArgumentError as error:  # an option of a plug-in's method conflicts
             raise ValueError(
                 f"the setting {name} of {chosen.name} is an option of this command, too: rename it"
             ) from error

@@ -95,7 +95,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _kept(path: Path) -> Iterator[str]:
-    """Say for each recorded answer how much its method keeps of what mattered."""
+    """Print for each recorded answer the fraction of relevance that its tokens keep."""
     from gleanvid.evaluation.recording.recording import open_recording
     from gleanvid.plots.labels import label_of
 

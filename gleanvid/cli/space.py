@@ -11,17 +11,11 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-LARGE = (
-    "safetensors",
-    "npz",
-    "bin",
-    "mp4",
-    "jpg",
-)  # kept by Git LFS, as Spaces ask of binary files
+LARGE = ("safetensors", "npz", "bin", "mp4", "jpg")  # Spaces want binary files in Git LFS
 EXTRAS = ("video", "models", "app")
 ZERO_GPU = "spaces>=0.50,<1"  # lends a GPU on ZeroGPU hardware; elsewhere it changes nothing
 _LEFT_OUT = shutil.ignore_patterns(
-    "__pycache__", "*.pyi", "*.csv", "*.png", "*.webp", "tsconfig.json"
+    "__pycache__", "*.pyi", "*.csv", "*.png", "*.webp", "tsconfig.json", "docs"
 )
 
 APP = '''"""The GleanVID app as a Space."""

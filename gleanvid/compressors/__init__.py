@@ -75,7 +75,7 @@ _OWN: tuple[type[Compressor], ...] = (
 
 
 def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> Iterator[str]:
-    """Yield the name of a complete method whose name and title are no other's."""
+    """Check a method's declaration and yield its name. Raises ``ValueError`` if it is taken."""
     check_declaration(method)
     others = {key: other.title for key, other in known.items() if key != method.name}
     taken = set(map(plain, [*others, *others.values(), ByHand.name, ByHand.title]))
@@ -91,7 +91,7 @@ METHODS: ChainMap[str, type[Compressor]] = ChainMap({ByHand.name: ByHand}, COMPR
 
 
 def from_settings(settings: Mapping[str, Any]) -> Compressor:
-    """The compressor that ``Compressor.settings`` described.
+    """Return the compressor described by the result of ``Compressor.settings``.
 
     Raises ``ValueError`` for an unknown method or setting, and for a value out of its range.
     """
@@ -104,7 +104,7 @@ def from_settings(settings: Mapping[str, Any]) -> Compressor:
 
 
 def key_of(name: Any) -> str:
-    """The key in ``METHODS`` of a method named by it or by its title, in any case.
+    """Return the key in ``METHODS`` for a method's name or title, in upper or lower case.
 
     Raises ``ValueError`` for an unknown name.
     """
@@ -112,7 +112,7 @@ def key_of(name: Any) -> str:
 
 
 def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
-    """A method by name, with settings in brackets: ``holitom(tau=0.65)``; see :mod:`.specs`.
+    """Make a method from its name and settings: ``holitom(tau=0.65)``; see :mod:`.specs`.
 
     ``retention_ratio`` takes the place of the method's own, if it has a choice. Raises
     ``ValueError`` for an unknown method or setting and for a value out of its range.
@@ -124,7 +124,7 @@ def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
 
 
 def as_compressor(given: Compressor | str | None) -> Compressor | None:
-    """The compressor itself, or the one written as :func:`method_from` reads it.
+    """Return a compressor unchanged, or make one from a text as :func:`method_from` does.
 
     Raises ``ValueError`` for an unknown name and ``TypeError`` for anything else.
     """
@@ -139,7 +139,7 @@ def as_compressor(given: Compressor | str | None) -> Compressor | None:
 
 
 def title_of(name: str) -> str:
-    """The display name of the method of this name; the name itself where there is none here."""
+    """Return the title of the named method; the name itself if the method is unknown."""
     return METHODS[name].title if name in METHODS else name
 
 

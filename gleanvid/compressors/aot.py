@@ -32,10 +32,10 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_EPSILON = 0.1  # of both transports
+_EPSILON = 0.1  # entropic regularisation of both transports
 _SPACE = 0.5  # weight of the distance on the grid, whose sides are 1, in the cost
-_NEAREST = 0.1  # weight of the plain mean with the nearest tokens, beside the transport
-_SPREAD = 1.5  # units over which time makes tokens dear
+_NEAREST = 0.1  # weight of the plain mean with the nearest tokens, in addition to the transport
+_SPREAD = 1.5  # temporal scale, in units, of the transport's cost
 _SIDE = 3  # windows along a side of the grid
 
 
@@ -103,7 +103,7 @@ class AOT(Compressor):
         return shared_record(tokens, parts, {"saliency": saliency.flatten()}, trace)
 
     def _totals(self, tokens: VideoTokens, spans: list[slice]) -> list[int | None]:
-        """Rows of every clip; None in the authors' mode, whose anchors decide."""
+        """Rows of every clip; None in the authors' mode, in which the anchors decide."""
         if not self.exact:
             return [None] * len(spans)
         lengths = [span.stop - span.start for span in spans]
@@ -112,7 +112,7 @@ class AOT(Compressor):
         return list(largest_remainder(shares, self.budget(tokens), cap).tolist())
 
     def _anchors(self, tokens: VideoTokens, spans: list[slice]) -> list[int]:
-        """Anchors of every unit [T]."""
+        """int64 [T]: number of anchors of every unit."""
         per_unit = tokens.tokens_per_unit
         counts: list[int] = []
         for span, total in zip(spans, self._totals(tokens, spans), strict=True):

@@ -1,6 +1,6 @@
 """Base class of all compressors: a frozen dataclass of settings and one method.
 
-This module knows no method, no model and no screen. A setting is declared once with
+This module knows no method, no model and no user interface. A setting is declared once with
 :func:`setting`; sliders, command-line options, API schemas and error messages are read from it.
 """
 
@@ -28,14 +28,18 @@ class Setting:
     above_low: bool = False  # the range excludes ``low`` itself
     choices: tuple[Any, ...] | None = None
     optional: str | None = None  # what None means, e.g. "all preceding frames"
-    start: float | None = None  # where a slider begins once an optional setting is not None
-    label: str | None = None  # its symbol or name on a page; else made from the setting's name
-    open: bool = False  # among the few that a page shows at once
+    start: float | None = (
+        None  # initial value of the slider when an optional setting is switched on
+    )
+    label: str | None = None  # label on the page; default: derived from the setting's name
+    open: bool = False  # shown at once on the page, not under "More settings"
     at_most: str | None = None  # another setting that this one must not exceed
-    readout: tuple[str, ...] = ()  # single values of the trace that the setting decides
+    readout: tuple[
+        str, ...
+    ] = ()  # names of scalars in the trace that are shown next to the setting
 
     def describe_range(self) -> str:
-        """Return the values that are allowed, such as "(0, 1]"."""
+        """Return the allowed values as text, such as "(0, 1]"."""
         if self.choices is not None:
             return "one of " + ", ".join(map(repr, self.choices))
         left = "(" if self.above_low or self.low is None else "["
@@ -46,7 +50,7 @@ class Setting:
         return text + (f" or None ({self.optional})" if self.optional else "")
 
     def accepts(self, value: Any, kind: type) -> bool:
-        """Return whether ``value`` is one for this setting, whose annotation is ``kind``."""
+        """Return whether this setting, whose annotation is ``kind``, accepts ``value``."""
         if value is None:
             return self.optional is not None
         if self.choices is not None:
@@ -98,7 +102,7 @@ class Compressor(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]  # stages inside the model have none: people see the method
+    title: ClassVar[str]  # stages inside the model need none: their method is displayed
     paper: ClassVar[str]
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False

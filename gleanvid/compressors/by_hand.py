@@ -1,4 +1,4 @@
-"""ByHand: the tokens that a person chose, for questions such as "what if this were not there?"."""
+"""ByHand: keeps tokens chosen by a person, to ask "what if this were not there?"."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _TEXT = re.compile(r"\d{1,5}(x\d{1,5}){2}( \d{1,9}(-\d{1,9})?)+")
 _FORM = "must be a grid and the tokens kept of it, such as '2x3x4 0-5 9'"
-_LARGEST = 2**24  # tokens of a grid: a link must not fill the memory
-_SHOWN = 40  # characters of a refused text
+_LARGEST = 2**24  # most tokens of a grid: a link must not exhaust the memory
+_SHOWN = 40  # characters of an invalid text quoted in the error
 
 
 @dataclass(frozen=True)

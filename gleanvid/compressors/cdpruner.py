@@ -25,7 +25,7 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_EXHAUSTED = 1e-12  # of the largest gain: what is below is rounding
+_EXHAUSTED = 1e-12  # relative to the largest gain; smaller gains are rounding errors
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,9 @@ def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """
     left = vectors.square().sum(dim=1)
     floor = _EXHAUSTED * float(left.max())
-    basis = vectors.new_zeros(min(count, vectors.shape[1]), vectors.shape[1])  # of those chosen
+    basis = vectors.new_zeros(
+        min(count, vectors.shape[1]), vectors.shape[1]
+    )  # orthonormal basis of the chosen rows
     chosen: list[int] = []
     added: list[float] = []
     for step in range(len(basis)):
@@ -91,7 +93,7 @@ def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
         if float(gain) <= floor:
             break
         row = vectors[best]
-        for _ in range(2):  # once more: what rounding left over
+        for _ in range(2):  # twice, against rounding errors
             row = row - (basis[:step] @ row) @ basis[:step]
         basis[step] = torch.nn.functional.normalize(row, dim=0)
         left = left - (vectors @ basis[step]).square()

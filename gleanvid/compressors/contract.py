@@ -1,4 +1,4 @@
-"""What every method that acts before the language model promises, checked on made-up clips."""
+"""Invariants of every method that acts before the language model, checked on synthetic clips."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Check = Callable[[Compressor, VideoTokens], None]
 LARGEST = (8, 5, 7)
 GRIDS = ((6, 4, 5), LARGEST, (1, 4, 4), (3, 1, 1), (1, 1, 1))
 RATIOS = (0.05, 0.25, 0.6, 1.0)
-DEPTH = 28  # layers of the language model, for methods that act inside it, too
+DEPTH = 28  # layers of the language model, for methods with a stage inside it
 _SIGNALS = ("saliency", "keys", "text")
 
 
 class ContractError(ValueError):
-    """A promise that a method breaks; the message says what it did."""
+    """Raised if a method breaks an invariant; the message says how."""
 
 
 def made_up(grid: tuple[int, int, int], needs: frozenset[str], seed: int = 0) -> VideoTokens:
@@ -65,14 +65,14 @@ def says_where_tokens_went(method: Compressor, tokens: VideoTokens) -> None:
 
 
 def is_the_identity_at_ratio_one(method: Compressor, tokens: VideoTokens) -> None:
-    """Leaves everything as it is at retention_ratio=1.0."""
+    """Is the identity at retention_ratio=1.0."""
     record = replace(method, retention_ratio=1.0).compress(tokens)
     same = not record.merges and torch.equal(record.apply(tokens.features), tokens.features)
     _require(same, "changes tokens at retention_ratio=1.0")
 
 
 def repeats_itself_and_spares_its_input(method: Compressor, tokens: VideoTokens) -> None:
-    """Chooses the same again and never changes its input."""
+    """Makes the same choice twice and never changes its input."""
     before = {name: part.clone() for name, part in _tensors(tokens)}
     first = method.compress(tokens)
     for name, part in _tensors(tokens):
@@ -83,7 +83,7 @@ def repeats_itself_and_spares_its_input(method: Compressor, tokens: VideoTokens)
 
 
 def computes_in_float32(method: Compressor, tokens: VideoTokens) -> None:
-    """Chooses in half precision as for the same numbers in float32."""
+    """Makes the same choice in half precision as in float32 for equal numbers."""
     for dtype in (torch.bfloat16, torch.float16):
         half = replace(tokens, features=tokens.features.to(dtype))
         copy = replace(half, features=half.features.float())
@@ -106,7 +106,7 @@ def works_at_the_ends_of_its_settings(method: Compressor, tokens: VideoTokens) -
     for name, value in _ends(method) if tokens.grid == LARGEST else ():
         try:
             changed = replace(method, **{name: value})  # type: ignore[arg-type]
-        except ValueError:  # two settings may bound each other
+        except ValueError:  # two settings may limit each other
             continue
         try:
             says_where_tokens_went(changed, made_up(tokens.grid, changed.needs))
@@ -148,9 +148,9 @@ def why_broken(check: Check, make: Callable[[float], Compressor]) -> str:
 
 
 def findings(method: type[Compressor]) -> dict[str, str]:
-    """Return what a method did wrong by check, "" where it keeps it.
+    """Return the error message of each check by name, "" if it passed.
 
-    Checked is what acts before the language model; nothing if all of it acts inside.
+    Only the stage before the language model is checked; no checks for methods without one.
     """
     if 0 not in dict(method().at_depth(DEPTH).stages):
         return {}

@@ -58,7 +58,7 @@ class DivPrune(Compressor):
 
 
 def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Choose ``count`` rows of [L, D], each the farthest from all those chosen before it.
+    """Choose ``count`` rows of [L, D], each the farthest from all rows chosen before it.
 
     Returns them in that order, int64 [count], and the distance [L] of every row to those chosen
     before it.

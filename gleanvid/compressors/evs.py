@@ -23,7 +23,7 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_FIRST = 255.0  # stands above every 1 - cosine, which is at most 2
+_FIRST = 255.0  # larger than every 1 - cosine, which is at most 2
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class EVS(Compressor):
         return Compression.pruned(keep, tokens.grid, {"change": change.flatten()})
 
     def _count(self, tokens: VideoTokens) -> int:
-        """Tokens kept of the video."""
+        """Number of tokens to keep of the video."""
         per_unit = tokens.tokens_per_unit
         if not self.exact:
-            pruned = 1.0 - self.retention_ratio  # the authors' setting
+            pruned = 1.0 - self.retention_ratio  # the authors' setting, the pruned fraction
             return max(per_unit, int(len(tokens) * (1.0 - pruned)))
         if (budget := self.budget(tokens)) < per_unit:
             raise ValueError(

@@ -60,6 +60,8 @@ class FastV(Compressor):
         if self.exact:
             count = rows_for_average(total, total, ratio, self.layer, self.num_layers, "FastV")
         else:
-            count = round(total * (1.0 - (1.0 - ratio)))  # the original takes the share removed
+            count = round(
+                total * (1.0 - (1.0 - ratio))
+            )  # rounded like the original, whose argument is the removed fraction
         keep = top_indices(score, count)
         return Compression.pruned(keep, tokens.grid, {"attention": score}, num_tokens=total)

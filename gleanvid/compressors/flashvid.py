@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 7
-_MAX_ENTRIES = 2**25  # of the pairwise matrices of the frames that are worked on at a time
+_MAX_ENTRIES = 2**25  # most entries of the pairwise matrices of frames processed at a time
 
 
 @dataclass(frozen=True)

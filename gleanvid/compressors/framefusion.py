@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MERGING, _PRUNING, FINISHED = 0, 1, 2
-_FIRST = -2.0  # similarity of a token with nothing before it in its column
+_FIRST = -2.0  # similarity of the first token of a column
 
 
 @dataclass(frozen=True)
 class FrameFusion(Compressor):
-    """The same stage at every layer; what it does next stands in the trace of the record before.
+    """One stage used at every layer; its state is in the trace of the previous record.
 
     ``trace``: ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every later
     call is the identity and may be skipped), ``entered`` (tokens at layer 0). ``retention_ratio``
@@ -123,13 +123,13 @@ class FrameFusion(Compressor):
         return replace(record, state=_state(ratios, phase, entered))
 
     def _surplus(self, rows: int, left: float) -> float:
-        """Tokens that have to go now: whole in exact mode, the authors' real number otherwise."""
+        """Number of tokens to drop now: an integer in exact mode, else the authors' real number."""
         if not self.exact:
             return (1.0 - min(1.0, left / rows)) * rows
         return rows - min(rows, max(1, math.floor(left + 1e-6)))
 
     def _affordable(self, rows: int, left: float, layer: int) -> bool:
-        """Whether ``rows`` in this layer leave at least one token for each layer after it."""
+        """Whether ``rows`` in this layer leave budget for one token in each later layer."""
         after = self.num_layers - layer - 1
         return not self.exact or (after > 0 and left * (after + 1) - rows >= after)
 

@@ -1,4 +1,4 @@
-"""Frames: fewer frames, each whole: evenly spaced units stay and the others go."""
+"""Frames: keep evenly spaced units whole and drop the others."""
 
 from __future__ import annotations
 

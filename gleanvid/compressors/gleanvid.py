@@ -216,7 +216,7 @@ class GleanVID(Compressor):
 
 
 def in_order(kept: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
-    """Ascending flat indices, from the positions kept in every unit with a budget."""
+    """Return ascending flat indices from the positions kept in every unit."""
     starts = [unit * per_unit for unit, budget in enumerate(budgets) for _ in range(budget)]
     places = torch.cat([*kept])
     return (places + torch.tensor(starts, device=places.device)).sort().values

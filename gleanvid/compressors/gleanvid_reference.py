@@ -95,7 +95,7 @@ def novelty(debiased: Tensor, cells: Cells) -> Tensor:
     """Temporal novelty R [T] of debiased tokens [T, N, D] (Alg. 1, lines 7-15; Eq. novelty)."""
     units = len(debiased)
     total = torch.zeros(units, dtype=torch.float64)
-    for cell in cells:  # its positions share one prototype z
+    for cell in cells:  # all positions of a cell share one prototype z
         z = debiased[:, cell].mean(1)
         for unit in range(units):
             square = z[unit] @ z[unit]

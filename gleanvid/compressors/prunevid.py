@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 7
-_LARGEST_UNMERGED = 14  # smaller sets pass unchanged in the authors' code
+_LARGEST_UNMERGED = 14  # the authors' code leaves smaller sets unchanged
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class PruneVid(TwoStage):
         return self.alpha
 
     def _counts(self, sizes: Tensor) -> Tensor:
-        """int64 [2, T]: the authors' rows per set."""
+        """int64 [2, T]: rows of every static and dynamic set, as in the authors' code."""
         merged = (sizes.double() * self.cluster_ratio).long().clamp(min=1)
         return torch.where(sizes > _LARGEST_UNMERGED, merged, sizes)
 

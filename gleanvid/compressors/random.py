@@ -1,6 +1,6 @@
 """Random: tokens drawn without replacement from the whole video.
 
-Every token is as likely to stay as any other. Averages over several seeds say what chance gives.
+Every token is equally likely to be kept. Averages over several seeds are a chance baseline.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """SparseVLM: prune in three layers by the attention of the text tokens that look at the video.
 
-First the words of the prompt are found that are about the picture. At three layers their attention
+First it finds the words of the prompt that relate to the video. At three layers their attention
 decides which visual tokens stay, and the best of the others are clustered and kept as averages.
 
 Zhang, Fan, Ma et al., "SparseVLM: Visual Token Sparsification for Efficient Vision-Language Model
@@ -25,10 +25,12 @@ from gleanvid.ops.ranking import descending
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.types import Compression, VideoTokens
 
-_LAYERS = (3, 7, 16)  # the stages act before these: after layers 2, 6 and 15
+_LAYERS = (3, 7, 16)  # the stages act before these layers
 _BASE = (300, 200, 110)  # kept of 576 tokens when 192 are to be kept on average
 _IMAGE = 576
-_NO_PEAK = -100.0  # logarithm of the density-peak score where a token was not up for recycling
+_NO_PEAK = (
+    -100.0
+)  # logarithm of the density-peak score of tokens that were not candidates for recycling
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ def _solved_counts(
 
 
 def _average(total: int, counts: dict[int, int], num_layers: int) -> float:
-    """Average share of visual tokens over the layers, recycled ones included."""
+    """Average fraction of visual tokens over the layers, recycled ones included."""
     rows, spent, before = total, 0, 0
     for layer, count in counts.items():
         spent += rows * (layer - before)

@@ -1,6 +1,6 @@
-"""Methods as people write them: ``gleanvid``, ``V-CAST``, ``fastvid(variant=llava_video)``.
+"""Parse methods written as text: ``gleanvid``, ``V-CAST``, ``fastvid(variant=llava_video)``.
 
-This module knows no method; :func:`gleanvid.compressors.method_from` makes one of what is read.
+This module knows no method; :func:`gleanvid.compressors.method_from` makes one from the result.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _COMMA = r",\s*"
 
 
 def names_in(text: str) -> list[str]:
-    """Methods of a list such as ``gleanvid,fastvid(variant=llava_video, beta=0.5)``."""
+    """Split a list such as ``gleanvid,fastvid(variant=llava_video, beta=0.5)`` into methods."""
     return re.split(_COMMA + r"(?![^()]*\))", text.strip())
 
 
 def settings_in(text: str) -> dict[str, Any]:
-    """The "name" and the settings behind it, both as they were written.
+    """Return the "name" and the settings in brackets, as text.
 
-    Values are as in Python; words need no quotes. A number alone is the share that is kept.
+    Values are as in Python; words need no quotes. A number alone is the retention ratio.
 
     >>> from gleanvid.compressors.specs import settings_in
     >>> settings_in("V-CAST(0.1, temperature=2)")
@@ -50,9 +50,9 @@ def _value(text: str) -> Any:
 
 
 def key_in(known: Mapping[str, str], name: Any) -> str:
-    """The key of the method of this name; ``known``: key -> title, either of which is a name.
+    """Return the key of the named method; ``known``: key -> title; both may be used as names.
 
-    Case, spaces and hyphens are passed over. Raises ``ValueError`` that names the likeliest key.
+    Case, spaces and hyphens are ignored. Raises ``ValueError`` suggesting the closest key.
     """
     keys = {plain(title): key for key, title in known.items()}
     keys |= {plain(key): key for key in known}

@@ -26,8 +26,8 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_HALVINGS = 20  # of the range in which the scale of both distances is sought
-_APART = 2.1  # 1 - cosine is never more
+_HALVINGS = 20  # bisection steps for the scale of both distances
+_APART = 2.1  # more than any 1 - cosine
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class STTM(Compressor):
         return merge_record(tokens, home, weight, trace={"scale": torch.tensor(scale)})
 
     def _count(self, tokens: VideoTokens) -> int:
-        """Rows in exact mode."""
+        """Number of rows in exact mode."""
         if not self.layer:
             return self.budget(tokens)
         total, depth = len(tokens), (self.layer, self.num_layers)
@@ -126,7 +126,7 @@ class STTM(Compressor):
             root += 1
         trees = Trees(features, levels[: root + 1])
         apart = (1.0 - self.spatial_threshold, 1.0 - self.temporal_threshold)
-        low, high = 0.0, _APART / min(apart)  # nothing joins, all does
+        low, high = 0.0, _APART / min(apart)  # nothing is merged, everything is merged
         best = trees.cut(1.0 - high * apart[0], 1.0 - high * apart[1])
         for _ in range(_HALVINGS):
             scale = (low + high) / 2

@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 
 
 class TwoStage(Compressor):
-    """A method before the model that, with ``inner``, acts once more before ``layer``.
+    """A method before the model that, with ``inner``, also acts before ``layer``.
 
     The settings ``inner``, ``layer`` and ``num_layers`` are declared by the method itself, with the
     authors' values; on a model of another depth the layer keeps its relative place.
@@ -29,7 +29,7 @@ class TwoStage(Compressor):
     @property
     @abstractmethod
     def inner_share(self) -> float:
-        """The share of the rows before the model that the inner stage leaves."""
+        """Fraction of the rows before the model that the inner stage keeps."""
 
     def outer_budget(self, tokens: VideoTokens) -> int:
         """Return the rows to leave before the model, so that both stages average to the ratio."""

@@ -37,7 +37,7 @@ class Uniform(Compressor):
     def _compress(self, tokens: VideoTokens) -> Compression:
         units, rows, columns = tokens.grid
         budget, per_unit = self.budget(tokens), rows * columns
-        first = torch.arange(units + 1) * budget // units  # of each unit's picks
+        first = torch.arange(units + 1) * budget // units  # index of each unit's first pick
         unit = torch.repeat_interleave(torch.arange(units), first.diff())
         position = scattered_positions(rows, columns)[torch.arange(budget) % per_unit]
         keep = (unit * per_unit + position).sort().values

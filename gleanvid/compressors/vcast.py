@@ -1,4 +1,4 @@
-"""V-CAST: budgets by how sharply the video turns in feature space, tokens by novelty and norm.
+"""V-CAST: budgets by the curvature of the video in feature space, tokens by novelty and norm.
 
 The means of the units are taken as a path: where it turns sharply, a unit gets more tokens. Within
 a unit the tokens stay that are least like the unit's mean and have a large norm.
@@ -68,7 +68,7 @@ class VCast(Compressor):
         return Compression.pruned(keep, tokens.grid, {"score": score.flatten()}, trace)
 
     def _budgets(self, weights: Tensor, tokens: VideoTokens) -> Tensor:
-        """int64 [T]."""
+        """Budgets of all units, int64 [T]."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if self.exact:
             total = self.budget(tokens)

@@ -75,12 +75,12 @@ class VidCom2(Compressor):
         return Compression.pruned(keep, tokens.grid, scores, {"share": shares})
 
     def _shares(self, uniqueness: Tensor) -> Tensor:
-        """[T]: the share of its tokens that each frame is to keep, before rounding."""
+        """[T]: fraction of its tokens that each frame should keep, before rounding."""
         weights = torch.softmax((uniqueness - uniqueness.max()) / self.temperature, dim=0)
         return (self.retention_ratio * (1.0 + weights - weights.mean())).clamp(max=1.0)
 
     def _budgets(self, shares: Tensor, tokens: VideoTokens) -> Tensor:
-        """int64 [T]."""
+        """Budgets of all frames, int64 [T]."""
         quotas = shares * tokens.tokens_per_unit
         if not self.exact:
             return quotas.round().long().clamp(min=1)

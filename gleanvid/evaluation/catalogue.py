@@ -123,7 +123,7 @@ def _acts(method: Compressor) -> str:
 
 
 def _needs(method: Compressor) -> list[str]:
-    """Return the signals that a method needs beside the features; ["features"] if none."""
+    """Return the signals that a method needs besides the features; ["features"] if none."""
     asked = {_QUERIES[stage.queries] for _, stage in method.stages if stage.queries}
     signals = set().union(*(stage.needs for _, stage in method.stages))
     return [*sorted(signals), *sorted(asked)] or ["features"]
@@ -143,7 +143,7 @@ def _budget(method: Compressor) -> str:
 
 
 def _vllm(method: Compressor) -> str:
-    """Return whether :mod:`gleanvid.serving.vllm` serves a method, or in a few words why not."""
+    """Return "yes" if :mod:`gleanvid.serving.vllm` serves a method, else a short reason."""
     reason = refusal(method)
     return "yes" if reason is None else "no: " + reason.partition(",")[0].partition(":")[0]
 

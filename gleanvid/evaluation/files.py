@@ -1,4 +1,4 @@
-"""Writes result files so that no reader finds half of one, or a number that JSON lacks."""
+"""Write result files atomically, and replace numbers that JSON lacks."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a path to write to. At the end its file replaces ``path``; after an error it goes."""
+    """Yield a temporary path; at the end it replaces ``path``, after an error it is deleted."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
         yield part
         part.replace(path)
     except BaseException:
-        with suppress(OSError):  # of a folder with that name
+        with suppress(OSError):  # a folder has that name
             part.unlink()
         raise
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write text so that ``path`` holds either all of it or what it held before."""
+    """Write text atomically: after a failure, ``path`` has its previous content."""
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def finite(value: Any) -> Any:
-    """Put None for NaN and infinity, also inside lists and dicts: JSON has neither."""
+    """Replace NaN and infinity by None, also inside lists and dicts: JSON has neither."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -27,7 +27,7 @@ def latex_table(
     ranked: Collection[str] = (),
     setting: Sequence[int] = (),
 ) -> str:
-    """Return a ``tabular`` of cells as they are shown, the last line ending in a newline.
+    """Return a ``tabular`` of these cells, with a newline at the end.
 
     Args:
         heads: Names of the columns.

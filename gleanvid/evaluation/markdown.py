@@ -8,7 +8,7 @@ from collections.abc import Sequence
 def markdown_table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: bool = True
 ) -> str:
-    """Lines of a table, the last ending in a newline.
+    """Return a Markdown table, with a newline at the end.
 
     With ``numbers`` every column but the first is aligned to the right. A ``|`` in a cell is
     escaped.

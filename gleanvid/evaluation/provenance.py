@@ -1,6 +1,6 @@
 """Hardware, versions and model that figures were measured with, for result files.
 
-Nothing personal: no paths, no names of users or hosts.
+Contains no paths and no names of users or hosts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NotRequired, TypedDict
 import torch
 
 _PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
-_SAMPLES = 64  # values of every tensor that the fingerprint reads
+_SAMPLES = 64  # number of values that the fingerprint reads from every tensor
 
 
 class Machine(TypedDict):
@@ -29,7 +29,7 @@ class Machine(TypedDict):
     cpu: str
     cpu_cores: int | None
     threads: int
-    load_average: float | None  # of the last minute, from all programs
+    load_average: float | None  # load of the machine over the last minute
     system: str
     python: str
     versions: dict[str, str]
@@ -39,7 +39,7 @@ class Machine(TypedDict):
 
 
 def describe_machine(device: torch.device) -> Machine:
-    """Device, processor, memory, load and versions. Take it before measuring."""
+    """Return device, processor, memory, load and versions. Call it before measuring."""
     facts: Machine = {
         "device": _device_name(device),
         "cpu": _cpu_name(),
@@ -59,7 +59,7 @@ def describe_machine(device: torch.device) -> Machine:
 
 
 def caution(machine: Machine) -> tuple[str, ...]:
-    """A warning if the machine was too busy for its times to be reliable."""
+    """Return a warning if the machine was too busy for reliable times."""
     load, cores = machine["load_average"], machine["cpu_cores"]
     if load is None or cores is None or load <= cores:
         return ()
@@ -105,7 +105,9 @@ def describe_model(model: Any) -> dict[str, Any]:
 
     "processor": class and "size" of what prepares videos, as its checkpoint says.
     """
-    if known := getattr(model, "described", None):  # recorded clips stand for it
+    if known := getattr(
+        model, "described", None
+    ):  # a model of recordings has its description in the file
         return dict(known)
     processor = getattr(model, "processor", None)
     videos = getattr(processor, "video_processor", processor)

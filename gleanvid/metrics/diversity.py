@@ -56,7 +56,7 @@ def singular_values(rows: Tensor) -> Tensor:
     rows = rows.double()
     gram = rows @ rows.T if rows.shape[0] <= rows.shape[1] else rows.T @ rows
     energies = torch.linalg.eigvalsh(gram).flip(0).clamp(min=0)
-    noise = 1e-14 * energies[:1]  # of the Gram matrix's own rounding
+    noise = 1e-14 * energies[:1]  # rounding error of the Gram matrix
     return torch.where(energies > noise, energies, 0.0).sqrt()
 
 

@@ -1,4 +1,4 @@
-"""What an encoder's own classifier still says when it is given only the kept rows.
+"""Compare the output of an encoder's classifier on the kept rows with that on all tokens.
 
 A ``head`` maps rows [n, D] to logits [n, C]. It is meant for averages of tokens, so every measure
 holds the kept rows against all tokens of the same clip, not against labels of people.
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 Head = Callable[["Tensor"], "Tensor"]
 TOP = 5
-SURE = 0.5  # probability from which a token has a label
+SURE = 0.5  # smallest probability at which a token gets a label
 
 
 def label_recall(features: Tensor, record: Compression, head: Head) -> float:
-    """Fraction of the labels of all tokens [L, D] that a kept row still has; NaN without any.
+    """Return the fraction of labels of all tokens [L, D] that kept rows still have, or NaN.
 
     A row has the label of its largest probability, if that is at least ``SURE``.
     """
@@ -32,7 +32,7 @@ def label_recall(features: Tensor, record: Compression, head: Head) -> float:
 
 
 def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[float, float]:
-    """Hold the head's output for the mean of the kept rows against that for the mean of all tokens.
+    """Compare the head's output for the mean of the kept rows with that for all tokens.
 
     Returns the fraction of the ``TOP`` likeliest classes in common, and the KL divergence in nats
     of the kept rows' probabilities from those of all tokens.
@@ -45,9 +45,9 @@ def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[f
 
 
 def frame_agreement(features: Tensor, record: Compression, head: Head) -> float:
-    """The same fraction of the ``TOP`` classes by unit, as a mean over all units of the clip.
+    """Return the fraction of ``TOP`` classes in common per unit, as a mean over all units.
 
-    A unit has the kept rows that one of its tokens went into; one without any counts as zero.
+    The rows of a unit are those that contain one of its tokens; a unit without rows counts as 0.
     """
     features, units = features.float(), record.grid[0]
     rows, groups = record.apply(features), record.group.view(units, -1)

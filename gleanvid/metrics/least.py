@@ -1,4 +1,4 @@
-"""Least retention ratio that keeps an answer: which ratio to try next, and what the tries say."""
+"""Search for the least retention ratio that keeps an answer: next ratio to try, and result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gleanvid.run import Run
 
 LOW = 0.01  # least ratio that is tried
 PASSES = 7
-SPREAD = 3  # first tries, evenly spread on a log scale: bisection alone sees no answer come back
+SPREAD = 3  # first tries, evenly spread on a log scale, to notice answers that come back
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,18 +106,18 @@ class Least:
 
     @property
     def ratio(self) -> float | None:
-        """The least retention ratio that kept the answer; None if only more than was tried does."""
+        """The least retention ratio that kept the answer; None if no tried ratio did."""
         return self.above.ratio if self.above else None
 
     @property
     def came_back(self) -> tuple[Try, ...]:
-        """Tries below the break that have the answer again, the highest first."""
+        """Tries below the break with the same answer again, highest ratio first."""
         failed, _ = self._bracket
         again = [one for one in self.tries if one.kept and one.tokens < failed]
         return tuple(sorted(again, key=_tokens, reverse=True))
 
     def __str__(self) -> str:
-        """Sentences: "GleanVID keeps it down to 3.8 %." and what else is to be said."""
+        """Summary: "GleanVID keeps it down to 3.8 %.", with remarks if there are any."""
         above, below = self.above, self.below
         if above is None and below is None:
             return f"{self.method}: nothing was tried."
@@ -166,10 +166,10 @@ class Least:
         return failed, min(kept, default=most)
 
     def _tokens(self, ratio: float) -> int:
-        return math.floor(ratio * self.num_tokens + 1e-9)  # as Compressor.budget
+        return math.floor(ratio * self.num_tokens + 1e-9)  # rounded as in Compressor.budget
 
     def _ratio(self, count: int) -> float:
-        """The shortest decimal fraction that asks for this many tokens."""
+        """Return the shortest decimal ratio that gives this number of tokens."""
         for digits in range(2, 9):
             ratio = math.ceil(count / self.num_tokens * 10**digits) / 10**digits
             if self._tokens(ratio) == count:

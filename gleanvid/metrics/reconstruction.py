@@ -1,4 +1,4 @@
-"""How well dropped tokens can be guessed from the kept rows around them, on units not fitted."""
+"""Predict dropped tokens from nearby kept rows by regression; tested on held-out units."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-NEAREST = 2  # kept rows that a guess is made from
-RIDGE = 1e-2  # of the mean energy of an input
+NEAREST = 2  # number of kept rows used for a prediction
+RIDGE = 1e-2  # ridge relative to the mean energy of an input
 
 
 def principal_components(features: Tensor, count: int = 64) -> Tensor:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TOLERANCE = 1e-4  # relative to the largest in its unit; smaller counts as explained
-_FLOOR = 1e-5  # of the largest norm: below this a direction is rounding noise
+_FLOOR = 1e-5  # relative to the largest norm; smaller directions are rounding noise
 _RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor of repeated rows finite
 _CHUNK = 2048  # rows projected at a time
 _BLOCK = 64  # rows in order of picking that join the basis at a time
@@ -61,7 +61,7 @@ class Span:
 
 
 def kept_rows(debiased: Tensor, record: Compression) -> Tensor:
-    """Return what the language model receives of the debiased tokens [L, D]: float32 [K, D]."""
+    """Return the kept (or merged) rows of the debiased tokens [L, D]: float32 [K, D]."""
     return record.apply(debiased.float())
 
 

@@ -43,7 +43,7 @@ def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContext
 
 
 def with_layout(hf_model: Any) -> tuple[Any, Layout]:
-    """Return the model that the hooks go into, and its layout. Raises ``ModelError``."""
+    """Return the model on which hooks are installed, and its layout. Raises ``ModelError``."""
     from gleanvid.errors import ModelError
     from gleanvid.models.families import family_of
 

@@ -31,7 +31,7 @@ from gleanvid.types import ModelError, Video, VideoTokens
 class ModelAdapter(TokenModel):
     """A loaded model and its processor. Hold ``lock`` in use: hooks are per module."""
 
-    model_types: ClassVar[tuple[str, ...]]  # config.model_type values
+    model_types: ClassVar[tuple[str, ...]]  # accepted values of config.model_type
     pixel_input: ClassVar[str] = "pixel_values_videos"
     outro: ClassVar[str] = ""  # text that the processor puts after the video
 
@@ -72,17 +72,17 @@ class ModelAdapter(TokenModel):
 
     @property
     def device(self) -> torch.device:
-        """Where the model's weights are."""
+        """Device of the model's weights."""
         return self.hf_model.device
 
     @property
     def num_layers(self) -> int:
-        """Layers of the language model."""
+        """Number of layers of the language model."""
         return self.text_config.num_hidden_layers
 
     @property
     def text_config(self) -> Any:
-        """Architecture numbers of the language model."""
+        """Configuration of the language model."""
         return self.hf_model.config.get_text_config()
 
     @property
@@ -120,14 +120,14 @@ class ModelAdapter(TokenModel):
             prefix, _ = split_after(self.chat_text(video, "", ()), self.video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
             inputs = self.without_outro(self.build_inputs(video, prefix, limit))
-            if not self.context.counts_kept:  # else a compressor may help
+            if not self.context.counts_kept:  # else compression may shorten the prompt enough
                 check_context(self.context, inputs["input_ids"].shape[1], 0, None)
             inputs = {
                 n: x.to(self.device) if isinstance(x, Tensor) else x for n, x in inputs.items()
             }
             features, vision, signals = boundary.capture_vision(self.layout, inputs, needs)
             grid, seconds, rectangles = self.place_tokens(video, inputs)
-            shape = inputs[self.pixel_input].shape  # says the grid, see Layout.grids
+            shape = inputs[self.pixel_input].shape  # determines the grid, see Layout.grids
             inputs[self.pixel_input] = features.new_empty((*shape[:-1], 0))
             saliency, keys = signals.get("saliency"), signals.get("keys")
             tokens = VideoTokens(features, grid, seconds, rectangles, saliency, keys)
@@ -163,7 +163,7 @@ class ModelAdapter(TokenModel):
             return write_answer(self, inputs, record, length, sampling, on_text=on_text, stop=stop)
 
     def conversation(self, encoded: Encoded, compressor: Compressor | None) -> Conversation:
-        """The video compressed and read once, for many questions; see :class:`Conversation`."""
+        """Compress and prefill a video once, for many questions; see :class:`Conversation`."""
         return Conversation(self, encoded, compressor)
 
     @property

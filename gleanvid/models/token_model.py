@@ -1,4 +1,4 @@
-"""The base class of everything that turns clips into tokens; without more, it cannot answer."""
+"""Base class of models that encode clips into tokens."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ class TokenModel(ABC):
             it.
     """
 
-    cannot_answer: str = ""  # the reason, in a sentence that names what can; "" if it answers
+    cannot_answer: str = (
+        ""  # why the model cannot answer, as a sentence with an alternative; "" if it can
+    )
 
     def __init__(self, name: str, max_pixels: int | None = None) -> None:
         self.name, self.max_pixels = name, max_pixels
@@ -35,7 +37,7 @@ class TokenModel(ABC):
     @property
     @abstractmethod
     def device(self) -> torch.device:
-        """Where clips are encoded."""
+        """Device on which clips are encoded."""
 
     @property
     def num_layers(self) -> int:
@@ -54,11 +56,11 @@ class TokenModel(ABC):
         """Return the tokens of a clip with the signals in ``needs``. Raises ``ModelError``."""
 
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]] | None:
-        """What tokens show, ready for JSON; None from a model that has no labels for tokens."""
+        """Return labels of the tokens, ready for JSON; None if the model has none."""
         return None
 
     def check_can_answer(self) -> None:
-        """Raises ``ModelError`` unless the model answers; call it before encoding a clip."""
+        """Raise ``ModelError`` unless the model can answer; call it before encoding a clip."""
         if self.cannot_answer:
             raise ModelError(self.cannot_answer)
 

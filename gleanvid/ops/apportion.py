@@ -40,12 +40,12 @@ def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> T
         for unit in room:
             budgets[unit] += 1
         missing -= len(room)
-    return torch.tensor(budgets, dtype=torch.int64)  # of no unit, too
+    return torch.tensor(budgets, dtype=torch.int64)  # also for an empty list
 
 
 def _capped(shares: Sequence[float], total: int, cap: int, floor: int) -> list[float]:
     """Quotas [T] proportional to ``shares`` among the units that are at neither bound."""
-    quotas: dict[int, float] = {}  # of units at a bound
+    quotas: dict[int, float] = {}  # quotas of units that reached a bound
     while True:
         free = [unit for unit in range(len(shares)) if unit not in quotas]
         rest, whole = total - sum(quotas.values()), math.fsum(shares[unit] for unit in free)

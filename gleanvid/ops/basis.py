@@ -86,8 +86,8 @@ class GrowingBasis:
         self, like: Tensor, capacity: int, most: int, relative: float, floor: float
     ) -> None:
         self._width = like.shape[-1]
-        self._used = 0  # rows in place
-        # its two factors more a block are spared where few of the directions can be taken
+        self._used = 0  # number of rows used
+        # A second judgement costs two factorizations per block; a small basis does not need it.
         again = 2 * capacity > self._width
         self._filter = RowFilter(relative, floor, most, like.device, again)
         self._rejected: list[Tensor] = []  # bool [k] of every block

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def averaged_blocks(tokens: VideoTokens, windows: int, budget: int) -> Compression:
-    """The record of plain block averages: even windows of units, cut into ``budget`` blocks in all.
+    """Return the record of block averages: windows of units cut into ``budget`` blocks in total.
 
     Windows differ by at most one unit in length and by at most one block in number; one without a
     block is dropped. A row stands at the centre of its block, in the first unit of its window.
@@ -62,10 +62,10 @@ def grid_blocks(rows: int, columns: int, count: int) -> tuple[Tensor, Tensor]:
 
 
 def even_bounds(total: int, parts: int) -> list[int]:
-    """The bounds 0 to ``total`` of ``parts`` ranges whose lengths differ by at most one."""
+    """Return bounds from 0 to ``total`` of ``parts`` ranges with lengths equal to within one."""
     return [part * total // parts for part in range(parts + 1)]
 
 
 def even_shares(total: int, parts: int) -> list[int]:
-    """``total`` split into ``parts`` whole numbers that differ by at most one, spread evenly."""
+    """Split ``total`` into ``parts`` integers equal to within one, spread evenly."""
     return [high - low for low, high in pairwise(even_bounds(total, parts))]

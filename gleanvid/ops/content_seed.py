@@ -1,4 +1,4 @@
-"""A random generator that is the same for the same clip, and another one for another clip."""
+"""A random generator seeded by the content of a clip."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_COMPARISONS = 32  # enough to tell clips apart; each more is one more that rounding could turn
+_COMPARISONS = 32  # enough to distinguish clips; with more, rounding would flip one more often
 
 
 def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:

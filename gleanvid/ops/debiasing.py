@@ -18,7 +18,9 @@ _EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
 _BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
-_DEPENDENT = 1e-14  # of a row's square: float32 holds nothing smaller
+_DEPENDENT = (
+    1e-14  # relative to a row's squared norm; smaller values are rounding errors of float32
+)
 
 
 def top_directions(
@@ -62,7 +64,7 @@ def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor)
     block = _images(orthonormalised(_combined(drawn.to(start), start, mean)), start, mean)
     basis = images = features.new_zeros(0, features.shape[1])
     for _ in range(_MAX_STEPS):
-        for _ in range(2):  # once is not accurate enough
+        for _ in range(2):  # two passes for accuracy
             block = orthonormalised(outside(block, basis))
         basis = torch.cat([basis, block])
         block = _images(block, features, mean)

@@ -30,7 +30,9 @@ def rows_ahead(total: int, ratio: float, layer: int, num_layers: int, share: flo
 
     A stage before ``layer`` leaves ``share`` of them. More than ``total`` there cannot be.
     """
-    depth = layer + (num_layers - layer) * share  # in layers that see every row
+    depth = (
+        layer + (num_layers - layer) * share
+    )  # cost of a row in layers, weighted by the fraction kept
     return max(1, min(total, math.floor(ratio * num_layers / depth * total + 1e-9)))
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TINY = 1e-300  # keeps the system of an all-zero history, which explains nothing, solvable
 _SYSTEMS = 2**19  # least number of values in the Gram systems that are solved at once
 _SHORT = 32  # units that are interpolated together at the start of a clip
-_ERROR = 1e-8  # of an interpolated squared residual, relative to the largest at the nodes
+_ERROR = 1e-8  # error of an interpolated squared residual, relative to the largest at the nodes
 _RANGE = 1e-4  # smallest ridge, relative to the largest, that is interpolated
 
 
@@ -55,7 +55,7 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
         if bool((low < _RANGE * high).any()):  # large units would round small ones off
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
-    while stop > 0:  # by halves from the end: ridges differ less, earlier systems are smaller
+    while stop > 0:  # halve from the end: ridges differ less there, and earlier systems are smaller
         start = stop // 2 if stop > _SHORT else 0
         parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
         stop = start
@@ -68,7 +68,7 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     Chebyshev interpolation in the logarithm of the ridge, on an interval for each cell.
     """
     high = ridges.amax(1, keepdim=True).clamp(min=_TINY)
-    logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # else: nothing to explain with
+    logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # else an empty history
     low, high = torch.aminmax(logs, dim=1, keepdim=True)
     middle, half = (low + high) / 2, ((high - low) / 2).clamp(min=1e-6)
     nodes = _nodes(float(half.max()))
@@ -105,7 +105,7 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
     units, cells, width = prototypes.shape
     by_cell = prototypes.transpose(0, 1).double()  # little is left of cells that hardly change
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2))  # [C, T, T]
-    del by_cell  # as large as all the systems below
+    del by_cell  # frees as much memory as the systems below need
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
     left = squares.clone()
     batch = max(_SYSTEMS, cells * units * width // 3)  # in all at most as large as the prototypes

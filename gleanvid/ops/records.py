@@ -39,13 +39,13 @@ def identity_record(
     scores: Mapping[str, Tensor] | None = None,
     trace: Mapping[str, Tensor] | None = None,
 ) -> Compression:
-    """The record that keeps every row as it is."""
+    """Return the record that keeps every row unchanged."""
     keep = torch.arange(len(tokens), device=tokens.features.device)
     return Compression.pruned(keep, tokens.grid, scores, trace, len(tokens))
 
 
 def required(tokens: VideoTokens, signal: str, method: str) -> Tensor:
-    """A signal that ``method`` cannot do without; ``ValueError`` where ``tokens`` lacks it."""
+    """Return a signal that ``method`` needs. Raises ``ValueError`` if ``tokens`` lacks it."""
     value = getattr(tokens, signal)
     if value is None:
         raise ValueError(f"{method} needs VideoTokens.{signal}, which is None")
@@ -53,7 +53,7 @@ def required(tokens: VideoTokens, signal: str, method: str) -> Tensor:
 
 
 def whole_record(by_layer: Mapping[int, Compression]) -> Compression:
-    """All stages of one video as a single record of its tokens, from layer -> record.
+    """Compose all stages of one video, layer -> record, into a single record of its tokens.
 
     Raises ``ValueError`` where there is no stage.
     """
@@ -84,7 +84,7 @@ class Shares:
 
     @classmethod
     def untouched(cls, kept: Tensor) -> Shares:
-        """Rows that are the tokens themselves."""
+        """Shares of unmerged tokens: each is its own row."""
         return cls.of(kept, kept, torch.ones_like(kept))
 
 
@@ -106,7 +106,9 @@ def shared_record(
     ).coalesce()
     (row, source), weight = mixing.indices(), mixing.values()
     order = torch.sort(weight, stable=True, descending=True).indices
-    order = order[torch.sort(source[order], stable=True).indices]  # by token, its heaviest first
+    order = order[
+        torch.sort(source[order], stable=True).indices
+    ]  # sorted by token, largest weight first
     first = torch.ones_like(order, dtype=torch.bool)
     first[1:] = source[order[1:]] != source[order[:-1]]
     main = order[first]

@@ -16,7 +16,7 @@ from gleanvid.ops.debiasing import DebiasedClip
 if TYPE_CHECKING:
     from torch import Tensor
 
-_FLOOR = 1e-5  # of the largest norm: below this a direction is rounding noise
+_FLOOR = 1e-5  # relative to the largest norm; smaller directions are rounding noise
 
 
 class Evidence(Protocol):
@@ -25,7 +25,7 @@ class Evidence(Protocol):
     scale: float  # the largest value that ``complement`` can have; 0: unknown
 
     def complement(self, unit: int) -> Tensor:
-        """What every token [N] of a unit would add: v_{t,n}."""
+        """Return the complementarity v_{t,n} of every token [N] of a unit."""
 
     def absorb(self, chosen: Tensor) -> None:
         """Add tokens ``chosen`` int64 [k] of the unit last passed to :meth:`complement`."""

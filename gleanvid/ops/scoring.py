@@ -13,9 +13,11 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_SATURATED = 1e-3  # of the largest norm: below this a unit has no complementary evidence left
-_CONSTANT = 1e-6  # spread (of complements: of the largest norm) that rounding alone may make
-_TIED = 1e-4  # joint scores this close to the last one chosen are as good as that
+_SATURATED = 1e-3  # relative to the largest norm; below this a unit is saturated
+_CONSTANT = (
+    1e-6  # largest spread explained by rounding (for complements relative to the largest norm)
+)
+_TIED = 1e-4  # joint scores this close to the last chosen one count as ties
 _TINY = 1e-30  # a cosine with a zero vector is zero
 
 
@@ -73,5 +75,5 @@ def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
     """The least complement of every unit, and over how much its complements spread: [..., 1]."""
     low, high = torch.aminmax(complement, dim=-1, keepdim=True)
     spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low
-    # over an infinite spread every difference vanishes
+    # an infinite spread scales every difference to zero
     return low, torch.nn.functional.threshold(spread, _CONSTANT * scale, math.inf)

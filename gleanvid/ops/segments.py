@@ -72,7 +72,9 @@ def contiguous_labels(labels: list[int]) -> list[int]:
         runs = runs_of(filled)
         place = next(i for i, run in enumerate(runs) if run[0] == _HOLE)
         sides = [runs[i] for i in (place - 1, place + 1) if 0 <= i < len(runs)]
-        winner = max(sides, key=lambda run: run[2])  # the first of equals is the left one
+        winner = max(
+            sides, key=lambda run: run[2]
+        )  # max() returns the first of equals, the left one
         _, start, length = runs[place]
         filled[start : start + length] = [winner[0]] * length
     return filled

@@ -1,4 +1,4 @@
-"""Run little work on one CPU thread."""
+"""Run small computations on a single CPU thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
     if device.type != "cpu" or operations > _SMALL or before == 1:
         yield
         return
-    torch.set_num_threads(1)  # of this thread, and of threads that are started from now on
+    torch.set_num_threads(1)  # also affects threads started from now on
     try:
         _for_later_threads(before)
         yield

@@ -1,4 +1,4 @@
-"""A share against retention, one line a method, with intervals: accuracy, or evidence kept.
+"""Accuracy, or evidence kept, against the retention ratio: one line per method, with intervals.
 
 Up to six methods share one figure; more get a panel each, with GleanVID behind them for
 comparison. Colours are Okabe and Ito's; markers and dashes tell lines apart without them.
@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Point = tuple[float, float, float, float]  # share of tokens kept, value, low, high; all in [0, 1]
+Point = tuple[float, float, float, float]  # retention ratio, value, low, high; all in [0, 1]
 
-OURS = "GleanVID"  # as its title in tables
+OURS = "GleanVID"  # its title in tables
 _TOGETHER = 6
 _COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = "sD^vPX"

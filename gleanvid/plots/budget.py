@@ -1,4 +1,4 @@
-"""Tokens kept in each temporal unit, against the even share B/T."""
+"""Tokens kept in each temporal unit, compared with the even budget B/T."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What methods save against what they lose: one point a run."""
+"""Quality against the cost of prefill: one point per run."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _HOVER = "<b>%{meta}</b><br>%{x:.1%} kept<br>%{y:.1f} directions<extra></extra>"
 
 
 def effective_dimension_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Draw effective rank against the share kept, one line per method, beside random keeping.
+    """Draw effective rank against the retention ratio: one line per method, and random selection.
 
     The runs need diagnostics. Runs that keep everything are left out if others drop tokens: their
     ratio is far from those.

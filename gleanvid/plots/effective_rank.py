@@ -1,4 +1,4 @@
-"""Spatial diversity: effective rank of what each unit keeps."""
+"""Spatial diversity: effective rank of each unit's kept tokens."""
 
 from __future__ import annotations
 

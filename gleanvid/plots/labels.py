@@ -12,12 +12,12 @@ LONGEST_HEADING = 300  # characters; a question may have ten thousand
 
 
 def title_of(run: Run) -> str:
-    """The display name of a run's method."""
+    """Return the display name of a run's method."""
     return compressors.title_of(str(run.compressor.get("name", ""))) or "?"
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
-    """Unique labels: method, retention ratio, and the settings that are not at their default."""
+    """Return unique labels: method, retention ratio, and settings that are not defaults."""
     names: list[str] = []
     for run in runs:
         name = label = label_of(run.compressor)
@@ -30,7 +30,7 @@ def labels(runs: Sequence[Run]) -> list[str]:
 
 
 def heading(run: Run) -> str:
-    """The clip of a run and the question asked about it, each cut to ``LONGEST_HEADING``."""
+    """Return a run's clip and question, each cut to ``LONGEST_HEADING`` characters."""
     name, question = _cut(run.video.name), _cut(run.question)
     return f"{name} · “{question}”" if question else name
 
@@ -49,7 +49,7 @@ def label_of(settings: Mapping[str, object]) -> str:
 
 
 def _own_settings(name: str, settings: Mapping[str, object]) -> list[str]:
-    """The settings that are not at their default, except for the retention ratio."""
+    """Return the settings that are not defaults, except the retention ratio."""
     if name not in COMPRESSORS:
         return []
     declared = declared_settings(COMPRESSORS[name])

@@ -1,18 +1,18 @@
-"""A server under load: what fewer tokens change at each number of requests at a time."""
+"""Throughput and latency of servers against the number of concurrent requests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Point = tuple[float, float, float]  # share of tokens kept, requests a second, first token (s)
+Point = tuple[float, float, float]  # retention ratio, requests per second, seconds to first token
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 _MARKERS = "osD^v"
 
 
 def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
-    """Draw what a server did against the number of requests at a time, with matplotlib.
+    """Draw throughput and latency against the number of concurrent requests, with matplotlib.
 
     ``loads`` maps that number to its points.
     """

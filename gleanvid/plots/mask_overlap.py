@@ -1,4 +1,4 @@
-"""How far compressors keep the same tokens: IoU of every pair of masks."""
+"""Overlap of the kept tokens: IoU of every pair of masks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gleanvid.plots.style import compressed, styled
 from gleanvid.run import Run
 
 _SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, by lightness
-_LABELLED = 8  # runs up to which every cell shows its number
+_LABELLED = 8  # most runs for which every cell shows its number
 
 
 def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:

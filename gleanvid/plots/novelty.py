@@ -12,7 +12,7 @@ from gleanvid.plots.style import listed, log_axis, note, styled
 from gleanvid.plots.units import HOVER
 from gleanvid.run import Run
 
-_ROUNDING = 1e-5  # of the highest value
+_ROUNDING = 1e-5  # relative to the highest value
 
 
 def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:

@@ -13,15 +13,15 @@ from gleanvid.run import Run
 if TYPE_CHECKING:
     from torch import Tensor
 
-_DIM = 0.22  # brightness left to a dropped token
-_HOT = np.array([255, 176, 0], np.uint8)  # of the most relevant token
+_DIM = 0.22  # brightness factor of dropped tokens
+_HOT = np.array([255, 176, 0], np.uint8)  # colour of the most relevant token
 _EDGE = np.array([240, 240, 240], np.uint8)
-_GROUND = np.array([17, 20, 24], np.uint8)  # between pictures and behind their captions
+_GROUND = np.array([17, 20, 24], np.uint8)  # background between frames and behind captions
 _INK, _SOFT = (240, 240, 240), (160, 168, 178)
-_GAP = 8  # pixels between pictures
-_LETTERS, _INDENT = 14, 4  # of a caption, in pixels
-_WIDTHS = 320, 640  # least and greatest of a picture on a sheet, in pixels
-_TALLEST = 1280  # pixels; a picture that would be taller is narrower
+_GAP = 8  # pixels between frames
+_LETTERS, _INDENT = 14, 4  # font size and indent of a caption, in pixels
+_WIDTHS = 320, 640  # smallest and largest width of a frame on a sheet, in pixels
+_TALLEST = 1280  # largest height of a frame in pixels; taller frames are drawn narrower
 
 
 def first_frame(run: Run, unit: int) -> int:
@@ -80,7 +80,7 @@ def _kept_pixels(run: Run, unit: int) -> np.ndarray:
 
 
 def _inner(region: np.ndarray, steps: int) -> np.ndarray:
-    """Take the outermost pixels off a region; the edge of the picture counts as inside."""
+    """Erode a region by one pixel; the edge of the frame counts as inside."""
     for _ in range(steps):
         wide = np.pad(region, 1, constant_values=True)
         region = region & wide[2:, 1:-1] & wide[:-2, 1:-1] & wide[1:-1, 2:] & wide[1:-1, :-2]
@@ -117,7 +117,7 @@ def contact_sheet(
 
 
 def _headed(picture: np.ndarray, run: Run) -> np.ndarray:
-    """Put the clip and the question above a picture."""
+    """Put the clip and the question above an image."""
     width = picture.shape[1]
     return np.vstack([*(_strip(width, line) for line in _lines(heading(run), width)), picture])
 
@@ -159,7 +159,7 @@ def _beside(pictures: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _sized(picture: np.ndarray) -> np.ndarray:
-    """Scale a picture to a width in ``_WIDTHS`` and at most ``_TALLEST`` pixels in height."""
+    """Scale a frame to a width in ``_WIDTHS`` and at most ``_TALLEST`` pixels in height."""
     from PIL import Image
 
     height, width = picture.shape[:2]
@@ -171,7 +171,7 @@ def _sized(picture: np.ndarray) -> np.ndarray:
 
 
 def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
-    """Put a line of text above a picture, and ``aside`` at its right end where there is room."""
+    """Put a line of text above an image, and ``aside`` at its right end if there is room."""
     return np.vstack([_strip(picture.shape[1], text, aside), picture])
 
 

@@ -36,13 +36,13 @@ class Figure:
 
 
 def _several_masks(runs: Sequence[Run]) -> bool:
-    """Whether more than one run drops tokens: the others keep the same ones, all of them."""
+    """Whether more than one run drops tokens; an overlap with all tokens is trivial."""
     dropping = sum(run.compression.num_kept < run.compression.num_tokens for run in runs)
     return dropping > 1 or (dropping == 0 and len(runs) > 1)
 
 
 def _measured(runs: Sequence[Run]) -> bool:
-    """Whether a run holds what was measured on its features, which may be gone by now."""
+    """Whether a run has stored diagnostics; its features may no longer be in memory."""
     from gleanvid.metrics import diagnostics_of
 
     return any(diagnostics_of(run) is not None for run in runs)

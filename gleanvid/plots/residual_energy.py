@@ -1,4 +1,4 @@
-"""Cross-frame residual energy: what each unit's kept tokens add to all units before it."""
+"""Cross-frame residual energy: the part of each unit's kept tokens that earlier units lack."""
 
 from __future__ import annotations
 

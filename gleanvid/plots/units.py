@@ -1,4 +1,4 @@
-"""Lines over the temporal units of a clip, one a run."""
+"""Line charts over the temporal units of a clip, one line per run."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 MAX_PIXELS = 8192 * 4320  # a frame larger than 8K is refused from the header
-MAX_DECODED_PIXELS = 2**36  # of all frames that a reading has to decode: minutes of 4K
+MAX_DECODED_PIXELS = 2**36  # most pixels of all frames to decode for one request: minutes of 4K
 MAX_DURATION_S = 6 * 3600.0
-MAX_RESULT_BYTES = 4 * 2**30  # of the sampled frames together
-_SLACK_S = 1e-4  # by which a frame may miss the end of a part
-MAX_THREADS = 4  # of a decoder; each holds frames of its own
+MAX_RESULT_BYTES = 4 * 2**30  # most bytes of the sampled frames together
+_SLACK_S = 1e-4  # tolerance at the end of a time span
+MAX_THREADS = 4  # most threads of a decoder; each buffers frames
 
 
 class UnreadableVideoError(Exception):
@@ -50,7 +50,9 @@ class Plan:
 
 
 Picture = np.ndarray  # uint8 [height, width, 3]
-Event = Plan | tuple[int, Picture]  # a plan, or a place in it (0..T-1) and its picture
+Event = (
+    Plan | tuple[int, Picture]
+)  # a plan, or the index (0..T-1) of a frame in the plan and the frame
 Events = Iterator[Event]
 
 
@@ -81,7 +83,7 @@ def check_size(request: Request, height: int, width: int) -> None:
 
 
 def check_work(request: Request, height: int, width: int, frames: int) -> None:
-    """Raise where so much has to be decoded that nobody would wait for it."""
+    """Raise ``UnreadableVideoError`` if too many pixels would have to be decoded."""
     if height * width * frames > MAX_DECODED_PIXELS:
         raise UnreadableVideoError(
             f"{request.name} takes {frames:,} decoded frames of {width} x {height} pixels; take "

@@ -130,7 +130,7 @@ def _check_part(part: tuple[float, float] | None, rounding: str) -> None:
 
 
 def _collect(events: Events, request: Request) -> Video:
-    """Put the pictures of the last plan in their places."""
+    """Collect the frames of the last plan in order."""
     plan: Plan | None = None
     for event in events:
         if isinstance(event, Plan):

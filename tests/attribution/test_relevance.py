@@ -1,4 +1,4 @@
-"""How much relevance a record keeps, by hand, and its bounds for every compressor."""
+"""Relevance kept by a record: values computed by hand, and bounds for every compressor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_pruning_keeps_the_relevance_of_the_kept_tokens():
     assert FOUND.best(2) == pytest.approx(0.7) and FOUND.random(2) == 0.5
 
 
-def test_a_merged_row_keeps_of_each_token_its_weight():
+def test_merged_row_keeps_the_relevance_of_each_token_by_weight():
     group, weight = torch.tensor([0, 0, -1, 1]), torch.tensor([0.75, 0.25, 0.0, 1.0])
     record = Compression(torch.tensor([0, 3]), GRID, group, weight)
     assert FOUND.kept(record) == pytest.approx(0.75 * 0.4 + 0.25 * 0.2 + 0.1)
@@ -58,7 +58,7 @@ def test_a_record_of_another_clip_is_refused():
         FOUND.kept(Compression.pruned(torch.tensor([0]), (2, 2, 2)))
 
 
-def test_values_are_clipped_and_scaled_and_even_where_nothing_is_positive():
+def test_values_are_clipped_and_scaled_and_uniform_if_none_is_positive():
     assert normalised(torch.tensor([3.0, -1.0, 1.0])).tolist() == [0.75, 0.0, 0.25]
     assert normalised(torch.zeros(4)).tolist() == [0.25] * 4
 

@@ -1,4 +1,4 @@
-"""The viewer alone on a page without a server: what its scripts do needs no Gradio to be seen."""
+"""Opens the viewer on a page without a server or Gradio, to test its scripts alone."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ body { margin: 0; padding: 16px; font-family: system-ui, sans-serif; line-height
 body.dark { background: #0d131c; --block-background-fill: #141c27; }
 body * { box-sizing: border-box; }
 """
-# What gr.HTML puts in scope of the script: the element, its props and a way to hear of changes.
-SCRIPTS = ("files", "parts", "settings")  # of the page: what mounts a viewer, and what it asks
+# The scope that gr.HTML gives a script: element, props and a function to watch changes.
+SCRIPTS = ("files", "parts", "settings")  # scripts of the page that a viewer needs
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{style}</style><script>{scripts}</script></head>
@@ -87,7 +87,7 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
 
 
 def settle(page: Any) -> None:
-    """Wait until what was asked for is on the glass."""
+    """Wait until the viewer has drawn the requested state."""
     page.evaluate(
         "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     )

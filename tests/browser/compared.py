@@ -1,4 +1,4 @@
-"""What a comparison compares, and whether a file that was saved of it is what it says."""
+"""Compressors of the browser tests of Compare, and checks of the files that it saves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pixels(content: bytes):
 
 
 def has_both_sides(content: bytes) -> bool:
-    """Two frames, wide as the clip is, and a gap between them."""
+    """Whether the image shows two frames of the clip's width with a gap between them."""
     grey = pixels(content)
     height, width = grey.shape
     gap = grey[32:, width // 2 - 3 : width // 2 + 3]
@@ -47,7 +47,7 @@ def has_metrics(content: bytes) -> bool:
     return {entry["label"] for entry in told} >= set(METHODS) - {FAILED}
 
 
-FILES = {  # button: file name, whether it is what it says
+FILES = {  # button: file name, check of the content
     "Both frames (PNG)": ("frames.png", has_both_sides),
     "Contact sheet of B (PNG)": ("contact-sheet.png", is_picture),
     "Clip of both sides (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),

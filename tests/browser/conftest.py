@@ -13,7 +13,7 @@ from tests.browser.steps import answered, notice, says, tab
 from tests.components.fake import COLUMNS, ROWS, FakeBackend, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
-PATIENCE_S = float(os.environ.get("PATIENCE_S", "40"))  # a machine may be busy with other things
+PATIENCE_S = float(os.environ.get("PATIENCE_S", "40"))  # seconds to wait; more on a busy machine
 RERUNS = int(os.environ.get("RERUNS", "1"))
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -32,7 +32,7 @@ LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored ou
 
 
 def pytest_collection_modifyitems(items):
-    """A test with a browser that fails is tried again; the run counts which were."""
+    """Rerun a failed browser test once; the summary counts reruns."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
@@ -81,7 +81,7 @@ def address(browser, clips, library):
 
     known = (("What moves?", "a square"), ("Where to?", "to the right"))
     square = Example(clips / "square.mp4", "Square", "What moves?", known)
-    offered = [examples()[0], square]  # the page opens on results of the first, made beforehand
+    offered = [examples()[0], square]  # the page opens with saved results of the first
     with served(Engine(library), offered, [BUILT_IN_MODEL, ("Missing", "missing/model")]) as url:
         yield url
 
@@ -103,9 +103,9 @@ def served(engine, examples, models=None, choosing=None, **launch):
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """A window whose tabs share what the browser keeps of the server: scripts load once.
+    """A window whose tabs share the browser's cache, so scripts load once.
 
-    One tab stays empty: a window without any is closed, and the next one costs a second anew.
+    One tab stays empty: a window without tabs is closed, and opening the next takes a second.
     """
     opened = browser.new_context(viewport=WINDOW)
     opened.new_page()
@@ -123,7 +123,7 @@ def visit(window, address):
 
 @pytest.fixture(scope="module")
 def page(window, address):
-    """The example, for tests of a file that each go on where the one before has left it."""
+    """The page with the example, shared by the tests of a file, which build on each other."""
     page = opened(window, address)
     yield page
     assert page.errors == []
@@ -132,7 +132,7 @@ def page(window, address):
 
 @pytest.fixture(scope="module")
 def kept():
-    """The page that tests of a file go on with, where there is one."""
+    """The page that tests of a file share, if it is still usable."""
     pages = []
     yield pages
     for page in pages:
@@ -141,7 +141,7 @@ def kept():
 
 @pytest.fixture
 def lasting(request, kept, window, address):
-    """The example as the test before has left it; a fresh tab behind one that failed."""
+    """The shared page as the previous test left it; a fresh tab if that test failed."""
     if not kept:
         kept.append(opened(window, address))
     tab(kept[0], "Tokens")
@@ -160,7 +160,7 @@ def fresh(window):
 
 
 def opened_at(browser, address):
-    """A page as it first is."""
+    """Open the address and wait until the page is ready."""
     page = listen(browser)
     page.goto(address)
     page.wait_for_selector(".gv-viewer[data-state=ready]")
@@ -177,13 +177,13 @@ def opened(browser, address):
         says(page, f"of {ROWS * COLUMNS} tokens")
         answered(page)
     except Exception:
-        page.close()  # left open it would slow down every test behind this one
+        page.close()  # left open, it would slow down every later test
         raise
     return page
 
 
 def listen(browser):
-    """An empty page whose requests and console errors are written down."""
+    """Open an empty page that records its requests and console errors."""
     page = browser.new_page() if hasattr(browser, "pages") else browser.new_page(viewport=WINDOW)
     page.set_default_timeout(1000 * PATIENCE_S)
     page.requested, page.errors = [], []
@@ -195,5 +195,5 @@ def listen(browser):
 
 
 def forgive(errors):
-    """Where a document is left, Gradio ends its stream and writes that it has ended."""
+    """Ignore the console error that Gradio logs when a document is left and its stream ends."""
     errors[:] = [text for text in errors if not text.startswith(LEFT)]

@@ -1,4 +1,4 @@
-"""What hands do on the page, and what eyes wait for."""
+"""Actions of a person on the page, and functions that wait for what the page shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def settle(page) -> None:
 
 
 def notice(page, text: str) -> None:
-    """Wait for these words in the line for the person."""
+    """Wait for this text in the line of messages."""
     line = "document.querySelector('.gv-notice')?.textContent"
     try:
         page.wait_for_function(f"text => {line}.includes(text)", arg=text)
@@ -31,14 +31,14 @@ def notice(page, text: str) -> None:
 
 
 def says(page, text: str) -> None:
-    """Wait for these words of the frame on show."""
+    """Wait for this text under the current frame."""
     page.wait_for_function(
         "text => document.querySelector('.gv-caption').textContent.includes(text)", arg=text
     )
 
 
 def until(page, happened, timeout_s: float = 60) -> None:
-    """Wait for something that the page itself does not show."""
+    """Wait until a Python condition holds that the page does not display."""
     end = time.monotonic() + timeout_s
     while not happened():
         assert time.monotonic() < end
@@ -69,7 +69,7 @@ def reply(page, side: str):
 
 
 def name(page, side: str) -> str:
-    """The title of a side."""
+    """Return the title of a side of the viewer."""
     return page.locator(f"[data-pick={side}] option:checked").text_content()
 
 
@@ -87,13 +87,13 @@ def slider(page, name: str):
 
 
 def upload(page, file) -> None:
-    """Choose a clip of one's own, and wait until the one before is off the page."""
+    """Upload a clip, and wait until it has replaced the previous one."""
     page.locator(".gv-examples input[type=file]").set_input_files(file)
     page.wait_for_function("!document.querySelector('.gv-chip')")
 
 
 def more(page) -> None:
-    """Open the settings that are folded away."""
+    """Open "More settings"."""
     page.get_by_role("button", name="More settings").click()
 
 

@@ -19,7 +19,7 @@ LINK = "?clip=glimpse_2.mp4&question=What+does+the+star+do%3F&gleanvid.tau=9&ret
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_a_wrong_answer_can_be_read_beside_what_was_expected(window, address, size):
+def test_wrong_answer_is_shown_with_the_expected_one(window, address, size):
     page = opened_at(window, address)
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.get_by_role("button", name="What is there?").click()
@@ -35,7 +35,7 @@ def test_a_wrong_answer_can_be_read_beside_what_was_expected(window, address, si
     page.close()
 
 
-def test_answers_stay_where_ask_is_pressed_right_after_a_number_was_typed(visit, library):
+def test_answers_stay_if_ask_is_pressed_right_after_typing_a_number(visit, library):
     """Leaving the number box asks for a preview, which may reach the server after the question."""
     more(visit)
     held = []
@@ -63,7 +63,7 @@ def test_enter_in_a_number_box_of_a_slider_applies_the_number(visit):
     assert box.evaluate("box => box === document.activeElement")
 
 
-def test_back_shows_what_stood_on_that_page(window, address):
+def test_back_restores_the_results_of_the_previous_page(window, address):
     page = opened_at(window, address)
     answered(page)
     question = page.get_by_label("Question", exact=True)
@@ -104,7 +104,7 @@ def test_the_sentence_under_the_strips_names_units_that_keep_nothing(fresh, budg
     assert fresh.locator(".gv-moment").inner_text() == BUDGETS[budgets]
 
 
-def test_a_bar_of_a_strip_tells_its_value_under_the_pointer(visit):
+def test_hovering_a_bar_shows_its_value(visit):
     strip = visit.locator("[data-strip=budget] canvas")
     box = strip.bounding_box()
     strip.hover(position={"x": box["width"] * 1.5 / 16, "y": 20})

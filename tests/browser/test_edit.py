@@ -1,4 +1,4 @@
-"""Tokens of B edited by hand: pointer, rectangle, keyboard, all units, without the object."""
+"""Editing the tokens of B: click, rectangle, keyboard, all units, "Without this object"."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_click_changes_one_token_and_the_answer_is_of_the_edit(page):
     assert page.get_by_role("group", name="Edit B").is_hidden()
 
 
-def test_a_rectangle_becomes_what_its_first_token_was_not_in_all_units(page):
+def test_rectangle_inverts_its_first_token_in_all_units(page):
     page.get_by_role("checkbox", name="All units").check()
     places = [row * COLUMNS + column for row in (1, 2) for column in (2, 3, 4)]
     for _ in range(2):
@@ -84,7 +84,7 @@ def test_a_rectangle_becomes_what_its_first_token_was_not_in_all_units(page):
         assert page.locator(".gv-brush").is_hidden()
 
 
-def test_the_keyboard_edits_undoes_and_leaves(page):
+def test_keyboard_edits_undoes_and_leaves_edit_mode(page):
     press, budget = page.keyboard.press, counted(page)
     press("ArrowRight")
     press("Space")

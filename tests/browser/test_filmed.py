@@ -1,4 +1,4 @@
-"""Filmed clips: saved results, labels that lead to their tokens, and nothing that asks."""
+"""Filmed clips: saved results, labels that lead to their tokens, and no question box."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripts that CONTRIBUTING.md lists for its two journeys do run in them.
+"""The scripts that CONTRIBUTING.md lists for its two journeys run in them.
 
 It lists those on the way to the server, and the one that gets the answer. Others only listen:
 messages, kept runs, curves.
@@ -18,7 +18,7 @@ PAGE = sorted(ASSETS.glob("page/*.js"))  # all of them are one script in the doc
 
 
 def ran(session):
-    """Scripts of the app in which a named function has run since this was called last."""
+    """Scripts of the app in which a named function has run since the last call."""
     found = set()
     for script in session.send("Profiler.takePreciseCoverage")["result"]:
         module = script["url"].partition("/modules/")[2].partition("/")[2]
@@ -31,7 +31,7 @@ def ran(session):
 
 
 def file_at(offset):
-    """The file of ``assets/page`` that holds this place of the document's script."""
+    """The file of ``assets/page`` at this position of the document's script."""
     ends = accumulate(len(path.read_text("utf-8")) + 1 for path in PAGE)
     return next(
         (f"page/{path.name}" for path, end in zip(PAGE, ends, strict=True) if offset < end), ""

@@ -1,4 +1,4 @@
-"""Tab goes from one control to the next: each is seen to have it, and none is left open."""
+"""The Tab key moves through all controls: focus is visible, and no menu stays open."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_a_menu_that_tab_leaves_is_closed(visit, menu):
     assert visit.evaluate(LISTS) == 0 and visit.evaluate(ON_A_CONTROL)
 
 
-def test_tab_goes_through_the_page_as_it_is_read(visit):
-    """Name, tabs and model stand in one line; then clip and question, then what is below."""
+def test_tab_visits_controls_in_reading_order(visit):
+    """Header with tabs and model first, then clip and question, then the rest."""
     visit.click("#gv-header h1")  # Tab goes on from there
     stops = (
         "[role=tab]",
@@ -56,7 +56,7 @@ def test_tab_goes_through_the_page_as_it_is_read(visit):
     assert max(tops[:2]) < min(tops[2:4]) and max(tops[2:4]) < tops[4]
 
 
-def test_whatever_has_the_focus_shows_it(visit):
+def test_focus_is_visible_on_every_control(visit):
     tab(visit, "Compare")
     visit.wait_for_selector("#gv-methods input")
     seen = visit.locator("#gv-methods input, #gv-settings input:is([type=range], [type=number])")

@@ -1,4 +1,4 @@
-"""The scripts of viewer and results: checked by TypeScript where that is installed."""
+"""The scripts of viewer and results pass TypeScript's checks, if it is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.viewer import modules
 FOLDERS = [ASSETS / folder for folder in modules.FOLDERS]
 
 
-def test_every_module_asks_to_be_checked():
+def test_every_module_enables_type_checking():
     first = {name: text.partition(b"\n")[0] for name, text in modules.TEXTS.items()}
     assert set(first.values()) == {b"// @ts-check"}, first
 

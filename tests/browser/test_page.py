@@ -1,4 +1,4 @@
-"""The page in a real browser: what a person does with it."""
+"""Common actions on the page in a real browser."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.browser.steps import (
 
 @pytest.fixture
 def visit(lasting):
-    """One page: each test says itself which question and which settings it needs."""
+    """One page for all tests; each sets the question and settings that it needs."""
     return lasting
 
 
 def test_from_upload_to_export(visit, clips):
-    """The whole way: a clip of one's own, both answers, their tokens, a file of both."""
+    """Upload a clip, get both answers and their tokens, and export a file."""
     chosen = visit.locator(".gv-examples [aria-current]")
     assert chosen.all_inner_texts() == ["Square"]
     upload(visit, str(clips / "square.mp4"))
@@ -65,8 +65,8 @@ def test_a_run_put_to_a_side_again_brings_its_question(visit):
     assert box.input_value() == "Which one?"
 
 
-def test_two_sliders_that_push_each_other_take_a_pair_from_elsewhere_as_it_is(visit):
-    """The values of a run come one by one: the first must not be held to what stood there."""
+def test_paired_sliders_accept_both_values_of_a_run(visit):
+    """The values arrive one by one: the first must not be clamped by the other's old value."""
     ask(visit, "Which one?")
     answered(visit)
     slider(visit, "alpha max").fill("0.05")
@@ -100,7 +100,7 @@ def test_a_saved_run_opens_again(visit, tmp_path):
     assert reply(visit, "a").inner_text() == words
 
 
-def test_settings_that_were_answered_before_bring_the_answer_back_unasked(page, library):
+def test_returning_to_answered_settings_shows_their_answer(page, library):
     slider(page, "tau").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-pick=b] option:checked >> text=tau", state="attached")

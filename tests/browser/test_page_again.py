@@ -29,7 +29,7 @@ def tried(page) -> list[str]:
     return page.locator(".gv-tried td:nth-child(2)").all_text_contents()
 
 
-def test_a_reload_loses_no_answer_and_shows_them_to_nobody_else(visit, fresh, address, clips):
+def test_reload_restores_answers_only_in_the_same_browser(visit, fresh, address, clips):
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
     ask(visit, "What is this?")
@@ -62,7 +62,7 @@ def test_a_reload_loses_no_answer_and_shows_them_to_nobody_else(visit, fresh, ad
     fresh.wait_for_selector(".gv-status :text('builtin')")  # loaded after the page was built
 
 
-def test_a_link_shows_both_sides_their_settings_and_the_view_at_once(visit, fresh):
+def test_link_restores_both_sides_settings_and_view(visit, fresh):
     visit.select_option("[data-pick=a] select", "run:uniform")
     named(visit, "a", "Uniform 10 %")
     slider(visit, "tau").fill("12")
@@ -124,10 +124,10 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(lasting, fresh, clips):
 
 
 def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit):
-    visit.get_by_label("Ask again while tuning").uncheck()  # what is asked late would be counted
+    visit.get_by_label("Ask again while tuning").uncheck()  # a late live question would be counted
     more(visit)
     box = visit.get_by_label("number input for Frames")
-    box.fill("4")  # as many as fit into the second that the clip lasts
+    box.fill("4")  # fits into the clip, which lasts a second
     box.press("Enter")
     box.blur()
     says(visit, "of 2 ·")
@@ -144,8 +144,8 @@ def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit)
     assert asked == [] and visit.errors == []
 
 
-def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path):
-    """Also where it bears the name of an example."""
+def test_opening_a_run_of_an_unknown_clip_clears_the_clip(visit, tmp_path):
+    """Also if the clip has the file name of an example."""
     video = moving_square(8)
     video = replace(video, name="square.mp4", frames=255 - video.frames)
     made = a_run(video, *uniform(video))
@@ -172,6 +172,6 @@ def test_a_saved_run_of_another_clip_leaves_no_clip_on_the_page(visit, tmp_path)
 
 
 def uniform(video):
-    """What a saved run is made of: the record, and its compressor."""
+    """The record and the compressor of a saved run."""
     method = Uniform(0.5)
     return method.compress(FakeBackend().tokens(video)), method

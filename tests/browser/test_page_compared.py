@@ -1,4 +1,4 @@
-"""What stands on the page once methods have been compared, and what its controls do then."""
+"""The tab Compare after a comparison: table, votes, figures, and their controls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHOWS = "(text) => document.querySelector('.gv-clock small').textContent === tex
 
 @pytest.fixture(scope="module")
 def page(browser, address, library):
-    """One page for all: a comparison whose later answers have other words than the first."""
+    """A page shared by all tests, with a comparison whose answers differ from the first."""
     page = opened(browser, address)
     tab(page, "Compare")
     library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
@@ -48,7 +48,9 @@ def page(browser, address, library):
 
 def rows(page):
     texts = page.locator(f"{ROW} th").all_inner_texts()
-    return [text.replace("\xa0", " ").strip() for text in texts]  # no line ends between 10 and %
+    return [
+        text.replace("\xa0", " ").strip() for text in texts
+    ]  # a no-break space keeps "10 %" on one line
 
 
 def test_rows_appear_one_by_one_and_refused_methods_stand_once_below(page):
@@ -59,7 +61,7 @@ def test_rows_appear_one_by_one_and_refused_methods_stand_once_below(page):
     assert refusal.startswith("VisionZip ") and "saliency" in refusal
 
 
-def test_every_column_is_seen_beside_the_open_settings(page):
+def test_all_columns_fit_next_to_the_open_settings(page):
     tab(page, "Compare")
     assert page.viewport_size == {"width": 1400, "height": 900}
     assert page.is_visible("#gv-settings")
@@ -67,7 +69,7 @@ def test_every_column_is_seen_beside_the_open_settings(page):
     assert page.locator(".gv-scroll").evaluate(hidden) == 0
 
 
-def test_words_more_and_words_missing_are_marked_against_all_tokens(page):
+def test_added_and_missing_words_are_marked_against_all_tokens(page):
     tab(page, "Compare")
     said = page.locator(f"{ROW} .gv-said")
     assert said.first.locator("mark, del").count() == 0
@@ -89,7 +91,7 @@ def test_columns_sort_up_down_and_back(page):
     assert page.locator(".gv-table th[aria-sort]").count() == 0 and rows(page) == before
 
 
-def test_a_table_of_other_settings_is_greyed_and_names_them(page):
+def test_table_is_greyed_and_names_the_settings_that_changed(page):
     tab(page, "Compare")
     old = page.locator(".gv-old")
     assert old.inner_text() == "" and page.locator(".gv-compare[data-stale]").count() == 0
@@ -177,7 +179,9 @@ def test_cost_against_quality_stands_below_with_a_point_and_a_name_for_every_met
     tab(page, "Compare")
     names = page.locator(".gv-picture .gv-named").all_text_contents()
     assert set(names) == {method.removesuffix(" 10 %") for method in METHODS if method != FAILED}
-    assert page.locator(".gv-picture g").count() == 2 * len(names)  # of its quality and its cost
+    assert page.locator(".gv-picture g").count() == 2 * len(
+        names
+    )  # two markers per method: quality and cost
 
 
 def test_every_curve_is_drawn_and_follows_the_viewer(page):
@@ -199,7 +203,7 @@ def test_every_curve_is_drawn_and_follows_the_viewer(page):
 
 
 @pytest.mark.parametrize("name", [name for name in FIGURES if FIGURES[name].x == "units"])
-def test_pointing_at_a_curve_tells_method_unit_and_value_and_moves_the_viewer(page, name):
+def test_hovering_a_curve_shows_its_value_and_moves_the_viewer(page, name):
     tab(page, "Curves")
     page.mouse.move(0, 0)
     plot = page.locator(f"#gv-{name} .js-plotly-plot")
@@ -223,7 +227,7 @@ def test_lines_stay_within_their_axes(page):
         assert outside["lines"] > 0 and outside["most"] <= 1
 
 
-def test_a_method_pressed_in_the_one_legend_stands_out_in_every_curve(page):
+def test_method_chosen_in_the_legend_stands_out_in_every_curve(page):
     tab(page, "Curves")
     assert page.locator(".gv-curves .legend").count() == 0
     button = page.locator(".gv-key button", has_text="VidCom2")
@@ -248,8 +252,8 @@ def test_a_file_is_saved_that_opens(page, button):
     assert is_right(Path(waiting.value.path()).read_bytes())
 
 
-def test_a_row_beyond_those_that_the_viewer_has_is_put_there_by_its_button(page, library):
-    """The 25th run is fetched: the viewer takes 24."""
+def test_button_of_a_row_loads_its_run_into_the_viewer(page, library):
+    """The viewer holds 24 runs; the 25th is fetched on demand."""
     tab(page, "Compare")
     library.words = 1
     page.locator("#gv-methods").get_by_label("VisionZip").uncheck()
@@ -266,7 +270,7 @@ def test_a_row_beyond_those_that_the_viewer_has_is_put_there_by_its_button(page,
     named(page, "a", label)
 
 
-def test_the_settings_become_those_of_b_once_other_methods_were_compared(visit):
+def test_settings_follow_b_after_a_comparison_of_other_methods(visit):
     assert chosen(visit) == "GleanVID"
     tab(visit, "Compare")
     for method in ("GleanVID", "VisionZip", "V-CAST"):
@@ -297,7 +301,7 @@ def test_one_click_compares_the_method_of_b_at_every_ratio(page, library):
     assert rows(page) == ["All tokens", *shares]
 
 
-def test_on_a_phone_the_buttons_are_in_reach_and_the_moves_of_a_slider_are_seen(page):
+def test_phone_shows_buttons_and_the_effect_of_a_slider(page):
     tab(page, "Compare")
     page.set_viewport_size({"width": 390, "height": 844})
     ends = "(buttons) => buttons.map((button) => button.getBoundingClientRect().right)"
@@ -314,7 +318,7 @@ def test_on_a_phone_the_buttons_are_in_reach_and_the_moves_of_a_slider_are_seen(
     assert page.get_by_role("tab", selected=True).inner_text() == "Tokens"
 
 
-def test_both_frames_are_those_of_now_also_while_another_tab_is_open(visit):
+def test_both_frames_follow_settings_while_another_tab_is_open(visit):
     def saved() -> bytes:
         with visit.expect_download() as waiting:
             visit.get_by_role("button", name="Both frames (PNG)").click()

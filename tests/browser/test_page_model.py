@@ -42,7 +42,7 @@ def page(window, hub, published):  # noqa: F811
 
 
 def choose(page, name):
-    """The sentence on what choosing a model would do."""
+    """Choose a model and return the sentence below the menu."""
     before = page.locator(".gv-outlook").inner_text()
     page.get_by_label("Checkpoint").fill(name)
     page.get_by_label("Checkpoint").press("Enter")
@@ -50,7 +50,7 @@ def choose(page, name):
 
 
 def looked(page, before):
-    """What stands there once a model was looked at."""
+    """The sentence after the model was inspected."""
     line = page.locator(".gv-outlook")
     until(page, lambda: line.inner_text() != before and "Looking at" not in line.inner_text())
     return line.inner_text()
@@ -86,7 +86,7 @@ def test_a_model_is_refused_cancelled_loaded_and_asked(page):
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
 
 
-def test_the_model_of_the_command_line_comes_with_its_progress_on_the_page(window, hub):  # noqa: F811
+def test_page_shows_the_progress_of_the_model_given_at_start(window, hub):  # noqa: F811
     hub.repositories[NAME].pause_s = 0.05
     menu = "#gv-model input"
     with serving(first=NAME) as (choosing, url):

@@ -1,11 +1,11 @@
-"""Stop frees the model, and what was there before stays in use."""
+"""Stop frees the model and keeps earlier results."""
 
 from __future__ import annotations
 
 from tests.browser.steps import answered, ask, more, name, notice, tab
 
 
-def test_stop_in_compare_leaves_its_finished_rows_in_use(visit, library):
+def test_stop_in_compare_keeps_finished_rows_usable(visit, library):
     tab(visit, "Compare")
     visit.click("#gv-compare-start")
     visit.wait_for_selector(".gv-table tr.gv-done ~ :is(.gv-running, .gv-waiting)")

@@ -1,4 +1,4 @@
-"""The page under bad input, impatience and company: a message each time, and it goes on."""
+"""Bad input, double clicks, Stop and two tabs: the page shows a message and stays usable."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_bad_input_gets_a_message_and_the_session_goes_on(visit, clips):
     answered(visit)
 
 
-def test_a_refused_setting_greys_the_picture_and_says_why(visit):
-    """A bound of alpha beyond the other one, while it is being typed."""
+def test_refused_setting_greys_the_frames_and_gives_the_reason(visit):
+    """alpha min above alpha max, while it is being typed."""
     box = visit.get_by_label("number input for alpha min")
     opacity = "Number(getComputedStyle(document.querySelector('#gv-tokens')).opacity)"
     box.fill("0.9")
@@ -99,7 +99,7 @@ def test_stop_ends_the_answer_and_frees_the_model(visit, library):
         notice(visit, "Stopped")
         visit.wait_for_selector("#gv-stop[disabled]", state="attached")
         assert visit.is_enabled("#gv-ask") and visit.locator(RUNNING).count() == 0
-        assert "word3" in reply(visit, "b").inner_text()  # as far as it came
+        assert "word3" in reply(visit, "b").inner_text()  # the partial answer stays
     finally:
         library.words = 8
     ask(visit, "And again?")
@@ -135,7 +135,7 @@ def test_two_tabs_of_one_browser_do_not_disturb_each_other(browser, address, lib
     window.close()
 
 
-def test_results_that_the_server_has_no_more_are_said_to_be_gone(visit):
+def test_page_says_which_results_the_server_no_longer_has(visit):
     gone = "JSON.stringify({ shown: ['gone'] })"
     visit.evaluate(f"sessionStorage.setItem(history.state.gleanvid, {gone})")
     visit.reload()

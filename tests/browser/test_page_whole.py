@@ -1,4 +1,4 @@
-"""The page as a whole: local, open to everybody, and quiet on the server."""
+"""The page as a whole: loads nothing from elsewhere, is accessible, and loads quickly."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from tests.browser.steps import more, settle, tab
 from tools.bench_page import SEEN, first_screen
 
-# What is said of our parts: those we named and all within them. The page's frame, which holds
-# Gradio's own parts too, is none.
+# Elements that axe reports on: those with our names and their descendants. The page's frame, with
+# Gradio's own parts too, is not included.
 AXE = """async (only) => {
   const mixed = "#gv-columns, #gv-settings, #gv-top, #gv-asking, #gv-under, #gv-tabs, .gv-examples";
   const ours = `:is([class*="gv-"], [id^="gv-"]):not(${mixed})`;
@@ -52,7 +52,7 @@ def with_axe(page):
 
 
 def test_every_tab_is_local_and_accessible(visit):
-    """No request elsewhere, no error, nothing for axe to say of our parts."""
+    """No request to another server, no console error, no axe violation in our elements."""
     more(visit)
     tab(visit, "Compare")
     visit.click("#gv-compare-start")
@@ -75,7 +75,7 @@ def test_every_tab_is_local_and_accessible(visit):
 
 
 def test_every_tab_fits_a_phone(browser, address):
-    """Tuning comes last, no sideways scroll, each tab with its parts, nothing for axe."""
+    """Settings below the tabs, no horizontal scroll, no accessibility violation."""
     window = {"width": 390, "height": 844}
     page = browser.new_page(viewport=window, is_mobile=True, has_touch=True)
     page.goto(address)
@@ -95,7 +95,7 @@ def test_every_tab_fits_a_phone(browser, address):
     page.close()
 
 
-def test_a_row_that_scrolls_fades_where_more_of_it_is(browser, address):
+def test_scrolling_row_fades_at_its_hidden_end(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(address)
     page.wait_for_function(SEEN)
@@ -114,7 +114,7 @@ def test_a_row_that_scrolls_fades_where_more_of_it_is(browser, address):
     page.close()
 
 
-def test_nothing_lies_over_a_control_at_twice_the_size(browser, address):
+def test_no_control_is_covered_at_200_percent_zoom(browser, address):
     page = browser.new_page(viewport={"width": 700, "height": 450}, device_scale_factor=2)
     page.goto(address)
     page.wait_for_function(SEEN)
@@ -128,7 +128,7 @@ def test_nothing_lies_over_a_control_at_twice_the_size(browser, address):
     page.close()
 
 
-def test_the_first_screen_is_there_soon_and_asks_nothing_of_the_model(browser, address, library):
+def test_first_screen_loads_quickly_without_the_model(browser, address, library):
     before = (library.reads, library.encodes)
     page = browser.new_page()
     assert (

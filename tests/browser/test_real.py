@@ -1,4 +1,4 @@
-"""The page with the built-in model and an example clip, end to end, as a person first meets it."""
+"""The page with the built-in model and an example clip, end to end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.browser.steps import answered, notice, reply, says, tab, upload
 UNPLAYABLE = {
     "hevc.mkv": "libx265",
     "old.avi": "mpeg4",
-}  # file that no browser plays: encoder
+}  # encoder by name of a file that browsers cannot play
 FRAMES = 8
 
 
@@ -53,7 +53,7 @@ def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):
     assert page.errors == []
 
 
-def test_the_check_proves_the_model_on_the_clip_at_hand(page):
+def test_check_passes_on_the_open_clip(page):
     tab(page, "Check")
     page.get_by_role("checkbox", name="Skip timing").check()
     page.get_by_role("button", name="Check this model").click()
@@ -68,7 +68,7 @@ def test_the_check_proves_the_model_on_the_clip_at_hand(page):
 
 
 @pytest.mark.parametrize("name", UNPLAYABLE)
-def test_a_clip_that_the_browser_cannot_play_is_shown_all_the_same(page, tmp_path, name):
+def test_clip_that_browsers_cannot_play_is_still_shown(page, tmp_path, name):
     path = tmp_path / name
     if shutil.which("ffmpeg") is None:
         pytest.skip("needs ffmpeg")

@@ -1,4 +1,4 @@
-"""Scripts of the results by themselves: what they make of any comparison."""
+"""Scripts of the result table and figure, without the app."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.browser.alone import THEME
 
 @pytest.fixture(scope="module")
 def bare(window, address):
-    """A page of the server that is not the app's, with its styles: scripts are fetched there."""
+    """An empty page of the server with the app's styles, from which modules can be imported."""
     page = window.new_page()
     page.goto(f"{address}/healthz")
     page.add_style_tag(content=THEME + "".join(path.read_text("utf-8") for path in STYLES))
@@ -69,7 +69,7 @@ DOTS = """async ([module, asked, ratios]) => {
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_cost_against_quality_is_a_row_a_method_and_no_marks_overlap(bare, count):
+def test_cost_against_quality_has_a_row_per_method_without_overlaps(bare, count):
     module = f"/{modules.address('results/dots.js')}"
     found, worthless, alike = bare.evaluate(DOTS, [module, {"count": count}, [0.05, 0.1, 0.25]])
     named = "one question" if count == 1 else "4 questions"

@@ -1,4 +1,4 @@
-"""The viewer in one HTML file: opened from a disk, without a network, with text of strangers."""
+"""The viewer in one HTML file, opened from disk without a network; texts in it never run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def page(browser, case, tmp_path):
     context.close()
 
 
-def test_file_shows_frames_steps_through_units_and_runs_no_text(page, tmp_path):
+def test_file_shows_frames_and_units_and_never_runs_its_texts(page, tmp_path):
     assert page.evaluate(LIT) > 20
     before = page.locator(".gv-clock").inner_text()
     page.locator(".gv-scrub").press("End")

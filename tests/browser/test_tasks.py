@@ -1,4 +1,4 @@
-"""Twelve things that people come to do, as they do them, with the number of actions it takes.
+"""Twelve common tasks, each with the largest number of actions that it may take.
 
 On a desktop nothing is scrolled to; on a phone the settings stand below the picture.
 """
@@ -16,7 +16,7 @@ STILL = "() => [scrollX, scrollY].every((pixels) => pixels === 0)"
 
 
 class Hands:
-    """Counts what is done on a page, and how often a person has to scroll for it."""
+    """Performs actions on a page and counts them, and how often a person has to scroll."""
 
     def __init__(self, page) -> None:
         self.page, self.actions, self.scrolls = page, 0, 0
@@ -34,7 +34,7 @@ class Hands:
         target.click()
 
     def drag(self, target, share: float) -> None:
-        """A slider's handle to this share of its way."""
+        """Drag a slider's handle to this fraction of its range."""
         self._reach(target)
         box = target.bounding_box()
         middle = box["y"] + box["height"] / 2
@@ -44,7 +44,7 @@ class Hands:
         self.page.mouse.up()
 
     def choose(self, side: str, title: str) -> None:
-        """A method in the title of a side."""
+        """Choose a method in the menu above a side."""
         target = self.page.locator(f"[data-pick={side}] select")
         self._reach(target)
         target.select_option(label=title)
@@ -145,7 +145,7 @@ def own_video(hands, page, clips):
     page.wait_for_function("document.querySelector('.gv-video').readyState > 1")
 
 
-VISITS = {  # what is done one after the other on a page: task, actions, scrolls on a phone
+VISITS = {  # tasks done in order on one page: task, most actions, most scrolls on a phone
     "the clip": {
         "see the curves": (curves, 1, 0),
         "save both frames": (both_frames, 2, 1),
@@ -169,7 +169,7 @@ VISITS = {  # what is done one after the other on a page: task, actions, scrolls
 
 @pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
 def screen(request, browser, address):
-    """The example, asked about, in a window of this size."""
+    """The example with its answers, in a window of this size."""
     window = browser.new_context(viewport=request.param)
     page = opened(window, address)
     yield page

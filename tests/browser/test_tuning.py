@@ -1,4 +1,4 @@
-"""Settings as hands change them: folds only opened, pairs that push, values that go back."""
+"""Tuning: many quick moves, paired sliders, number boxes, values set back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUESTION = "What moves?"
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The compressor of every question that was asked and is over, in order."""
+    """The compressors of all finished questions, in order."""
     seen, original = [], asking.ask
 
     def watched(engine, session, request, *rest):
@@ -25,7 +25,7 @@ def asked(monkeypatch):
 
 
 def answered(page, asked):
-    """The method of a question that is asked now, once its answer is there."""
+    """Ask, wait for the answer and return its compressor."""
     before = len(asked)
     ask(page, QUESTION)
     until(page, lambda: len(asked) > before and page.locator("#gv-stop").is_disabled())
@@ -34,11 +34,11 @@ def answered(page, asked):
 
 def follow(page, address, query):
     page.goto(f"{address}/?clip=square.mp4&{query}")
-    # The masks of the link's settings may be there, and say so, before anyone reads of the link.
+    # The masks may be drawn, and announced, before the message about the link is read.
     page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
 
 
-def test_changed_and_changed_back_asks_the_very_same_method(page, asked):
+def test_setting_changed_back_asks_the_same_method(page, asked):
     first = answered(page, asked)
     for name in ("alpha min", "tau", "Retention"):
         slider(page, name).focus()
@@ -51,7 +51,7 @@ def test_changed_and_changed_back_asks_the_very_same_method(page, asked):
     assert answered(page, asked) == first
     slider(page, "tau").fill("12")
     method = page.get_by_role("combobox", name="Compressor", exact=True)
-    for other in ("VidCom2", "GleanVID"):  # Gradio draws the slider again, as it stands then
+    for other in ("VidCom2", "GleanVID"):  # Gradio redraws the slider with its current value
         method.click()
         page.get_by_role("option", name=other, exact=True).click()
     slider(page, "tau").locator(reset).click()
@@ -98,7 +98,7 @@ def test_the_pair_pushes_and_never_crosses(page):
     assert page.locator("p.gv-refused").inner_text() == ""
 
 
-def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(fresh, address, asked):
+def test_history_is_unlimited_until_its_switch_is_off_and_is_in_links(fresh, address, asked):
     page = fresh
     follow(page, address, "gleanvid.novelty_history=3&gleanvid.tau=2")
     named(page, "b", "GleanVID 10 % · tau 2 · novelty history 3")
@@ -113,8 +113,8 @@ def test_a_history_is_all_until_its_switch_is_off_and_a_link_brings_it_back(fres
     assert answered(page, asked).novelty_history is None
 
 
-def test_a_moved_slider_keeps_the_settings_that_nobody_sees(fresh, address):
-    """The page brings what may have moved, and has the others in mind; nobody opens the fold."""
+def test_moving_a_slider_keeps_hidden_settings(fresh, address):
+    """Settings under "More settings" keep their values although nobody opens it."""
     follow(fresh, address, "gleanvid.novelty_history=3")
     named(fresh, "b", "GleanVID 10 % · novelty history 3")
     assert fresh.get_by_label("Question", exact=True).input_value() == QUESTION  # the clip's own

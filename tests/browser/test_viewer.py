@@ -1,4 +1,4 @@
-"""The viewer in Chromium: what it shows is what the records say."""
+"""The viewer in Chromium shows the contents of the records."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PIXELS = """() => {
 }"""
 
 
-def test_views_differ_and_moving_about_asks_nothing_of_the_server(page):
+def test_views_differ_and_navigation_sends_no_request(page):
     choose(page, a=MERGED, b=PRUNED)
     page.focus(FRAME)
     before, seen = len(page.requested), {}
@@ -68,7 +68,7 @@ def test_every_view_leaves_the_frames_their_size_and_the_tools_one_line(page):
     assert len(sizes) == 1 and sizes.pop()[1] < 40
 
 
-def test_a_token_under_the_pointer_tells_what_its_record_says(page, case):
+def test_hovering_a_token_shows_the_values_of_its_record(page, case):
     record = case.runs[PRUNED].compression
     look_at(page, 2)
     for token in (2 * CELLS, 2 * CELLS + 50, int(record.keep[record.keep >= 2 * CELLS][0])):
@@ -111,7 +111,7 @@ def test_a_pinned_token_names_its_keepers_and_the_kept_tokens_like_it(page, case
     assert panel.is_hidden()
 
 
-def test_a_group_tells_its_members_and_where_its_merged_token_stands(page, case):
+def test_group_shows_its_members_and_the_place_of_its_merged_token(page, case):
     record = case.runs[MERGED].compression
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
     choose(page, a=MERGED)
@@ -128,7 +128,7 @@ def test_a_group_tells_its_members_and_where_its_merged_token_stands(page, case)
     assert re.search(rf"(Averaged|Merged) into the token at {place}{company}", card)
 
 
-def test_a_and_b_are_counted_as_their_masks_say(page, case):
+def test_view_ab_counts_tokens_as_the_masks_do(page, case):
     choose(page, a=PRUNED, b=OTHER)
     look_at(page, 1)
     one, two = (case.runs[n].compression.mask[CELLS : 2 * CELLS] for n in (PRUNED, OTHER))
@@ -178,7 +178,7 @@ CHANGED = """async (value) => {
 }"""
 
 
-def test_the_same_frames_in_another_file_leave_the_place_in_time(shared, case):
+def test_reloaded_frames_keep_the_current_unit(shared, case):
     shared.unroute_all()
     page = open_alone(shared, case.packed, case.packed)
     look_at(page, 0)
@@ -187,7 +187,7 @@ def test_the_same_frames_in_another_file_leave_the_place_in_time(shared, case):
     assert "unit 1 of 4" in caption(page)
 
 
-def test_a_scene_cut_is_marked_on_every_strip_where_it_is(shared, case):
+def test_scene_cut_is_marked_on_every_strip(shared, case):
     cut = 6  # the first frame of the last of four units
     marked = case.packed._replace(value=case.packed.value | {"cuts": [cut]})
     shared.unroute_all()

@@ -1,4 +1,4 @@
-"""Hands on the viewer: keyboard, touch, the rest of the page, odd clips, and how fast it draws."""
+"""Input to the viewer: keyboard, touch and events of the page; odd clips; drawing speed."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def test_everything_works_from_the_keyboard(page):
     press(" ")
     assert page.get_attribute(".gv-play", "aria-label") == "Play"
     choose(page, a=PRUNED, b=OTHER)
-    press("5")  # of the views on the page: Groups is hidden
+    press("5")  # fifth visible view, as Groups is hidden
     assert page.is_checked("input[value=original]")
     assert page.errors == []
 
 
-def test_the_rest_of_the_page_moves_the_viewer_and_hears_of_it_once(page):
+def test_page_events_move_the_viewer_which_reports_once(page):
     page.evaluate("heard.length = 0")
     look_at(page, 3)
     assert "unit 4 of 4" in caption(page)
@@ -84,7 +84,7 @@ def test_the_rest_of_the_page_moves_the_viewer_and_hears_of_it_once(page):
     assert page.evaluate("heard.at(-1)[1]") == {"a": "Random", "b": "PruneVid", "source": "viewer"}
 
 
-def test_new_settings_keep_the_place_and_a_lost_result_says_so(page, case):
+def test_new_settings_keep_the_current_unit_and_lost_results_are_announced(page, case):
     look_at(page, 3)
     page.check("input[value=original]", force=True)
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})
@@ -101,7 +101,7 @@ def test_new_settings_keep_the_place_and_a_lost_result_says_so(page, case):
     assert "appear here" in page.locator(".gv-blank").inner_text()
 
 
-def test_other_frames_of_the_clip_leave_the_moment(shared, case):
+def test_other_sampling_of_the_clip_keeps_the_time(shared, case):
     video = case.runs[0].video
     half = Video.from_frames(video.frames[::2], fps=2.0, name=video.name)
     record = Compression.pruned(torch.arange(9), (2, ROWS, COLUMNS))

@@ -1,4 +1,4 @@
-"""The viewer on a page of Gradio's: answers come without the masks, and Python hears of hands."""
+"""The viewer in Gradio: answers are sent without masks, and Python receives a person's choices."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_answers_stream_into_their_side_and_no_mask_is_sent_again(page):
     assert page.locator("[data-side=a] .gv-reply").inner_text() == "a red circle"
 
 
-def test_what_comes_late_of_settings_before_is_not_shown(page):
+def test_late_update_of_earlier_settings_is_not_shown(page):
     page.get_by_role("button", name="Third").click()
     page.wait_for_function(SHOWN, arg="the third")
     page.get_by_role("button", name="Second").click()
@@ -94,7 +94,7 @@ def test_what_comes_late_of_settings_before_is_not_shown(page):
     page.wait_for_function(SHOWN, arg="of no version")
 
 
-def test_python_hears_what_a_person_chose(page, heard):
+def test_python_receives_the_choices_of_a_person(page, heard):
     heard.clear()
     page.select_option("[data-pick=b] select", "1")
     page.get_by_role("button", name="Swap").click()

@@ -1,4 +1,4 @@
-"""What mattered, in the viewer: its view and strip, words to point at, how it is asked for."""
+"""The view "What mattered": heat map, strip, maps of single words, and measuring on demand."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def open_view(page) -> None:
     settle(page)
 
 
-def test_the_view_tells_what_each_side_keeps_and_dropped(page, case):
+def test_view_states_the_relevance_that_each_side_keeps(page, case):
     choose(page, a=PRUNED, b=OTHER)
     frame = page.locator("[data-side=b] .gv-frame").bounding_box()
     open_view(page)
@@ -81,7 +81,7 @@ def pixels(page) -> int:
     )
 
 
-def test_it_is_measured_on_demand_or_said_to_be_out_of_reach(shared, case):
+def test_relevance_is_measured_on_demand_or_refused_with_a_reason(shared, case):
     shared.unroute_all()
     page = open_alone(shared, pack(case.runs, 0, 1, case.tokens))
     open_view(page)

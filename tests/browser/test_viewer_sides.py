@@ -1,4 +1,4 @@
-"""Two sides in Chromium: answers and verdicts, the truth, the video, unlike grids, the fit."""
+"""The two sides: answers and verdicts, object outlines, the video, different grids, layout."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ def side(page, key: str):
     return page.locator(f"[data-side={key}] .gv-answered")
 
 
-def test_a_verdict_stands_beside_the_answer_where_the_truth_is_known(page):
+def test_answer_has_a_verdict_if_the_right_answer_is_known(page):
     choose(page, a=PRUNED, b=OTHER)
     right = answer("A red square.", "0", expected="a red square")
     answered(page, right, answer("a blue square", "3", expected="a red square"))
     assert "✓ right" in side(page, "a").inner_text()
     assert "✗ wrong" in side(page, "b").inner_text()
-    assert side(page, "b").locator("mark, del").count() == 0  # the verdict says enough
+    assert side(page, "b").locator("mark, del").count() == 0  # no word diff next to a verdict
     choose(page, a=OTHER, b=PRUNED)
     assert "✓ right" in side(page, "b").inner_text()
 
 
-def test_without_a_truth_words_that_differ_from_a_and_missing_ones_are_marked(page):
+def test_without_a_known_answer_words_that_differ_from_a_are_marked(page):
     choose(page, a=PRUNED, b=OTHER)
     answered(page, answer("A red square moves right.", "0"), answer("a blue square moves", "3"))
     assert side(page, "b").locator("mark").all_inner_texts() == ["blue"]
@@ -92,7 +92,7 @@ def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(windo
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_nothing_moves_from_before_an_answer_until_it_is_out_of_date(window, case, size):
+def test_layout_does_not_move_while_answers_come_and_go(window, case, size):
     page = window.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_alone(page, case.packed)
@@ -117,7 +117,7 @@ def test_nothing_moves_from_before_an_answer_until_it_is_out_of_date(window, cas
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_a_title_with_many_settings_is_seen_whole_and_moves_nothing(window, case, size):
+def test_long_title_is_visible_and_moves_nothing(window, case, size):
     page = window.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     label = "GleanVID 12 % · tau 2 · novelty history 3"
@@ -148,7 +148,7 @@ def test_a_title_with_many_settings_is_seen_whole_and_moves_nothing(window, case
     page.close()
 
 
-def test_pin_says_that_both_sides_are_the_same_and_is_not_told_twice(page):
+def test_pin_says_once_that_both_sides_are_the_same(page):
     choose(page, a=PRUNED, b=OTHER)
     for _ in range(2):
         page.get_by_role("button", name="Pin B as A").click(force=True)

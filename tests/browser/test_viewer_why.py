@@ -1,4 +1,4 @@
-"""Why: places of tokens, parts of a budget, all units at a glance, what a move changed."""
+"""Explanations in the viewer: ranks of tokens, parts of a budget, small frames, changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINE = ".gv-now"
 
 
 def pinned(page, token: int) -> str:
-    """Pin a token of A; return what the line says of it after its place."""
+    """Pin a token of A; return the text about it after its position."""
     look_at(page, token // CELLS)
     page.click("[data-side=a] .gv-frame", position=over(page, token))
     text = page.locator(LINE).inner_text()
@@ -41,7 +41,7 @@ def pinned(page, token: int) -> str:
     return text.split(". ", 1)[1].removesuffix(" Details")
 
 
-def test_a_pinned_token_says_its_place_and_the_score_at_the_border(page, case):
+def test_pinned_token_shows_its_rank_and_the_threshold_score(page, case):
     record = case.runs[PRUNED].compression
     joint = record.scores["joint"][2 * CELLS : 3 * CELLS]
     kept = record.mask[2 * CELLS : 3 * CELLS]
@@ -61,7 +61,7 @@ def test_a_pinned_token_says_its_place_and_the_score_at_the_border(page, case):
     assert re.match(r"Dropped: \d+\w\w, \w+ places short \(joint ", far)
 
 
-def test_a_token_without_a_place_by_score_claims_none(page, case):
+def test_token_not_explained_by_a_score_gets_no_rank(page, case):
     late = case.runs[LATE].by_layer[2]
     for method, record in ((OTHER, case.runs[OTHER].compression), (LATE, late)):
         choose(page, a=method)
@@ -71,7 +71,7 @@ def test_a_token_without_a_place_by_score_claims_none(page, case):
                 assert re.fullmatch(rf"{verb}\. .* gives no score\.", pinned(page, token))
 
 
-def test_a_merged_token_says_where_it_went_and_with_how_many(page, case):
+def test_merged_token_shows_its_row_and_group_size(page, case):
     record = case.runs[MERGED].compression
     choose(page, a=MERGED)
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
@@ -103,7 +103,7 @@ def test_the_line_of_a_pinned_token_is_in_view_without_scrolling(window, case, s
     page.close()
 
 
-def test_the_budget_of_the_unit_on_show_is_told_in_its_two_parts(page, case):
+def test_budget_of_the_current_unit_is_split_into_two_parts(page, case):
     record = case.runs[PRUNED].compression
     alpha, gini = (float(record.trace[name]) for name in ("alpha", "gini"))
     choose(page, a=PRUNED)
@@ -129,7 +129,7 @@ FILM = """() => {
 }"""
 
 
-def test_the_film_shows_every_unit_with_its_masks_and_leads_there(page):
+def test_filmstrip_shows_the_masks_of_every_unit_and_selects_it(page):
     choose(page, a=LATE, b=PRUNED)
     page.select_option("[data-pick=layer] select", "0")
     look_at(page, 0)
@@ -147,7 +147,7 @@ def test_the_film_shows_every_unit_with_its_masks_and_leads_there(page):
     assert page.errors == []
 
 
-def test_a_film_of_many_units_scrolls_to_the_one_on_show(shared):
+def test_long_filmstrip_scrolls_to_the_current_unit(shared):
     video = Video.from_frames(np.full((400, 24, 32, 3), 90, np.uint8))
     record = Compression.pruned(torch.arange(0, 2400, 5), (400, 2, 3))
     shared.unroute_all()
@@ -161,7 +161,7 @@ def test_a_film_of_many_units_scrolls_to_the_one_on_show(shared):
         assert left <= unit / 400 * whole <= left + seen
 
 
-def test_a_move_tells_which_tokens_came_and_went_and_marks_them_for_a_moment(shared, case):
+def test_moving_a_slider_marks_added_and_removed_tokens(shared, case):
     moved = GleanVID(tau=12, alpha_min=0.6).compress(case.tokens)
     run = made_up_run(case.runs[0].video, moved, "gleanvid", tau=12)
     before = case.runs[PRUNED].compression.mask
@@ -184,7 +184,7 @@ def test_a_move_tells_which_tokens_came_and_went_and_marks_them_for_a_moment(sha
     assert "Random" not in line.inner_text()
 
 
-def test_alike_paints_every_unit_by_its_likeness_to_the_pinned_token(page):
+def test_view_alike_shows_similarity_to_the_pinned_token(page):
     choose(page, a=PRUNED, b=OTHER)
     look_at(page, 2)
     assert page.locator("input[value=alike]").is_hidden()

@@ -1,4 +1,4 @@
-"""Markup in words from outside shows as words, wherever the page shows them."""
+"""HTML in texts from outside is displayed as plain text everywhere on the page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def visit(page):
     assert page.evaluate("window.caught") is None
 
 
-def test_of_the_model_and_of_ready_questions(visit, library):
+def test_markup_of_answers_and_suggested_questions_is_text(visit, library):
     assert visit.locator(".gv-chip").first.inner_text() == MARKUP
     assert visit.get_by_label("Question", exact=True).input_value() == MARKUP
     for side in "ab":
@@ -57,12 +57,12 @@ def test_of_the_model_and_of_ready_questions(visit, library):
     assert verdict.inner_text() == f"✗ wrong, expected: {MARKUP}"
     visit.locator(".gv-tried summary").click()
     assert library.word in visit.locator(".gv-tried td").nth(3).inner_text()
-    ask(visit, "Another?")  # B held against A, word by word
+    ask(visit, "Another?")  # B is compared with A word by word
     answered(visit)
     assert reply(visit, "b").inner_text().startswith(library.word)
 
 
-def test_of_the_model_and_of_errors_in_a_comparison(visit, library):
+def test_markup_of_answers_and_errors_in_compare_is_text(visit, library):
     tab(visit, "Compare")
     visit.click("#gv-compare-start")
     visit.wait_for_selector(".gv-table tr:nth-child(5).gv-done")
@@ -81,7 +81,7 @@ def test_of_the_model_and_of_errors_in_a_comparison(visit, library):
         library.failure = None
 
 
-def test_of_a_file_name(visit):
+def test_markup_of_a_file_name_is_text(visit):
     file = {"name": f"{MARKUP}.mp4", "mimeType": "video/mp4", "buffer": b"no video" * 50}
     visit.locator(".gv-examples input[type=file]").set_input_files(files=[file])
     notice(visit, "not a video that can be read")

@@ -1,4 +1,4 @@
-"""Four methods of one small clip in the viewer, and hands to move about in it."""
+"""Four methods of one small clip in the viewer, and functions to navigate in it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def shared_tab(window):
 
 @pytest.fixture(name="page")
 def fresh_page(shared, case):
-    """The case afresh."""
+    """Open the case on a new page."""
     shared.unroute_all()
     return open_alone(shared, case.packed)
 
@@ -85,7 +85,7 @@ def look_at(page, unit: int) -> None:
 
 
 def over(page, token: int) -> dict[str, float]:
-    """The middle of a token of the unit on show, from the corner of the frame."""
+    """The middle of a token of the current unit, relative to the frame's corner."""
     box = page.locator(FRAME).bounding_box()
     row, column = divmod(token % CELLS, COLUMNS)
     return {

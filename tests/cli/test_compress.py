@@ -42,7 +42,7 @@ def test_the_command_warns_of_units_with_nothing_new(clips, capsys):
     assert units and f"{units} of {of} units had nothing new to add" in told
 
 
-def test_a_bad_video_is_told_and_the_exit_code_is_not_zero(clips, capsys):
+def test_unreadable_video_is_reported_and_exits_nonzero(clips, capsys):
     (clips / "bad.mp4").write_bytes(b"")
     code, out = run(clips)
     told = capsys.readouterr()
@@ -61,9 +61,7 @@ def test_a_bad_video_is_told_and_the_exit_code_is_not_zero(clips, capsys):
         (("--num-frames", "0"), "num_frames=0 must be at least 1"),
     ],
 )
-def test_what_cannot_be_is_named_before_the_model_is_loaded(
-    clips, capsys, monkeypatch, options, told
-):
+def test_impossible_options_are_refused_before_loading(clips, capsys, monkeypatch, options, told):
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
     code, out = run(clips, *options)
     assert code == 2 and told in capsys.readouterr().err and not out.exists()

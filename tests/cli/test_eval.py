@@ -73,7 +73,7 @@ def test_ctrl_c_keeps_what_was_answered_and_writes_no_tables(model, tmp_path, ca
     assert {clip for clip, _, _ in model[0].asked} == {"clip 3", "clip 4"}
 
 
-def test_questions_that_fail_are_told_and_the_exit_code_is_not_zero(model, tmp_path, capsys):
+def test_failed_questions_are_reported_and_exit_nonzero(model, tmp_path, capsys):
     assert run(tmp_path, "--broken", "clip 2") == 1
     told = capsys.readouterr().err
     assert "4 of 20 questions failed, the first with VideoError: clip 2 has no video track" in told
@@ -97,7 +97,7 @@ def test_an_ablation_is_a_table_in_the_paper_s_shape(model, tmp_path):
 
 
 def test_a_table_of_the_paper_is_run_with_its_own_setups(model, tmp_path):
-    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2  # frames are given
+    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2  # it sets the frames
     given = ["eval", "--benchmark", "fake", "--preset", "qwen3-vl-8b-32", "--limit", "4"]
     assert main([*given, "--out", str(tmp_path)]) in (0, 1)  # fakes have no saliency
     found = json.loads((tmp_path / "results.json").read_text())["results"]
@@ -126,7 +126,7 @@ def test_the_fixed_token_budget_has_its_frames(model, tmp_path):
         (("--num-frames", "0"), "num_frames=0 must be at least 1"),
     ],
 )
-def test_what_cannot_be_is_named_before_the_model_is_loaded(
+def test_impossible_options_are_refused_before_loading(
     model, tmp_path, capsys, monkeypatch, options, told
 ):
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
@@ -135,9 +135,7 @@ def test_what_cannot_be_is_named_before_the_model_is_loaded(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_takes_nothing_is_named_before_the_model_is_loaded(
-    model, tmp_path, capsys, monkeypatch
-):
+def test_unwritable_folder_is_refused_before_loading(model, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file") == 2
@@ -162,7 +160,7 @@ def test_a_switch_is_true_or_false(tmp_path, capsys):
     assert "--blind: invalid true_or_false value: 'maybe'" in capsys.readouterr().err
 
 
-def test_an_unknown_benchmark_is_named_with_those_there_are(tmp_path, capsys):
+def test_unknown_benchmark_is_refused_with_the_known_ones(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
     assert stopped.value.code == 2
@@ -170,7 +168,7 @@ def test_an_unknown_benchmark_is_named_with_those_there_are(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])
-def test_clock(seconds, text):
+def test_clock_formats_hours_and_minutes(seconds, text):
     assert clock(seconds) == text
 
 

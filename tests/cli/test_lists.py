@@ -1,4 +1,4 @@
-"""Tables fit the terminal, and are Markdown everywhere else."""
+"""Tables fit the width of the terminal, and are Markdown when piped."""
 
 import os
 
@@ -14,7 +14,7 @@ WIDTHS = (80, 132)
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """Of this many columns."""
+    """Pretend to be a terminal with this many columns."""
 
     def make(width):
         size = os.terminal_size((width, 24))
@@ -38,7 +38,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_cell_is_lost(command, width, 
 
 
 @pytest.mark.parametrize("command", TABLES)
-def test_a_pipe_and_those_who_ask_get_markdown(command, terminal, capsys):
+def test_pipes_and_markdown_option_get_markdown(command, terminal, capsys):
     assert main([command]) == 0
     assert capsys.readouterr().out.strip() == TABLES[command]()
     terminal(80)

@@ -1,4 +1,4 @@
-"""``gleanvid lmms-eval``: what it hands on, and how it ends, with a stand-in for LMMs-Eval."""
+"""``gleanvid lmms-eval``: arguments passed on and exit codes, with a fake LMMs-Eval."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def run(tmp_path, monkeypatch):
         home.mkdir(parents=True, exist_ok=True)
         (home / "__init__.py").touch()
         (home / "__main__.py").write_text(PROGRAM.format(said=said))
-        # Kept bytecode is told from its source by size and second: this one changes faster.
+        # Python detects stale bytecode by size and second; this file changes faster than that.
         monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
         monkeypatch.syspath_prepend(home.parent)
         paths = [str(home.parent), os.environ.get("PYTHONPATH", "")]
@@ -39,7 +39,7 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-def test_what_is_given_is_handed_on_with_a_journal(run):
+def test_arguments_are_passed_on_with_a_journal(run):
     code, out = run({"results": {}}, "--model_args", "pretrained=a,retention_ratio=0.5", "-v")
     given = json.loads((out / "given.json").read_text())
     said = f"pretrained=a,retention_ratio=0.5,journal={out}"
@@ -47,7 +47,7 @@ def test_what_is_given_is_handed_on_with_a_journal(run):
     assert code == 0
 
 
-def test_a_journal_of_one_s_own_is_left_alone():
+def test_journal_argument_of_the_user_is_kept():
     given = ["--model_args=pretrained=a,journal=b", "--output_path", "c", "--tasks", "d"]
     arguments, folder = with_journal(given)
     assert arguments == ["--tasks", "d", "--model_args", "pretrained=a,journal=b", *given[1:3]]
@@ -58,11 +58,13 @@ def test_questions_that_failed_and_results_that_are_missing_show_in_the_exit_cod
     assert run({"throughput": {"avg_failed": 2.0}}, "--model_args", "pretrained=a")[0] == 1
     assert "questions failed and count as wrong" in capfd.readouterr().err
     assert run({"throughput": {"avg_failed": 0.0}}, "--model_args", "pretrained=a")[0] == 0
-    assert run(None, "--model_args", "pretrained=a")[0] == 1  # those of before do not count
+    assert (
+        run(None, "--model_args", "pretrained=a")[0] == 1
+    )  # results of the previous run do not count
     assert "ended without results" in capfd.readouterr().err
 
 
-def test_what_is_needed_is_said(run, monkeypatch, capsys):
+def test_missing_package_and_arguments_are_named(run, monkeypatch, capsys):
     assert run({})[0] == 2
     assert "needs --output_path DIR and --model_args" in capsys.readouterr().err
     monkeypatch.setattr("gleanvid.cli.lmms_eval.find_spec", lambda _: None)

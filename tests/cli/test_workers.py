@@ -25,7 +25,7 @@ def rows(folder):
 
 
 def table(folder):
-    """All columns of the results but those of time."""
+    """Return the results without the columns of times."""
     whole = json.loads((folder / "results.json").read_text("utf-8"))
     return [{n: v for n, v in line.items() if "second" not in n} for line in whole["results"]]
 
@@ -49,7 +49,7 @@ def test_two_workers_compress_as_one_process(tmp_path, ray_workers, capsys):
     for name in ("a.mp4.npz", "b.mp4.npz"):
         one, two = (np.load(tmp_path / place / name) for place in ("alone", "together"))
         assert set(one) == set(two)
-        for key in one:  # a worker has fewer threads, in which sums end in other last digits
+        for key in one:  # a worker has fewer threads, which changes the last digits of sums
             near = 1e-3 if key.startswith("score/") else 0
             np.testing.assert_allclose(two[key], one[key], rtol=near, atol=near, err_msg=key)
 

@@ -1,4 +1,4 @@
-"""A clip to ask about, and a folder of its own for what a page writes."""
+"""Fixtures: a clip, and a temporary folder for Gradio's cache."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def clip(tmp_path):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """Where Gradio keeps files."""
+    """Temporary folder for Gradio's files."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))

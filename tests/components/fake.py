@@ -1,4 +1,4 @@
-"""A backend without a model: tokens are pooled pixels, answers fixed words."""
+"""A backend without a model: tokens are pooled pixels, answers are fixed words."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def write_clip(path: Path) -> None:
 
 
 class FakeBackend(Backend):
-    """Counts what it is asked to do; ``pause_s`` slows every word of the answer down."""
+    """Backend that counts calls; ``pause_s``: seconds before every word of an answer."""
 
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
-        self.word = "word"  # the answer is made of it
-        self.words_of: dict[str, int] = {}  # by compressor, where not ``words``
+        self.word = "word"  # repeated to make the answer
+        self.words_of: dict[str, int] = {}  # number of words by compressor; default: ``words``
         self.reads = self.encodes = self.loads = 0
         self.encode_s = self.measure_s = 0.0
         self.measured, self.refusal = 0, ""
@@ -70,7 +70,7 @@ class FakeBackend(Backend):
         return replace(moving_square(num_frames), name=Path(path).name)
 
     def tokens(self, video: Video) -> VideoTokens:
-        """Those of a clip with nothing said about its size."""
+        """The tokens of a clip, without rectangles."""
         return self.encode(ClipKey(video, "builtin"), None, threading.Event()).tokens
 
     def remembered(self, clip, model):
@@ -108,7 +108,7 @@ class FakeBackend(Backend):
         return -0.5 / question.compressor.retention_ratio
 
     def relevance(self, clip, question, answer, model, stop):
-        """Bright tokens matter; for a word, those of its place in the answer."""
+        """Relevance by brightness; for a word, of tokens at its position in the answer."""
         self.measured += 1
         if stop.wait(self.measure_s):
             raise StoppedError

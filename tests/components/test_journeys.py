@@ -43,10 +43,7 @@ def page(tmp_path, monkeypatch):
 
 
 def passed(work):
-    """Files that run while ``work`` does: of panels and session all, of a lower room its door.
-
-    A door is a file that one of panels or session calls; what it calls itself is not counted.
-    """
+    """Files in which functions run during ``work``; of lower rooms only those called directly."""
     found = set()
 
     def enter(frame, event, _):

@@ -4,7 +4,7 @@ from gleanvid.compressors.base import Compressor
 
 
 class Chain(Compressor):
-    """The stages of ``pairs``: (layer, compressor), the first layer usually 0."""
+    """A compressor whose stages are ``pairs`` of (layer, compressor)."""
 
     paper = "none"
 

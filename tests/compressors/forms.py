@@ -1,4 +1,4 @@
-"""All forms of all methods, made-up videos, and what a sound record is.
+"""All variants ("forms") of all methods, synthetic videos, and checks of a sound record.
 
 ``test_contract.py`` and ``test_contract_inside.py`` hold every form to the invariants.
 """
@@ -73,7 +73,7 @@ AHEAD = {
     "flashvid, v2": Form(FlashVID, {"version": "v2", "min_segments": 8}, **_TREES),
     "flashvid, true mean": Form(FlashVID, {"true_mean": True}, **_MEANS),
     "flashvid, distinct": Form(FlashVID, _DISTINCT),
-    # a centre may weigh more in another anchor's row
+    # own_row=False: the largest weight of a centre may be in another anchor's row
     "fastvid, llava_onevision": Form(FastVID, {"variant": "llava_onevision"}, own_row=False),
     "fastvid, llava_video": Form(FastVID, {"variant": "llava_video"}, own_row=False),
     "fastvid, qwen2_5_vl": Form(FastVID, {"variant": "qwen2_5_vl"}, own_row=False),
@@ -118,7 +118,7 @@ VIDEOS = [(grid, torch.float32) for grid in GRIDS] + [
 
 @dataclass(frozen=True)
 class Case:
-    """One video and the share to keep of it."""
+    """A video and a retention ratio."""
 
     ratio: float
     grid: tuple[int, int, int]
@@ -130,7 +130,7 @@ CASES = [Case(ratio, *video) for ratio, video in product(RATIOS, VIDEOS)]
 
 
 def noise(grid, width=24, seed=0):
-    """White noise without a picture in it, with signals."""
+    """White-noise tokens with all signals."""
     generator = torch.Generator().manual_seed(seed)
     count = grid[0] * grid[1] * grid[2]
     features = torch.randn(count, width, generator=generator)
@@ -196,7 +196,7 @@ def below_floor(compressor, grid):
 
 
 def assert_sound(record, form):
-    """Rows ascend, groups name rows, weights sum to what the method says."""
+    """Check that rows ascend, groups are valid and weights sum as the form declares."""
     keep, group, count = record.keep, record.group, record.num_kept
     assert torch.equal(keep, keep.sort().values)
     assert keep.min() >= 0 and keep.max() < record.num_tokens

@@ -12,7 +12,7 @@ from gleanvid.compressors.random import Random
 from gleanvid.compressors.uniform import Uniform
 from tests.compressors.forms import noise
 
-GRIDS = [  # of the built-in model and of the registry's families at their usual sizes
+GRIDS = [  # token grids of the built-in model and of the registry's families
     *((16, 10, 10), (32, 14, 14), (64, 13, 13), (32, 16, 16), (16, 12, 20), (16, 20, 12)),
     *((16, 24, 42), (32, 18, 32), (16, 9, 16), (8, 8, 8), (10, 7, 13), (1, 14, 14)),
 ]
@@ -35,7 +35,7 @@ def spread(counts):
 def favours_nothing(mask):
     over_clip = [mask.sum(dims) for dims in ((1, 2), (0, 2), (0, 1))]
     assert max(map(spread, over_clip)) <= 1
-    assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2  # of every unit
+    assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2  # within every unit
 
 
 @pytest.mark.slow
@@ -88,14 +88,14 @@ def test_a_random_choice_is_another_for_every_clip_and_seed(method):
     assert method.is_random and not Ablation().is_random
 
 
-def test_clips_share_no_more_tokens_than_chance_has_it():
+def test_random_choices_of_two_clips_overlap_by_chance_only():
     masks = torch.stack([Random(0.2).compress(noise((6, 5, 5), seed=n)).mask for n in range(60)])
     shared = (masks.float() @ masks.float().T).fill_diagonal_(0).sum() / (60 * 59)
     assert 0.9 < float(shared) / (0.2 * 0.2 * 150) < 1.1
 
 
 def unchanged(alter):
-    """The share of 500 clips whose random choice stays what it was when features are altered."""
+    """Return the fraction of 500 clips whose random choice survives a change of the features."""
     same = 0
     for seed in range(500):
         tokens = noise((4, 4, 4), seed=seed)
@@ -104,7 +104,7 @@ def unchanged(alter):
     return same / 500
 
 
-def test_rounding_leaves_a_random_choice_as_it_is():
+def test_rounding_does_not_change_a_random_choice():
     noise = torch.Generator().manual_seed(0)
     assert unchanged(lambda x: x * (1 + 1e-6 * torch.randn(x.shape, generator=noise))) >= 0.998
     assert unchanged(lambda x: x.half()) >= 0.97

@@ -11,7 +11,7 @@ def test_every_method_has_a_title_of_its_own():
     assert len(titles) == len(COMPRESSORS)
 
 
-def test_a_name_from_elsewhere_stands_for_itself():
+def test_title_of_an_unknown_name_is_the_name():
     assert title_of("mine") == "mine"
 
 
@@ -29,6 +29,6 @@ def test_settings_make_their_compressor_again(method):
         ({"name": "gleanvid", "tau": 0.0}, "tau=0.0 must be in"),
     ],
 )
-def test_what_describes_no_compressor_is_named(settings, named):
+def test_invalid_descriptions_are_refused_by_name(settings, named):
     with pytest.raises(ValueError, match=named):
         from_settings(settings)

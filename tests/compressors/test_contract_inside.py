@@ -36,7 +36,7 @@ passed = cache(passage)
 
 
 def beyond(label, case, num_layers):
-    """Whether what the layers see before the first cut, or must after it, is too much already."""
+    """Whether the layers before the first cut, or the minimum after it, exceed the budget."""
     units, rows, columns = case.grid
     total, wanted = units * rows * columns, case.ratio * num_layers
     if total == 1:
@@ -59,7 +59,7 @@ def beyond(label, case, num_layers):
 
 
 def within_reach(label):
-    """(case, layers, what came out) of all that ``label`` does not refuse."""
+    """Yield (case, layers, outcome) for all cases that the form ``label`` accepts."""
     for case, depth in PASSAGES:
         if not beyond(label, case, depth):
             with named((case, depth)):
@@ -112,7 +112,7 @@ def test_stages_take_half_precision_and_decide_the_same_twice(label, dtype):
 
 
 @every_form
-def test_a_still_video_inside_the_model(label):
+def test_stages_accept_a_still_video(label):
     result = passage(label, Case(0.25, (8, 4, 5), still=True))
     assert result.average == pytest.approx(0.25, abs=3 / 160)
 

@@ -76,9 +76,9 @@ def test_the_loop_over_units_reads_nothing_back_from_the_device():
         tokens.features = features.flatten(0, 1)
         parts = [torch.empty(shape) for shape in ((48,), (1, 48), (5, 16, 1), (5, 16))]
         clip = DebiasedClip(features, *parts, scale=1.0)
-        budgets = [9, 0, 16, 16, 12]  # more than the width: the basis drops what it rejected
+        budgets = [9, 0, 16, 16, 12]  # more tokens than the width: the basis drops rejected rows
         keep, scores, trace = GleanVID()._select(tokens, clip, references, budgets)
         with pytest.raises(DataDependentOutputException):
-            bool(features.sum() > 0)  # the detector detects
+            bool(features.sum() > 0)  # sanity check: reading a value raises
     assert keep.shape == (53,) and scores["joint"].shape == (80,)
     assert trace["basis_rank"].shape == trace["saturated"].shape == (5,)

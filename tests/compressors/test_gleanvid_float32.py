@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 Grid = tuple[int, int, int]
 
 SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # B / D
-RANKS = [0.25, 1.0]  # of the clip, over its width
+RANKS = [0.25, 1.0]  # rank of the clip relative to its width
 SCENE = 3  # units
 
 

@@ -1,4 +1,4 @@
-"""The choice of tokens does not hang on the last bits, on clips that repeat themselves exactly."""
+"""On clips with exact repeats, the choice of tokens does not depend on rounding."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def test_noise_in_the_last_bits_changes_nothing(features):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", TWINS, ids=called)
 def test_the_number_of_threads_changes_nothing(case, monkeypatch):
-    """Of clips with tokens that are the same to the bit, where the last bits decide most."""
+    """On clips with bit-identical tokens, where rounding matters most."""
     features = moving_clip(*case).features
-    monkeypatch.setattr(threads, "_SMALL", 0)  # else clips as small as these have one anyway
+    monkeypatch.setattr(threads, "_SMALL", 0)  # by default, such small clips use one thread
     before, found = torch.get_num_threads(), []
     try:
         for count in (1, 2):

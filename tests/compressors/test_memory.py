@@ -18,7 +18,7 @@ from tests.compressors.forms import AHEAD, noise
 
 
 class PeakBytes(TorchDispatchMode):
-    """Most bytes at once in tensors made while open."""
+    """Context that measures the peak bytes of tensors created within it."""
 
     def __init__(self, given: torch.Tensor) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ def peak_over_features(grid, width, **settings) -> float:
 
 @pytest.fixture
 def no_fixed_part(monkeypatch):
-    """Without what short clips take for the sake of speed."""
+    """Disable the larger buffers that make short clips fast."""
     monkeypatch.setattr(novelty, "_SYSTEMS", 1)
 
 

@@ -1,4 +1,4 @@
-"""A model that answers by what it was left to see, and a benchmark about made-up clips."""
+"""A fake model whose accuracy grows with its tokens, and a benchmark of synthetic clips."""
 
 import hashlib
 import threading
@@ -68,7 +68,7 @@ class FakeBenchmark(Benchmark):
 
 
 class FakeModel:
-    """Right with a chance that grows with the number of tokens it is left with."""
+    """Answers right with a probability that grows with the number of kept tokens."""
 
     name = "fake"
     device = torch.device("cpu")

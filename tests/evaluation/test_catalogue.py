@@ -1,4 +1,4 @@
-"""The table to choose a method by: what it says follows from the methods, and is so."""
+"""The table of methods agrees with the methods' behaviour."""
 
 import json
 

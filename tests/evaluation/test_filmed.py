@@ -1,4 +1,4 @@
-"""Filmed clips: a file is taken by its hash alone; and the table says what it compared."""
+"""Filmed clips: files are verified by hash, and the results table names what it compares."""
 
 import hashlib
 import math
@@ -63,7 +63,7 @@ def test_methods_that_need_a_signal_or_the_model_are_left_out():
     assert not {"visionzip", "fastv", "cdpruner", "full"} & {*found}
 
 
-def test_a_clear_difference_is_told_and_equal_methods_are_not():
+def test_table_names_clear_differences_only():
     rows = [
         {"clip": f"c{clip}", "method": method, "ratio": ratio}
         | dict.fromkeys(COLUMNS, value + clip / 100)

@@ -1,4 +1,4 @@
-"""One way to write a table: columns line up, and a cell cannot break its row."""
+"""Markdown tables: columns are aligned, and a cell cannot break its row."""
 
 from gleanvid.evaluation.markdown import markdown_table
 

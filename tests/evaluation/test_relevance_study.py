@@ -1,4 +1,4 @@
-"""The measures of the relevance study, by hand."""
+"""Measures of the relevance study, compared with values computed by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The made-up clips of known best selection: the yardstick against plain projection."""
+"""Synthetic clips with a known best selection: fast greedy selection against plain projection."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ from tools.synthetic_worlds import (
 
 
 def greedy_by_projection(rows, count):
-    """The same choice, every candidate's span projected out anew."""
+    """Greedy selection that projects every candidate anew."""
     chosen = []
     for _ in range(count):
         missed = []
@@ -29,12 +29,12 @@ def greedy_by_projection(rows, count):
     return chosen
 
 
-def test_the_yardstick_is_greedy_column_subset_selection():
+def test_reference_is_greedy_column_subset_selection():
     rows = torch.randn(14, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     assert greedy_order(rows, 6).tolist() == greedy_by_projection(rows, 6)
 
 
-def test_the_yardstick_goes_on_where_everything_is_explained():
+def test_reference_continues_once_everything_is_explained():
     order = greedy_order(torch.eye(3).repeat(2, 1), 5).tolist()
     assert sorted(row % 3 for row in order[:3]) == [0, 1, 2]
     assert len(set(order)) == 5

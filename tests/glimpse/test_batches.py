@@ -1,4 +1,4 @@
-"""Training sees exactly what inference sees."""
+"""Training batches equal the inputs at inference."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,9 @@ def tokenizer():
 def learner(tokenizer):
     torch.manual_seed(1)
     model = build_model(tokenizer)
-    for weight in model.parameters():  # the default draw is so flat that errors would hide
+    for (
+        weight
+    ) in model.parameters():  # default weights give such flat logits that errors would hide
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=0.05)
     return Learner(model, tokenizer)
@@ -38,7 +40,7 @@ def clip():
 
 
 def inference_inputs(clip, question, tokenizer):
-    """What the processor makes of the same clip and one question, answer appended."""
+    """The processor's inputs for the same clip and one question with its answer."""
     processor = build_processor(tokenizer)
     content = [{"type": "video"}, {"type": "text", "text": question.text}]
     prompt = processor.apply_chat_template(
@@ -91,7 +93,7 @@ def test_a_packed_question_is_scored_as_the_untouched_model_scores_it(clip, toke
             offset += length
 
 
-def test_the_loss_sees_answers_alone(clip, tokenizer):
+def test_loss_covers_answers_only(clip, tokenizer):
     batch = pack([clip], tokenizer)
     answers = batch.labels[0][batch.labels[0] != IGNORED]
     assert tokenizer.decode(answers) == "".join(f" {q.answer}<|im_end|>" for q in clip.questions)

@@ -1,4 +1,4 @@
-"""The shipped weights: what they are, what they weigh, and that they really see."""
+"""The shipped weights: architecture, size, and accuracy with and without the video."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def adapter():
 
 
 def verdicts(adapter, video, questions):
-    """Whether the likeliest of the four options is the right one, for every question."""
+    """Whether the most likely option is the right one, for every question."""
     yield from chosen(adapter.conversation(adapter.encode(video), None), questions)
 
 
@@ -77,7 +77,7 @@ def test_it_answers_held_out_questions_far_above_chance(adapter):
 
 
 def test_without_the_video_it_is_at_chance(adapter):
-    """The right questions about a grey clip: what the questions alone give away."""
+    """Accuracy on grey frames is at chance: questions alone give nothing away."""
     grey = make_video(0, "validation", 0, SETTINGS)
     grey.frames[:] = 128
     conversation = adapter.conversation(adapter.encode(grey), None)
@@ -86,7 +86,7 @@ def test_without_the_video_it_is_at_chance(adapter):
     assert abs(np.mean(rights) - CHANCE) < 4 * np.sqrt(CHANCE * (1 - CHANCE) / len(rights))
 
 
-def test_it_answers_from_compressed_files_and_in_words(adapter, tmp_path):
+def test_it_answers_open_ended_questions_about_mp4_files(adapter, tmp_path):
     rights, words = [], []
     for index in range(600, 602):
         write_clip(0, "validation", index, SETTINGS, tmp_path / "clip.mp4")

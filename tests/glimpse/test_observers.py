@@ -1,4 +1,4 @@
-"""Observers that see one frame, or all out of order; and the figures of theirs that are kept."""
+"""Observers that see a single frame or shuffled frames, and their stored baselines."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,14 @@ def found():
     return {one.family: one for one in learnt}
 
 
-def test_one_frame_tells_a_colour_but_not_how_many_there_are_in_all(found):
+def test_single_frame_shows_a_colour_but_not_the_total_count(found):
     assert found["colour"].still > 0.9
     assert found["total"].still < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24)
-    assert found["total"].shuffled > 0.9  # what needs no order is known without
+    assert found["total"].shuffled > 0.9  # this family does not need frame order
     assert all(one.blind < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24) for one in found.values())
 
 
-def test_a_glance_shows_nothing_of_what_is_not_there():
+def test_glance_of_an_empty_unit_shows_nothing():
     scenes = (sample_scene(0, "train", index, SETTINGS) for index in range(400))
     scene, index = next((s, k) for k, s in enumerate(scenes) if s.theme == "sequence")
     asked = questions(scene, stream(0, "train", index, purpose=1, version=2))
@@ -41,7 +41,7 @@ def test_a_glance_shows_nothing_of_what_is_not_there():
         assert len(rows) == 2
 
 
-def test_the_kept_figures_cover_every_family_and_half_of_them_need_time():
+def test_stored_baselines_cover_every_family_and_half_are_temporal():
     facts, kept = read()
     assert [one.family for one in kept] == list(FAMILIES2) and facts["num_frames"] == 32
     assert 2 * sum(one.temporal for one in kept) >= len(kept)

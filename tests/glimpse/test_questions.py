@@ -1,4 +1,4 @@
-"""Questions: right by construction, even over their answers, and blind to a text-only guesser."""
+"""Questions: one right option, balanced answers, at chance for a text-only guesser."""
 
 from collections import Counter, defaultdict
 
@@ -82,7 +82,7 @@ def test_a_reader_without_the_video_is_at_chance(family, train, test):
     assert abs(np.mean(rights) - 0.25) < 4 * spread, (np.mean(rights), len(rights))
 
 
-def test_evidence_lies_within_the_life_of_what_is_asked_about(train):
+def test_evidence_lies_within_the_lifetime_of_its_thing(train):
     for scene, question in train[:4000]:
         assert question.evidence
         for part in question.evidence:

@@ -1,4 +1,4 @@
-"""Version 2 of the world: every story tells what its questions ask, under a camera that moves."""
+"""Version 2 of the world: stories match their questions, under a moving camera."""
 
 from collections import Counter, defaultdict
 from functools import cache
@@ -20,7 +20,7 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, stream
 SETTINGS = ClipSettings(version=2)
 
 
-@cache  # not made by a process that runs none of these tests
+@cache  # computed only in processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index, SETTINGS) for index in range(500)]
 
@@ -48,7 +48,7 @@ def thing_named(scene, named):
     return next((thing for thing in scene.things if name(thing) == named), None)
 
 
-def test_all_stories_are_told_and_all_families_asked():
+def test_all_stories_and_question_families_occur():
     assert {scene.theme for scene in all_scenes()} >= set(STORIES)
     assert {question.family for _, question in all_asked()} == set(FAMILIES2)
     for _, question in all_asked():
@@ -56,7 +56,7 @@ def test_all_stories_are_told_and_all_families_asked():
         assert normalise(question.answer) == question.answer and question.evidence
 
 
-def test_the_world_moves_before_its_things():
+def test_ground_and_things_move_with_the_camera():
     shots = [shot for scene in all_scenes() for shot in scene.shots]
     assert all(shot.carries for shot in shots)
     for seen in (
@@ -70,7 +70,7 @@ def test_the_world_moves_before_its_things():
     assert any(hidden(scene, t, 0.5) for scene in all_scenes() if scene.posts for t in scene.things)
 
 
-def test_a_post_hides_no_thing_whose_comings_and_goings_count():
+def test_post_never_hides_a_thing_whose_appearance_is_asked_about():
     for scene in all_scenes():
         for thing in scene.things if scene.posts else ():
             if thing.spans != ALWAYS:
@@ -182,7 +182,7 @@ def test_wording_and_options_give_nothing_away(family):
         assert set(map(tuple, words.values())) == {(6,)}
 
 
-def test_clips_of_128_frames_and_short_ones():
+def test_long_and_short_clips_can_be_sampled():
     for frames in (2, 8, 16, 128):
         settings = ClipSettings(96, 96, frames, version=2)
         for index in range(20):

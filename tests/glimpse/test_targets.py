@@ -1,4 +1,4 @@
-"""What a token is told is what the scene says."""
+"""Training targets of tokens agree with the scene."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_target_place_is_the_centre_of_the_object():
             assert (own[:, 3:] == expected).all()
 
 
-def test_what_flashes_appears_and_has_just_gone_where_it_was():
+def test_flashing_thing_appears_and_has_just_gone():
     for scene, seen, happened in scenes("flash"):
         thing = scene.things[0]
         unit = round(thing.appears * SETTINGS.num_units)
@@ -94,7 +94,7 @@ def test_what_blinks_counts_its_spans():
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_after_a_cut_the_changed_thing_says_what_changed(what):
+def test_targets_after_a_cut_name_the_change(what):
     scene, _, happened = next(
         found
         for found in (told(i) for i in range(300) if theme_of(i) == "cut")
@@ -105,7 +105,7 @@ def test_after_a_cut_the_changed_thing_says_what_changed(what):
     assert set(np.unique(happened[cut:, ..., CHANGE])) == {0, CHANGES.index(what) + 1}
 
 
-def test_evidence_is_the_benchmark_s_save_for_what_shows_in_one_frame_alone():
+def test_evidence_equals_the_benchmark_s_except_for_single_frames():
     grid, told_tokens, true_tokens = (SETTINGS.num_units, 6, 8), 0, 0
     for index in range(8):
         _, shares = render(sample_scene(0, "train", index, SETTINGS))

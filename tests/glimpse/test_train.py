@@ -1,4 +1,4 @@
-"""A run of the trainer: resumed, refused, begun from a model, and its rate."""
+"""Training runs: resuming, refusals, starting from a model, learning rate."""
 
 import shutil
 from functools import cache
@@ -27,9 +27,9 @@ def small_curriculum(monkeypatch):
     monkeypatch.setattr("gleanvid.glimpse.training.curriculum.PHASES", (early, late))
 
 
-def test_a_run_resumes_where_it_was_and_ends_as_if_it_had_never_stopped(tmp_path, monkeypatch):
+def test_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
-    settings = TrainSettings(token_budget=72, bfloat16=False)  # which some processors emulate
+    settings = TrainSettings(token_budget=72, bfloat16=False)  # some CPUs emulate bfloat16
     pace = Pace(steps=4, workers=0, validate_every=10, save_every=2)
     folder = tmp_path / "whole"
     whole = Trainer(settings, pace, folder)
@@ -89,7 +89,7 @@ def test_a_run_can_begin_with_the_weights_of_a_model(tmp_path):
     assert begun.rate() < begun.settings.learning_rate / 50  # it warms up like any other
 
 
-def test_between_looks_the_vision_tower_stays_as_it_is(tmp_path, monkeypatch):
+def test_vision_tower_is_trained_only_every_look_every_steps(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
     trainer = Trainer(TrainSettings(token_budget=72, look_every=3), Pace(steps=4), tmp_path)
     trainer.step, stayed = 1, []
@@ -98,4 +98,4 @@ def test_between_looks_the_vision_tower_stays_as_it_is(tmp_path, monkeypatch):
         trainer.advance(batch)
         after = trainer.learner.model.model.visual.state_dict()
         stayed.append(all(torch.equal(before[name], after[name]) for name in before))
-    assert stayed == [False, True, False]  # nothing asked yet; between looks; a look
+    assert stayed == [False, True, False]  # token loss only; between looks; a look

@@ -1,4 +1,4 @@
-"""The world: deterministic, splits apart, everything inside the picture and on time."""
+"""The world: deterministic, disjoint splits, things inside the frame and on time."""
 
 import hashlib
 import itertools
@@ -20,7 +20,7 @@ from gleanvid.glimpse.world.world import (
 )
 
 
-@cache  # not made by a process that runs none of these tests
+@cache  # computed only in processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index) for index in range(300)]
 
@@ -29,7 +29,7 @@ def all_things():
     return [(scene, thing) for scene in all_scenes() for thing in scene.things]
 
 
-SEED_1 = {  # by version: digests of 120 scenes and of their questions, mean grey levels of 4 clips
+SEED_1 = {  # version -> digests of 120 scenes and their questions, mean grey levels of 4 clips
     1: ("ae1ce5bd33b87e52", "d2687488f6943862", [88.778, 175.46, 113.675, 75.648]),
     2: ("11828af5a64005f8", "01131b38634d0fbd", [41.21, 71.131, 146.918, 150.285]),
 }
@@ -76,14 +76,14 @@ def test_splits_seeds_purposes_and_versions_share_no_stream():
     assert len(set(draws.values())) == len(draws)
 
 
-def test_no_two_things_of_a_scene_share_a_name_but_those_a_cut_relates():
+def test_names_in_a_scene_are_unique_except_across_a_cut():
     for scene in all_scenes():
         others = [thing for k, thing in enumerate(scene.things) if k or scene.change is None]
         assert len({thing.shape for thing in others}) == len(others)
         assert len({thing.colour for thing in others}) == len(others)
 
 
-def test_a_cut_changes_exactly_what_it_says():
+def test_cut_changes_only_the_named_property():
     for scene in all_scenes():
         if scene.change is None:
             continue
@@ -94,7 +94,7 @@ def test_a_cut_changes_exactly_what_it_says():
         assert before.ends == after.appears == scene.shots[1].start
 
 
-def test_coverage_is_what_render_reports_and_boxes_hold_it():
+def test_coverage_equals_that_of_render_and_lies_in_the_boxes():
     for index in (0, 7):
         scene = all_scenes()[index]
         frames, shares = render(scene)

@@ -30,7 +30,7 @@ def test_every_number_is_that_of_its_function():
     assert found.basis_rank.tolist() == metrics.basis_rank(features, kept).tolist()
 
 
-def test_kept_with_a_run_and_saved_along_with_it(tmp_path):
+def test_diagnostics_are_stored_and_saved_with_the_run(tmp_path):
     features, kept = clip()
     run = a_run(kept)
     assert metrics.diagnostics_of(run) is None
@@ -73,6 +73,6 @@ def test_random_keeping_has_more_directions_and_misses_less_with_every_token():
     assert errors[2] == 0
 
 
-def test_where_random_keeping_misses_nothing_no_share_of_it_is_told():
+def test_coverage_ratio_is_nan_if_random_selection_loses_nothing():
     features, kept = clip(width=2)
     assert math.isnan(metrics.diagnose(features, kept).coverage_vs_random)

@@ -1,4 +1,4 @@
-"""What a classifier says of kept rows, on tokens whose classes are known."""
+"""Classifier agreement of kept rows, on tokens of known classes."""
 
 import math
 

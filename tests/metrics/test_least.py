@@ -1,4 +1,4 @@
-"""The least ratio that keeps an answer: found within the passes, honest where it is no break."""
+"""Search for the least ratio: found within the passes; answers that come back are reported."""
 
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ from gleanvid.metrics.least import Least
 
 
 def searched(is_kept, num_tokens=1600, floor=0, **settings):
-    """The search of a model whose answer hangs on the count of tokens alone."""
+    """Run the search on a fake model whose answer depends only on the number of tokens."""
     found = Least("M", "A red star.", num_tokens, **settings)
     while (ratio := found.next_ratio) is not None:
         tokens = int(ratio * num_tokens + 1e-9)
@@ -33,7 +33,7 @@ def test_with_enough_answers_the_break_is_between_neighbours(least):
     assert len({one.tokens for one in found.tries}) == len(found.tries) <= 8
 
 
-def test_an_answer_that_comes_back_is_told_and_does_not_move_the_break():
+def test_answer_that_comes_back_is_reported_and_does_not_move_the_break():
     found = searched(lambda tokens: tokens >= 300 or tokens < 60)
     assert 300 <= found.above.tokens < 330
     assert {one.tokens for one in found.came_back} == {51}
@@ -41,7 +41,7 @@ def test_an_answer_that_comes_back_is_told_and_does_not_move_the_break():
     assert found.summary()["came_back"] == [one.ratio for one in found.came_back]
 
 
-def test_a_floor_is_told_from_a_lost_answer():
+def test_refused_ratio_is_distinguished_from_a_lost_answer():
     found = searched(lambda tokens: True, floor=400)
     assert found.below.run is None and 400 <= found.above.tokens < 440
     assert "refuses less: no." in str(found)

@@ -1,4 +1,4 @@
-"""Guessing dropped tokens: near perfect where they repeat kept ones, no use on noise."""
+"""Predicting dropped tokens: nearly exact for repeats of kept ones, useless on noise."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a record says of units that had nothing new to add."""
+"""Saturated units as reported by records."""
 
 import json
 
@@ -22,19 +22,19 @@ def test_a_still_clip_has_nothing_new_once_a_unit_was_kept_whole():
     assert str(found).startswith(f"{found.units} of 4 units had nothing new to add")
 
 
-def test_nothing_is_said_where_every_unit_adds_something():
+def test_unsaturated_clip_has_no_remark():
     clip = VideoTokens(torch.randn(48, 64, generator=torch.Generator().manual_seed(0)), (4, 3, 4))
     assert saturation(GleanVID(0.25).compress(clip)) == Saturation(0, 4)
     assert not str(Saturation(0, 4))
 
 
 @pytest.mark.parametrize("name", ["uniform", "vidcom2", "full"])
-def test_methods_without_complements_tell_nothing(name):
+def test_methods_without_complements_report_nothing(name):
     assert saturation(COMPRESSORS[name]().compress(still())) is None
 
 
 @pytest.mark.parametrize("selection", ["lrs", "scs", "vcast", "random"])
-def test_variants_that_score_otherwise_tell_nothing(selection):
+def test_variants_with_other_scores_report_nothing(selection):
     assert saturation(Ablation(0.5, selection=selection).compress(still())) is None
 
 

@@ -19,7 +19,7 @@ from tests.metrics.cases import axes, clip, record, rotation
 
 
 def by_lstsq(features, kept):
-    """Shares outside the span of earlier units and of all earlier rows, one row at a time."""
+    """Reference: energy fractions outside earlier units and earlier rows, by least squares."""
     rows = features.double()[kept.keep]
     unit = kept.keep // (kept.grid[1] * kept.grid[2])
     across, fresh = [], []
@@ -110,7 +110,7 @@ def test_rounding_noise_is_no_new_evidence():
     assert basis_rank(features, record(list(range(10)), (2, 1, 5))).tolist() == [5, 5]
 
 
-def test_grows_as_gleanvid_itself_reports():
+def test_basis_rank_equals_gleanvid_s_own_report():
     generator = torch.Generator().manual_seed(4)
     tokens = VideoTokens(torch.randn(8 * 20, 64, generator=generator), (8, 4, 5))
     kept = COMPRESSORS["gleanvid"](0.2).compress(tokens)
@@ -126,14 +126,14 @@ def test_merged_rows_are_measured_as_the_model_receives_them():
     assert residual_energy(features, merged) == pytest.approx(1.0)
 
 
-def test_a_dropped_token_in_the_span_costs_nothing_one_outside_all():
+def test_coverage_error_is_0_inside_the_span_and_1_outside():
     features = torch.cat([axes(0, 1), 3 * axes(0), 2 * axes(2)])
     kept = record([0, 1])
     assert coverage_errors(features, kept)[2:].tolist() == pytest.approx([0, 1])
     assert coverage_error(features, kept) == pytest.approx(0.5)
 
 
-def test_nothing_dropped_and_no_energy():
+def test_coverage_error_without_dropped_tokens_or_energy():
     features, _ = clip()
     assert coverage_error(features[:4], record([0, 1, 2, 3])) == 0.0
     zeros = torch.cat([axes(0), torch.zeros(3, 4)])

@@ -41,7 +41,7 @@ FAMILIES = {
     "llava_next_video": tiny_llava.next_video,
     "perception_lm": tiny_llava.perception_lm,
 }
-RECURRENT = {  # no oracle by masks and nothing inside the model
+RECURRENT = {  # recurrent layers: no masked reference and no inner stages
     "qwen3_5": tiny_qwen.qwen35,
     "qwen3_5_moe": tiny_qwen.qwen35_moe,
     "minicpmv": tiny_minicpm.minicpmv,
@@ -53,7 +53,7 @@ AHEAD_ONLY = {
     "gemma4_large",
     "gemma4_unified",
     *RECURRENT,
-}  # nothing can be taken out inside
+}  # no stage inside the model is possible
 LATER = {
     "qwen3_omni",
     "gemma4",
@@ -61,14 +61,14 @@ LATER = {
     "gemma4_unified",
     "minicpmv",
     "molmo2",
-}  # without a usable class in transformers 5.17
+}  # families without a usable class in transformers 5.17
 ALL = list(FAMILIES | RECURRENT)
 if parse(transformers.__version__) < parse("5.23"):
     FAMILIES = {family: FAMILIES[family] for family in FAMILIES if family not in LATER}
     RECURRENT = {family: RECURRENT[family] for family in RECURRENT if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
-VARIANTS = {  # that differ from their family in the MLP, tower, masks or a timestamp's words
+VARIANTS = {  # models that differ from their family in MLP, tower, masks or timestamps
     "qwen3_vl_moe",
     "glm46v",
     "glm4v_moe",
@@ -78,7 +78,7 @@ VARIANTS = {  # that differ from their family in the MLP, tower, masks or a time
 }
 DENSE = [family for family in FAMILIES if family not in VARIANTS]
 INSIDE = [family for family in FAMILIES if family not in AHEAD_ONLY]
-# For what is the same code in all families: positions by grid, newlines, windows of attention.
+# Representatives for code shared by all families: grid positions, newlines, attention windows.
 few_families = pytest.mark.parametrize(
     "adapter",
     [name for name in ("qwen3_vl", "llava_onevision", "gemma4") if name in FAMILIES],
@@ -134,7 +134,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(params=list(FAMILIES))
 def oracle_adapter(request, adapters):
-    """For the comparison with masks: variants too."""
+    """Loaded adapter of each family and variant, for the comparison with masks."""
     return adapters[request.param]
 
 

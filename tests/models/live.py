@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_leaves
 
 
 class LiveBytes(TorchDispatchMode):
-    """While open, ``peak`` is the most that was alive at once of what was made meanwhile.
+    """Context in which ``peak`` is the largest size of simultaneously living new tensors.
 
     ``known``: tensors that were there before; views of them count for nothing.
     """

@@ -15,7 +15,7 @@ from gleanvid.models.families.square_frames import SquareFrames
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
-DECODED = 3  # steps behind the prefill: positions differ in the first, cached offsets in the next
+DECODED = 3  # decoding steps: position errors show in the first, cache offsets in the next
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
@@ -87,7 +87,7 @@ def unlike_videos(adapter) -> list[Video]:
     """Two videos of which :class:`Tilted` keeps different numbers of tokens."""
     if not isinstance(adapter, SquareFrames):
         return [noise_video(5), noise_video(8, 64, 128, seed=1)]
-    video = noise_video(4)  # these models take as many frames of every video in a batch
+    video = noise_video(4)  # these models need equally long videos in a batch
     return [video, Video.from_frames(video.frames[::-1].copy(), fps=2.0)]
 
 
@@ -112,7 +112,7 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
         joined = torch.is_tensor(values[0])
         packed = (
             adapter.layout.joined and name == adapter.pixel_input
-        )  # frames one behind the other
+        )  # frames of all videos concatenated
         batch[name] = (
             torch.cat(values, -1 if packed else 0)
             if joined
@@ -136,7 +136,7 @@ def read_while_decoding(output, inputs) -> Tensor:
 
 
 def skip_if_repeats_mix(adapter, inputs) -> None:
-    """Where the model cannot repeat prompts, compression refuses them: test_generate.py."""
+    """Skip models that mix up repeated prompts; their refusal is tested in test_generate.py."""
     if repeats_mix(adapter, inputs):
         pytest.skip("the untouched model cannot repeat prompts, or answers each differently")
 

@@ -1,4 +1,4 @@
-"""What cannot work is said before the model runs; what breaks inside leaves everything usable."""
+"""Impossible requests are refused before the model runs; failures leave the model usable."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter,
     thread.start()
     thread.join()
     assert free == [True]
-    adapter.lock = threading.RLock()  # the thread that took it is gone
+    adapter.lock = threading.RLock()  # the thread that held it has ended
     again = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     assert again == expected
 

@@ -40,7 +40,7 @@ def test_tokens_are_what_the_language_model_receives(adapter):
 
 @pytest.mark.parametrize("compressor", [None, QUARTER], ids=["none", "25%"])
 def test_reuse_equals_a_fresh_run(adapter, compressor):
-    """Two questions on one encoding: the text and token count of the processor's own prompt."""
+    """Two questions on one encoding give the answers and token counts of fresh prompts."""
     video = noise_video()
     encoded = adapter.encode(video)
     for question in ("what moves?", "which colour is it? "):
@@ -71,7 +71,7 @@ def test_the_vision_tower_runs_once_per_video(adapter):
 
 
 def test_history_is_part_of_the_prompt(adapter):
-    """As many tokens as the processor makes of the whole conversation."""
+    """The token count equals the processor's for the whole conversation."""
     video = noise_video()
     encoded = adapter.encode(video)
     history = [("what moves?", "a red square")]
@@ -85,7 +85,7 @@ def test_history_is_part_of_the_prompt(adapter):
     )
 
 
-def test_a_system_message_stands_ahead_of_the_video_and_decides_the_answer(qwen3):
+def test_system_message_is_before_the_video_and_changes_the_answer(qwen3):
     video = noise_video()
     plain = qwen3.generate(qwen3.encode(video), "what?", None)
     qwen3.system_message = "You are a helpful assistant."
@@ -142,7 +142,7 @@ def test_stop_ends_generation_and_leaves_no_hooks(adapter):
 @few_families
 @pytest.mark.parametrize("passes", [1, 3])
 def test_stop_ends_a_pass_at_the_next_layer(adapter, passes):
-    """During prefill nothing comes out; while writing, what was written does."""
+    """A stop during prefill raises; a stop during decoding returns the text so far."""
     encoded, layers = adapter.encode(noise_video()), adapter.layout.language_model.layers
     stop, first, second = threading.Event(), [], []
 

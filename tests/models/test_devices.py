@@ -33,25 +33,25 @@ def logits(model, inputs, method):
 
 @pytest.fixture
 def own(adapters):
-    """A model that this test alone changes."""
+    """A model that only this test modifies."""
     return load_model(adapters["qwen3_vl"].name, device="cpu")
 
 
 @pytest.mark.slow
 def test_hooks_act_on_a_layer_that_was_compiled_before(own):
-    """Compiled code may take hooks that come later for none: these are seen."""
+    """Compiled code may ignore hooks that are added later; ours must still run."""
     inputs = model_inputs(own, QUESTIONS[:1])
     with fewer_layers(own, 3):
         plain, expected = (logits(own, inputs, one) for one in (None, INSIDE))
         own.layout.language_model.layers[2].compile(backend="eager")
-        assert torch.equal(logits(own, inputs, None), plain)  # compiled without any hook
+        assert torch.equal(logits(own, inputs, None), plain)  # compiled before any hook was added
         assert torch.equal(logits(own, inputs, INSIDE), expected)
         assert torch.equal(logits(own, inputs, None), plain)
     assert expected.shape[1] < plain.shape[1]
 
 
 def flash(module, query, key, value, attention_mask, scaling=None, **options):
-    """What FlashAttention-2 is told: a mask of columns [B, S] or none, and borders of sequences."""
+    """Stand-in for FlashAttention-2, which gets a mask [B, S] or none, and sequence borders."""
     assert attention_mask is None or attention_mask.ndim == 2
     rows, columns = query.shape[2], key.shape[2]
     seen = torch.ones(rows, columns, dtype=torch.bool)

@@ -27,7 +27,7 @@ def adapter(every_adapter):
 
 @pytest.fixture
 def blind(adapter):
-    """The adapter with a tower in which no patch hears of another; weights are put back."""
+    """The adapter with a tower without mixing between patches; weights are restored."""
     silenced = []
     for name, module in adapter.layout.tower.named_modules():
         if "attn" in name.lower() or "attention" in name.lower():
@@ -61,7 +61,7 @@ def test_paint_in_a_token_s_rectangle_changes_that_token_s_features(blind, shape
     tokens = encoded.tokens
     per_unit = tokens.tokens_per_unit
     frames_per_unit = -(-len(video) // tokens.num_units)
-    step = max(1, len(tokens) // 6) | 1  # odd, so that all rows and columns have their turn
+    step = max(1, len(tokens) // 6) | 1  # odd, so that all rows and columns are covered
     for token in range(0, len(tokens), step):
         unit, place = divmod(token, per_unit)
         own = slice(unit * frames_per_unit, (unit + 1) * frames_per_unit)

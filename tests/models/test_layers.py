@@ -38,8 +38,12 @@ CHAINS = [
     Chain("twice-inside", ((1, HALF), (3, HALF))),
     Chain("thrice", ((0, HALF), (1, HALF), (4, HALF))),
 ]
-WHOLE = ("qwen3_vl", "llava_onevision")  # the families that run on all of these, one row and two
-FEW = {"ahead-and-inside": 2, "twice-inside": 1, "thrice": 2}  # the others, with so many rows
+WHOLE = ("qwen3_vl", "llava_onevision")  # families tested on all cases, with one row and two
+FEW = {
+    "ahead-and-inside": 2,
+    "twice-inside": 1,
+    "thrice": 2,
+}  # cases for the other families -> number of rows
 every_pair = pytest.mark.parametrize(
     ("oracle_adapter", "chain", "rows"),
     [
@@ -51,7 +55,7 @@ every_pair = pytest.mark.parametrize(
     ],
     indirect=["oracle_adapter"],
 )
-ROWS: list[int] = []  # that Uneven has seen
+ROWS: list[int] = []  # rows seen by Uneven
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,7 @@ def compact_rotary_rows(adapter, stage):
         yield
 
 
-def test_rotary_rows_of_other_columns_would_be_found(adapter):
+def test_wrong_rotary_rows_would_fail(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with torch.no_grad(), compressing(adapter.hf_model, CHAINS[1]):
         right = adapter.hf_model(**inputs).logits
@@ -177,7 +181,7 @@ def test_keeping_all_inside_is_bit_identical(adapter, stage):
 
 
 def test_merging_inside_means_merging_hidden_states_and_later_levels(qwen3):
-    """Layer 1 takes the mean of what enters it, and so does the deep level added behind it."""
+    """Merging before layer 1 averages its input rows and the rows of the next DeepStack level."""
     inputs = model_inputs(qwen3, QUESTIONS[:1])
     lm, entering, behind = qwen3.layout.language_model, [], []
     visual = inputs["input_ids"][0] == qwen3.layout.video_token_id

@@ -8,12 +8,17 @@ from tests.models.oracle import EveryNth
 from tests.models.test_memory import tensors_in
 from tests.models.tiny import noise_video
 
-PAIRING = ("gemma4", "gemma4_large", "gemma4_unified", "molmo2")  # all families that do
+PAIRING = (
+    "gemma4",
+    "gemma4_large",
+    "gemma4_unified",
+    "molmo2",
+)  # all families with masks over pairs of tokens
 METHODS = {"all tokens": None, "25 %": EveryNth(retention_ratio=0.25)}
 
 
 def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
-    """Most bytes at once while a question is answered, and the columns of the whole prompt."""
+    """Return the peak bytes of answering a question, and the columns of the whole prompt."""
     encoded = adapter.encode(noise_video(frames))
     parts = [*adapter.hf_model.parameters(), *adapter.hf_model.buffers()]
     parts += [encoded.tokens.features, *tensors_in(encoded.vision)]
@@ -23,8 +28,8 @@ def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("family", PAIRING)
-def test_a_quarter_of_the_tokens_needs_less_beside_the_whole_mask(adapters, family):
-    """What is kept may hold a cut mask more, never more than all tokens hold."""
+def test_quarter_of_the_tokens_needs_less_memory_despite_the_full_mask(adapters, family):
+    """The compressed run may hold one more, cut mask, but less in total."""
     (whole, columns), (cut, same) = (
         peak_bytes(adapters[family], 16, method) for method in METHODS.values()
     )

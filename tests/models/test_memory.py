@@ -28,7 +28,7 @@ def adapter(request, adapters):
 
 
 def tower_calls(adapter, call):
-    """Numbers of pixel input that each block-by-block run of the vision tower got."""
+    """Collect the size of the pixel input of each run of the vision tower."""
     sizes = []
     tower = adapter.layout.tower
     layers = next(m for m in tower.modules() if isinstance(m, torch.nn.ModuleList))
@@ -42,12 +42,12 @@ def tower_calls(adapter, call):
 
 
 def limit_parts(adapter, numbers, monkeypatch):
-    """Have the tower work on this many numbers at a time."""
+    """Limit the elements that the tower processes at a time."""
     monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
 
 
 def test_vision_in_parts_gives_the_same(adapter, monkeypatch):
-    """Features, signals and what the language model gets, with one unit at a time."""
+    """Features, signals and inputs of the language model are equal with one unit at a time."""
     video = noise_video(7)
     whole_sizes, whole = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
     before = hook_count(adapter.hf_model)
@@ -63,7 +63,7 @@ def test_vision_in_parts_gives_the_same(adapter, monkeypatch):
     assert hook_count(adapter.hf_model) == before
 
 
-def test_parts_are_as_large_as_they_may_be(adapter, monkeypatch):
+def test_parts_use_the_whole_limit(adapter, monkeypatch):
     video = noise_video(8)
     (one,), _ = tower_calls(adapter, lambda: adapter.encode(video))
     pixels = adapter.build_inputs(video, adapter.chat_text(video, "", ()), None)
@@ -80,8 +80,8 @@ def tensors_in(output):
     return [t for part in nested if part is not None for t in tensors_in(part)]
 
 
-def test_generate_lets_go_of_what_the_vision_side_made(adapter, monkeypatch):
-    """While the second token is made, none of the vision outputs is alive any more."""
+def test_generate_frees_the_vision_outputs(adapter, monkeypatch):
+    """At the second token, no vision output is in memory any more."""
     core, name = adapter.layout.core, adapter.layout.vision_method
     original, made, alive = getattr(core, name), [], []
 
@@ -113,8 +113,8 @@ def added(adapter):
     return adapter.hf_model.config.model_type == "molmo2"
 
 
-def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
-    """Of all but the tokens' rows, which are their own."""
+def test_conversation_frees_the_vision_outputs(adapter):
+    """All vision outputs are freed, except the rows of the tokens, which are copies."""
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
     more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
@@ -130,7 +130,7 @@ def test_a_conversation_lets_go_of_the_vision_outputs(adapter):
 
 
 def test_an_encoding_holds_each_vision_row_once(adapter):
-    """Only what the language model is given again: no hidden states of the tower.
+    """Only inputs of the language model are stored, no hidden states of the tower.
 
     Where newlines stand between the rows, they are held with the newlines and without them.
     """
@@ -145,7 +145,7 @@ def test_an_encoding_holds_each_vision_row_once(adapter):
 
 
 def short_and_long(adapter):
-    """A video and one of three times its length, each with what the processor makes of it."""
+    """A video and one three times as long, each with its processor output."""
     for frames in (8, 24):
         video = noise_video(frames)
         prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
@@ -160,7 +160,7 @@ def growth(adapter, videos, call):
     language-model rows of what ``call`` counts (its second result), and by which the pixels do."""
     found = []
     for video, inputs in videos:
-        with pytest.MonkeyPatch.context() as patch:  # frames are resized ahead of the counting
+        with pytest.MonkeyPatch.context() as patch:  # frames are resized before memory is counted
             patch.setattr(adapter, "build_inputs", lambda *given, made=inputs: dict(made))
             found.append((*call(video, inputs), inputs[adapter.pixel_input].nbytes))
     (peak, rows, pixels), (peak2, rows2, pixels2) = found
@@ -169,7 +169,7 @@ def growth(adapter, videos, call):
 
 
 def unbounded_windows(adapter, monkeypatch):
-    """Where a prompt is longer than a window, transformers makes masks of all pairs of tokens."""
+    """Avoid the masks over all pairs of tokens that transformers makes beyond a window."""
     if adapter.layout.windows:
         monkeypatch.setattr(adapter.text_config, "sliding_window", 2**20)
 
@@ -180,7 +180,7 @@ def own(adapter, *more):
 
 @pytest.mark.slow
 def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
-    """By the tower's output for all frames, not by what happens within it."""
+    """Encoding grows only by the tower's output, not by its activations."""
     kind = adapter.hf_model.config.model_type
     unbounded_windows(adapter, monkeypatch)
     if kind == "molmo2":
@@ -193,7 +193,7 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
             encoded = adapter.encode(video)
         return live.peak, len(encoded.tokens)
 
-    copies = kind == "smolvlm"  # it picks the frames that are not 0
+    copies = kind == "smolvlm"  # SmolVLM copies the frames that are not zero
     videos = list(short_and_long(adapter))
     for limit, bounded in ((1, True), (2**62, False)):
         limit_parts(adapter, limit, monkeypatch)
@@ -202,7 +202,7 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
 
 
 def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
-    """By what one layer makes of the prompt and the cache of all: nothing is square."""
+    """Answering grows by one layer's activations and the cache: nothing is quadratic."""
     unbounded_windows(adapter, monkeypatch)
 
     def answer(video, inputs):
@@ -211,14 +211,16 @@ def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
             answer = adapter.generate(encoded, "what?", QUARTER, Sampling(2))
         return live.peak, answer.prompt_tokens
 
-    most = 60 if adapter.layout.recurrent else 24  # its kernels in torch alone hold every step
+    most = (
+        60 if adapter.layout.recurrent else 24
+    )  # the pure torch kernels of recurrent layers keep every step
     grown, _ = growth(adapter, short_and_long(adapter), answer)
     assert 0 < grown <= most
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["adapter", "own pipeline"])
 def test_prefill_makes_one_row_of_logits(adapter, own):
-    """But for some models in their own pipeline, whose classes make those of all tokens."""
+    """Except for some model classes that always compute the logits of all tokens."""
     rows = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: rows.append(output.shape[1])

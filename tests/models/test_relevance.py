@@ -24,7 +24,7 @@ from tools.relevance_study.scores import ranks_agree
 
 ROOT = Path(__file__).parents[2]
 ASKED = ("what moves?", "a red")
-STEP = 2e-3  # of a token's distance to the mean
+STEP = 2e-3  # step size relative to a token's distance from the mean
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_gradient_agrees_with_finite_differences(every_adapter, clips):
         assert float(found[token]) == pytest.approx(expected, rel=0.05, abs=2e-3)
 
 
-def test_a_run_after_is_bit_identical_and_nothing_is_left(every_adapter, clips):
+def test_later_run_is_bit_identical_and_no_hook_is_left(every_adapter, clips):
     prompt = prompt_of(every_adapter, clips)
     encoded, hooks = clips[every_adapter.name], hook_count(every_adapter.hf_model)
     asking = [weight.requires_grad for weight in every_adapter.hf_model.parameters()]
@@ -129,7 +129,7 @@ def test_float16_does_not_lose_the_gradient_of_a_sure_answer():
     assert ranks_agree(exact.tokens, found.tokens) > 0.999
 
 
-def test_own_answer_and_its_words_where_none_is_given(qwen3):
+def test_default_is_the_model_s_own_answer_and_its_words(qwen3):
     video = noise_video(4)
     inputs = qwen3.build_inputs(video, qwen3.chat_text(video, ASKED[0], ()), None)
     settings = {"tokenizer": qwen3.processor.tokenizer, "words": True, "max_new_tokens": 6}
@@ -267,7 +267,7 @@ def test_a_stop_ends_the_work_and_leaves_nothing(qwen3, clips):
     assert hook_count(qwen3.hf_model) == hooks
 
 
-def test_a_stop_is_heard_within_the_backward_pass(qwen3, clips, monkeypatch):
+def test_stop_ends_the_backward_pass(qwen3, clips, monkeypatch):
     prompt, stop, stops = prompt_of(qwen3, clips), threading.Event(), []
     layers = prompt.layout.language_model.layers
     for layer in layers:
@@ -283,11 +283,11 @@ def test_a_stop_is_heard_within_the_backward_pass(qwen3, clips, monkeypatch):
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", stop_after)
     with pytest.raises(StoppedError):
         measure(qwen3, clips[qwen3.name], *ASKED, stop=stop)
-    assert len(stops) == len(layers)  # none was computed again
+    assert len(stops) == len(layers)  # the backward pass recomputed no layer
 
 
 def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch):
-    """As kernels of quantized layers do that have no backward pass."""
+    """Like quantised layers whose kernels have no backward pass."""
     prompt = prompt_of(qwen3, clips)
     whole = AnsweredPrompt.log_probabilities
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", lambda self: whole(self).detach())
@@ -309,7 +309,7 @@ def test_a_model_that_is_not_in_this_process_is_refused():
         name, encode, generate = "recorded", None, None
 
         def check_can_answer(self):
-            """As of a model on a server."""
+            """Refuse, like a model on a server."""
 
     with pytest.raises(ModelError, match="needs a model that answers in this process"):
         gleanvid.relevance("nowhere.mp4", "what?", Recorded())

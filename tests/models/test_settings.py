@@ -40,7 +40,7 @@ def test_settings_that_contradict_each_other_are_refused(model_folder):
     ],
     ids=str,
 )
-def test_what_cannot_be_had_is_refused_by_name(model_folder, option, said):
+def test_unavailable_options_are_refused_by_name(model_folder, option, said):
     with pytest.raises((ModelError, ValueError), match=said):
         load_model(model_folder, **{"device": "cpu"} | option)
 
@@ -67,11 +67,11 @@ def test_quantized_models_answer_compressed_and_from_a_reused_video(kind):
 
 @pytest.fixture
 def address(monkeypatch):
-    """Sets where the hub is."""
+    """Set the address of the hub."""
     return lambda url: monkeypatch.setattr(hub.constants, "ENDPOINT", url)
 
 
-def test_a_hub_that_answers_is_reachable_whatever_it_says(address, monkeypatch):
+def test_hub_is_reachable_if_it_answers_with_any_status(address, monkeypatch):
     monkeypatch.setattr(hub, "is_offline_mode", lambda: False)
     server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.handle_request, daemon=True).start()
@@ -91,7 +91,7 @@ def test_a_hub_that_stays_silent_costs_seconds_at_most(address, monkeypatch):
     assert time.perf_counter() - start < 8.0  # the hub's own retries alone sleep for 23 s
 
 
-def test_offline_nobody_is_asked_and_only_local_files_are_read(monkeypatch):
+def test_offline_mode_sends_no_request_and_reads_local_files(monkeypatch):
     def ask():
         raise AssertionError("the network was used")
 

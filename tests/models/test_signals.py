@@ -40,7 +40,7 @@ class Reading(Compressor):
 
 
 def attention_maps(adapter, video):
-    """Query, key [n, H, d] and number of the picture [n] of every patch, in the tower's order."""
+    """Query, key [n, H, d] and frame index [n] of every patch, in the tower's order."""
     attention = adapter.layout.vision_attention
     seen = {}
 
@@ -56,7 +56,7 @@ def attention_maps(adapter, video):
     if hidden.ndim == 3 and hasattr(attention, "qkv"):
         query, key = timm_maps(attention, hidden, seen["rope"])
         return query, key, torch.arange(len(hidden)).repeat_interleave(hidden.shape[1])
-    if hidden.ndim == 3:  # SigLIP, CLIP: one picture in each row of the batch
+    if hidden.ndim == 3:  # SigLIP, CLIP: one frame per row of the batch
         both = [project(hidden) for project in (attention.q_proj, attention.k_proj)]
         heads = getattr(attention, "num_heads", attention.config.num_attention_heads)
         query, key = (made.flatten(0, 1).unflatten(1, (heads, -1)) for made in both)
@@ -198,7 +198,7 @@ def test_rows_of_images_in_the_same_prompt_are_not_the_videos(adapter):
     torch.testing.assert_close(made, pooled, atol=1e-6, rtol=1e-6)
 
 
-def test_collecting_changes_no_number(adapter):
+def test_collecting_signals_changes_no_output(adapter):
     video = noise_video()
     plain, watched = adapter.encode(video), adapter.encode(video, BOTH)
     assert torch.equal(plain.tokens.features, watched.tokens.features)

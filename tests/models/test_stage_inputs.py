@@ -1,4 +1,4 @@
-"""What stages inside the language model are shown, and that nothing stays after a failure."""
+"""Inputs of stages inside the language model, and cleaning up after a failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEEN: list = []
 
 @dataclass(frozen=True)
 class Watching(Compressor):
-    """Keeps everything and remembers what it was shown."""
+    """A compressor that keeps everything and stores its inputs."""
 
     name: ClassVar[str] = "watching"
     paper: ClassVar[str] = "test"
@@ -50,7 +50,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(scope="module")
 def own():
-    """By family: an eager model, inputs, its attention in layer 1, the states it hands on."""
+    """By family: an eager model, inputs, its attention in layer 1, its hidden states."""
     return {}
 
 
@@ -92,7 +92,7 @@ def test_attention_rows_equal_the_models_own(adapter, own, stage, behind, attent
             assert len(tokens.text) == tokens.attention.shape[1]
 
 
-def test_a_later_stage_is_told_where_its_rows_come_from(adapter):
+def test_later_stage_gets_the_origin_of_its_rows(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     SEEN.clear()
     with compressing(adapter.hf_model, Chain("c", ((0, HALF), (3, WatchingLast())))) as record:

@@ -95,7 +95,7 @@ def gemma4_large(directory: Path) -> None:
 
 
 def gemma4_unified(directory: Path) -> None:
-    """Without a tower."""
+    """A tiny random Gemma 4 without a vision tower."""
     more = {name: LARGE[name] for name in LARGE if name != "hidden_size_per_layer_input"}
     _gemma4(UNIFIED, BLIND, more, directory)
 
@@ -128,9 +128,13 @@ def _gemma4(classes: Any, tower: dict[str, Any], more: dict[str, Any], directory
         video_processor=videos(max_soft_tokens=70, **PATCHES),
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
-    placeholders = ["<|image|>", "<|video|>", "<|audio|>"]  # which a random model would write
+    placeholders = [
+        "<|image|>",
+        "<|video|>",
+        "<|audio|>",
+    ]  # suppressed, because a random model would generate them
     model = build(config)
-    for layer in model.model.language_model.layers:  # attention has no scale of its own
+    for layer in model.model.language_model.layers:  # the attention of Gemma 4 is unscaled
         torch.nn.init.constant_(layer.self_attn.q_norm.weight, 0.25)
     model.generation_config.suppress_tokens = tokenizer.convert_tokens_to_ids(placeholders)
     save(model, processor, directory)

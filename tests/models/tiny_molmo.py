@@ -50,5 +50,7 @@ def molmo2(directory: Path) -> None:
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
     model = Molmo2ForConditionalGeneration(config)
-    model.generation_config.suppress_tokens = [ids["<im_patch>"]]  # which a random one would write
+    model.generation_config.suppress_tokens = [
+        ids["<im_patch>"]
+    ]  # suppressed, because a random model would generate it
     save(model, processor, directory)

@@ -31,7 +31,7 @@ INSIDE = Chain("inside", ((2, Fourth(0.25)),))
 
 @torch.no_grad()
 def work(model, encoded, method):
-    """Counts of one question to its first token; the first run makes what is kept."""
+    """Count the work of one question up to its first token, after a warm-up."""
     answer(model, encoded, method, 1)
     found = count(lambda: answer(model, encoded, method, 1))
     return [getattr(found, name) for name in COUNTED]

@@ -19,11 +19,11 @@ def test_remainders_go_to_the_largest_then_the_earlier():
     assert budgets([2.4, 2.5, 5.1], 10, 9) == [2, 3, 5]
 
 
-def test_a_full_unit_passes_the_rest_on_in_proportion():
+def test_excess_of_a_full_unit_is_redistributed():
     assert budgets([90, 6, 4], 20, 10) == [10, 6, 4]
 
 
-def test_a_floor_takes_from_the_others():
+def test_floor_reduces_the_other_budgets():
     assert budgets([100, 0, 0], 10, 10, floor=1) == [8, 1, 1]
 
 
@@ -46,5 +46,5 @@ def test_the_sum_is_exact_and_no_unit_leaves_its_bounds(shares, cap, data):
     assert all(result[a] <= result[b] + 1 for a, b in pairwise(order))
 
 
-def test_budgets_of_no_unit_are_whole_numbers_too():
+def test_budgets_of_an_empty_list_are_integers():
     assert largest_remainder(torch.ones(0), 0, 5).dtype == torch.int64

@@ -12,7 +12,7 @@ def drawn(rows, width, seed=0):
     return torch.randn(rows, width, generator=torch.Generator().manual_seed(seed))
 
 
-def test_independent_rows_span_what_they_did():
+def test_directions_span_the_independent_rows():
     rows = drawn(12, 40)
     found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
     assert not rejected.any()
@@ -39,7 +39,7 @@ def test_a_rejected_row_hides_no_direction_from_later_rows():
     assert torch.allclose(found[[0, 2]], torch.stack([first, last]), atol=1e-3)
 
 
-def test_rows_of_nothing_are_rejected():
+def test_zero_rows_are_rejected():
     found, rejected = RowFilter(1e-4, 1e-30, 12, CPU).directions(torch.zeros(3, 5))
     assert rejected.all() and not found.any()
 
@@ -55,7 +55,7 @@ def grown(points, step, kept):
 def test_what_a_basis_leaves_is_the_true_residual():
     points = low_rank(60, 24)
     basis, ranks = grown(points, 10, 40)
-    assert ranks[-1] == 24  # of 40 rows: there are no more directions
+    assert ranks[-1] == 24  # 40 rows span no more than the 24 directions
     assert basis.remove_from(points.clone()).norm(dim=1).max() < 1e-5 * points.norm(dim=1).max()
     basis, _ = grown(points, 5, 15)
     q = torch.linalg.qr(points[:15].double().T).Q

@@ -1,4 +1,4 @@
-"""Laws of the clustering, and a plain reference that follows the definition point by point."""
+"""Invariants of the clustering, and a plain reference that follows the definition."""
 
 import math
 
@@ -38,7 +38,7 @@ def test_follows_the_definition(num_centers, k):
     torch.testing.assert_close(score.exp().double(), torch.tensor(expected[2]).double())
 
 
-def test_a_batch_gives_what_its_members_give():
+def test_batch_equals_its_members_alone():
     features = torch.stack([points(seed=seed) for seed in range(5)])
     together = density_peaks(features, 6, 4)
     for i, alone in enumerate(density_peaks(item, 6, 4) for item in features):
@@ -46,7 +46,7 @@ def test_a_batch_gives_what_its_members_give():
         torch.testing.assert_close(together[2][i], alone[2])
 
 
-def test_rows_in_chunks_give_what_the_whole_matrix_gives(monkeypatch):
+def test_result_does_not_depend_on_the_chunk_size(monkeypatch):
     features = points(50)
     whole = density_peaks(features, 7, 4)
     monkeypatch.setattr(module, "_CHUNK", 16)
@@ -54,7 +54,7 @@ def test_rows_in_chunks_give_what_the_whole_matrix_gives(monkeypatch):
     assert torch.equal(whole[0], chunked[0]) and torch.equal(whole[1], chunked[1])
 
 
-def test_far_points_are_still_told_apart():
+def test_densities_of_distant_points_keep_their_order():
     """Densities far below the smallest float32 keep their order."""
     features = points(30) * 100.0
     centers, _, score = density_peaks(features, 5, 4)

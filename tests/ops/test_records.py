@@ -1,4 +1,4 @@
-"""Records built from homes and weights, or from shares, apply as those say."""
+"""Records built from homes and weights, or from shares, reduce rows as expected."""
 
 import pytest
 import torch
@@ -54,7 +54,7 @@ def shares(place, source, weight, twin=False):
     return Shares.of(torch.tensor(place), torch.tensor(source), torch.tensor(weight), twin)
 
 
-def test_one_row_a_token_needs_no_mixing():
+def test_one_row_per_token_needs_no_mixing():
     merged = shares([4, 4, 4], [4, 1, 0], [0.5, 0.25, 0.25])
     record = shared_record(TOKENS, [Shares.untouched(torch.tensor([2])), merged])
     assert record.mixing is None

@@ -47,10 +47,18 @@ def details(units, width):
     ("made", "width", "budgets"),
     [
         (noise, 96, [9, 4, 6, 2, 8, 3, 5, 7, 4, 6, 5]),
-        (noise, 96, [0, 0, 9, 4, 0, 6, 2, 8, 3, 0, 5]),  # units without a budget
-        (details, 200, [12, 12, 12] * 4),  # what is new is a hundredth of what repeats
+        (noise, 96, [0, 0, 9, 4, 0, 6, 2, 8, 3, 0, 5]),  # some units have no budget
+        (
+            details,
+            200,
+            [12, 12, 12] * 4,
+        ),  # new content has a hundredth of the norm of repeated content
         (noise, 24, [9, 8, 7, 6, 5, 6, 7, 8, 9, 8, 7]),  # the basis becomes full
-        (repeats, 40, [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2]),  # its rows move, and it is not full
+        (
+            repeats,
+            40,
+            [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2],
+        ),  # rejected rows are replaced; the basis is not full
     ],
 )
 def test_what_is_left_is_what_plain_projections_leave(made, width, budgets):

@@ -1,4 +1,4 @@
-"""Small work takes one thread, and nobody else's."""
+"""Small computations use one thread and leave the settings of other threads alone."""
 
 from threading import Thread
 
@@ -30,7 +30,7 @@ def threads_of_a_new_thread():
     return found[0]
 
 
-def test_small_work_has_one_thread_and_gives_the_others_back():
+def test_small_work_uses_one_thread_and_restores_the_number():
     with one_thread_if_small(1e6, CPU):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2

@@ -17,7 +17,9 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, SHARES
 
 def tokens_of(seed, grid):
     features = clip(seed, grid)
-    features = features - 0.9 * features.mean(dim=0)  # else all that is near is as near
+    features = features - 0.9 * features.mean(
+        dim=0
+    )  # otherwise all distances would be nearly equal
     saliency = torch.from_numpy(attention_rows(seed, grid[0], grid[1] * grid[2])).flatten()
     return VideoTokens(features, grid, saliency=saliency)
 

@@ -1,4 +1,4 @@
-"""CDPruner against determinants taken anew for every choice, in float64."""
+"""CDPruner against determinants recomputed for every choice, in float64."""
 
 import pytest
 import torch

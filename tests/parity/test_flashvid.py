@@ -29,7 +29,7 @@ def tied(monkeypatch):
     def segment(self, features, *others):
         calls.clear()
         shares = merged(self, features, *others)
-        units = torch.unique(shares.place // features.shape[1])  # one clustering a unit, ascending
+        units = torch.unique(shares.place // features.shape[1])  # one clustering per unit
         frames.update(unit for unit, tie in zip(units.tolist(), calls, strict=True) if tie)
         return shares
 

@@ -1,4 +1,4 @@
-"""FLoC against plain greedy facility location in float64, every gain taken anew every time.
+"""FLoC against plain greedy facility location in float64, which recomputes every gain.
 
 Two tokens that are each other's nearest add the same to the last digit, so that rounding decides
 between them: what is compared is that every choice adds as much as the best one would.
@@ -20,13 +20,13 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, RATIOS
 
 
 def missed(features, order):
-    """The most that any choice of ``order`` fell short of the best one at its time, and the sum."""
+    """Return by how much any choice in ``order`` fell short of the best gain, and the sum."""
     rows = features.double()
     rows = rows / rows.norm(dim=1, keepdim=True)
     cosine = rows @ rows.T
     cover, left, short = torch.full_like(cosine[0], -math.inf), torch.ones(len(rows)).bool(), 0.0
     for choice in order:
-        sums = torch.maximum(cosine, cover).sum(dim=1)  # with each token chosen next
+        sums = torch.maximum(cosine, cover).sum(dim=1)  # objective if each token were chosen next
         short = max(short, float(sums[left].max() - sums[choice]))
         cover, left[choice] = torch.maximum(cover, cosine[choice]), False
     return short, float(cover.sum())
@@ -41,7 +41,7 @@ def centred(seed, grid):
 @pytest.mark.parametrize("shift", [0.0, 4.0])
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
 def test_every_choice_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
-    monkeypatch.setattr(floc, "_CHUNK", 50)  # so that there are several
+    monkeypatch.setattr(floc, "_CHUNK", 50)  # small enough for several chunks
     tokens = VideoTokens(shift + centred(seed, grid), grid)
     record = FLoC(ratio).compress(tokens)
     unit = torch.nn.functional.normalize(tokens.features, dim=-1)

@@ -30,7 +30,9 @@ def test_matches_original(prunevid):
         return
     chosen = select(record, record.apply(visual), prunevid)
     assert record.then(chosen).keep.tolist() == prunevid["kept"]
-    place = torch.argsort(torch.tensor(order)).tolist()  # of our rows in the original's order
+    place = torch.argsort(
+        torch.tensor(order)
+    ).tolist()  # index of each of our rows in the original's order
     assert sorted(place[row] for row in chosen.keep.tolist()) == prunevid["stage2_rows_kept"]
 
 

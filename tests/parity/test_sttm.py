@@ -15,7 +15,7 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, THRESH
 
 
 def halved(side):
-    """Pairs of neighbours along a side of this many cells; the first stays single if odd."""
+    """Pair the neighbouring cells of a side; if their number is odd, the first stays single."""
     odd = side % 2
     return [(0, 1)] * odd + [(start, start + 2) for start in range(odd, side, 2)]
 
@@ -118,4 +118,4 @@ def test_the_budget_scales_both_distances_alike():
     scale = float(exact.trace["scale"])
     loose = STTM(0.3, 1 - 0.15 * scale, 1 - 0.45 * scale, exact=False).compress(tokens)
     assert exact.num_kept == 153
-    assert loose.num_kept == pytest.approx(153, abs=8)  # without the tokens that stand alone
+    assert loose.num_kept == pytest.approx(153, abs=8)  # without single tokens

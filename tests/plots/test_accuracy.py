@@ -1,4 +1,4 @@
-"""The picture shows the numbers it is given, all of them."""
+"""Accuracy figures show all the given numbers."""
 
 import pytest
 
@@ -52,7 +52,7 @@ def test_every_group_has_a_panel_with_its_own_numbers():
     assert first == pytest.approx([60, 80, 90]) and second == pytest.approx([30, 40, 45])
 
 
-def test_of_many_methods_only_gleanvid_stands_out_in_a_group():
+def test_only_gleanvid_is_coloured_among_many_methods():
     names = ["GleanVID", *(f"method {n}" for n in range(9))]
     figure = group_figure({"cut": dict.fromkeys(names, POINTS)}, {"cut": 0.9})
     assert [text.get_text() for text in figure.legends[0].texts] == ["GleanVID", "other methods"]

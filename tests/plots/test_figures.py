@@ -1,4 +1,4 @@
-"""What is drawn are the numbers of the record or the metric, over the right axis."""
+"""Figures draw the values of records and metrics over the right axis."""
 
 import json
 import math
@@ -32,7 +32,7 @@ def diagnosed(made):
 
 
 def later(values):
-    """Without the first unit and what is rounding."""
+    """Values without the first unit and without rounding noise."""
     return [math.nan, *(value if value >= metrics.ROUNDING else math.nan for value in values[1:])]
 
 
@@ -58,8 +58,8 @@ def test_each_budget_has_its_own_uniform_line():
     assert [line.y[0] for line in figure.data[3:]] == [5.0, 10.0]
 
 
-def test_keeping_everything_presses_no_other_line_together():
-    """Beside others it is left out where it can only be everything."""
+def test_uncompressed_runs_do_not_squash_the_scale():
+    """Runs with all tokens are left out if their curve is constant."""
     runs = [run("full", 1.0), run(), run("uniform")]
     for name in ("budget_figure", "spatial_iou_figure"):
         named = [line.meta for line in getattr(plots, name)(runs).data]
@@ -76,14 +76,14 @@ def test_the_first_unit_counts_neither_for_the_residual_energy_nor_for_its_mean(
 
 
 @pytest.mark.parametrize("name", ["novelty_figure", "residual_energy_figure"])
-def test_a_logarithmic_axis_holds_all_that_is_drawn(name):
+def test_logarithmic_axis_covers_all_values(name):
     figure = getattr(plots, name)([*some_runs(), run(ratio=1.0)])
     values = [value for line in figure.data for value in line.y if value is not None]
     low, high = (10**edge for edge in figure.layout.yaxis.range)
     assert values and low < min(values) and max(values) < high
 
 
-def test_novelty_leaves_out_methods_without_it_and_says_so_if_none_has():
+def test_novelty_figure_leaves_out_methods_without_novelty():
     figure = plots.novelty_figure([run("uniform"), run()])
     assert [list(line.y) for line in figure.data] == [run().compression.trace["novelty"].tolist()]
     assert "Gini" in figure.data[0].name and "alpha" in figure.data[0].name
@@ -91,7 +91,7 @@ def test_novelty_leaves_out_methods_without_it_and_says_so_if_none_has():
     assert "Uniform does not measure novelty" in alone.layout.annotations[0].text
 
 
-def test_effective_dimension_against_retention_beside_random_keeping():
+def test_effective_dimension_is_drawn_with_the_random_baseline():
     sweep = [run(ratio=ratio) for ratio in (0.5, 0.1, 0.25)]
     ours, random = plots.effective_dimension_figure(sweep).data
     by_share = {made.compression.num_kept / 120: diagnosed(made) for made in sweep}
@@ -138,7 +138,7 @@ def test_every_figure_is_json_takes_one_run_and_fits_light_and_dark(name):
 
 
 @pytest.mark.parametrize("name", ["effective_rank_figure", "effective_dimension_figure"])
-def test_without_diagnostics_a_figure_says_so(name):
+def test_figure_without_diagnostics_shows_a_note(name):
     figure = getattr(plots, name)([run(diagnosed=False)])
     assert not figure.data
     assert "not measured" in figure.layout.annotations[0].text
@@ -153,7 +153,7 @@ def test_labels_of_runs_are_unique():
 
 
 @pytest.mark.parametrize("more", [[], ["gleanvid"] * 6, ["mine", "yours", "uniform"]])
-def test_all_methods_are_told_apart_without_colours(more):
+def test_methods_are_distinguishable_without_colours(more):
     names = [*COMPRESSORS, *more]
     assert len(COMPRESSORS) >= 17
     found = {(style["line"]["dash"], style["marker"]["symbol"]) for style in styles(names)}
@@ -190,7 +190,7 @@ def test_an_overlay_outlines_the_kept_region_and_darkens_the_rest():
     assert (level[kept & beside] == 240).all()
 
 
-def test_sides_stand_beside_each_other_and_a_sheet_has_a_tile_for_every_unit():
+def test_sides_are_drawn_in_a_row_and_sheets_have_a_tile_per_unit():
     alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
     assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
     sheet = plots.contact_sheet(run(), columns=3)
@@ -198,7 +198,7 @@ def test_sides_stand_beside_each_other_and_a_sheet_has_a_tile_for_every_unit():
     assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
 
 
-def test_a_sheet_says_what_was_asked_in_as_many_lines_as_that_takes():
+def test_sheet_shows_the_whole_question():
     short, other, long = (
         plots.contact_sheet(replace(run(), question=text), columns=1)
         for text in ("What?", "Why?", "What moves, and where to? " * 5)

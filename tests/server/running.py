@@ -38,7 +38,7 @@ def running(
 
 
 def alive(name: bytes) -> list[int]:
-    """Ids of processes of ours whose command line holds ``name``."""
+    """Ids of our processes whose command line contains ``name``."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

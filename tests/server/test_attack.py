@@ -1,4 +1,4 @@
-"""The attack refuses other machines, and a server holds against all of it in both modes."""
+"""The attack script targets only this machine, and the server withstands it in both modes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PUBLIC = replace(serving.PUBLIC, requests_per_minute=6000)
 
 
 @pytest.mark.parametrize("strict", [True, False], ids=["public", "default"])
-def test_every_attempt_is_held(strict, capsys, monkeypatch):
+def test_server_withstands_every_attempt(strict, capsys, monkeypatch):
     monkeypatch.setattr(connections, "HEAD_S", 3.0)
     monkeypatch.setattr(connections, "CHECK_S", 1.0)
     engine = Engine(FakeBackend())

@@ -64,7 +64,9 @@ def test_wrong_number_of_values_is_a_sentence(address, count):
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/gradio_api/run/predict"])
-@pytest.mark.parametrize("waits", [True, False])  # for the answer, before it sends its body
+@pytest.mark.parametrize(
+    "waits", [True, False]
+)  # whether the client waits for a reply before it sends the body
 def test_malformed_body_leaves_at_most_one_short_line_in_the_log(address, caplog, path, waits):
     host = urlsplit(address)
     head = f"POST {path} HTTP/1.1\r\nHost: {host.netloc}\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -1,4 +1,4 @@
-"""What a decoding process that was taken over may send in place of a saved run."""
+"""Forged data from a compromised decoding process is refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def message(kind, content=b"", length=None):
 
 
 def forge(monkeypatch, sent):
-    """Have every decoding process send these bytes and end."""
+    """Make every decoding process send these bytes and exit."""
     program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "START", program)
@@ -49,7 +49,7 @@ def about(*facts):
     ],
     ids=range(16),
 )
-def test_what_a_worker_forges_is_no_run(tmp_path, monkeypatch, sent):
+def test_forged_run_of_a_worker_is_refused(tmp_path, monkeypatch, sent):
     forge(monkeypatch, sent)
     sentence, mib, _ = opened(packed(tmp_path / "run.zip"))
     assert sentence == bounds.NO_RUN and mib < 40

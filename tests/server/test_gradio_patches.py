@@ -1,6 +1,6 @@
-"""Faults of Gradio: each test fails as soon as stock Gradio is without the fault.
+"""Faults of Gradio: each test fails once stock Gradio has fixed the fault.
 
-Then the patch in ``components/server/gradio_patches.py`` goes, and the test with it.
+Then delete the patch in ``components/server/gradio_patches.py`` and the test.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def test_session_of_a_call_copies_every_widget_and_stays(stock, ours):
     assert list(sessions.time_last_used) == list(sessions.session_data)
 
 
-def test_page_whose_session_had_to_go_is_not_left(stock, ours, monkeypatch):
+def test_work_of_a_page_goes_on_after_its_session_was_dropped(stock, ours, monkeypatch):
     gone = []
     for app, _ in (stock, ours):
         fns = app.get_blocks().fns.values()
@@ -93,7 +93,7 @@ def test_page_whose_session_had_to_go_is_not_left(stock, ours, monkeypatch):
     assert gone and set(gone) == {ours[0]}
 
 
-def test_results_that_nobody_fetches_stay(ours):
+def test_unfetched_results_are_kept_for_ever(ours):
     app, url = ours
     call(url, fetch=False)
     queue = app.get_blocks()._queue
@@ -105,7 +105,7 @@ def test_results_that_nobody_fetches_stay(ours):
     assert not queue.pending_messages_per_session and not queue.pending_event_ids_session
 
 
-def test_progress_of_uploads_stays(ours, monkeypatch):
+def test_progress_of_uploads_is_kept_for_ever(ours, monkeypatch):
     app, url = ours
     monkeypatch.setattr(gradio_patches, "UPLOADS", 2)
     for number in range(5):
@@ -116,7 +116,7 @@ def test_progress_of_uploads_stays(ours, monkeypatch):
     assert list(kept._statuses) == list(kept._signals) == ["3", "4"]
 
 
-def test_names_of_deleted_files_stay(stock, ours):
+def test_names_of_deleted_files_are_kept_for_ever(stock, ours):
     for (app, url), is_ours in ((stock, False), (ours, True)):
         path = httpx.post(url + UPLOAD, files={"files": ("a.mp4", b"x")}).json()[0]
         names = app.get_blocks().upload_file_set
@@ -139,7 +139,7 @@ FILE_PART = PART % (b"files", b'; filename="a.mp4"', b"y" * 5000)
     ],
     ids=["field", "field between files", "many files", "name of another field"],
 )
-def test_form_may_hold_anything(stock, ours, form, monkeypatch):
+def test_upload_form_accepts_any_field(stock, ours, form, monkeypatch):
     kind = {"content-type": "multipart/form-data; boundary=x"}
     with monkeypatch.context() as patch:
         patch.setattr(route_utils, "GradioMultiPartParser", GradioMultiPartParser)
@@ -195,7 +195,7 @@ def test_other_sites_are_answered_and_address_of_the_server_is_believed(stock, o
     assert "evil" not in httpx.get(f"{ours[1]}/config", headers=named).text
 
 
-def test_events_of_nobody_fill_the_log(stock, ours, caplog):
+def test_invalid_events_fill_the_log(stock, ours, caplog):
     for url, is_ours in ((ours[1], True), (stock[1], False)):
         with caplog.at_level(logging.ERROR), pytest.raises(httpx.HTTPError):
             httpx.get(f"{url}{GRADIO}/queue/data?session_hash=nobody").raise_for_status()
@@ -205,7 +205,7 @@ def test_events_of_nobody_fill_the_log(stock, ours, caplog):
 JUNK = "\x1b]0;forged\nline"
 
 
-def test_event_that_fails_says_nothing_and_prints_what_was_sent(stock, ours, capfd, caplog):
+def test_failed_event_has_no_message_and_logs_its_input(stock, ours, capfd, caplog):
     for (_, url), is_ours in ((ours, True), (stock, False)):
         with pytest.MonkeyPatch.context() as patch:
             if not is_ours:

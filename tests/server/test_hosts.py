@@ -1,4 +1,4 @@
-"""The server answers to its own names alone, and believes no header but a trusted proxy's."""
+"""The server answers only to its own host names and trusts headers only of trusted proxies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REACHED = "http://192.168.0.7:7860"
 
 
 async def told(scope, receive, send):
-    """Answer with what an application behind the guard is told of the request."""
+    """Fake application that answers with the request's client, scheme and host."""
     seen = [
         (b"seen-scheme", scope["scheme"].encode()),
         (b"seen-client", scope["client"][0].encode()),

@@ -1,4 +1,4 @@
-"""A server that is ended leaves no files; one that was killed leaves them to the next."""
+"""An ended server leaves no files; files of a killed server are deleted at the next start."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_signal_deletes_the_folder_and_says_so(started, name, tmp_path):
 def test_folder_of_a_killed_server_goes_at_the_next_start(started, tmp_path):
     process, folder = started
     uploads.delete_stale(tmp_path)
-    assert os.path.isfile(f"{folder}/clip.mp4")  # it still runs
+    assert os.path.isfile(f"{folder}/clip.mp4")  # its server is still running
     process.kill()
     process.wait()
     uploads.delete_stale(tmp_path)

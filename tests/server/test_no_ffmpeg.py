@@ -1,4 +1,4 @@
-"""The server itself opens no clip: what a visitor uploads is decoded in the sandbox alone."""
+"""The server itself opens no clip: uploads are decoded only in the sandbox."""
 
 from __future__ import annotations
 

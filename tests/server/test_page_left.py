@@ -1,4 +1,4 @@
-"""A page that is closed in the browser ends what it had under way at the server."""
+"""Closing a page in the browser ends its work on the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One visitor's clip keeps nobody else waiting, and its process ends with the page."""
+"""Decoding one visitor's clip does not block others, and ends with the page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tools.attack.client import Target
 
 
 class Slow(FakeBackend):
-    """Reads until it is stopped, unless the clip is called quick."""
+    """Backend that reads until stopped, unless the clip's name is "quick"."""
 
     def __init__(self):
         super().__init__()
@@ -85,7 +85,7 @@ def test_an_endpoint_waits_for_its_clip_without_a_turn():
     assert not thread.is_alive()
 
 
-def test_reading_has_the_deadline_of_the_server_and_hears_of_a_stop():
+def test_reading_obeys_the_deadline_and_stop():
     engine, work = Engine(Slow(), queue=ModelQueue(7.0)), Work()
     engine.clip("quick", 8, work)
     assert engine.backend.limits == {"timeout_s": 7.0, "stop": work.stop}
@@ -103,7 +103,7 @@ def test_a_page_that_is_left_ends_its_reading():
     assert not reading.is_alive()
 
 
-def test_so_many_read_at_once_so_many_wait_and_the_rest_are_told():
+def test_concurrent_readers_and_waiting_readers_are_limited():
     readers, entered = Readers(2, 1), []
     leave = threading.Event()
 
@@ -128,7 +128,7 @@ def test_so_many_read_at_once_so_many_wait_and_the_rest_are_told():
     assert len(entered) == 3 and readers._inside == 0
 
 
-def test_who_is_stopped_while_he_waits_to_read_leaves():
+def test_stopped_request_leaves_the_reading_queue():
     readers, work = Readers(1), Work()
     with readers.place(Work()):
         threading.Timer(0.2, work.end).start()
@@ -137,7 +137,7 @@ def test_who_is_stopped_while_he_waits_to_read_leaves():
     assert readers._inside == 0
 
 
-def test_what_would_take_hours_to_decode_is_refused_before(tmp_path, monkeypatch):
+def test_clips_that_would_take_hours_are_refused_before_decoding(tmp_path, monkeypatch):
     write_clip(tmp_path / "clip.mp4")  # one keyframe, 8 frames of 72 x 126
     monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8)
     assert len(read_video(tmp_path / "clip.mp4", 2, isolate=False)) == 2
@@ -157,14 +157,14 @@ def gif(width, height, frames):
 
 
 def seconds(target, path, asks):
-    """What each of so many questions takes."""
+    """Seconds of each of several questions."""
     for _ in range(asks):
         start = time.monotonic()
         assert "event: complete" in target.ask(path, compressor="gleanvid", frames=8, length=8)
         yield time.monotonic() - start
 
 
-def test_clip_of_huge_frames_keeps_nobody_waiting(tmp_path, monkeypatch):
+def test_decoding_huge_frames_does_not_block_others(tmp_path, monkeypatch):
     """A GIF of 60 frames of 8000 x 4000 pixels takes minutes to decode."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     with running(serving.PUBLIC, Engine(loading.LocalBackend({}))) as url:
@@ -176,7 +176,7 @@ def test_clip_of_huge_frames_keeps_nobody_waiting(tmp_path, monkeypatch):
         while not (decoders := alive(b"gleanvid.video.isolation.worker")):
             time.sleep(0.02)
         meanwhile = max(seconds(one, short, 3))
-        assert alive(b"gleanvid.video.isolation.worker")  # it is still read
+        assert alive(b"gleanvid.video.isolation.worker")  # the clip is still being decoded
         for decoder in decoders:
             with suppress(ProcessLookupError):
                 os.kill(decoder, signal.SIGKILL)

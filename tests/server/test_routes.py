@@ -43,12 +43,12 @@ def test_every_route_is_either_allowed_or_refused_by_name(routes):
         for method, path in routes
         if f"{method} {path}" not in allowed
         and path.rstrip("/") not in CLOSED
-        and f"{method} {path.rstrip('/')}" not in allowed  # the twin with a slash at the end
+        and f"{method} {path.rstrip('/')}" not in allowed  # the same route with a trailing slash
         and method != "HEAD"
     }
     assert not unknown
 
 
-def test_nothing_is_listed_that_the_server_does_not_have(routes):
+def test_every_listed_route_exists(routes):
     there = {f"{method} {path}" for method, path in routes} | {f"POST {PREDICT}"}
     assert {*ALLOWED, MCP[0]} <= there

@@ -105,11 +105,11 @@ def largest(folder):
 
 
 def opened(path):
-    """The sentence about a run and how many MiB opening it took at most."""
+    """Return the error message of opening a run, and the peak MiB it took."""
     gc.collect()
-    serving.free_memory()  # what earlier tests have freed would be taken first, and not be seen
+    serving.free_memory()  # else freed memory would be reused, and the peak not rise
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # forgets the highest figure
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     except OSError:
         pytest.skip("this system does not tell how much was taken at most")
     before, run, sentence = taken("VmRSS"), None, ""
@@ -132,7 +132,7 @@ def taken_by_worker(path):
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_is_refused_before_it_goes_off(tmp_path, name):
+def test_decompression_bomb_is_refused_without_unpacking(tmp_path, name):
     start = time.monotonic()
     sentence, mib, _ = opened(packed(tmp_path / "run.zip", *bomb(name)))
     assert sentence in (bounds.TOO_LARGE, bounds.NO_RUN) and mib < 40
@@ -235,7 +235,7 @@ def test_a_run_of_very_many_frames_is_refused(tmp_path, monkeypatch):
     ("name", "sentence", "most_bytes"),
     [("hidden brackets", bounds.NO_RUN, 0), ("large arrays", bounds.TOO_LARGE, 100)],
 )
-def test_process_sends_nothing_of_a_bomb(tmp_path, name, sentence, most_bytes):
+def test_decoding_process_sends_nothing_of_a_bomb(tmp_path, name, sentence, most_bytes):
     pipe = io.BytesIO()
     with pytest.raises(UnreadableVideoError, match=sentence):
         archive.send_run(str(packed(tmp_path / "run.zip", *bomb(name))), pipe)

@@ -1,4 +1,4 @@
-"""On a running server one visitor leaves uploads, disk and events to the others."""
+"""Per-visitor limits on uploads, disk and events of a running server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,19 @@ from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend, write_clip
 from tests.server.running import running
 
-ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]  # of /ask, in order
+ARGUMENTS = [
+    "What?",
+    "gleanvid",
+    0.25,
+    "",
+    8,
+    None,
+    0,
+    0.0,
+    8,
+    1.0,
+    0,
+]  # arguments of /ask, in order
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +82,10 @@ def address(slow):
 
 def test_uploads_beyond_the_limit_are_refused(address):
     assert upload(address, bytes(900_000)).status_code == 200
-    assert upload(address, bytes(1_100_000)).status_code == 413  # one file: Gradio
-    assert upload(address, *[bytes(900_000)] * 3).status_code == 413  # one upload: the guard
+    assert upload(address, bytes(1_100_000)).status_code == 413  # Gradio's limit for one file
+    assert (
+        upload(address, *[bytes(900_000)] * 3).status_code == 413
+    )  # the guard's limit for one upload
 
 
 def test_address_of_an_upload_does_not_follow_from_its_content(address):
@@ -88,7 +102,7 @@ def test_old_uploads_are_deleted(address):
     assert httpx.get(file).status_code in (403, 404)
 
 
-def test_queue_refuses_beyond_its_places_and_nothing_passes_by_it(address, clip):
+def test_full_queue_refuses_and_cannot_be_bypassed(address, clip):
     path = upload(address, clip).json()[0]
     replies = [ask(address, path) for _ in range(8)]
     assert replies[0].status_code == 200

@@ -1,4 +1,4 @@
-"""Clients that send nothing are not waited for, and one visitor has so many connections."""
+"""Slow clients are disconnected, and connections per visitor are limited."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-versio
 
 def test_visitor_has_so_many_connections_and_an_upgrade_takes_none(address, monkeypatch):
     monkeypatch.setattr(connections, "PER_VISITOR", 3)
-    time.sleep(1.5)  # those of the other tests are gone
+    time.sleep(1.5)  # wait until connections of other tests are closed
     lines = [connected(address) for _ in range(5)]
     assert lines[-1].recv(12) == b"HTTP/1.1 503"
     for line in lines:
@@ -104,7 +104,7 @@ def test_visitor_has_so_many_connections_and_an_upgrade_takes_none(address, monk
         time.sleep(0.2)
         with connected(address) as line:
             line.sendall(UPGRADE)
-            assert line.recv(12) == b"HTTP/1.1 200"  # as if it had not asked for one
+            assert line.recv(12) == b"HTTP/1.1 200"  # the upgrade is ignored
     time.sleep(0.2)
     assert httpx.get(f"{address}/healthz").status_code == 200
 

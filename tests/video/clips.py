@@ -1,4 +1,4 @@
-"""Clips with the frame number written into every picture, so that a wrong frame shows."""
+"""Clips with the frame number drawn into every frame, so that wrong frames are detected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import av
 import numpy as np
 import pytest
 
-BITS = 9  # frame numbers 0..511, one vertical bar a bit, most significant at the left
+BITS = 9  # frame numbers 0..511, one vertical bar per bit, most significant on the left
 
 
 def picture(number: int, height: int = 96, width: int = 144) -> np.ndarray:
@@ -69,7 +69,7 @@ def write_clip(
 
 @contextmanager
 def usual_priority() -> Iterator[None]:
-    """SVT-AV1 called by root leaves its caller ahead of all else on the machine, for ever."""
+    """Restore the priority: SVT-AV1, called by root, leaves its caller at real-time priority."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""decord and OpenCV: the same frames where they can be trusted, a refusal where not."""
+"""decord and OpenCV give the frames of PyAV, or refuse files that they read wrongly."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_max_side_scales_down_and_never_up(tmp_path, backend, max_side, size):
     assert numbers(video.frames) == video.indices.tolist()
 
 
-def test_part_is_sampled_as_if_it_were_a_file_of_its_own(tmp_path, backend):
+def test_time_span_is_sampled_like_a_separate_file(tmp_path, backend):
     path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})  # 30 a second
     video = read_video(path, 5, isolate=False, backend=backend, part=(0.5, 1.5))
     assert numbers(video.frames) == [15, 23, 30, 37, 45]

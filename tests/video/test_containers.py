@@ -23,16 +23,14 @@ from tests.video.clips import write_clip
 
 pytestmark = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
 
-BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue
-FAR = (
-    1.5  # of 255, mean difference in brightness; ffmpeg's other version converts colours otherwise
-)
+BRIGHTNESS = (0.299, 0.587, 0.114)  # weights of red, green and blue
+FAR = 1.5  # largest mean difference in brightness (of 255)
 X264 = "-c:v libx264 -preset ultrafast"
 X265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none"
 AV1 = "-c:v libaom-av1 -cpu-used 8"
 VP9 = "-c:v libvpx-vp9 -deadline realtime"
 SOUND = "-f lavfi -i sine=duration=1"
-# Every demuxer and decoder: each may load parts of its own.
+# Every demuxer and decoder, as each may load further modules.
 CLIPS = {  # name of the file: options of ffmpeg; %s is the folder of other inputs
     "h264.mp4": X264,
     "av1.mp4": AV1,
@@ -117,7 +115,7 @@ def write(name, folder, inputs):
 
 @pytest.fixture(scope="module", autouse=True)
 def started():
-    """One decoding process ahead, as the server has it."""
+    """Keep a spare decoding process, as the server does."""
     spare.KEPT.keep()
 
 
@@ -142,7 +140,7 @@ def test_frames_are_those_of_ffmpeg(name, tmp_path, inputs):
 
 
 def test_command_line_and_server_read_in_the_same_sandbox(tmp_path, inputs, monkeypatch):
-    """What holds for the library holds for them: both ask the sandbox for the file."""
+    """Both read files through the library's sandbox."""
     path, asked = write("mov_text.mp4", tmp_path, inputs), []
     decode = sandbox.decode
     monkeypatch.setattr(sandbox, "decode", lambda *of: asked.append(of[0].name) or decode(*of))

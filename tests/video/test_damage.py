@@ -15,7 +15,7 @@ FRONT = {"movflags": "faststart"}
 
 
 def pictures(path):
-    """Every frame of a sound file, uint8 [n, H, W, 3]."""
+    """All frames of an undamaged file, uint8 [n, H, W, 3]."""
     with av.open(str(path)) as container:
         frames = container.decode(video=0)
         return np.stack([frame.to_ndarray(format="rgb24") for frame in frames])
@@ -48,7 +48,7 @@ def test_damaged_file_gives_only_sound_frames_with_a_note(sound, damage):
     assert video.notes
     assert "damaged" in video.notes[-1] or "cut short" in video.notes[-1]
     if damage == "hole":
-        assert video.indices[-1] == 119  # what comes after the damage is used
+        assert video.indices[-1] == 119  # frames after the damage are used
 
 
 def test_chained_file_has_no_more_frames_than_it_is_said_to_have(tmp_path):

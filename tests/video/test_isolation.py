@@ -1,4 +1,4 @@
-"""The decoding process: hangs, crashes, missing packages end in a sentence; nothing is left."""
+"""The decoding process: hangs, crashes and missing packages become sentences; it always ends."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ MISSING = "raise ImportError('libav.so: not found')"
 
 @pytest.fixture(autouse=True)
 def kept(monkeypatch):
-    """No spare process: each reading of these tests starts its own."""
+    """Disable the spare process: each reading of these tests starts its own."""
     monkeypatch.setattr(spare, "KEPT", fresh := spare.Spare())
     return fresh
 
@@ -51,7 +51,7 @@ def started(monkeypatch):
 
 
 def pretend(monkeypatch, folder, source):
-    """Have the decoding process import a fake PyAV."""
+    """Make the decoding process import a fake PyAV."""
     (folder / "fake" / "av").mkdir(parents=True)
     (folder / "fake" / "av" / "__init__.py").write_text(source)
     monkeypatch.syspath_prepend(folder / "fake")

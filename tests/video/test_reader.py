@@ -1,4 +1,4 @@
-"""Every sampled frame is the one it says it is, in every kind of file; settings; notes."""
+"""read_video returns exactly the sampled frames for every kind of file; settings; notes."""
 
 from fractions import Fraction
 

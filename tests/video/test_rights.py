@@ -1,4 +1,4 @@
-"""What the decoding process could do if a clip had taken it over: nothing."""
+"""Rights of the decoding process, in case a hostile clip takes it over."""
 
 from __future__ import annotations
 
@@ -79,10 +79,12 @@ print(json.dumps([held, results, newest, rights_of_root]))
 """
 
 
-@pytest.mark.parametrize("landlock", [99, 2])  # of this kernel, and of kernels before 6.2
-def test_only_the_clip_and_threads_are_left(tmp_path, landlock):
+@pytest.mark.parametrize(
+    "landlock", [99, 2]
+)  # Landlock version of this kernel, and of kernels before 6.2
+def test_process_can_only_read_the_clip_and_start_threads(tmp_path, landlock):
     clip = write_clip(tmp_path / "clip.mp4", 4)
-    if os.getuid() == 0:  # root reads the clips of others
+    if os.getuid() == 0:  # root can read files of other users
         os.chown(clip, 1234, 1234)
         clip.chmod(0o600)
     layers = sandbox.layers()

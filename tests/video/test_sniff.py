@@ -1,4 +1,4 @@
-"""What is refused before any decoder sees it, and with which words."""
+"""Files that are refused before any decoder opens them, and the error messages."""
 
 import os
 import socket

@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.attack.client import ROOT, G
 
-CLOSED = (  # routes that Gradio 6.31 has and nobody needs
+CLOSED = (  # unneeded routes of Gradio 6.31, which must be closed
     "/openapi.json", "/docs", "/redoc", "/login", "/logout", "/svelte/{path:path}", "/pwa_icon",
     "/robots.txt", "/manifest.json", "/pwa_icon/{size}", "/monitoring/{key}",
     "/monitoring", "/monitoring/summary",
@@ -41,14 +41,14 @@ FILES = (
     "C:\\Windows\\win.ini", ".git",
 )  # fmt: skip
 EVIL = "evil.example"
-NAMES: tuple[dict[str, str], ...] = (  # under which the page of another site might come
+NAMES: tuple[dict[str, str], ...] = (  # headers with which another site's page might send a request
     {"host": EVIL, "origin": f"http://{EVIL}"}, {"host": EVIL}, {"host": f"127.0.0.1.{EVIL}"},
     {"host": f"localhost.{EVIL}:7860"}, {"host": EVIL, "x-forwarded-host": "127.0.0.1"},
     {"x-forwarded-host": EVIL, "origin": f"http://{EVIL}"}, {"origin": f"http://{EVIL}"},
     {"origin": "null"}, {"origin": "http://["}, {"origin": "http://127.0.0.1:1"},
     {"origin": f"http://{EVIL}", "forwarded": f"host={EVIL}"},
 )  # fmt: skip
-HOSTS = (  # that one reader takes for this server and another for something else
+HOSTS = (  # host headers that programs parse differently
     b"localhost/evil.example", b"localhost?evil", b"localhost#evil", b"user@localhost",
     b"lo\tcalhost", b'localhost"><script>', b"localhost:80:90", b"localhost:http",
     b"localhost,evil.example", b"localhost\\evil.example", b"127.1", b"0x7f000001",
@@ -66,7 +66,7 @@ BODIES = (
 SESSION_NAMES = ("a<gradio-sep>b", "", "x" * 65, "x" * 200_000, "../x", "a\nb", "é", "a b")
 _LISTS = '["\u0122",' + "[]," * 30_000 + "0]"
 _ADDRESS = json.dumps({"data": [{"path": "http://evil.example/x"}], "session_hash": "x"})
-ENCODED = (  # in encodings that hide what the JSON holds; a surrogate; many digits
+ENCODED = (  # JSON in encodings that hide its content, with a surrogate, with many digits
     *(text.encode(c) for text in (_LISTS, _ADDRESS) for c in ("utf-16", "utf-16-be", "utf-32")),
     _LISTS.encode("utf-8-sig"), _ADDRESS.encode("utf-8-sig"),
     b'{"data": ["\\ud800"]}', b'{"data": [' + b"9" * 5000 + b"]}",
@@ -82,7 +82,7 @@ FORMS = (
 _HOST, _CHUNKED = b"host: localhost\r\n", b"transfer-encoding: chunked\r\n"
 _LONG, _POST = b"content-length: 4\r\n", b"POST /gradio_api/upload HTTP/1.1\r\n" + _HOST
 _FORM = b"content-type: multipart/form-data; boundary=x\r\n"
-WIRES = (  # bytes that are no plain request, and must not be understood in two ways
+WIRES = (  # malformed requests that must not be parsed in two ways
     _POST + _LONG + _CHUNKED + b"\r\n0\r\n\r\n",
     _POST + _LONG + b"content-length: 5\r\n\r\n{}{}",
     _POST + b"content-length:\r\n 4\r\n" + _CHUNKED + b"\r\n0\r\n\r\n",
@@ -101,10 +101,10 @@ WIRES = (  # bytes that are no plain request, and must not be understood in two 
     _POST + _CHUNKED + b"\r\n-1\r\n\r\n",
     _POST + _FORM + b"content-length: 99999999999999\r\n\r\n",
 )
-UNFINISHED = (  # requests of clients that send no more
+UNFINISHED = (  # requests of clients that stop sending
     b"GET / HTTP/1.1\r\nhost: loc", b"", _POST + _FORM + b"content-length: 9999\r\n\r\n--x",
 )  # fmt: skip
-PATHS = (  # as they are, which a client would tidy
+PATHS = (  # paths sent unnormalised, which an HTTP client would normalise
     "/static/../../app.py", "/static/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/static//etc/passwd",
     "/assets/..%2f..%2f..%2f..%2f..%2fetc/passwd", "/assets/..%5c..%5capp.py",
     "/static/....//....//etc/passwd", "/assets/%00", "//etc/passwd", "/./config/../config",
@@ -112,7 +112,7 @@ PATHS = (  # as they are, which a client would tidy
     "/gradio_api/file=..", "/gradio_api/file=%2e%2e/%2e%2e/etc/passwd", "/%67radio_api/user",
     "/gradio_api/run/../component_server", "/gradio_api%2fcomponent_server", "/?view=api/../..",
 )  # fmt: skip
-ARGUMENTS: tuple[dict[str, Any], ...] = (  # of the endpoint ask, each a mistake
+ARGUMENTS: tuple[dict[str, Any], ...] = (  # invalid arguments of the endpoint ask
     {"question": None}, {"question": ["x"]}, {"question": "x" * 20_000}, {"compressor": []},
     {"compressor": "gzip"}, {"compressor": {}}, {"ratio": 0}, {"ratio": "half"}, {"ratio": -1},
     {"model": "../../etc"}, {"frames": 0}, {"frames": 10**9}, {"frames": "many"},
@@ -122,7 +122,7 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (  # of the endpoint ask, each a mistake
     {"frames": True}, {"seed": 1.5}, {"length": 4.5},
 )  # fmt: skip
 NAMED: tuple[Any, ...] = ({}, {"q": 1}, {"x" * 5000: 1}, [], [1], None, {"data": [1]}, {"\0": {}})
-COUNTS = (0, 1, 2, 11)  # of the 12 values of ask, by position
+COUNTS = (0, 1, 2, 11)  # wrong numbers of positional values for ask, which takes 12
 _NOISE = bytes(range(256)) * 20
 CLIPS = {
     "a playlist.mp4": PLAYLIST, "ffconcat.mkv": b"ffconcat version 1.0\nfile /etc/passwd\n",

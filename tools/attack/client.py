@@ -20,14 +20,14 @@ CLIP = ROOT / "assets" / "clips" / "glimpse_1.mp4"
 SECRETS = (b"root:x:", b"from __future__", b"[project]", b"BEGIN ")
 JSON = {"content-type": "application/json"}
 CLICKS = {"follow": "click", "work": "click"}
-ARGUMENTS = {  # of /ask, in order
+ARGUMENTS = {  # arguments of /ask, in order
     "question": "What?", "compressor": "uniform", "ratio": 0.25, "model": "", "frames": 4,
     "settings": None, "seed": 0, "temperature": 0.0, "length": 4, "top_p": 1.0, "pixels": 0,
 }  # fmt: skip
 
 
 class Target:
-    """A server and one visitor of it, who waits if the server says so."""
+    """A server and one visitor of it, who obeys Retry-After."""
 
     def __init__(self, url: str) -> None:
         limits = httpx.Limits(max_keepalive_connections=0)
@@ -35,7 +35,7 @@ class Target:
 
     @cached_property
     def config(self) -> Any:
-        """What the page is made of."""
+        """Gradio's configuration of the page."""
         return self.send("GET", "/config").json()
 
     @cached_property
@@ -52,33 +52,33 @@ class Target:
         return reply
 
     def events(self, path: str, **options: Any) -> str:
-        """What a stream of events says until it ends, in order or not."""
+        """Read a stream of events until it ends, normally or not."""
         parts = []
         with suppress(httpx.RemoteProtocolError), self.client.stream("GET", path, **options) as got:
             parts.extend(got.iter_bytes())
         return b"".join(parts).decode()
 
     def upload(self, name: str, content: bytes) -> str:
-        """The path that the server gives to an upload."""
+        """Upload a file; return its path on the server."""
         return str(self.send("POST", f"{G}/upload", files={"files": (name, content)}).json()[0])
 
     def text(self, path: str, method: str = "GET", **options: Any) -> str:
         return self.send(method, path, **options).text
 
     def ask(self, path: str | None = None, **changes: Any) -> str:
-        """What the endpoint ``ask`` answers about a clip; without a path, about one of ours."""
+        """Call the endpoint ``ask`` about a clip (default: an example clip)."""
         path = self.clip if path is None else path
         return self.call([file(path), *(ARGUMENTS | changes).values()])
 
     def call(self, values: list[Any]) -> str:
-        """What the endpoint ``ask`` answers to values by position."""
+        """Call the endpoint ``ask`` with positional values."""
         data = json.dumps({"data": values})
         sent = self.send("POST", f"{G}/call/ask", content=data, headers=JSON)
         name = sent.json()["event_id"] if sent.is_success else ""
         return self.events(f"{G}/call/ask/{name}") if name else sent.text
 
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
-        """What the page is sent on an event of a widget; see :meth:`event`."""
+        """Return what the server sends to the page on an event; see :meth:`event`."""
         body = self.event(name, happens, changes, session)
         sent = self.send("POST", f"{G}/queue/join", json=body)
         stream = {"session_hash": body["session_hash"]}
@@ -128,7 +128,7 @@ class Target:
         return {"data": values(event), "fn_index": event["id"], "session_hash": page}
 
     def connect(self, begun: bytes) -> socket.socket:
-        """A connection that has sent so much."""
+        """Open a connection and send these bytes."""
         parts = urlsplit(self.url)
         opened = socket.create_connection((parts.hostname, parts.port), timeout=30)
         opened.sendall(begun)
@@ -136,10 +136,10 @@ class Target:
 
 
 def file(path: str) -> Any:
-    """A file as the page and the clients name it."""
+    """Return the file data by which page and clients refer to a file."""
     return {"path": path, "meta": {"_type": "gradio.FileData"}}
 
 
 def is_quiet(content: bytes) -> bool:
-    """Whether an answer holds nothing of the server's files."""
+    """Return whether an answer contains no content of the server's files."""
     return not any(secret in content for secret in SECRETS)

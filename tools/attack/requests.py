@@ -1,4 +1,4 @@
-"""What a server that holds answers to each of the attempts."""
+"""Expected answers of a secure server to each attempt."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tools.attack import attempts as data
 from tools.attack.client import ARGUMENTS, CLIP, JSON, G, Target, file, is_quiet
 
 REFUSALS = range(400, 500)
-UNSAID = ("Traceback", "went wrong", '"error": null')  # in place of a sentence
+UNSAID = ("Traceback", "went wrong", '"error": null')  # signs of an unhandled error
 Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, whether a server holds
 FORM = "multipart/form-data; boundary=x"
 
 
 def refused(kind: str, method: str, path: str, **options: Any) -> Attempt:
-    """A request that has to be refused without a word about this machine."""
+    """Check that a request is refused without revealing anything about the machine."""
 
     def is_held(target: Target) -> bool:
         got = target.send(method, path, **options)
@@ -35,7 +35,7 @@ def refused(kind: str, method: str, path: str, **options: Any) -> Attempt:
 
 
 def wire(kind: str, begun: bytes, *starts: bytes) -> Attempt:
-    """Bytes that have to be refused, or answered with one of these starts."""
+    """Check that raw bytes are refused, or answered with one of these status lines."""
 
     def is_held(target: Target) -> bool:
         try:
@@ -140,7 +140,7 @@ def _is_lock_closed(target: Target) -> bool:
 
 
 def headers() -> Iterator[Attempt]:
-    """Attempts with headers that Gradio believes, or sends back."""
+    """Attempts with headers that Gradio trusts or echoes."""
     server = methodcaller("text", "/config", headers={"x-gradio-server": f"http://{data.EVIL}"})
     yield reply("headers believed", "x-gradio-server", server, "evil")
     for value in data.RANGES:
@@ -201,7 +201,7 @@ def packed(text: bytes) -> bytes:
 
 
 def pages() -> Iterator[Attempt]:
-    """Attempts with what no widget of the page can send."""
+    """Attempts with values that no widget of the page can send."""
     for model in data.MODELS:
         load = methodcaller("page", "gv-preview", "follow", {"Model": model})
         yield reply("the page", f"model: {model}", load, "evil is ready")

@@ -30,7 +30,7 @@ from tools.relevance_study.tables import write
 
 
 def main() -> None:
-    """Measure what the journal does not hold, then write the tables."""
+    """Measure the questions missing in the journal, then write the tables."""
     options = parsed()
     torch.set_num_threads(1)
     weights = describe_model(load_model("builtin", device="cpu"))["model_weights"]
@@ -65,7 +65,7 @@ def in_random_order(items: Sequence[Item]) -> list[Item]:
 def measure_all(
     journal: Journal, items: Sequence[Item], parts: Sequence[str], minutes: float
 ) -> None:
-    """Append what is missing, question by question, until the time is over."""
+    """Measure missing questions and append them, until the time is over."""
     study, started = Study(), time.monotonic()
     for number, item in enumerate(items):
         for name in parts:

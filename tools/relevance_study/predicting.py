@@ -87,5 +87,5 @@ def weighted_auc(values: np.ndarray, positive: np.ndarray, weights: np.ndarray) 
 
 
 def cell(estimate: Estimate) -> str:
-    """0.98 (0.97 to 0.98)."""
+    """Format a value with its interval: 0.98 (0.97 to 0.98)."""
     return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

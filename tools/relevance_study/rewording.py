@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PAIRS = (  # as the world words it in one way or the other
+_PAIRS = (  # the two wordings of each question in the Glimpse world
     ("What colour is the {a}?", "Which colour does the {a} have?"),
     ("What shape is the {a} object?", "Which shape is {a}?"),
     ("Which way does the {a} move?", "In which direction does the {a} go?"),

@@ -99,7 +99,7 @@ def seed_of(item: Item) -> int:
 
 
 def mean(rows: Sequence[tuple[Item, float | None]]) -> str:
-    """The mean of what is known with its interval, as a cell."""
+    """Format the mean of the known values with its interval."""
     known = [(value, item.clip) for item, value in rows if value is not None]
     return cell(clip_mean(*zip(*known, strict=True))) if known else ""
 

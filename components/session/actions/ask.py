@@ -1,4 +1,4 @@
-"""A question to both sides of the page: to B first, as it is quicker, then to A."""
+"""Ask the question on both sides of the page: B first, as it is faster, then A."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..work.local import BUILT_IN
 from ..work.queue import Work
 from .preview import find_run, update_of, view_both
 
-PAUSE_S = 0.15  # a slider rests this long before a question is asked again
-LIVE_S = 2.0  # a model that takes longer for an answer is only asked by hand
+PAUSE_S = 0.15  # seconds after the last move of a slider before the question is asked again
+LIVE_S = 2.0  # a slower model is only asked on demand
 EXCHANGES_HELD = 20
 
 
@@ -76,7 +76,7 @@ def ask_live(
     asking = _Asking(engine, request, sides, habits, work, is_live=True)
     try:
         yield from _without_progress(asking)
-        if work.stop.is_set() and work.why:  # stopped by hand or by the deadline
+        if work.stop.is_set() and work.why:  # stopped by the person or by the deadline
             yield PageUpdate(answers=asking.answers())
     except Exception as error:
         yield PageUpdate(message(explain(error), "problem"), answers=asking.answers())
@@ -85,7 +85,7 @@ def ask_live(
 
 
 def _without_progress(asking: _Asking) -> Iterator[PageUpdate]:
-    """Leave out messages on the way, and all messages once the live answer is stopped."""
+    """Drop progress messages, and all messages once the live answer is stopped."""
     stop = asking.work.stop
     if stop.wait(PAUSE_S):
         return
@@ -176,7 +176,9 @@ class _Asking:
         yield PageUpdate(message("Answering…"))
         began = time.monotonic()
         run = yield from self._stream("b", compressor)
-        if not self.work.stop.is_set() and compressor.name != "full":  # slower than all others
+        if (
+            not self.work.stop.is_set() and compressor.name != "full"
+        ):  # all tokens are slower than any compressor
             self.engine.answer_s[self.request.model] = time.monotonic() - began
         yield self._show(run)
         return self.sides.runs[0], run

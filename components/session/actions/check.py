@@ -1,4 +1,4 @@
-"""Checks the loaded model on this machine: its progress, then its report."""
+"""The check of the loaded model: yields its progress, then its report."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def _checked(step: str | Report, work: Work) -> Checked:
 def _steps(
     engine: Engine, name: str, video: Video, quick: bool, work: Work
 ) -> Generator[str | Report]:
-    """Yield what is being checked, then the report.
+    """Yield a message for each check, then the report.
 
-    Once ``work`` is ended its step still finishes, and the report has what was tested until then.
+    If ``work`` is stopped, the current step still finishes, and the report has the steps so far.
     """
     from gleanvid.evaluation.check.check import check as check_model
     from gleanvid.models.base import ModelAdapter

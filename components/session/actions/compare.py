@@ -1,4 +1,4 @@
-"""Comparing compressors on one clip and question: rows of a table as they finish."""
+"""Compare compressors on one clip and question; yields the rows of a table as they finish."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def compare(
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """How many rows are done, and how many were refused."""
+    """Return a sentence: how many rows are done, and how many were refused."""
     failed = sum(row.state == "failed" for row in rows)
     refused = f", {failed} refused" if failed else ""
     return f"{len(rows) - failed} rows done{refused}."
@@ -85,7 +85,7 @@ def _no_clip(request: Request) -> str:
 
 
 class _Comparison:
-    """The rows of a table, and what all of them share: the clip and the answer of all tokens."""
+    """The state of a comparison: its rows, the clip and the answer of all tokens."""
 
     def __init__(
         self,
@@ -101,10 +101,12 @@ class _Comparison:
         self.questions = [sides.question, *more] if self.asks else []
         self.work = engine.pages.work(session)
         self.rows: list[Row] = []
-        self.references: list[str] = []  # the answers of all tokens, by question
+        self.references: list[str] = []  # the answer of all tokens for each question
         self.measured = measured
-        self.relevance: list[Relevance | None] = []  # for these answers
-        self.unmeasured = unmeasured(request.model) if measured else ""  # why there is none
+        self.relevance: list[Relevance | None] = []  # which tokens these answers rest on
+        self.unmeasured = (
+            unmeasured(request.model) if measured else ""
+        )  # why relevance cannot be measured
         # The first pass of a process is slow. A server is warm, and a pass before the first row
         # would only fill its cache.
         self.is_warm = request.model.startswith(SCHEME)
@@ -226,7 +228,7 @@ class _Comparison:
             self.unmeasured = explain(error)
 
     def _relevance(self, clip: ClipKey, run_id: str, run: Run) -> Relevance | None:
-        """Return what mattered for the answer of a run; None for an empty answer."""
+        """Return the relevance of the tokens for the answer of a run; None for an empty answer."""
         engine = self.engine
         ids = [run_id, *engine.runs.of_clip(clip, self.sides.runs)]
         found = engine.runs.relevance(ids, run.question)

@@ -37,7 +37,7 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-COLUMNS = (  # of the legend: title, unit of measure, what it is
+COLUMNS = (  # columns of the legend: title, unit, meaning
     ("Gini", "0–1", "How unevenly the tokens are spread over the units: 0 is evenly"),
     ("Rank", "× random", "Effective rank of all kept tokens: above 1 they spread wider"),
     ("New", "%", "Energy that earlier units do not explain, mean after the first unit"),
@@ -52,7 +52,7 @@ NONE = "–"
 MARGINS = {"l": 52, "r": 8, "t": 6, "b": 38}
 HEIGHT = 204  # pixels of a figure
 NUMBERED = 12  # rows up to which a heat map shows numbers in its cells
-CELLS = {16: 17, 99: 11}  # pixels of a row of a heat map, up to so many rows
+CELLS = {16: 17, 99: 11}  # largest number of rows -> height of a heat map's row in pixels
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 _random: WeakKeyDictionary[VideoTokens, dict[int, RandomKeeping]] = WeakKeyDictionary()
@@ -60,7 +60,7 @@ _measuring = threading.Lock()
 
 
 def draw(runs: Sequence[Run]) -> dict[str, Any]:
-    """Draw the figures of ``FIGURES`` by name; None where one would say nothing."""
+    """Draw the figures of ``FIGURES`` by name; None for one without content."""
     return {
         name: _for_page(figure, list(runs)) if figure.needs(runs) else None
         for name, figure in FIGURES.items()
@@ -68,14 +68,16 @@ def draw(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _for_page(kind: Figure, runs: list[Run]) -> Any:
-    """Take title and legend off a figure: the page shows them next to it."""
+    """Remove title and legend from a figure, which the page shows next to it."""
     figure = kind.draw(runs)
     methods = [str(run.compressor["name"]) for run in runs]
     by_label = dict(zip(labels(runs), styles(methods), strict=True))
     for line in figure.data:
         line.name = line.meta or line.name
         if line.type == "scatter" and line.name in by_label:
-            line.update(by_label[line.name])  # the legend's, also where a figure leaves runs out
+            line.update(
+                by_label[line.name]
+            )  # the style in the legend, also in figures without some runs
             line.zorder = int(line.line.width > 2)  # GleanVID above the others
     figure.update_layout(height=HEIGHT, margin=MARGINS, showlegend=False)
     figure.update_layout(font={"size": 12}, template="none")  # plotly's template is large, unused
@@ -91,7 +93,7 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
 
 
 def _axis(kind: Figure, run: Run) -> dict[str, Any]:
-    """Name an axis of units, and say how many seconds one takes."""
+    """Label an axis of units, with the seconds per unit."""
     starts = run.seconds[:, 0]
     each = float(starts[-1] - starts[0]) / (len(starts) - 1) if len(starts) > 1 else 0.0
     name = "distance in units" if kind.x == "gaps" else "unit"
@@ -113,7 +115,7 @@ def _fit_heatmap(figure: Any) -> None:
 
 
 def _hundredths(value: float) -> str:
-    """Write two digits as large as the cell allows; nothing where all tokens are the same."""
+    """Return a fraction in percent, as text for a cell; empty for 1."""
     return "" if value == 1 else f"{100 * value:.0f}"
 
 
@@ -141,7 +143,7 @@ def _cells(run: Run) -> list[str]:
     if diagnostics is None:
         return [gini, NONE, NONE, NONE]
     new = f"{100 * diagnostics.later_residual_energy:.2g}"
-    if record.num_kept == record.num_tokens:  # random keeping would keep the same
+    if record.num_kept == record.num_tokens:  # random selection would keep the same tokens
         return [gini, NONE, new, NONE]
     missed = diagnostics.coverage_vs_random
     return [
@@ -159,10 +161,10 @@ def as_json(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
-    """The runs with the diagnostics that need the clip's features, where these are at hand."""
+    """Return the runs with diagnostics, if the clip's features are in memory."""
     if tokens is None:
         return list(runs)
-    with _measuring:  # two pages that ask at once would do the work twice
+    with _measuring:  # two pages at once would do the work twice
         features = _debiased.get(tokens)
         if features is None:
             features = _debiased[tokens] = debiased(tokens.features.float())
@@ -171,7 +173,7 @@ def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
 
 
 def _diagnosed(run: Run, features: Tensor, known: dict[int, RandomKeeping]) -> Run:
-    """Measure the runs. ``known`` keeps random keeping of this clip by number of tokens."""
+    """Measure the runs. ``known`` caches the random baseline of this clip by number of tokens."""
     record = run.compression
     if record.num_tokens != len(features):
         return run

@@ -1,4 +1,4 @@
-"""The results that every example begins with: made once, kept in ``assets/first``.
+"""Saved results of the examples, in ``assets/first``, shown before anything is computed.
 
 ``python -m components.session.actions.first`` makes them again, those of Glimpse clips with the
 built-in model and those of filmed clips with the photo encoder. The page opens with those of the
@@ -38,16 +38,16 @@ from .figures import as_json, measured
 from .preview import pair
 
 FOLDER = ASSETS / "first"
-RATIO = 0.1  # the page begins with it: few enough that methods differ
+RATIO = 0.1  # opening ratio of the page: low enough that methods differ
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
 FEW = ("gleanvid", "full", "vidcom2", "uniform")  # methods of the examples after the first
-PREFIX = "first-"  # of the ids of these runs
+PREFIX = "first-"  # prefix of the ids of these runs
 NUM_FRAMES = 32
 
 
 @dataclass(frozen=True)
 class First:
-    """What the page shows of an example at first; all empty where no result was made."""
+    """The saved result of an example; all fields are empty if there is none."""
 
     viewer: Mapping[str, Any] | None = None
     answers: list[Answer] = field(default_factory=list)
@@ -58,7 +58,7 @@ class First:
     compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B
 
     def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
-        """Whether a page with these settings, and ``pinned`` as A, would show the same."""
+        """Whether the result was made with these settings, and with ``pinned`` as A."""
         others = pinned or request.pixels or request.start or request.end
         if self.viewer is None or others or request.frames != NUM_FRAMES:
             return False
@@ -91,7 +91,7 @@ def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
 
 
 def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]:
-    """By path: what the examples after the first begin with; their runs are in the store."""
+    """Return the saved results of the other examples by path; their runs are in the store."""
     found = {}
     for example in examples[1:]:
         folder = FOLDER / example.path.stem
@@ -150,13 +150,13 @@ def save(
 
 
 def without_frames(run: Run) -> Run:
-    """Return the run with frames of one black pixel: the clip itself is saved beside it."""
+    """Return the run with frames of one black pixel, as the clip itself is saved too."""
     nothing = np.zeros((len(run.video), 1, 1, 3), np.uint8)
     return replace(run, video=replace(run.video, frames=nothing))
 
 
 def untimed(run: Run) -> Run:
-    """Return the run without its times, which are those of another machine."""
+    """Return the run without its times, which were measured on another machine."""
     none = math.nan
     cost = replace(run.cost, decode_s=none, encode_s=none, compress_s=none, prefill_s=none)
     return replace(run, cost=replace(cost, generate_s=none))

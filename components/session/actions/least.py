@@ -52,7 +52,7 @@ def least(
 
 
 class _Search:
-    """What all compressors share: the clip, the question and the answer to keep."""
+    """State of a search: the clip, the question and the answer to keep."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class _Search:
         self.rows: list[dict[str, Any]] = []
 
     def value(self, done: bool = False) -> dict[str, Any] | None:
-        """What the page shows of the search; None while there is nothing."""
+        """Value of the panel's table; None before the first result."""
         clip = Path(str(self.request.path)).name
         asked = {"question": self.question, "answer": self.answer, "clip": clip}
         return asked | {"rows": [*self.rows], "done": done} if self.answer else None
@@ -105,7 +105,7 @@ class _Search:
         try:
             text = f"{found.method} at {percent(ratio)}: {step}…"
             run = yield from self._run(clip, self.make(name, ratio), text)
-        except ValueError as error:  # a ratio out of the method's reach
+        except ValueError as error:  # the method cannot reach this ratio
             return found.refused(ratio, str(error))
         return found.answered(ratio, run)
 
@@ -123,7 +123,7 @@ class _Search:
             engine.queue.leave(self.work)
 
     def _row(self, found: Least) -> dict[str, Any]:
-        """A compressor as the page shows it; ``id``: of the run that a press opens."""
+        """Return a compressor's row in the table; ``id``: id of the run that a click opens."""
         below, above = found.below, found.above
         lost = below.run if below else None
         other = f"At {percent(below.ratio)}: “{lost.answer}”" if below and lost else ""

@@ -1,4 +1,4 @@
-"""What mattered: which tokens the all-token answer rests on, measured and shown on demand."""
+"""Measure on demand which tokens the answer of all tokens rests on (view "What mattered")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .preview import find_run, pair, view_of
 def measure(engine: Engine, session: str, request: Request, sides: Sides) -> Iterator[PageUpdate]:
     """Measure the relevance of the clip's tokens for the answer with all tokens, and show it.
 
-    Where no run in the viewer has that answer, the question is asked with all tokens first.
+    If no run in the viewer has that answer, first asks the question with all tokens.
     """
     engine.pages.end_preview(session, version=sides.version)
     work = engine.pages.work(session)

@@ -1,4 +1,4 @@
-"""What a comparison is to run: a row for every method at every ratio. No widgets."""
+"""Plan of a comparison: a row for every method at every ratio. No widgets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
 def plans(
     names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
 ) -> list[Plan]:
-    """Return all tokens, then every method at every ratio; a method without a choice once.
+    """Return plans: all tokens, then every method at every ratio (once if it has a fixed ratio).
 
     Methods come in the order of the page, ratios from the lowest, in whatever order they were
     clicked.
@@ -66,6 +66,6 @@ def needs_of(planned: list[Plan]) -> frozenset[str]:
     """Every signal of the vision side that one of the methods reads."""
     needs: frozenset[str] = frozenset()
     for plan in planned:
-        with suppress(ValueError):  # its row will say so
+        with suppress(ValueError):  # its row will show the error
             needs |= plan.make().needs
     return needs

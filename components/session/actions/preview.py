@@ -67,12 +67,12 @@ def preview(
 
 
 def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
-    """Whether a preview is a single update: nothing has to be read or encoded first."""
+    """Whether a preview needs no reading or encoding, so that it is a single update."""
     try:
         compressor = request.make_compressor()
         request.check()
     except ValueError:
-        return True  # the update says why
+        return True  # the update will contain the reason
     if not request.path or not decides_early(compressor):
         return True
     if not engine.has_clip(request.path, request.sampled):
@@ -161,9 +161,9 @@ def view_of(
 def with_earlier(
     store: RunStore, clip: ClipKey, runs: Mapping[str, Run], earlier: Sequence[str]
 ) -> dict[str, Run]:
-    """Add what was asked about the clip earlier to ``runs``, as much as the viewer takes.
+    """Add earlier runs of the clip to ``runs``, as many as the viewer can hold.
 
-    Runs without a question are left out, and those with settings, question and answer of another.
+    Leaves out runs without a question, and duplicates by settings, question and answer.
     """
     found = dict(runs)
     contents = [_content(run) for run in runs.values()]
@@ -179,7 +179,7 @@ def _content(run: Run) -> tuple[Any, ...]:
 
 
 def update_of(engine: Engine, view: View, run: Run) -> PageUpdate:
-    """The update that shows ``view``, whose B is ``run``."""
+    """Return the update that shows ``view``, whose B is ``run``."""
     return PageUpdate(
         viewer=view.value, answers=view.answers, runs=view.runs, status=status(engine, run)
     )
@@ -188,7 +188,7 @@ def update_of(engine: Engine, view: View, run: Run) -> PageUpdate:
 def _baseline(
     engine: Engine, request: Request, clip: ClipKey, encoded: EncodedClip, sides: Sides
 ) -> list[tuple[str, Run]]:
-    """The run of A with its id: one in the viewer, else a new one.
+    """Return the run of A with its id: one in the viewer, else a new one.
 
     Empty for a compressor that acts inside the model and has not been asked yet.
     """
@@ -219,5 +219,5 @@ def find_run(
 
 
 def pair(count: int) -> tuple[int, int | None]:
-    """Places of A and B among ``count`` runs in the order of :class:`Sides`."""
+    """Return the indices of A and B among ``count`` runs in the order of :class:`Sides`."""
     return (1, 0) if count > 1 else (0, None)

@@ -1,4 +1,4 @@
-"""Results from before: those of a tab that is loaded again, and a run saved to a file.
+"""Restore earlier results: those of a reloaded tab, and a run saved to a file.
 
 A browser keeps the ids of its runs. An id is 128 random bits, so whoever knows one has had its run
 on a page.
@@ -35,7 +35,7 @@ ALL_GONE = "What was on this page before is no longer on the server. Choose a cl
 
 @dataclass(frozen=True)
 class Restored:
-    """``view``, and ``path``, the file of the clip, are None if nothing is left of them."""
+    """Restored results. ``view`` and ``path`` (file of the clip) are None if they are gone."""
 
     text: str
     view: View | None = None
@@ -43,7 +43,7 @@ class Restored:
 
 
 def restored(engine: Engine, text: str | None, model: str = "") -> Restored | None:
-    """Return the results that ``text`` names, None if it names none.
+    """Return the results whose ids are in ``text``, None if it has none.
 
     ``text``: what ``assets/page/kept.js`` wrote; ``model``: as in `Sides`.
     """
@@ -72,9 +72,9 @@ def restored(engine: Engine, text: str | None, model: str = "") -> Restored | No
 
 
 def kept(text: str | None) -> tuple[list[str], bool, list[str]]:
-    """Ids of the runs in the viewer, whether the page had a comparison, and clips of one's own.
+    """Parse the state: ids of runs in the viewer, whether there was a comparison, uploaded clips.
 
-    Anything else that a browser sends is read as no ids.
+    Malformed text counts as no ids.
     """
     try:
         content = json.loads((text or "")[:KEPT_CHARS])
@@ -86,7 +86,7 @@ def kept(text: str | None) -> tuple[list[str], bool, list[str]]:
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:
-    """The first run, and those of its clip and grid, which one viewer can show."""
+    """Return the first run and those of the same clip and grid, which one viewer can show."""
     first = next(iter(runs.values()))
     return {
         run_id: run
@@ -96,7 +96,7 @@ def together(runs: dict[str, Run]) -> dict[str, Run]:
 
 
 def tokens_of(engine: Engine, run: Run) -> VideoTokens | None:
-    """The tokens of the run's clip, if the model still has them."""
+    """Return the tokens of the run's clip, if they are still in memory."""
     clip = engine.encoded(ClipKey(run.video, run.model, run.made_with.get("max_pixels")))
     return clip.tokens if clip and clip.tokens.grid == run.compression.grid else None
 

@@ -1,4 +1,4 @@
-"""The rows of a comparison, and the table of them on the page, in files and in the API."""
+"""Rows of a comparison, and their tables for the page, for files and for the API."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ MATTERED = (
     "How much is kept of what the answer of all tokens rests on: a measure of this model's use of "
     "its input, not of truth"
 )
-COLUMNS = (  # title, unit, what it is; see :func:`figures`
+COLUMNS = (  # title, unit, meaning; see :func:`figures`
     ("Tokens", "kept", "Visual tokens that enter the language model"),
     ("Labels", "% of all", "Labels of all tokens that kept tokens still show: recall"),
     ("Mattered", "% kept", MATTERED),
     ("First token", "s", FIRST_TOKEN),
     ("Compress", "ms", "Choosing the tokens"),
     ("Memory", "MiB", "Peak memory of the device while answering"),
-    ("Saved", "% FLOPs", "Of the arithmetic of the prefill, against all tokens"),
+    ("Saved", "% FLOPs", "Prefill FLOPs saved, compared with all tokens"),
     ("Log-prob.", "nats/token", "Mean log-probability of the all-token answer: 0 is certain"),
 )
 NONE = "–"
@@ -62,7 +62,7 @@ class Row:
 
 
 def finished(rows: Sequence[Row]) -> list[Row]:
-    """The rows that are done or failed."""
+    """Return the rows that are done or failed."""
     return [row for row in rows if row.state in OVER]
 
 
@@ -90,7 +90,7 @@ class Asked:
 
 
 def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[str, Any]:
-    """The value of the table on the page. The first row is that of all tokens.
+    """Return the value of the table on the page. The first row is that of all tokens.
 
     ``done``: the comparison has ended; rows that did not finish are left out.
     """
@@ -162,7 +162,7 @@ def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
 
 
 def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any] | None:
-    """How good the answers of a row are, in [0, 1]; None where nothing is known of that.
+    """Return the quality of a row's answers in [0, 1]; None if unknown.
 
     The fraction that is right, with Wilson's interval, where the right answers are known; else the
     mean agreement with the answers of all tokens. None where words mean nothing.
@@ -182,7 +182,7 @@ def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The value of :func:`table_view` after a stop: without rows that did not finish."""
+    """Return the value of :func:`table_view` after a stop, without unfinished rows."""
     if not value:
         return value
     return value | {"rows": [row for row in value["rows"] if row["state"] in OVER], "done": True}
@@ -194,7 +194,7 @@ def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def figures(row: Row) -> dict[str, float | int]:
-    """The numbers of a row by the titles of ``COLUMNS``, NaN for those it has not."""
+    """Return the numbers of a row by the titles of ``COLUMNS``, NaN if missing."""
     run = row.run
     if run is None:
         return {title: math.nan for title, _, _ in COLUMNS}
@@ -212,7 +212,7 @@ def figures(row: Row) -> dict[str, float | int]:
 
 
 def figure_text(value: float | int) -> str:
-    """A number with three significant digits, or an integer in full."""
+    """Format a number with three significant digits, or an integer in full."""
     if isinstance(value, int):
         return f"{value:,}"
     if not math.isfinite(value):
@@ -223,7 +223,7 @@ def figure_text(value: float | int) -> str:
 
 
 def table(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows as plain numbers, for files and the API."""
+    """Return the rows as plain numbers, for files and the API."""
     reference = rows[0].run.answer if rows and rows[0].run else None
     return [
         {"method": row.label, "answer": row.run.answer if row.run else None, "error": row.error}

@@ -1,4 +1,4 @@
-"""The story of a run in five steps, from frames to the cost of its answer, in the run's numbers."""
+"""Explain a run in five steps, from frames to the cost of its answer (tab About)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gleanvid.plots.labels import label_of, title_of
 from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
 
-WIDTH = 220  # pixels of a picture
+WIDTH = 220  # pixels along a side of an image
 LONGEST = 160  # characters of an answer
 TEXTS = (
     (
@@ -74,7 +74,7 @@ def story(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def busiest(run: Run) -> int:
-    """The unit that keeps most after the first one, which has no past."""
+    """Return the unit with the largest budget, the first one excepted."""
     later = run.compression.budgets[1:]
     return 1 + int(later.argmax()) if len(later) else 0
 
@@ -134,7 +134,7 @@ def _choice(run: Run, unit: int) -> dict[str, Any]:
 
 
 def _cost(run: Run, runs: Sequence[Run], unit: int) -> dict[str, Any]:
-    """What the answer takes, and what that of all tokens takes where it is on show."""
+    """Return the step on cost: tokens, FLOPs and time, compared with all tokens if shown."""
     cost, whole = run.cost, next((other for other in runs if _is_whole(other, run)), None)
     facts = [f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} tokens"]
     if math.isfinite(cost.flops_reduction):
@@ -166,7 +166,7 @@ def _not_taken(run: Run) -> dict[str, Any]:
 
 
 def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """One picture a score, each scaled over this unit alone."""
+    """Return a heat map per score, each scaled over this unit alone."""
     pictures = []
     for name, caption in scores:
         values = run.compression.scores[name].view(run.compression.grid[0], -1)
@@ -177,7 +177,7 @@ def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[
 
 
 def _picture(caption: str, pixels: np.ndarray) -> tuple[str, str]:
-    """A caption, and pixels [H, W, 3] as a JPEG of at most ``WIDTH`` * ``WIDTH`` pixels."""
+    """Return a caption with pixels [H, W, 3] as JPEG, at most ``WIDTH`` x ``WIDTH`` pixels."""
     image, buffer = Image.fromarray(pixels), io.BytesIO()
     image.thumbnail((WIDTH, WIDTH))
     image.save(buffer, "JPEG", quality=84)

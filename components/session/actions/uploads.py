@@ -1,4 +1,4 @@
-"""A clip that a person brings: read before it takes the place of the one on the page."""
+"""Read an uploaded clip before it replaces the current clip of the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THUMBNAIL = 132  # pixels of its longer side
 
 
 def read(engine: Engine, path: str | None, frames: int, session: str) -> Video:
-    """Read the clip, so that the engine has it. What the page shows stays as it is.
+    """Read the clip into the engine's cache, without changing the page.
 
     Raises what ``Engine.clip`` raises: ``VideoError`` for a file that is no clip, ``BusyError``,
     and ``StoppedError``, without a message if this page has chosen another clip meanwhile.

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 LOOKING = "Looking at {name} …"
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
 PACE_S = 0.1
-FRAMES = 32  # of the clip that memory is estimated for by default
+FRAMES = 32  # frames of the clip for which memory is estimated by default
 OVER = ("nothing", "ready", "failed", "cancelled")  # stages in which nothing is under way
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a choice is, as a page shows it.
+    """Progress of loading a model.
 
     ``stage``: "looking", "downloading" (``done`` of ``total`` bytes), "waiting" (for the model
     queue), "loading" (``done`` of 1), "warming", and those of :data:`OVER`. ``text`` is a sentence
@@ -78,14 +78,14 @@ class Choosing:
         first: str = "",
     ) -> None:
         self.engine, self.names, self.device, self.first = engine, list(names), device, first
-        self.choices: list[tuple[str, str]] = []  # label and name of models that a page can ask
+        self.choices: list[tuple[str, str]] = []  # label and name of the models in the menu
         looking = Progress("looking", first, LOOKING.format(name=first))
         self.now = looking if first else Progress()
         self._changed = threading.Condition()  # of ``now``
         self._work = Work()
 
     def start(self) -> None:
-        """Load :attr:`first` even if memory seems too small; returns at once."""
+        """Start loading :attr:`first`, even if memory seems too small; returns at once."""
         self._start(*split_precision(self.first), FRAMES, anyway=True)
 
     def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
@@ -101,7 +101,7 @@ class Choosing:
         frames: int = FRAMES,
         stop: threading.Event | None = None,
     ) -> Outlook:
-        """What loading a model takes; asks the hub if it is not here. Raises ``ModelError``."""
+        """Return size and memory of a model, from the hub if not local. Raises ``ModelError``."""
         from gleanvid.models.loading.outlook import outlook
 
         return outlook(name, precision, frames, self.device, stop)
@@ -125,7 +125,7 @@ class Choosing:
         threading.Thread(target=self._run, args=job, daemon=True).start()
 
     def cancel(self) -> bool:
-        """End the choice under way, if any; files already downloaded stay."""
+        """Cancel the model being loaded, if any; files already downloaded stay."""
         with self._changed:
             if self.now.over:
                 return False
@@ -133,7 +133,7 @@ class Choosing:
         return True
 
     def progress(self) -> Iterator[Progress]:
-        """How far the choice is, now and at every change, until it is over.
+        """Yield the progress now and at every change, until loading has ended.
 
         A new stage comes at once, progress within a stage at most every ``PACE_S``.
         """
@@ -159,7 +159,7 @@ class Choosing:
         key, work, before = with_precision(name, precision), self._work, self.engine.name
         try:
             if self.engine.holds(key):
-                self.engine.model(key)  # the one in use from now on
+                self.engine.model(key)  # makes it the model in use
             else:
                 outlook = self.look(name, precision, frames, work.stop)
                 ModelLoader(self.engine, work, self._report).install(key, outlook, anyway)
@@ -167,9 +167,9 @@ class Choosing:
             end = "ready", f"{key} is ready."
         except StoppedError:
             end = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
-        except Exception as error:  # whatever it is, the page has to show it
+        except Exception as error:  # the page shows any error
             end = "failed", explain(error)
-        if before and not self.engine.name:  # the memory of what failed is free by now
+        if before and not self.engine.name:  # the failed model's memory is free by now
             with suppress(Exception):  # the next request shows the error
                 self.engine.model(before)
         self.engine.queue.leave(work)

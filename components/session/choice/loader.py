@@ -34,7 +34,7 @@ class ModelLoader:
         self.engine, self.work, self.report = engine, work, report
 
     def install(self, key: str, outlook: Outlook, anyway: bool) -> None:
-        """Make it the engine's model. Raises ``ModelError``, ``StoppedError``."""
+        """Load a model and make it the engine's model. Raises ``ModelError``, ``StoppedError``."""
         has_room = self._has_room(outlook, anyway)
         self.download(outlook)
         if has_room:
@@ -43,7 +43,7 @@ class ModelLoader:
             self._replace(key)
 
     def download(self, outlook: Outlook) -> None:
-        """Download what is missing. Raises ``ModelError``, ``StoppedError``."""
+        """Download the missing files. Raises ``ModelError``, ``StoppedError``."""
         if outlook.download is None:
             return
         from gleanvid.models.loading.download import fetch

@@ -17,17 +17,17 @@ class Offer:
     """A row of the list of checkpoints. ``fits`` is None if unknown; ``state`` is its label."""
 
     name: str
-    size_gb: float | None  # to download; None: only the hub knows
+    size_gb: float | None  # size of the download; None: unknown without the hub
     state: str
     fits: bool | None
-    here: bool  # nothing to download
+    here: bool  # whether nothing has to be downloaded
     gated: bool
     licence: str
-    first: bool  # the recommended one on this hardware
+    first: bool  # whether it is the recommended model for this hardware
 
     @property
     def label(self) -> str:
-        """The row as text."""
+        """Label of the row in the list."""
         size = [f"{self.size_gb:.1f} GB"] if self.size_gb and not self.here else []
         parts = [*size, self.state, "gated" if self.gated else "", self.licence]
         text = f"{self.name} · {' · '.join(part for part in parts if part)}"

@@ -1,4 +1,4 @@
-"""What the engine calls to read clips and to ask models."""
+"""The interface through which the engine reads clips and asks models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-if TYPE_CHECKING:  # all of them import torch, which a server does after its first line
+if TYPE_CHECKING:  # these import torch, which is slow; the server prints its first line before
     from collections.abc import Iterator
 
     from gleanvid.attribution.relevance import Relevance
@@ -27,7 +27,7 @@ class Sampled(NamedTuple):
 
 
 class EncodedClip(Protocol):
-    """A clip that went through the vision side of a model."""
+    """A clip encoded by the vision side of a model."""
 
     @property
     def video(self) -> Video: ...

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CLIPS_REMEMBERED = 3
-_ClipKey = tuple[str, int, int | Sampled]  # path, time of its last change, frames
+_ClipKey = tuple[str, int, int | Sampled]  # path, modification time, frames
 
 
 class Engine:
@@ -60,7 +60,7 @@ class Engine:
         self._clips: LRUCache[_ClipKey, Video] = LRUCache(CLIPS_REMEMBERED)
         self._decode_s: WeakKeyDictionary[Video, float] = WeakKeyDictionary()
         self.pages = Pages(self.queue)
-        self.answer_s: dict[str, float] = {}  # by model: seconds of its last answer
+        self.answer_s: dict[str, float] = {}  # model name -> seconds of its last answer
 
     def model(self, name: str) -> Any:
         """The named model, loaded if it is not in memory. Raises ``ModelError``."""
@@ -94,7 +94,7 @@ class Engine:
         return next(reversed(self.models.held), None)
 
     def weights_gb(self) -> float:
-        """10^9 bytes that the weights in memory take."""
+        """Size of the weights in memory, in 10^9 bytes."""
         models = [getattr(model, "hf_model", None) for model in list(self.models.held.values())]
         return sum(w.nbytes for model in models if model for w in model.parameters()) / 1e9
 
@@ -112,7 +112,7 @@ class Engine:
         threading.Thread(target=load, daemon=True).start()
 
     def clip(self, path: str, frames: int | Sampled, work: Work | None = None) -> Video:
-        """The sampled frames of a file, read once; to be called before ``work`` has its turn.
+        """Return the sampled frames of a file, cached; call it before waiting for the model queue.
 
         Raises ``VideoError``, ``BusyError`` where many wait to read, and ``StoppedError``.
         """
@@ -138,7 +138,7 @@ class Engine:
         return None if adapter is None else self.backend.remembered(clip, adapter)
 
     def encode(self, clip: ClipKey, work: Work) -> EncodedClip:
-        """The clip through the model's vision side, once. Raises ``StoppedError``."""
+        """Return the clip encoded by the model's vision side, cached. Raises ``StoppedError``."""
         return self.backend.encode(clip, self.model(clip.model), work.stop)
 
     def compress(
@@ -148,7 +148,7 @@ class Engine:
         compressor: Compressor,
         work: Work | None = None,
     ) -> Run:
-        """The tokens of a clip and which of them stay: a run in which nothing was asked.
+        """Compress the tokens of a clip: return a run without a question.
 
         Raises ``StoppedError`` if ``work`` is ended while the model that has words for tokens is
         in use.
@@ -183,7 +183,7 @@ class Engine:
         work: Work,
         history: History = (),
     ) -> Iterator[str | Run]:
-        """The growing text of an answer, then its run; ends early once ``work`` is ended."""
+        """Yield the growing text of an answer, then its run; ends early if ``work`` is ended."""
         asked = Question(clip, question, compressor, sampling, history)
         pieces = self.backend.stream_answer(asked, self.model(clip.model), work.stop)
         with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
@@ -200,7 +200,7 @@ class Engine:
         sampling: Sampling,
         work: Work,
     ) -> Run:
-        """The run of an answer that is not shown as it grows. Raises ``StoppedError``."""
+        """Return the run of an answer, without streaming. Raises ``StoppedError``."""
         pieces = self.answer(clip, question, compressor, sampling, work)
         with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
             run = next((item for item in pieces if isinstance(item, Run)), None)
@@ -209,26 +209,26 @@ class Engine:
         return run
 
     def relevance(self, clip: ClipKey, question: str, answer: str, work: Work) -> Relevance:
-        """Which tokens an answer rests on. Raises ``ModelError`` and ``StoppedError``."""
+        """Return the tokens an answer rests on. Raises ``ModelError`` and ``StoppedError``."""
         model = self.model(clip.model)
         return self.backend.relevance(clip, question, answer, model, work.stop)
 
     def score(
         self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work
     ) -> float:
-        """Mean log-probability per token of a given answer. Raises ``StoppedError``."""
+        """Return the mean log-probability per token of an answer. Raises ``StoppedError``."""
         asked = Question(clip, question, compressor, GREEDY)
         return self.backend.score(asked, answer, self.model(clip.model), work.stop)
 
 
 def decides_early(compressor: Compressor) -> bool:
-    """Whether a method picks tokens from the clip alone, before there is a question."""
+    """Whether a method chooses tokens from the clip alone, without the question."""
     layer, stage = compressor.stages[0]
     return layer == 0 and "text" not in stage.needs
 
 
 def _clip_key(path: str, frames: int | Sampled) -> _ClipKey:
-    """Return the key of a clip; another file under the same name has another."""
+    """Return the cache key of a clip, which changes when the file is replaced."""
     file = Path(path)
     return path, file.stat().st_mtime_ns if file.exists() else 0, frames
 

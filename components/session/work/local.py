@@ -1,4 +1,4 @@
-"""Models on this machine: where their files are, whether they fit, and asking them."""
+"""Load and run models on this machine, or ask those of a vLLM server."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def is_here(name: str) -> bool:
 
 
 def served(name: str) -> dict[str, Any] | None:
-    """Settings of the compressor that a vLLM server runs, None if it runs none."""
+    """Return the settings of the compressor on a vLLM server, None if it has none."""
     if not name.startswith(SCHEME):
         return None
     from gleanvid.serving.vllm.remote import settings_served
 
     try:
         return settings_served(name)
-    except MALFORMED:  # loading will say it
+    except MALFORMED:  # loading will report it
         return None
 
 

@@ -1,4 +1,4 @@
-"""The models in memory."""
+"""Keeps loaded models in memory, up to a limit."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 from .local import PHOTOS
 from .recorded import PREFIX
 
-SMALL = 2  # recordings and photo encoders held at a time
+SMALL = 2  # most recordings and photo encoders in memory
 
 
 class Models:
-    """Holds at most ``most`` models; the one asked longest ago makes room for another.
+    """At most ``most`` models in memory; the least recently used one is unloaded.
 
     Recordings and the photo encoder are counted apart: they are small, and no model is unloaded
-    for one. Whoever asks for a model that is not in memory has it loaded while all others wait.
+    for one. Loading a model blocks all other requests for models.
     """
 
     def __init__(self, load: Callable[[str], Any], most: int = 1) -> None:
         self._load, self._most = load, most
-        self._lock = threading.Lock()  # held for minutes; nothing else may wait for it
-        self.held: dict[str, Any] = {}  # by name, the one asked last at the end
-        self.seen: set[str] = set()  # names of all that were held since the start
+        self._lock = threading.Lock()  # held while loading, for minutes; use it for nothing else
+        self.held: dict[str, Any] = {}  # by name, most recently used last
+        self.seen: set[str] = set()  # names of all models loaded since the start
 
     def get(self, name: str) -> Any:
         """Return the named model, loaded if it is not in memory. Raises what loading raises."""
@@ -33,7 +33,7 @@ class Models:
             return self._keep(name, self.held[name] if name in self.held else self._load(name))
 
     def put(self, name: str, model: Any) -> None:
-        """Hold a model that was loaded elsewhere, as the one asked last."""
+        """Add a model that was loaded elsewhere, as the most recently used one."""
         with self._lock:
             self._make_room(name)
             self._keep(name, model)

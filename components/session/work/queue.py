@@ -1,4 +1,4 @@
-"""A FIFO queue for the model, with a deadline for each job; and whose jobs they are."""
+"""A FIFO queue for the model with a deadline per job, and the running jobs of every page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gleanvid.errors import BusyError, StoppedError
 DEADLINE_S = 180.0
 PLACES = 16
 POLL_S = 0.2
-SESSIONS = 2_000  # of which the last state is remembered
+SESSIONS = 2_000  # most sessions whose last state is remembered
 LATE = (
     "Stopped: it took longer than {limit:g} seconds, the limit of this server. Take fewer frames, "
     "a lower retention ratio or a smaller model."
@@ -21,9 +21,9 @@ FULL = "{count} people are waiting for the model already. Try again in a minute.
 
 
 class Work:
-    """One job of one page: whether it was asked to end, and why.
+    """One job of one page, with its stop flag and the reason for stopping.
 
-    ``live``: it asks again what a preview has just shown.
+    ``live``: the job is a live answer, which follows a preview.
     """
 
     BY_HAND = "Stopped."
@@ -31,7 +31,7 @@ class Work:
     def __init__(self, live: bool = False) -> None:
         self.live = live
         self.stop = threading.Event()
-        self.over = threading.Event()  # no more updates will come of it
+        self.over = threading.Event()  # set once the job yields no more updates
         self.why = ""
 
     def end(self, why: str = BY_HAND) -> None:
@@ -51,11 +51,11 @@ class ModelQueue:
         self._changed = threading.Condition()
 
     def __len__(self) -> int:
-        """How many use the model or wait for it."""
+        """Number of jobs that use the model or wait for it."""
         return len(self._waiting)
 
     def wait(self, work: Work) -> Iterator[int]:
-        """Queue up; yields how many jobs come before ``work``, and returns once none does.
+        """Enter the queue; yields how many jobs are ahead of ``work``; returns when none is.
 
         Call :meth:`leave` afterwards in any case. Raises :class:`BusyError`, and ``StoppedError``
         if the job is ended while it waits.
@@ -80,7 +80,7 @@ class ModelQueue:
             yield ahead
 
     def leave(self, work: Work) -> None:
-        """Let the next one in. Does nothing for a job that is not in the queue."""
+        """Leave the queue, so that the next job runs. Does nothing for a job not in the queue."""
         with self._changed:
             if timer := self._timers.pop(work, None):
                 timer.cancel()
@@ -89,7 +89,7 @@ class ModelQueue:
             self._changed.notify_all()
 
     def take_time(self, work: Work, deadline_s: float | None = None, why: str = "") -> None:
-        """Give this job, whose turn it is, another deadline or none; it can still be stopped."""
+        """Give the running job another deadline, or none; it can still be stopped."""
         with self._changed:
             if timer := self._timers.pop(work, None):
                 timer.cancel()
@@ -104,7 +104,7 @@ class ModelQueue:
 
 
 class Pages:
-    """What every page is doing: its work, its last preview, its last upload, by session."""
+    """Running jobs of every page by session: its work, last preview and last upload."""
 
     def __init__(self, queue: ModelQueue) -> None:
         self._queue = queue
@@ -115,7 +115,7 @@ class Pages:
         self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)  # version, live
 
     def start(self, session: str) -> bool:
-        """Begin the work of this session; False if it has some under way already."""
+        """Register the work of this session; False if it already has some running."""
         with self._lock:
             if session in self._working:
                 return False
@@ -123,7 +123,7 @@ class Pages:
             return True
 
     def renew(self, session: str, work: Work) -> Work:
-        """Begin a further piece of work after ``work``; return ``work`` itself if it was ended."""
+        """Start a new job in place of ``work``; return ``work`` itself if it was ended."""
         with self._lock:
             if self._working.get(session) is work:
                 work = self._working[session] = Work()
@@ -132,7 +132,7 @@ class Pages:
     def begin_preview(
         self, session: str | None, version: int = 0, live: bool = False
     ) -> Work | None:
-        """Begin a preview of this session; the one before ends in silence.
+        """Start a preview of this session; ends the previous one without a message.
 
         Every version of a page has a preview, then a ``live`` answer. Returns None where the
         version, if it is known (not 0), was begun already or is outdated, and for a live answer
@@ -155,9 +155,9 @@ class Pages:
         return work
 
     def end_preview(self, session: str, version: int = 0) -> None:
-        """End the preview that this session has under way, in silence.
+        """End the running preview of this session without a message.
 
-        Previews of ``version`` and of older ones cannot begin any more.
+        Previews of ``version`` and older ones cannot start any more.
         """
         with self._lock:
             newest = self._newest.get(session, (0, False))
@@ -167,7 +167,7 @@ class Pages:
             before.end("")
 
     def end_older_preview(self, session: str, version: int) -> None:
-        """End the preview of this session, in silence, if it is older than ``version``."""
+        """End the preview of this session without a message if it is older than ``version``."""
         with self._lock:
             if version and self._newest.get(session, (0, False)) >= (version, False):
                 return
@@ -176,7 +176,7 @@ class Pages:
             before.end("")
 
     def begin_upload(self, session: str) -> Work:
-        """Begin reading a clip of this session; its reading before ends without a message."""
+        """Start reading a clip of this session; ends reading the previous one without a message."""
         self.end_upload(session)
         with self._lock:
             work = self._uploads[session] = Work()
@@ -190,21 +190,21 @@ class Pages:
             before.end("")
 
     def is_reading(self, session: str) -> bool:
-        """Whether this session has brought a clip that is still read."""
+        """Whether a clip uploaded by this session is still being read."""
         return session in self._uploads
 
     def busy(self, session: str | None) -> bool:
-        """Whether this session has work under way that nobody stopped."""
+        """Whether this session has running work that was not stopped."""
         return session in self._working
 
     def work(self, session: str) -> Work:
-        """Return what ``start`` began; work that has ended where there is none."""
+        """Return the session's work; a work that has ended if there is none."""
         gone = Work()
         gone.end()
         return self._working.get(session, gone)
 
     def stop(self, session: str) -> list[Work]:
-        """Have the model leave all of this session's work within a layer, and forget it."""
+        """Stop all work of this session, which ends after the model's current layer."""
         with self._lock:
             kinds = (self._working, self._previews, self._uploads)
             entered = [of.pop(session, None) for of in kinds]
@@ -214,7 +214,7 @@ class Pages:
         return works
 
     def leave(self, session: str | None, work: Work) -> None:
-        """End this piece of work; what else the session is doing goes on."""
+        """End this job; other jobs of the session continue."""
         work.end()
         self._queue.leave(work)
         with self._lock:

@@ -25,7 +25,7 @@ class Readers:
 
     @contextmanager
     def place(self, work: Work) -> Iterator[None]:
-        """Hold one place. Raises ``BusyError`` if too many wait, ``StoppedError`` if stopped."""
+        """Hold a decoding slot. Raises ``BusyError`` if too many wait, or ``StoppedError``."""
         with self._lock:
             if self._inside >= self.places + self.waiting:
                 raise BusyError(FULL.format(count=self.waiting))

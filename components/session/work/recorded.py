@@ -41,7 +41,7 @@ class Entry:
     title: str
     recorded_with: str  # the model's own name
     questions: tuple[str, ...]
-    licence: str  # of clip and weights
+    licence: str  # licences of clip and weights
 
     @property
     def label(self) -> str:
@@ -145,7 +145,7 @@ class RecordedBackend(Backend):
         raise ModelError(NOT_MEASURED)
 
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
-        """Raises ``ModelError`` for what was not asked when the clip was recorded."""
+        """Yield the recorded answer. Raises ``ModelError`` for questions that were not recorded."""
         if not question.clip.model.startswith(PREFIX):
             yield from self.inner.stream_answer(question, model, stop)
             return

@@ -21,7 +21,7 @@ from ..examples import Example
 from ..saved_relevance import saved
 
 RUNS_MIB = 512
-RUNS = 256  # each also takes some 100 KiB that its tensors do not tell
+RUNS = 256  # each also takes some 100 KiB in addition to its tensors
 
 
 class RunStore:
@@ -49,7 +49,7 @@ class RunStore:
         run_id: str = "",
         opened: bool = False,
     ) -> str:
-        """Store a run and return its id, which nobody can guess unless it is given.
+        """Store a run and return its id, a random one unless given.
 
         ``path``: the file of its clip; ``example``: the clip, if it is one of ours; ``opened``:
         whether it comes from a visitor's file.
@@ -148,7 +148,7 @@ class RunStore:
 
 
 def _bytes(runs: Collection[Run]) -> int:
-    """Bytes of these runs. Frames count once for each video, however many runs share it."""
+    """Return the bytes of these runs. The frames of a video shared by several runs count once."""
     videos = {id(run.video): run.video.frames.nbytes for run in runs}
     return sum(videos.values()) + sum(map(_record_bytes, runs))
 

@@ -20,7 +20,7 @@ from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.models.cost.measure import now
 
 _ENOUGH = 2.0  # seconds after which a call is not repeated
-_TICK = 0.01  # seconds: clocks of a process count in steps of up to this
+_TICK = 0.01  # seconds; largest step of a process's CPU clock
 
 
 class Row(TypedDict):
@@ -83,7 +83,7 @@ def measure(
     )
     stopped: set[str] = set()
     few = made_up_tokens((2, *shape[:2]), shape[2], device)
-    for method in methods:  # libraries allocate their workspace
+    for method in methods:  # warm-up: libraries allocate their workspace in the first call
         with suppress(ValueError, TimeoutError), _limit(limit_s):
             run_stages(method, few)
     for count in sorted(units):

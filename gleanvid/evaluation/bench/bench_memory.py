@@ -69,7 +69,9 @@ def measure(
     On the CPU these are resident pages of the process (Linux), on CUDA allocated bytes.
     """
     machine = describe_machine(model.device)
-    _once(model, noise(2), compressor, new_tokens)  # libraries allocate their workspace
+    _once(
+        model, noise(2), compressor, new_tokens
+    )  # warm-up: libraries allocate their workspace in the first call
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
     return {
         "machine": machine,

@@ -19,7 +19,7 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NO_RECORDS = 2**62  # a record number after every record: the server sends totals only
+NO_RECORDS = 2**62  # larger than every record number: the server then sends totals only
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _choosing_s(server: Server) -> float:
 
 
 class _Requests:
-    """Makes requests about a clip. Each names its video anew, so that the server caches nothing."""
+    """Makes requests about a clip, each with a new video id, so that the server caches nothing."""
 
     def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
         self.server, self.model, self.files, self.new_tokens = server, model, files, new_tokens

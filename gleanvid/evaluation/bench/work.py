@@ -36,7 +36,7 @@ _FROM_LISTS = {torch.tensor, torch.as_tensor}
 
 @dataclass
 class Work:
-    """What one call makes the device do.
+    """Counts of one call's work on the device.
 
     ``kernels``: ATen operations on the device that are no views; ``read_backs``: device-to-host
     syncs; ``copies``: transfers from the host to the device; ``bytes_moved``: inputs and outputs of
@@ -59,7 +59,7 @@ def count(call: Callable[[], Any]) -> Work:
 
 
 class _Host:
-    """Knows which tensors are on the host, by their storage."""
+    """Tracks which tensors are on the host, by their storage."""
 
     def __init__(self) -> None:
         self._storages: set[int] = set()
@@ -77,7 +77,7 @@ class _Host:
 
 
 class _Operations(TorchDispatchMode):
-    """Adds every ATen operation to ``work``, as the device's or as the host's."""
+    """Counts every ATen operation in ``work``, for the device or the host."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class _Operations(TorchDispatchMode):
 
 
 class _Transfers(TorchFunctionMode):
-    """Counts the calls that copy values to the host or from it, and marks what is on the host."""
+    """Counts copies between host and device, and marks tensors on the host."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class _Transfers(TorchFunctionMode):
         if kwargs.get("device") is not None:
             self._work.copies += func in _FROM_LISTS
             return func(*args, **kwargs)
-        if args and isinstance(args[0], Tensor):  # torch.as_tensor returns it as it is
+        if args and isinstance(args[0], Tensor):  # torch.as_tensor returns a tensor unchanged
             return func(*args, **kwargs)
         with _disable_current_modes():
             made = func(*args, **kwargs)

@@ -58,14 +58,14 @@ def _parquet(path: Path) -> list[Row]:
 
 
 def position(answer: Any, options: Sequence[str], place: str) -> int:
-    """The position of ``answer``, the text of an option, among ``options``."""
+    """Return the index of the text ``answer`` in ``options``."""
     if answer not in options:
         raise BenchmarkError(f"{place}: answer={answer!r} is none of the options {list(options)}")
     return list(options).index(answer)
 
 
 def letter_position(letter: Any, options: Sequence[str], place: str) -> int:
-    """The position that a letter names: A is 0."""
+    """Return the index of the option named by a letter: A is 0."""
     number = ord(letter) - ord("A") if isinstance(letter, str) and len(letter) == 1 else -1
     if not 0 <= number < len(options):
         last = chr(ord("A") + len(options) - 1)
@@ -79,7 +79,7 @@ def letter(number: int) -> str:
 
 
 def texts(row: Row, name: str, place: str) -> tuple[str, ...]:
-    """The texts of a column that lists at least two."""
+    """Return the texts of a list column with at least two entries."""
     found = row[name]
     if not isinstance(found, (list, tuple)) or len(found) < 2:
         raise BenchmarkError(f"{place}: {name}={found!r} must list at least two options")

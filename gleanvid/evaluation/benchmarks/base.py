@@ -105,7 +105,7 @@ class Benchmark(ABC):
         return ""
 
     def for_frames(self, most: int) -> Self:
-        """Return the benchmark for setups that sample at most ``most`` frames of a clip."""
+        """Return the benchmark adapted to setups that sample at most ``most`` frames of a clip."""
         return self
 
     def settings(self) -> dict[str, Any]:

@@ -25,9 +25,9 @@ HARD = ("relation", "order", "cut", "collision", "action", "repeats", "compariso
 QUESTIONS = 2000  # where no limit is given
 _PER_CLIP = 4  # most questions about one clip, of the families asked least so far
 _LEAD = (
-    1.25  # how far a family may run ahead of the mean; rare ones are not to be had in every clip
+    1.25  # most questions of a family, relative to the mean; not every clip has the rare families
 )
-_PATIENCE = 300  # clips in a row without a question that is wanted
+_PATIENCE = 300  # most consecutive clips without a useful question
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Glimpse(Benchmark):
     macro_without: ClassVar[str] = "count"  # needs every object once, and so decides many a lead
     hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
-    version: ClassVar[int] = 1  # of the world
+    version: ClassVar[int] = 1  # version of the world
     per_family: ClassVar[int] = _PER_CLIP  # most questions of one family about one clip
 
     split: str = "test"

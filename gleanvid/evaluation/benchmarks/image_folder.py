@@ -20,7 +20,7 @@ def read_frames(
     rounding: str = "nearest",
     max_side: int | None = None,
 ) -> Video:
-    """``num_frames`` pictures of ``folder``, in the order of their names, evenly spaced.
+    """Read ``num_frames`` evenly spaced images of ``folder``, sorted by name.
 
     A part is taken as MVBench takes it: from frame round(first * fps) to round(last * fps), counted
     from 1. Raises ``VideoError`` on a folder without pictures and on one that cannot be read.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-_EDGES = ",.!?;:'\""  # taken off both ends, one kind after the other
-_PHRASES = (  # after which a letter counts as the answer
+_EDGES = ",.!?;:'\""  # stripped from both ends, one character after the other
+_PHRASES = (  # phrases after which a letter counts as the answer
     *("the answer is", "answer is", "the correct answer is", "correct answer is"),
     *("the best answer is", "best answer is", "the correct option is", "correct option is"),
     *("the best option is", "best option is", "the choice is", "choice is"),
@@ -70,7 +70,7 @@ _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 def lone_letter(response: str) -> str:
     """Return the A to E that heads the answer ("B. a cat"), else the first that stands alone.
 
-    Either case counts, the article "a" too, as in MVBench's own code. "" where there is none.
+    Upper and lower case count, even the article "a", as in MVBench's own code. "" if none.
     """
     text = response.strip()
     if headed := _HEADED.match(text):

@@ -40,7 +40,7 @@ TASKS = {
     "moving_attribute": ("clevrer/video_validation", "clevrer/video_validation"),
     "egocentric_navigation": ("vlnqa", "vlnqa"),
 }
-CUT = {  # their questions are about a part of a clip
+CUT = {  # tasks whose questions are about a part of a clip
     *("action_sequence", "action_prediction", "object_interaction"),
     *("action_localization", "episodic_reasoning"),
 }
@@ -65,7 +65,7 @@ class MVBench(Published):
 
     @property
     def chosen_tasks(self) -> list[str]:
-        """Raises :class:`BenchmarkError` on a task there is not."""
+        """Names of the chosen tasks. Raises :class:`BenchmarkError` for an unknown one."""
         names = self.tasks.split(",") if self.tasks else list(TASKS)
         if unknown := [name for name in names if name not in TASKS]:
             raise BenchmarkError(f"task {unknown[0]!r} must be one of {', '.join(TASKS)}")
@@ -98,7 +98,7 @@ class MVBench(Published):
 
 
 def _clip(root: Path, task: str, row: Row, place: str) -> str:
-    """Where the clip of a row is, in either layout."""
+    """Return the path of a row's clip, in either layout."""
     cut_folder, folder = TASKS[task]
     video = PurePosixPath(row["video"])
     names = [f"{home}{cut_folder}/{video}" for home in ("", "data0613/", "video/")]

@@ -20,7 +20,7 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.reader import Rounding
 
-LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # by model type, in 0.7.3
+LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # model type -> system message of LMMs-Eval 0.7.3
     ("qwen3_vl", "qwen3_vl_moe"), "You are a helpful assistant."
 )
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -40,7 +40,7 @@ class Published(Benchmark):
 
     repository: ClassVar[str]
     revision: ClassVar[str | None] = None
-    picture_fps: ClassVar[float] = 1.0  # of clips published as pictures
+    picture_fps: ClassVar[float] = 1.0  # frames per second of clips published as images
 
     data: str = ""
     rounding: str = "nearest"
@@ -115,7 +115,7 @@ def _fetched(repository: str, revision: str | None) -> Path:
 
 
 def split(clip: str) -> tuple[str, tuple[float, float] | None]:
-    """The path in a clip's key, and the part of it in seconds."""
+    """Split a clip's key into its path and the time span in seconds."""
     name, sign, part = clip.partition("#t=")
     if not sign:
         return name, None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 _TIME = re.compile(r"(\d+):(\d+):(\d+),(\d+)")
-_WHITE = re.compile(r'<font color="white" size=".72c">(.*?)</font>')  # as Video-MME's files have it
+_WHITE = re.compile(r'<font color="white" size=".72c">(.*?)</font>')  # mark-up of Video-MME's files
 
 
 def lines_on_screen(path: Path, fps: float, total_frames: int, num_frames: int) -> str:

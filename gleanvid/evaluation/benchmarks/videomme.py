@@ -48,9 +48,9 @@ class VideoMME(Published):
             raise BenchmarkError(f"style={self.style!r} must be one of default, qwen3_vl")
 
     def _subtitles(self, item: Item) -> str:
-        """Return what is said, to stand ahead of the question.
+        """Return the subtitles to put before the question.
 
-        LMMs-Eval takes it at more frames for Qwen3-VL than for other models.
+        For Qwen3-VL, LMMs-Eval uses the subtitles of more frames than for other models.
         """
         path = (self.root / item.clip).parents[1] / "subtitle" / f"{Path(item.clip).stem}.srt"
         text = "No subtitles available"

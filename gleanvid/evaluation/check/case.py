@@ -27,10 +27,10 @@ from gleanvid.models.encoded import Encoded
 from gleanvid.types import Compression
 
 QUESTIONS = ("What happens in this video?", "Describe the scene and what changes in it.")
-STEPS = 6  # decoded and read again
+STEPS = 6  # decoding steps compared
 ROWS = 64  # columns of the prompt whose logits are compared
 FLOOR = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
-MOST = 0.3  # no bound is higher: faults look like this
+MOST = 0.3  # upper limit of a bound: real faults cause larger differences
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Case:
 
 @contextmanager
 def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
-    """While open, the output head reads these rows alone."""
+    """Context in which the output head computes logits of these rows only."""
 
     def cut(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][..., rows.to(args[0].device), :], *args[1:])
@@ -171,12 +171,12 @@ def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
 
 
 def apart(ours: Tensor, theirs: Tensor) -> float:
-    """Return how far apart two sets of logits are.
+    """Return the distance between two sets of logits.
 
     The root mean square of the difference, divided by that of the reference's spread.
     """
     theirs = theirs.float().to(ours.device)
     spread = theirs - theirs.mean(-1, keepdim=True)
     difference = ours.float() - theirs
-    difference = difference - difference.mean(-1, keepdim=True)  # which softmax does not see
+    difference = difference - difference.mean(-1, keepdim=True)  # softmax ignores a constant offset
     return float(difference.norm() / spread.norm().clamp_min(torch.finfo(torch.float32).tiny))

@@ -15,7 +15,7 @@ from gleanvid.evaluation.provenance import caution, describe_machine, public_nam
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
 
-TESTED_FRAMES = 8  # of the clip: the reference needs a mask over all pairs of columns
+TESTED_FRAMES = 8  # few frames: the reference needs a mask over all pairs of columns
 
 
 def check(
@@ -61,7 +61,7 @@ def check(
 
 
 def _spread(video: Video, frames: int) -> Video:
-    """At most ``frames`` frames, spread evenly over the clip."""
+    """Return at most ``frames`` frames, spread evenly over the clip."""
     if len(video) <= frames:
         return video
     rows = np.linspace(0, len(video) - 1, frames).round().astype(int)

@@ -43,11 +43,11 @@ class _Failing(Compressor):
 
 
 class _FailedError(Exception):
-    """What the compressor that fails on purpose raises."""
+    """Raised by the compressor that fails on purpose."""
 
 
 def _largest(ours: Generated, theirs: Generated) -> float:
-    """Largest difference of logits, up to the first token that the two choose differently."""
+    """Return the largest difference of logits, up to the first token on which the two differ."""
     differ = torch.nonzero((ours.steps != theirs.steps)[0])
     count = int(differ[0]) + 1 if len(differ) else len(ours.logits)
     return float((ours.logits[:count].float() - theirs.logits[:count].float()).abs().max())
@@ -135,7 +135,7 @@ def cache(case: Case) -> Finding:
         fresh = _first_logits(case, alone)
         found.append(apart(ours, fresh))
     title = "questions on the kept cache are answered as on a new one, whatever was asked before"
-    worst = float(torch.tensor(found).max())  # NaN where one is
+    worst = float(torch.tensor(found).max())  # max() keeps NaN
     return Finding("cache", title, worst, case.bound, SPREAD)
 
 

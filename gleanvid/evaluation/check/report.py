@@ -1,6 +1,6 @@
-"""The report of a check: plain values for the command, the app and a file to share.
+"""The report of a check, as plain values for the command, the app and a file.
 
-It holds no path and no name of the user's: clips are described by their size, a model in a local
+It contains no path and no user name: clips are described by their size, a model in a local
 folder by its class.
 """
 
@@ -26,7 +26,7 @@ class Finding:
     figure: float
     bound: float
     unit: str
-    control: float | None = None  # the figure with a fault made on purpose
+    control: float | None = None  # the figure under a deliberate fault
     note: str = ""  # reason if it could not be tested or does not apply
 
     @property
@@ -68,7 +68,7 @@ class Report:
         return tuple(one.name for one in self.findings if not one.passed)
 
     def as_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the report ready for JSON."""
         rows = [asdict(one) | {"passed": one.passed} for one in self.findings]
         for row in rows:
             row["figure"] = None if row["figure"] != row["figure"] else row["figure"]

@@ -27,7 +27,7 @@ from gleanvid.types import Compression, Video, VideoTokens
 QUESTION = "What happens in this video?"
 DECODED = 8  # tokens after the first
 REPEATS = 3
-LONGER = 4  # times the clip's frames: the longest clip tried in :func:`pays_from`
+LONGER = 4  # longest clip tried in :func:`pays_from`, as a multiple of the clip's frames
 SHARES = (0.25, 0.15)
 
 
@@ -55,7 +55,7 @@ class Clock:
         return event
 
     def between(self, first: Any, second: Any) -> float:
-        """Seconds."""
+        """Return the seconds between two marks."""
         if not self.by_events:
             return second - first
         second.synchronize()
@@ -85,7 +85,7 @@ class _Timed(Compressor):
 def timings(
     model: ModelAdapter, video: Video, on_round: Callable[[str], None]
 ) -> tuple[float, tuple[Timing, ...]]:
-    """Seconds of encoding, and a row for all tokens and for each ratio of :data:`SHARES`.
+    """Measure the seconds of encoding, all tokens, and each ratio of :data:`SHARES`.
 
     Medians of :data:`REPEATS` after one warm-up; the ratios take turns.
     """
@@ -189,14 +189,14 @@ def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None
 
 
 def repeated(video: Video, frames: int) -> Video:
-    """``frames`` frames spread over the clip; a longer clip repeats it from the start."""
+    """Return ``frames`` frames spread over the clip, which is repeated if too short."""
     every = max(1, len(video) // frames)
     rows = [number * every % len(video) for number in range(frames)]
     return Video.from_frames(video.frames[rows], fps=1.0)
 
 
 def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str, ...]:
-    """Conclusions from the times, in sentences."""
+    """Return conclusions from the times, as sentences."""
     full, *shorter = timed
     said = []
     for short in shorter:

@@ -31,8 +31,8 @@ from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
 SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # at identical budgets
-SELECTION_RATIO = 0.15  # of the complementarity analysis
-POSITION_RATIO = 0.25  # of the comparison of positions with random selection
+SELECTION_RATIO = 0.15  # retention ratio of the complementarity analysis
+POSITION_RATIO = 0.25  # retention ratio of the comparison of positions with random selection
 _QUESTION = "What happens in the video?"  # for stages inside the language model, which see text
 
 
@@ -47,7 +47,7 @@ class Row:
     kept: float  # fraction of the visual tokens that reaches the last layer
     effective_rank: float  # effective dimension by singular values
     energy_rank: float  # by energy
-    centred_energy_rank: float  # by energy around the mean
+    centred_energy_rank: float  # effective dimension by energy, after subtracting the mean
     residual_energy: float
     later_residual_energy: float
     coverage_error: float
@@ -57,7 +57,7 @@ class Row:
     raw_coverage_error: float
     budget_gini: float
     spatial_iou: tuple[float, ...]  # at gaps 1 to 20, NaN beyond the clip
-    random_iou: tuple[float, ...]  # of random positions under the same budgets
+    random_iou: tuple[float, ...]  # expected IoU of random positions with the same budgets
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Skipped:
     clip: str
     reason: str
     name: str = ""
-    retention_ratio: float = 0.0  # 0: at none, because a signal is missing
+    retention_ratio: float = 0.0  # 0: at every ratio, because a signal is missing
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
-    """The videos of ``sample`` in the benchmark's folder ``data`` ("": fetched from the hub).
+    """Return the videos of ``sample`` in the folder ``data`` ("": downloaded from the hub).
 
     Each video once, however many questions ask about it. Raises ``BenchmarkError`` where videos
     are missing, and where the benchmark has too few.
@@ -147,7 +147,7 @@ def _encoded(
 
 
 def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, str, Compressor]]:
-    """Part, name and method of every row."""
+    """Return part, name and method of every row."""
     asked = sorted({*ratios, POSITION_RATIO}, reverse=True)
     methods: list[tuple[str, str, Compressor]] = []
     for name in dict.fromkeys(names):
@@ -159,7 +159,7 @@ def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, s
 
 
 def _record_of(model: TokenModel, encoded: Encoded, method: Compressor) -> Compression:
-    """Record of a clip's tokens after all stages of a method.
+    """Return the record of a clip's tokens after all stages of a method.
 
     Methods with stages inside the language model run in it, on a fixed question.
     """
@@ -205,7 +205,7 @@ def _measured(
 
 
 def facts(model: TokenModel, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
-    """Model, frames and clips, for the result file."""
+    """Return facts on model, frames and clips for the result file."""
     return describe_model(model) | {
         "num_frames": num_frames,
         "clips": [path.name for path in clips],

@@ -48,7 +48,7 @@ _SELECTED = {
 
 
 def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
-    """Means over clips, ready for JSON.
+    """Return means over clips, ready for JSON.
 
     "effective_dimension": compressor -> {retention ratio: effective rank}; "positions": overlap of
     positions at ``POSITION_RATIO``; "selections": the complementarity analysis at
@@ -98,7 +98,7 @@ def _means(rows: Sequence[Row]) -> dict[str, float | None]:
 def _positions(rows: Sequence[Row]) -> dict[str, Any]:
     """Return the mean IoU over gaps of 1 to 20 units, and by gap.
 
-    Over the clips that are long enough; None where none is.
+    Averages over the clips that are long enough; None if there are none.
     """
     curve = _over_clips([row.spatial_iou for row in rows])
     random = _over_clips([row.random_iou for row in rows])
@@ -191,7 +191,7 @@ def _joined(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[
 
 
 def _widest(found: Mapping[str, Any]) -> int:
-    """The widest gap that any clip is long enough for; a gap of 20 needs 21 units."""
+    """Return the largest gap for which a clip is long enough; a gap of 20 needs 21 units."""
     curves = [row["by_gap"] for row in found["positions"].values()]
     return max((sum(value is not None for value in curve) for curve in curves), default=0)
 

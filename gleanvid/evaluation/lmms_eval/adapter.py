@@ -44,7 +44,7 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 
 NO_ANSWER = "(no answer)"
-_PICTURE_FPS = 3.0  # of clips published as folders of pictures (MVBench)
+_PICTURE_FPS = 3.0  # frames per second of clips published as folders of images (MVBench)
 
 
 class GleanVIDModel(lmms):
@@ -111,7 +111,7 @@ class GleanVIDModel(lmms):
         self._open: tuple[Clip, Conversation] | None = None  # the latest clip
 
     def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
-        """Answers in the order of ``requests``; those in the journal are not asked again."""
+        """Return answers in the order of ``requests``; answers in the journal are reused."""
         path, rows = self.journal_path, []
         with Journal(path, self.settings, is_lmms_row) if path else nullcontext() as journal:
             for number, request in enumerate(requests, 1):
@@ -144,7 +144,7 @@ class GleanVIDModel(lmms):
             if journal is not None and journal.done(key):
                 return journal.rows[key]
             self._answer(row, clip, prompt, options)
-        except (Exception, SystemExit) as error:  # some tasks leave where a video is missing
+        except (Exception, SystemExit) as error:  # some tasks call sys.exit if a video is missing
             row["error"] = f"{type(error).__name__}: {error}"[:500]
             logger.warning(f"gleanvid: {task} {doc_id}: {row['error']}")
         before = journal.rows.get((row["item"], row["setup"]), {}) if journal else {}
@@ -176,7 +176,7 @@ class GleanVIDModel(lmms):
     def _conversation(self, clip: Clip) -> Conversation:
         """Return the clip, encoded and compressed. The last one is kept for its next question."""
         if self._open is None or self._open[0] != clip:
-            self._open = None  # its memory is free for the next
+            self._open = None  # frees memory for the next clip
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)
             self._open = clip, self.model.conversation(encoded, self.setup.method)
         return self._open[1]

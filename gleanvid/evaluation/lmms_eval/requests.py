@@ -26,7 +26,7 @@ Clip = tuple[str, tuple[float, float] | None]  # path, part in seconds
 
 
 def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
-    """The one video of a chat and its text. Raises ``VideoError`` where there is not one."""
+    """Return the video and the text of a chat. Raises ``VideoError`` unless it has one video."""
     content = [part for message in messages for part in message["content"]]
     text = "\n".join(part["text"] for part in content if part["type"] == "text")
     seen = [part for part in content if part["type"] != "text"]
@@ -44,13 +44,13 @@ def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
 
 
 def digest(clip: Clip, prompt: str, options: Mapping[str, Any]) -> str:
-    """Return a hash by which two questions with the same number can be told apart."""
+    """Return a hash that distinguishes two questions with the same number."""
     asked = json.dumps([clip, prompt, options], sort_keys=True, default=str)
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 
 
 def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
-    """The compressor of ``text`` with ``given`` settings. Raises ``ValueError``."""
+    """Make the compressor ``text`` with ``given`` settings. Raises ``ValueError``."""
     written = settings_in(text)
     name = key_of(written.pop("name"))
     declared = declared_settings(METHODS[name])
@@ -60,7 +60,9 @@ def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
         none = value is None or (isinstance(value, str) and value.lower() in ("none", "all"))
         values[setting] = None if none else float(value) if kind is float else value
     if name == FullTokens.name:
-        values.pop("retention_ratio", None)  # so that one line serves all methods
+        values.pop(
+            "retention_ratio", None
+        )  # ignored, so that one command line works for every method
     return from_settings({"name": name} | values)
 
 

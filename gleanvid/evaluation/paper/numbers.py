@@ -24,7 +24,7 @@ from gleanvid.evaluation.run.setups import Setup, setup_from
 GRIDS = ("qwen3-vl-8b-64", "qwen3-vl-8b-32", "llava-onevision-7b", "llava-video-7b")
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
 
-Values = Mapping[str, float | None]  # by column; None: not given
+Values = Mapping[str, float | None]  # column -> value; None: missing
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,19 @@ class Table:
 
     @property
     def full(self) -> Row:
-        """The row of all tokens."""
+        """Return the row of all tokens."""
         return tables()[self.reference].rows[0] if self.reference else self.rows[0]
 
 
 @cache
 def tables() -> dict[str, Table]:
-    """The paper's tables by name, in its order."""
+    """Return the paper's tables by name, in the paper's order."""
     text = Path(__file__).with_name("numbers.json").read_text(encoding="utf-8")
     return {name: _table(name, found) for name, found in json.loads(text).items()}
 
 
 def setups_of(name: str) -> list[Setup]:
-    """The setups to run for a table, all tokens first."""
+    """Return the setups to run for a table, all tokens first."""
     return [setup_from(row.setup) for row in tables()[name].rows]
 
 
@@ -119,8 +119,8 @@ def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
     return found
 
 
-_COSTS = {"machine", "model", "settings", "rows"}  # of a report of bench model
-_RELATIVE = {  # column -> name in such a report, over full tokens in the same run
+_COSTS = {"machine", "model", "settings", "rows"}  # entries of a report of bench model
+_RELATIVE = {  # column -> entry of such a report, relative to full tokens
     "prefill_s change": "compress_and_prefill_s",
     "generate_s change": "generate_s",
     "total_s change": "total_s",
@@ -191,7 +191,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def ours(table: Table, measured: Measured) -> list[Values]:
-    """Our values for every row of ``table``: measured, or computed from measured values."""
+    """Return our values for every row of ``table``, measured or derived."""
     averages = [_average(table, measured.values.get(row.setup, {})) for row in table.rows]
     full = _average(table, measured.values.get(table.full.setup, {}))
     shares = [None if a is None or not full else 100 * a / full for a in averages]
@@ -212,7 +212,7 @@ def _average(table: Table, values: Values) -> float | None:
 
 
 def choose(table: Table, found: Mapping[str, Measured], model: str = "") -> Measured | None:
-    """The results of the table's model, or of ``model`` if given."""
+    """Return the results of the table's model, or of ``model`` if given."""
     wanted = [name.lower() for name in ([model] if model else table.models)]
     for name, measured in found.items():
         if name.lower() in wanted or Path(name).name.lower() in wanted:

@@ -47,7 +47,7 @@ class Preset:
     frames: int = 32
 
     def setups(self, num_frames: int | None = None, ratio: float | None = None) -> list[Setup]:
-        """All tokens, then one setup for every variant. Raises ``ValueError`` as they do."""
+        """Return all tokens, then one setup per variant. Raises ``ValueError`` for bad settings."""
         base = self.frames if num_frames is None else num_frames
         share = self.ratio if ratio is None else ratio
         rows = [Setup(FullTokens(), base)]

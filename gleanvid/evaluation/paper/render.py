@@ -36,7 +36,7 @@ def latex(table: Table, measured: Measured | None = None) -> str:
 
 
 def _who(row: Row) -> list[str]:
-    """Label, fraction kept and frames of a row."""
+    """Return label, retention ratio and frames of a row."""
     kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
     ratio = float(kept.partition(")")[0].partition(",")[0])
     return [row.label, f"{ratio:.0%}", frames]

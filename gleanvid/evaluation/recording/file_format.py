@@ -30,8 +30,8 @@ from torch import Tensor
 SUFFIX = ".recording.safetensors"
 KEY = "gleanvid_recording"
 VERSION = 1
-ROWS = 1024  # tokens that are unpacked at a time
-STORED = ("exact", "bfloat16", "int8")  # how features can be stored; exact: as the model has them
+ROWS = 1024  # tokens unpacked at a time
+STORED = ("exact", "bfloat16", "int8")  # precisions of stored features; exact: the model's own
 
 
 def is_recording(path: str | Path) -> bool:
@@ -56,7 +56,7 @@ def read_features(tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
     if scale is None:
         return features.to(dtype)
     made = torch.empty(features.shape, dtype=dtype)
-    for start in range(0, len(features), ROWS):  # no copy of all in float32
+    for start in range(0, len(features), ROWS):  # avoids a float32 copy of all features
         rows = slice(start, start + ROWS)
         made[rows] = features[rows].float() * scale + tensors["features_mean"]
     return made

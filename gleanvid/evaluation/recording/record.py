@@ -35,7 +35,7 @@ from gleanvid.pipeline import answer, encode, score
 from gleanvid.run import Run, record_arrays
 from gleanvid.types import Video, VideoTokens
 
-_QUALITY = 90  # of the JPEG frames, which are for the eye alone
+_QUALITY = 90  # JPEG quality of the frames, which are for display only
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Wanted:
     max_new_tokens: int = 64
     clip_licence: str = ""
     weights_licence: str = ""
-    relevance: bool = False  # of the model's own answer to every question
+    relevance: bool = False  # also record relevance for the model's answer to every question
 
     def __post_init__(self) -> None:
         if self.features not in STORED:
@@ -59,7 +59,7 @@ class Wanted:
 
     @property
     def all_signals(self) -> frozenset[str]:
-        """Signals named and those the methods need, without the text of questions."""
+        """Signals that are requested or needed by the methods, except the text of questions."""
         return self.signals.union(*(method.needs for method in self.methods)) - {"text"}
 
 
@@ -109,7 +109,7 @@ def record(
 def changed_shares(
     tokens: VideoTokens, tensors: dict[str, Tensor], methods: Sequence[Compressor]
 ) -> dict[str, float]:
-    """Fraction of the kept tokens that differ if features are read from the file.
+    """Return the fraction of kept tokens that change if features are read from the file.
 
     By name and retention ratio, for methods that choose from the clip alone.
     """
@@ -158,7 +158,7 @@ def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
 
 
 def _nameless(run: Run) -> dict[str, Any]:
-    """The run's summary; of a model in a local folder only the folder's own name."""
+    """Return the run's summary without the path of a local model folder."""
     return run.summary() | {"model": _last(run.model)}
 
 

@@ -21,7 +21,7 @@ NOTHING_NEW = (
 
 
 class RecordedModel(TokenModel):
-    """The model of recorded clips: it gives back what was recorded, and answers nothing new."""
+    """Stand-in for the model of recorded clips: returns recorded tokens, answers no question."""
 
     cannot_answer = NOTHING_NEW
 
@@ -40,7 +40,7 @@ class RecordedModel(TokenModel):
         return self._layers
 
     def encode(self, video: Video, needs: frozenset[str] = frozenset(), **_: Any) -> Encoded:
-        """The tokens as they were recorded. Raises ``ModelError`` for signals that were not."""
+        """Return the recorded tokens. Raises ``ModelError`` for signals that were not recorded."""
         if not isinstance(video, RecordedVideo) or video.tokens is None:
             raise ModelError("Only recorded clips can be used here: their model is not.")
         encoded = Encoded(video, video.tokens, video.encode_s, "", {}, None)
@@ -53,7 +53,7 @@ class RecordedModel(TokenModel):
 
 
 def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:
-    """The stand-in for the model of these recordings; None if ``paths`` holds no recording.
+    """Return the stand-in for the model of these recordings; None without a recording.
 
     Raises ``ValueError`` if there are also videos, or recordings of another model.
     """

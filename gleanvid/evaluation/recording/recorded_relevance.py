@@ -1,4 +1,4 @@
-"""Relevance in a recording: for each question, that of the model's own answer."""
+"""Relevance in a recording: one map per question, for the model's answer with all tokens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gleanvid.models.generation.sampling import Sampling
 def measure_each(
     model: ModelAdapter, encoded: Encoded, questions: Sequence[str], max_new_tokens: int
 ) -> list[Relevance]:
-    """Relevance (gradient) of the model's own answers with all tokens. Raises ``ModelError``."""
+    """Measure relevance (gradient) for the answers with all tokens. Raises ``ModelError``."""
     sampling = Sampling(max_new_tokens)
     own = [model.generate(encoded, question, None, sampling).text for question in questions]
     asked = zip(questions, own, strict=True)
@@ -26,14 +26,14 @@ def measure_each(
 
 
 def named(number: int) -> str:
-    """Name of the tensor with map ``number``."""
+    """Return the name of the tensor with map ``number``."""
     return f"relevance/{number}"
 
 
 def read_relevance(
     facts: Mapping[str, Any], tensors: Mapping[str, Tensor], grid: tuple[int, int, int]
 ) -> tuple[Relevance, ...]:
-    """The recorded maps, checked. Raises ``ValueError``."""
+    """Return the recorded maps after checking them. Raises ``ValueError``."""
     return tuple(
         _read(told, tensors[named(number)], grid)
         for number, told in enumerate(facts.get("relevance", ()))

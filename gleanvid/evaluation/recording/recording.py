@@ -29,8 +29,8 @@ from gleanvid.types import Video, VideoTokens
 from gleanvid.video.isolation.bounds import fits
 
 MAX_BYTES = 4 * 2**30
-MAX_FRAME_BYTES = 2 * 2**30  # of all frames, decoded
-MAX_FEATURE_BYTES = 2 * 2**30  # of features that are not used as they lie in the file
+MAX_FRAME_BYTES = 2 * 2**30  # limit for all decoded frames
+MAX_FEATURE_BYTES = 2 * 2**30  # most bytes of features that have to be converted
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256
 _FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -73,13 +73,13 @@ class Recording:
         return self.video.tokens
 
     def answered(self, question: str, settings: Mapping[str, object]) -> Run | None:
-        """Return the recorded answer to this question under a compressor of these settings."""
+        """Return the recorded answer to a question under a compressor with these settings."""
         asked = question, dict(settings)
         return next((r for r in self.runs if (r.question, dict(r.compressor)) == asked), None)
 
 
 def open_recording(path: str | Path) -> Recording:
-    """Open a recording. Raises ``ValueError`` with the reason if it is not a whole one."""
+    """Open a recording. Raises ``ValueError`` with the reason if it is damaged."""
     with _whole(Path(path)), safe_open(path, "pt") as file:
         facts = _facts(file)
         _check_tensors(file, facts)
@@ -88,14 +88,14 @@ def open_recording(path: str | Path) -> Recording:
 
 
 def read_facts(path: str | Path) -> dict[str, Any]:
-    """The JSON of a recording alone. Raises ``ValueError``."""
+    """Return only the JSON of a recording. Raises ``ValueError``."""
     with _whole(Path(path)), safe_open(path, "pt") as file:
         return _facts(file)
 
 
 @contextmanager
 def _whole(path: Path) -> Iterator[None]:
-    """Explain what is wrong with a file in the block."""
+    """Convert errors within the block to a ``ValueError`` that explains what is wrong."""
     text = f"{path.name} is not a recording of GleanVID"
     with refusing(ValueError, text, *_DAMAGED, because=True):
         _check_size(path)
@@ -125,7 +125,7 @@ def _facts(file: Any) -> dict[str, Any]:
 
 
 def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
-    """Names, types and shapes, before any tensor is looked at."""
+    """Check names, types and shapes before any tensor is read."""
     grid = facts["grid"]
     if len(grid) != 3 or not all(type(n) is int and n >= 1 for n in grid):
         raise ValueError(f"grid {grid}")
@@ -164,7 +164,7 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
 def _check_room(
     facts: Mapping[str, Any], shapes: Mapping[str, Any], types: Mapping[str, str]
 ) -> None:
-    """Refuse a recording that would take too much memory, before any is allocated."""
+    """Refuse a recording that would take too much memory, before allocating."""
     kept = _NAMED[facts["model"]["dtype"]]
     unpacked = 0 if _FLOATS.get(types["features"]) is kept else kept.itemsize
     if math.prod(shapes["features"]) * unpacked > MAX_FEATURE_BYTES:
@@ -179,7 +179,7 @@ def _check_room(
 
 
 def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
-    for name, rows in tensors.items():  # the tokens check their features
+    for name, rows in tensors.items():  # features are checked by VideoTokens
         if rows.is_floating_point() and not name.startswith(("run/", "features")):
             _check_finite(name, rows)
     grid = (facts["grid"][0], facts["grid"][1], facts["grid"][2])
@@ -243,5 +243,5 @@ def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, vi
     for record in run.by_layer.values():
         _check_finite("weight", record.weight)
     if not sound(run):
-        raise ValueError(f"run {number} does not agree with itself")
+        raise ValueError(f"run {number} is inconsistent")
     return run

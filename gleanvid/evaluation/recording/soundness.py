@@ -10,9 +10,9 @@ import torch
 from gleanvid.run import Run
 from gleanvid.types import Compression
 
-LONGEST_SIDE = 2**16  # pixels of a source
+LONGEST_SIDE = 2**16  # most pixels along a side of the source frames
 MOST_LAYERS = 1000
-LARGEST = 1e18  # number that is drawn or computed with
+LARGEST = 1e18  # largest number that may be drawn or computed with
 
 
 def sound(run: Run) -> bool:
@@ -53,7 +53,7 @@ def _computable(*tensors: torch.Tensor) -> bool:
 
 
 def _inside(record: Compression) -> bool:
-    """Whether all indices of a record are in range."""
+    """Return whether all indices of a record are in range."""
     novelty = record.trace.get("novelty")
     by_token = [record.group, record.weight, *record.scores.values()]
     return (

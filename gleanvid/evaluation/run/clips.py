@@ -1,4 +1,4 @@
-"""Finds and reads the clips that commands are given: videos, recordings, folders of them."""
+"""Find and read the clips named on the command line: videos, recordings, folders of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".
 
 
 def find_clips(places: Sequence[str | Path]) -> list[Path]:
-    """Files as named, folders searched for videos and recordings.
+    """Return the named files, and the videos and recordings in the named folders.
 
-    Raises ``ValueError`` where there is none.
+    Raises ``ValueError`` if there are none.
     """
     found: list[Path] = []
     for place in map(Path, places):
@@ -38,7 +38,7 @@ def _is_clip(path: Path) -> bool:
 
 
 def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
-    r"""Videos under the names of their results: paths in their folder, files by their own name.
+    r"""Map result names to videos: the path below a named folder, or the name of a named file.
 
     Bytes of a name that are no UTF-8 stand in it as escapes, such as a\xff.mp4.
 
@@ -59,7 +59,7 @@ def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
 
 
 def read_clip(path: str | Path, num_frames: int, backend: Backend = "pyav") -> Video:
-    """The frames of a video, or all those of a recording. Raises ``VideoError``, ``ValueError``."""
+    """Return frames of a video, or all of a recording. Raises ``VideoError``, ``ValueError``."""
     if is_recording(path):
         return open_recording(path).video
     return read_video(path, num_frames, backend=backend, max_side=MAX_SIDE)

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Required, Self, TypedDict
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
 HEADER = {"gleanvid_evaluation": int, "settings": dict}  # required entries of line 1
-ROW = {"item": str, "setup": str}  # and of the other lines
-REFUSAL = "ValueError: "  # begins the "error" of a compressor that cannot reach a setting
+ROW = {"item": str, "setup": str}  # required entries of other lines
+REFUSAL = "ValueError: "  # prefix of "error" if a compressor refused a setting
 
 Key = tuple[str, str]  # (item id, setup key)
 
@@ -29,11 +29,11 @@ class JournalError(ValueError):
 
 
 class Row(TypedDict, total=False):
-    """Entries of every row."""
+    """Entries that every row has."""
 
     item: Required[str]
     setup: Required[str]  # key of the setup
-    error: str  # in place of everything else
+    error: str  # only entry of a failed row
 
 
 class EvidenceCounts(TypedDict, total=False):
@@ -45,7 +45,7 @@ class EvidenceCounts(TypedDict, total=False):
 
 
 class AnswerRow(Row, EvidenceCounts, total=False):
-    """One question under one setup."""
+    """The answer to one question under one setup."""
 
     said: dict[str, str]  # way to respond -> response
     right: list[float]  # the verdict for each way
@@ -58,7 +58,7 @@ class AnswerRow(Row, EvidenceCounts, total=False):
 
 
 class ClipRow(Row, total=False):
-    """What a compressor kept of one clip."""
+    """The tokens that a compressor kept of one clip."""
 
     file: str
     grid: list[int]
@@ -74,7 +74,7 @@ class LmmsRow(Row, total=False):
     """One request of LMMs-Eval."""
 
     said: dict[str, str]
-    tokens: list[int]  # of the prompt, and those kept
+    tokens: list[int]  # tokens of the prompt, tokens kept
     new_tokens: int
     seconds: float
     prefill_s: float
@@ -129,9 +129,9 @@ class Journal:
             raise
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Add one row, which holds "item" and "setup". Raises ``JournalError`` if it cannot be.
+        """Append a row with "item" and "setup". Raises ``JournalError`` if writing fails.
 
-        An error that an earlier row of the same item and setup has is not written again.
+        Does not repeat an error of an earlier row with the same item and setup.
         """
         before = self.rows.get((row["item"], row["setup"]), {})
         if "error" in row and before.get("error") == row["error"]:
@@ -140,11 +140,11 @@ class Journal:
         self._take(dict(row))
 
     def done(self, key: Key) -> bool:
-        """Whether this item is finished under this setup (a failure may be tried again)."""
+        """Return whether this item is finished under this setup; failures are not."""
         return key in self.rows and "error" not in self.rows[key]
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file and release its lock."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -168,7 +168,7 @@ class Journal:
             self.rows[key] = row
 
     def _whole_lines(self) -> list[bytes]:
-        """Lines that end in a newline; a rest after the last newline is cut off the file."""
+        """Return the complete lines; truncate the file after the last newline."""
         self._file.seek(0)
         data = self._file.read()
         whole = data[: data.rfind(b"\n") + 1]

@@ -1,4 +1,4 @@
-"""Checks of rows that a journal holds, before anything is computed from them."""
+"""Type checks of a journal's rows, before anything is computed from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PHASES = ("preprocess", "vision", "compress", "prefill", "generate")  # of a tim
 
 
 def is_clip_row(row: Mapping[str, Any]) -> bool:
-    """Whether a row has what reports of ``ClipRow`` read."""
+    """Return whether a row is a valid ``ClipRow``."""
     numbers: list[Any] = [row.get("tokens"), row.get("kept")]
     saturated = row.get("saturated", [0, 1])
     return (
@@ -24,7 +24,7 @@ def is_clip_row(row: Mapping[str, Any]) -> bool:
 
 
 def is_lmms_row(row: Mapping[str, Any]) -> bool:
-    """Whether a row has what reports of ``LmmsRow`` read."""
+    """Return whether a row is a valid ``LmmsRow``."""
     said = row.get("said")
     names = ("new_tokens", "prefill_s", "compress_s", "generate_s", "peak_memory_mib")
     return (
@@ -35,7 +35,7 @@ def is_lmms_row(row: Mapping[str, Any]) -> bool:
 
 
 def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
-    """Whether a row has what tables of ``AnswerRow`` read, for so many ways to respond."""
+    """Return whether a row is a valid ``AnswerRow`` with this many ways to respond."""
     saturated = row.get("saturated", [0, 1])
     pairs = [row.get(name, [1, 1]) for name in ("things", "moments")]
     evidence = row.get("evidence", [1, 1, 1])

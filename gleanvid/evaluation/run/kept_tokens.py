@@ -1,4 +1,4 @@
-"""Saves the tokens that a compressor keeps of every video of a folder: one NPZ per clip.
+"""Save the kept tokens of every video in a folder: one NPZ file per clip.
 
 The NPZ is that of the app's export: ``keep``, ``mask``, ``group``, ``weight``, ``budgets`` and
 scores (:func:`gleanvid.run.mask_arrays`), with the seconds and rectangles of the tokens. A file is
@@ -36,7 +36,7 @@ Clips = Mapping[str, Path]
 
 @dataclass(frozen=True)
 class Job:
-    """How every clip is compressed. Raises ``ValueError`` if the method needs a question."""
+    """Settings for all clips. Raises ``ValueError`` if the method needs a question."""
 
     method: Compressor
     num_frames: int = 32
@@ -57,7 +57,7 @@ class Job:
         return Setup(self.method, self.num_frames).key
 
     def settings(self) -> dict[str, Any]:
-        """Everything that decides the content of the files; the journal is bound to it."""
+        """Return all settings that affect the files; a journal with others is refused."""
         return {"setup": self.key, "backend": self.backend, "max_pixels": self.max_pixels}
 
 
@@ -69,7 +69,7 @@ def compress_clips(
     journal: Journal,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Compress what ``folder`` does not hold yet; a clip that fails is a row with its "error".
+    """Compress the clips missing in ``folder``; a failed clip is a row with an "error".
 
     Raises ``JournalError`` where a result cannot be written.
     """
@@ -155,7 +155,7 @@ def _read(job: Job, part: tuple[str, Path]) -> Video:
 def _saved(
     done: Iterable[tuple[ClipRow, Arrays]], folder: Path, journal: Journal
 ) -> Iterator[tuple[str, ClipRow]]:
-    """Each clip with its row, once its file is written."""
+    """Yield each clip with its row, once its file is written."""
     for row, arrays in done:
         if arrays:
             _write(folder / row["file"], arrays, journal)

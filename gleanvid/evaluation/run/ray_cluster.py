@@ -21,7 +21,7 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.types import ModelError
 
 Load = Callable[[], ModelAdapter]
-ATTEMPTS = 3  # at a clip whose worker dies
+ATTEMPTS = 3  # attempts at a clip whose worker dies
 _LOG = logging.getLogger(__name__)
 MISSING = "Several workers need the package ray, which the extra ray has: pip install '.[ray]'"
 
@@ -42,7 +42,7 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
     if num_workers < 1:
         raise ValueError(f"num_workers={num_workers} must be at least 1")
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # lost clips are reported below
-    if ray.is_initialized():  # by the caller, who also ends it
+    if ray.is_initialized():  # by the caller, who also shuts it down
         yield int("GPU" in ray.cluster_resources())
         return
     _join(num_workers, address)
@@ -56,22 +56,24 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
 def _join(num_workers: int, address: str | None) -> None:
     import ray
 
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # errors that matter are raised
+    os.environ.setdefault(
+        "RAY_BACKEND_LOG_LEVEL", "fatal"
+    )  # relevant errors are raised as exceptions
     local: dict[str, Any] = {}
     if files := plugins.loaded():
 
-        def load_plugins() -> None:  # Ray asks the hook for its name, which a partial lacks
+        def load_plugins() -> None:  # not a partial, as Ray reads the hook's __name__
             plugins.load_all(files)
 
         local["runtime_env"] = {"worker_process_setup_hook": load_plugins}
-    if address is None:  # one more than the workers: reading needs a core, too
+    if address is None:  # one more than the workers, as reading needs a core too
         cpus = max(os.cpu_count() or 1, num_workers + 1)
         local |= {"num_cpus": cpus, "include_dashboard": False}
     try:
         ray.init(
             address=address or "local", log_to_driver=False, logging_level=logging.ERROR, **local
         )
-    except Exception as error:  # Ray raises bare ones where a node does not start in time
+    except Exception as error:  # Ray raises bare Exceptions if a node does not start in time
         ray.shutdown()
         what = "cannot be started here" if address is None else f"has no cluster at {address!r}"
         raise ModelError(f"Ray {what}: {error}") from error
@@ -144,7 +146,7 @@ def on_workers(
 
 
 def _fitting(num_workers: int, num_gpus: float) -> int:
-    """Number of workers that can have their GPUs."""
+    """Return the number of workers for which there are enough GPUs."""
     import ray
 
     there = ray.cluster_resources().get("GPU", 0)

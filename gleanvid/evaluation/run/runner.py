@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Part = tuple[str, int, Unanswered]  # clip, frames, questions
-_QUESTION_TOKENS = 50  # what the model reads of each question, once the clip is read
+_QUESTION_TOKENS = 50  # estimated tokens of each question, for the prefill after the clip
 
 
 def evaluate(
@@ -75,17 +75,17 @@ def evaluate(
 
 
 def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
-    """Number of answers of a whole evaluation."""
+    """Return the number of answers of a whole evaluation."""
     return len(items) * len({setup.key for setup in setups})
 
 
 def missing(left: Sequence[Part]) -> int:
-    """Number of answers that :func:`pending` found missing."""
+    """Return the number of answers that :func:`pending` found missing."""
     return sum(len(items) for *_, work in left for _, items in work)
 
 
 def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
-    """Raises ``BenchmarkError`` for a way to respond that the benchmark does not have."""
+    """Raise ``BenchmarkError`` for a way to respond that the benchmark does not have."""
     for how in ways:
         if how not in benchmark.ways:
             allowed = ", ".join(benchmark.ways)
@@ -93,7 +93,7 @@ def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
 
 
 def pending(items: Sequence[Item], setups: Sequence[Setup], journal: Journal) -> list[Part]:
-    """Every clip and number of frames with a missing answer, and the questions to ask."""
+    """Return clips and numbers of frames with missing answers, and the questions to ask."""
     unique = {setup.key: setup for setup in setups}.values()
     clips: dict[str, list[Item]] = {}
     for item in items:
@@ -120,7 +120,7 @@ def answers(
     max_pixels: int | None = None,
     relevance: bool = False,
 ) -> Iterator[AnswerRow]:
-    """One row per question and setup of one clip; a clip that cannot be read fails in all rows.
+    """Yield a row per question and setup of one clip; if it cannot be read, all rows fail.
 
     ``relevance`` is measured once for each question and used for all setups.
     """

@@ -11,7 +11,7 @@ from gleanvid.compressors import method_from
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 
-SEEDS = (0, 1, 2, 3, 4)  # a row of a random method is the mean over these
+SEEDS = (0, 1, 2, 3, 4)  # seeds over which a random method is averaged
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Setup:
 
     @cached_property
     def draws(self) -> tuple[Setup, ...]:
-        """The setups that are asked for this row: one a seed for a random method, else itself."""
+        """Setups to run for this row: one per seed for a random method, else the setup itself."""
         if not self.method.is_random:
             return (self,)
         changes: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
@@ -51,13 +51,13 @@ class Setup:
 
 
 def described(method: Compressor) -> str:
-    """The name with every setting that is not the default: ``gleanvid(tau=2.0)``."""
+    """Return the name with every setting that is not the default: ``gleanvid(tau=2.0)``."""
     settings = {"retention_ratio": method.retention_ratio} | changed_settings(method)
     return f"{method.name}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
 
 
 def changed_settings(method: Compressor) -> dict[str, Any]:
-    """Settings that are not the defaults, by name, without the retention ratio."""
+    """Return the settings that differ from the defaults, without the retention ratio."""
     return {
         item.name: value
         for item in fields(method)
@@ -66,13 +66,13 @@ def changed_settings(method: Compressor) -> dict[str, Any]:
 
 
 def setup_from(key: str) -> Setup:
-    """The setup of a key."""
+    """Return the setup with this key."""
     method, _, frames = key.rpartition("@")
     return Setup(method_from(method), int(frames))
 
 
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
-    """Every method at every ratio, all tokens first. At ratio 1 every method keeps all tokens.
+    """Return all tokens, then every method at every ratio below 1.
 
     ``names`` may hold settings (:func:`method_from`). Raises ``ValueError`` naming an unknown
     method, or a ratio out of its range.

@@ -14,7 +14,7 @@ from gleanvid.evaluation.tables.correlations import correlation
 from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
 
 MEASURES = ("kept", "reachable", "things", "moments", "represented")
-Sample = tuple[str, float, Mapping[str, float]]  # clip, right, fraction kept by measure
+Sample = tuple[str, float, Mapping[str, float]]  # clip, verdict, fraction kept by measure
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Evidence:
 
 
 def fractions_kept(row: AnswerRow) -> dict[str, float]:
-    """Fractions of a question's evidence that a setup kept, by measure."""
+    """Return the fractions of a question's evidence that a setup kept, by measure."""
     total, kept, represented, *most = row["evidence"]
     shares = {"kept": kept / total, "represented": represented / total}
     if most:
@@ -50,7 +50,7 @@ def fractions_kept(row: AnswerRow) -> dict[str, float]:
 
 
 def evidence(samples: Sequence[Sample]) -> Evidence | None:
-    """Means with intervals by clip, and correlations; None without samples."""
+    """Return means with intervals over clips, and correlations; None without samples."""
     clips, right = [clip for clip, _, _ in samples], [verdict for _, verdict, _ in samples]
     values = {
         name: [kept[name] for _, _, kept in samples]

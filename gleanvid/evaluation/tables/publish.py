@@ -103,13 +103,13 @@ def publish(
 
 
 def _latex(found: Sequence[Result]) -> str:
-    """LaTeX: the main table; among rows of one ratio and number of frames, the best two marked."""
+    """Return the main table in LaTeX, with the best two of each ratio and frame count marked."""
     ranked = [*inline_groups(found), "accuracy", *found[0].macro, "% of full"]
     return latex_table(*main_cells(found), ranked, setting=(1, 2))
 
 
 def _same(setups: Sequence[Setup]) -> str:
-    """Ratio and frames of a preset whose variants agree in them, else ""."""
+    """Return the ratio and frames shared by all variants of a preset, else ""."""
     shares = {(setup.retention_ratio, setup.num_frames) for setup in setups[1:]}
     if len(shares) > 1:
         return ""
@@ -179,7 +179,7 @@ def _heading(benchmark: Benchmark, items: Sequence[Item], facts: Mapping[str, An
 
 
 def flat(result: Result) -> dict[str, Cell]:
-    """One line of the CSV: plain numbers, with columns for every group."""
+    """Return one line of the CSV: plain numbers, with columns for every group."""
     row: dict[str, Cell] = {
         "label": result.setup.title,
         "compressor": result.setup.method.name,

@@ -26,7 +26,7 @@ def main_table(results: Sequence[Result]) -> str:
 
 
 def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows of the main table."""
+    """Return headers and rows of the main table."""
     inline, macros = inline_groups(results), list(results[0].macro)
     heads = ["method", "kept", "frames", "tokens", *inline, "accuracy", "95 %", "95 %, clips"]
     heads += [*macros, "% of full", "95 %", "s / question", "failed", "units with nothing new (%)"]
@@ -48,7 +48,7 @@ def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 
 
 def refusals(results: Sequence[Result]) -> str:
-    """One line for every setup that failed on all questions, with the reason."""
+    """Return a line for every setup that failed on all questions, with the reason."""
     lines = {
         f"{result.setup.key}: {result.first_error.removeprefix('ValueError: ')}\n"
         for result in results
@@ -77,7 +77,7 @@ def group_names(results: Sequence[Result]) -> list[str]:
 
 
 def inline_groups(results: Sequence[Result]) -> list[str]:
-    """The groups that have columns of their own in the main table."""
+    """Return the groups that have columns in the main table."""
     groups = group_names(results)
     return groups if len(groups) <= _MOST_GROUPS else []
 
@@ -148,23 +148,23 @@ def who(result: Result) -> list[str]:
 
 
 def percent(value: float | Estimate | None) -> str:
-    """A fraction as a percentage: 86.0. Unknown numbers are empty cells, here and below."""
+    """Format a fraction as a percentage: 86.0. NaN becomes an empty cell, here and below."""
     share = value.value if isinstance(value, Estimate) else value
     return "" if share is None or math.isnan(share) else f"{100 * share:.1f}"
 
 
 def group_share(result: Result, group: str, text: Callable[[Estimate], str] = percent) -> str:
-    """A group's fraction of right answers, empty where the group was not asked."""
+    """Format a group's fraction of right answers; empty if the group has no questions."""
     return text(result.groups[group][0]) if group in result.groups else ""
 
 
 def points(difference: Estimate) -> str:
-    """A difference of fractions in percentage points: +2.4."""
+    """Format a difference of fractions in percentage points: +2.4."""
     return f"{100 * difference.value:+.1f}"
 
 
 def span(estimate: Estimate, signed: bool = False) -> str:
-    """An interval in percent: 83.8–89.7, or of differences: -0.5 to +3.1."""
+    """Format an interval in percent: 83.8–89.7, or of differences: -0.5 to +3.1."""
     if math.isnan(estimate.low):
         return ""
     low, high = 100 * estimate.low, 100 * estimate.high
@@ -172,17 +172,17 @@ def span(estimate: Estimate, signed: bool = False) -> str:
 
 
 def half_width(estimate: Estimate) -> str:
-    """A percentage with half the width of its interval: 97.8 ± 5.6."""
+    """Format a percentage with half the width of its interval: 97.8 ± 5.6."""
     return f"{100 * estimate.value:.1f} ± {50 * (estimate.high - estimate.low):.1f}"
 
 
 def p_value(value: float | None) -> str:
-    """A p value: 0.012, or < 0.001."""
+    """Format a p value: 0.012, or < 0.001."""
     if value is None:
         return ""
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def coefficient(value: float | None) -> str:
-    """A correlation: +0.31."""
+    """Format a correlation: +0.31."""
     return "" if value is None or math.isnan(value) else f"{value:+.2f}"

@@ -29,7 +29,7 @@ class Estimate:
 
 
 def wilson(right: int, n: int, z: float = 1.959964) -> Estimate:
-    """The share ``right / n`` and its interval (Wilson 1927); z = 1.96 gives 95 %.
+    """Return the fraction ``right / n`` with Wilson's interval (1927); z = 1.96 gives 95 %.
 
     Raises ``ValueError`` unless 0 <= right <= n and n >= 1.
     """
@@ -48,7 +48,7 @@ def sign_flip(
     seed: int = 0,
     draws: int = 9999,
 ) -> float:
-    """Two-sided p of a paired permutation test that swaps two methods in whole clips.
+    """Return the two-sided p of a paired permutation test that swaps methods in whole clips.
 
     ``differences``: verdict of the first minus that of the second, question by question; their
     average is the statistic. Under the null hypothesis the difference of a clip is as likely to
@@ -66,7 +66,7 @@ def sign_flip(
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Adjust p values for how many there are (Holm 1979), in the order given."""
+    """Adjust p values for multiple comparisons (Holm 1979); keeps their order."""
     adjusted, largest = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
@@ -110,9 +110,9 @@ def relative_accuracy(
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
-    """Accuracy over that with all tokens (1.0 = as good), bootstrapped over clips.
+    """Return accuracy relative to all tokens (1.0 = equal), bootstrapped over clips.
 
-    NaN where all tokens give no right answer at all.
+    NaN if all tokens give no right answer.
     """
     check_equally_many(first, full)
     found, drawn = _averages([first, full], clips, groups, seed, draws)
@@ -240,7 +240,7 @@ def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
 
 
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
-    """Return the fraction that was right, with an interval.
+    """Return the fraction of right answers, with an interval.
 
     Wilson's interval if all verdicts are yes or no; a bootstrap over clips if they are means over
     seeds.

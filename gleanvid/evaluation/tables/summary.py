@@ -54,13 +54,13 @@ class Result:
     setup: Setup
     how: str
     count: int
-    draws: int  # seeds a random method's row is the mean over
+    draws: int  # number of seeds over which a random method is averaged
     failed: int
     first_error: str
     accuracy: Estimate
     by_clip: Estimate
     macro: Mapping[str, Estimate]
-    groups: Mapping[str, tuple[Estimate, int]]  # with the number of questions
+    groups: Mapping[str, tuple[Estimate, int]]  # accuracy and number of questions by group
     relative: Estimate
     difference: Estimate
     p_full_clips: float | None
@@ -77,12 +77,12 @@ class Result:
 
     @property
     def blank(self) -> bool:
-        """Whether every question failed."""
+        """True if every question failed."""
         return self.failed == self.count * self.draws
 
     @property
     def refused(self) -> bool:
-        """Whether the method refused this setup on every clip."""
+        """True if the method refused this setup on every clip."""
         return self.blank and self.first_error.startswith(REFUSAL)
 
 
@@ -93,7 +93,7 @@ def results(
     rows: Rows,
     ways: Sequence[str] = (),
 ) -> list[Result]:
-    """One result per way to respond and setup; the first setup is all tokens.
+    """Return one result per way to respond and setup; the first setup is all tokens.
 
     Raises ``ValueError`` where a row is missing.
     """
@@ -165,7 +165,7 @@ class _Answers:
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
-        """One sample for every question and seed with evidence."""
+        """Return a sample for every question and seed with evidence."""
         pairs = [(item, draw.key) for draw in setup.draws for item in self.items]
         found = [(item.clip, self.rows[item.id, key]) for item, key in pairs]
         return [
@@ -185,7 +185,7 @@ class _Answers:
         )
 
     def _right(self, setup: Setup) -> list[float]:
-        """For every question the fraction of the seeds that were right."""
+        """Return for every question the fraction of seeds with a right answer."""
         if setup.key not in self._verdicts:
             keys = [draw.key for draw in setup.draws]
             self._verdicts[setup.key] = [
@@ -198,7 +198,7 @@ class _Answers:
         return float("error" not in row and bool(row["right"][self.way]))
 
     def _comparison(self, setup: Setup) -> Paired | None:
-        """GleanVID at its defaults minus ``setup``; None if it was not run or is ``setup``."""
+        """Compare default GleanVID with ``setup``; None if it was not run or is ``setup``."""
         ours = Setup(GleanVID(retention_ratio=setup.retention_ratio), setup.num_frames)
         if setup.key == ours.key or ours.key not in [other.key for other in self.setups]:
             return None

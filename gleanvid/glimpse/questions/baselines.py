@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-TEMPORAL = 0.25  # accuracy that a family which needs time loses at least with a single frame
+TEMPORAL = 0.25  # smallest loss of accuracy with a single frame for a family to count as temporal
 VIEWS = ("blind", "still", "shuffled")
 KEPT = Path(__file__).with_name("baselines.json")
 

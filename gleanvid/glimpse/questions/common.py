@@ -1,4 +1,4 @@
-"""What the families of questions share: names of things, options, and where an answer shows."""
+"""Shared by the families of questions: names of things, options, and evidence of an answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
 
 @dataclass(frozen=True)
 class Evidence:
-    """Where an answer shows: a thing of the scene, from ``start`` to ``end`` in [0, 1]."""
+    """Evidence of an answer: a thing of the scene, visible from ``start`` to ``end`` in [0, 1]."""
 
     thing: int
     start: float
@@ -44,12 +44,12 @@ def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
 
 
 def lifetime(thing: Thing, k: int) -> tuple[Evidence, ...]:
-    """Return the thing for as long as it is there."""
+    """Return a thing as evidence for its whole lifetime."""
     return (Evidence(k, thing.appears, thing.ends),)
 
 
 def lifetimes(scene: Scene) -> tuple[Evidence, ...]:
-    """Return all things for as long as they are there."""
+    """Return all things as evidence for their whole lifetimes."""
     return tuple(Evidence(k, t.appears, t.ends) for k, t in enumerate(scene.things))
 
 
@@ -77,7 +77,7 @@ def refer_to(rng: np.random.Generator, thing: Thing) -> str:
 
 
 def draw(rng: np.random.Generator, *wordings: str) -> str:
-    """Draw one of the wordings."""
+    """Draw a wording at random."""
     return wordings[rng.integers(len(wordings))]
 
 

@@ -34,7 +34,7 @@ PLACES = ("top left", "top right", "bottom left", "bottom right")
 SIDES = ("left", "right", "above", "below")
 _CLEAR = 0.08  # least distance to a middle line, in frame sides, of a place with a name
 _COURSE = 0.25  # radians by which the camera may turn a path with a named direction
-_TOUCH = 0.07  # of the clip, on both sides of a collision
+_TOUCH = 0.07  # fraction of the clip before and after a collision that shows it
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
 
@@ -82,7 +82,7 @@ def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         word, time = moments[rng.integers(len(moments))]
         place = _place_at(scene, thing, time)
         if not word and place != _place_at(scene, thing, thing.ends):
-            continue  # the camera moves it
+            continue  # its place changes with the camera
         if place is None or thing.behaviour in ("bounces", "collides"):
             continue
         text = f"Where is the {refer_to(rng, thing)} {word}".rstrip() + "?"

@@ -19,7 +19,7 @@ from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
 
 _WORDS = re.compile("|".join([*SHAPES, *COLOURS]))
 _STATE = 7  # numbers that describe one thing
-_MOST = 6  # things that are counted
+_MOST = 6  # most things that are counted
 
 
 def frames_of(scene: Scene) -> np.ndarray:

@@ -15,7 +15,7 @@ from gleanvid.glimpse.questions.families import Family
 from gleanvid.glimpse.world.stories import STORIES
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 
-FAMILIES = tuple(families.FAMILIES)  # of version 1
+FAMILIES = tuple(families.FAMILIES)  # families of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
 PLAIN = ("colour", "shape")  # also asked about the stories of version 2
 

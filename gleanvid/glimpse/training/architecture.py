@@ -29,9 +29,9 @@ CELL = PATCH * MERGE  # px along one side of a token
 TOKENS_PER_UNIT = 100
 _PIXELS = TOKENS_PER_UNIT * CELL**2
 _MAX_FRAMES = 768
-_WIDTH, _VISION_WIDTH = 320, 128  # of the language model, of the vision tower
+_WIDTH, _VISION_WIDTH = 320, 128  # hidden sizes of language model and vision tower
 _PLACES = 20  # position embeddings along each side
-_WAVES = 8  # half periods over a side, at most
+_WAVES = 8  # most half periods over a side
 _CODE_STRENGTH = 1.2  # standard deviation; embedded patches have about as much
 _TEMPLATE = """\
 {%- for message in messages %}

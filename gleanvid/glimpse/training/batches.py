@@ -28,7 +28,7 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 
 _CAPTIONED = 0.4  # fraction of clips that also get a caption
 _CLEAN = 0.4  # fraction of clips that are not augmented
-WEIGHTS = {  # of answers of these families, 1 for the others: the hard ones learn slowly
+WEIGHTS = {  # loss weights of answers by family, 1 for others; higher for hard families
     "caption": 0.3,
     "shape": 0.3,
     "count": 0.3,

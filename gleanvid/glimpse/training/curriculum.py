@@ -26,16 +26,16 @@ class TrainSettings:
     token_budget: int = 1600  # visual and question tokens per batch
     seen_weight: float = 1.0  # weight of the loss on what each token shows
     past_weight: float = 0.5  # weight of the loss on what has happened at its place
-    pointing_weight: float = 0.3  # of the loss on questions that find their evidence
+    pointing_weight: float = 0.3  # weight of the loss on questions that find their evidence
     look_every: int = 1  # steps; between them the vision tower is not trained, which saves time
-    bfloat16: bool = True  # where the device computes in it
+    bfloat16: bool = True  # use bfloat16 if the device supports it
     start_from: str = ""  # model directory a run begins with
-    first_step: int = 0  # of the curriculum, for a run that begins with trained weights
+    first_step: int = 0  # first step of the curriculum, for a run that begins with trained weights
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How a run is driven; only ``steps`` and ``cooling`` change its weights."""
+    """Options of a run's execution; only ``steps`` and ``cooling`` affect its weights."""
 
     steps: int = 6000
     cooling: float = 0.25  # fraction of the steps over which the learning rate falls to 0
@@ -53,7 +53,7 @@ class Phase:
     begins: int  # step
     sizes: tuple[tuple[int, int], ...]  # height and width in px
     units: tuple[int, ...]  # clip lengths in units of two frames
-    asked: int = 0  # questions per clip, at most; 0: the token loss alone
+    asked: int = 0  # most questions per clip; 0: only the token loss
     first_asked: bool = False
 
 

@@ -22,9 +22,9 @@ from gleanvid.glimpse.training.targets import HAPPENED, IGNORED, SEEN
 from gleanvid.glimpse.world.world import COLOURS, SHAPES
 
 _KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
-_EMPTY_WEIGHT = 0.1  # most tokens show no object,
-_STILL_WEIGHT = 0.02  # and to most nothing happens
-_LEVEL_WEIGHT = 0.3  # of the loss at a DeepStack level
+_EMPTY_WEIGHT = 0.1  # weight of class 0 for objects: most tokens show none
+_STILL_WEIGHT = 0.02  # weight of class 0 for events: most tokens have none
+_LEVEL_WEIGHT = 0.3  # weight of the loss at a DeepStack level
 _POINTER = 64  # width of the space in which a question points at its tokens
 
 

@@ -31,7 +31,7 @@ _BINS = 8  # along each side of the frame, for the middle of a thing
 _DOINGS = (*BEHAVIOURS, "collides")
 _EVENTS = ("goes on", "appears", "has just gone")
 _MOST_SPANS = 5
-_KNOWN_BY = 0.75  # of the clip: by then it shows what a thing does
+_KNOWN_BY = 0.75  # fraction of the clip after which a thing's behaviour is known
 _EVENTS_ALONE = ("leaves", "flashes", "arrives")  # their behaviour is an event, not a state
 
 SEEN: dict[str, int] = {  # numbers of classes, 0 included

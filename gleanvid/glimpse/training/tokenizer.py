@@ -28,7 +28,7 @@ VISION_START, VISION_END = "<|vision_start|>", "<|vision_end|>"
 IMAGE, VIDEO = "<|image_pad|>", "<|video_pad|>"
 SPECIALS = (PAD, START, END, VISION_START, VISION_END, IMAGE, VIDEO)
 VOCABULARY_SIZE = 512
-_SCENES = 400  # of the train split, read for their sentences
+_SCENES = 400  # scenes of the train split whose sentences are used
 _MORE_TEXT = ("system", "user", "assistant", "you are a helpful assistant.", "which is it? answer:")
 
 

@@ -14,7 +14,7 @@ from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
 _SHAKES = 3  # sine waves of a shaking hand
 _FAST = (5.0, 17.0)  # periods of these waves over a clip, least and most
-_STILL = 0.01  # of the clip: the end of a thing's life, left out of its course
+_STILL = 0.01  # fraction of the clip at the end of a thing's life that its course ignores
 
 
 def shot_at(scene: Scene, time: float) -> Shot:

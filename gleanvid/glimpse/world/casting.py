@@ -45,12 +45,12 @@ THEMES = (
     "collision",
 )
 THEMES_OF_ONE_UNIT = ("still", "motion")  # a single pair of frames
-_PAIRS = {  # what two of them do, least and most others
+_PAIRS = {  # behaviours of the first two things, least and most others
     "arrivals": ("arrives", 0, 2),
     "departures": ("leaves", 0, 2),
     "collision": ("collides", 1, 2),
 }
-LEAST_UNITS = 4  # below, nothing can appear, leave or change
+LEAST_UNITS = 4  # shorter clips have no room for appearing, leaving or changing
 UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # units that have room for every number of blinks
 _CLEARANCE = 0.75  # least distance between two centres, in sums of radii
 _RUN_UP = 2.0  # the same for two things that will collide

@@ -26,7 +26,10 @@ class Ground:
         self.base = base.astype(np.float32)
         self.grids = [_grid(rng, knots, strength) for knots, strength in _LAYERS]
         count = int(rng.integers(0, _BYSTANDERS + 1))
-        spots = rng.uniform(-0.6, 0.6, (count, 2)) * (height, width)  # from the middle
+        spots = rng.uniform(-0.6, 0.6, (count, 2)) * (
+            height,
+            width,
+        )  # relative to the middle of the frame
         radii = rng.uniform(2.5, 6.0, count)
         shades = base.mean() + rng.choice([-1, 1], count) * rng.uniform(35, 60, count)
         self.bystanders = list(zip(spots, radii, shades, strict=True))

@@ -14,7 +14,7 @@ from gleanvid.glimpse.world.ground import Ground
 from gleanvid.glimpse.world.shapes import DISTANCES
 from gleanvid.glimpse.world.world import COLOURS, Post, Scene, Thing
 
-_REACH = 1.45  # of the radius: no shape goes further, however it is turned
+_REACH = 1.45  # largest extent of any rotated shape, in radii
 Box = tuple[slice, slice]
 
 
@@ -130,7 +130,7 @@ def _stamp(
     reach = _REACH * size + 1
     top, bottom = max(0, int(y - reach)), max(0, min(height, int(y + reach) + 2))
     left, right = max(0, int(x - reach)), max(0, min(width, int(x + reach) + 2))
-    top, left = min(top, bottom), min(left, right)  # nothing of what is outside
+    top, left = min(top, bottom), min(left, right)  # empty if outside the frame
     rows = (np.arange(top, bottom, dtype=np.float32)[:, None] + 0.5 - y) / size
     columns = (np.arange(left, right, dtype=np.float32)[None, :] + 0.5 - x) / size
     columns, rows = np.broadcast_arrays(columns, rows)

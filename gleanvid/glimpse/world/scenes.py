@@ -36,13 +36,13 @@ from gleanvid.glimpse.world.world import (
 _PLAIN = (*THEMES, "still")  # no story
 _HARD = ("cut", "repeats", "comparison")  # drawn twice as often as the others
 _WITH_STORY = 0.6  # fraction of scenes with a story that needs time
-_PAN = 0.09  # of the frame's sides, standard deviation
+_PAN = 0.09  # standard deviation of the pan, in frame sides
 _DRIFT = 0.2
 _POSTED = 0.5  # fraction of scenes that try for posts
 _TRIES = 6
 _BEHIND = 0.35  # most of a thing's time that it may be behind a post
 _HIDEABLE = ("stands", "moves", "grows", "shrinks", "turns")
-_MOMENTS = 24  # at which posts are looked at
+_MOMENTS = 24  # number of times at which posts are checked
 
 
 def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:

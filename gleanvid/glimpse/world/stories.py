@@ -20,7 +20,7 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, Thing
 
 MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, in sums of radii
-_STAYS = (0.14, 0.25, 0.38, 0.56)  # of the clip: lengths of stay in "duration"
+_STAYS = (0.14, 0.25, 0.38, 0.56)  # lengths of stay in "duration", as fractions of the clip
 _VISITS = 6  # in "total"
 _PACES = (1.0, 1.9, 3.6)  # relative to the slowest, in "speed"
 _LINES = 10  # tries for a line that does not cross the others

@@ -17,14 +17,14 @@ from gleanvid.glimpse.world.world import ClipSettings, Thing
 
 _TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip, before jitter
 _JITTER = 0.04
-_COMES = 0.2  # of the clip, from setting out to touching, and from touching to resting again
-_LAST = 0.07  # of the clip: for so long it comes straight
-_RUNS = 0.16  # of the clip, from being touched to standing again
-_BOX = 0.2  # of the frame's side, from the middle: where the touched one is
-_WAY = (0.17, 0.3)  # of the side: how far it goes
-_BEFORE = 0.14  # of the side, from touching: where the straight part begins
-_REST = 0.24  # of the side: least distance of a resting thing from the places of touch
-_MOMENTS = 50  # at which overlaps are checked
+_COMES = 0.2  # fraction of the clip from setting out to touching, and from touching to resting
+_LAST = 0.07  # fraction of the clip with a straight approach
+_RUNS = 0.16  # fraction of the clip from being touched to standing again
+_BOX = 0.2  # largest distance of the touched thing from the middle, in frame sides
+_WAY = (0.17, 0.3)  # distance that it moves, in frame sides
+_BEFORE = 0.14  # length of the straight approach, in frame sides
+_REST = 0.24  # least distance of a resting thing from the places of touch, in frame sides
+_MOMENTS = 50  # number of times at which overlaps are checked
 _TRIES = 100
 
 
@@ -69,7 +69,7 @@ def _comer(
     rests: tuple[np.ndarray, np.ndarray],
     time: float,
 ) -> Thing:
-    """Let a thing touch what is at ``way[0]`` at ``time``, heading for ``way[1]``, and leave."""
+    """Let a thing touch another at ``way[0]`` at ``time``, heading for ``way[1]``, and leave."""
     heading = (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
     touch = way[0] - heading * 0.95 * (thing.radius(0) + goal.radius(0))
     before = touch - heading * _BEFORE * min(settings.width, settings.height)

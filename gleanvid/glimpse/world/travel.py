@@ -12,10 +12,10 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-_LEG = (0.3, 0.45)  # of the frame's side, one leg of a thing that turns
-_WAY = (0.35, 0.6)  # of the frame's side, of a thing that goes back and forth
-_MOMENTS = 20  # at which overlaps are checked
-_MARGIN = 1.25  # radii that a path keeps from the edges: the camera moves
+_LEG = (0.3, 0.45)  # length of one leg of a turning thing, in frame sides
+_WAY = (0.35, 0.6)  # distance covered by a thing that goes back and forth, in frame sides
+_MOMENTS = 20  # number of times at which overlaps are checked
+_MARGIN = 1.25  # margin of a path to the edges in radii, as the camera moves
 
 
 def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) -> Thing:

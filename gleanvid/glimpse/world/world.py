@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 SHAPES = ("circle", "square", "triangle", "star", "cross", "ring", "heart", "diamond")
-ROUND = ("circle", "ring")  # turning does not show on them
+ROUND = ("circle", "ring")  # shapes whose rotation is invisible
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (215, 25, 30),
     "orange": (245, 135, 15),
@@ -52,7 +52,7 @@ BEHAVIOURS = (
     "flashes",
 )  # and "collides", which takes two
 CHANGES = ("colour", "shape", "size", "place")  # what can change about one object at a cut
-MOST_FRAMES = {1: 64, 2: 128}  # by version of the world
+MOST_FRAMES = {1: 64, 2: 128}  # version of the world -> most frames of a clip
 SPLITS = ("train", "validation", "test")
 FRAMES_PER_UNIT = 2
 ALWAYS = ((0.0, 1.0),)
@@ -102,9 +102,9 @@ class Thing:
     behaviour: str
     path: tuple[tuple[float, float, float], ...]
     spans: tuple[tuple[float, float], ...] = ALWAYS
-    direction: str | None = None  # of a thing that moves
+    direction: str | None = None  # direction of a moving thing
     growth: float = 1.0
-    turns: float = 0.0  # of 360 degrees, over the clip
+    turns: float = 0.0  # full rotations over the clip
     repeats: int = 0  # blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
@@ -191,7 +191,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that is true in one clip. ``things`` earlier in the list hide later ones.
+    """The ground truth of one clip. ``things`` earlier in the list hide later ones.
 
     ``flicker``: strength of the slow drift of the light; ``noise``: standard deviation of the
     sensor's noise in grey levels.

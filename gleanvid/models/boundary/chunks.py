@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from transformers.utils import ModelOutput
 
-NUMBERS_AT_ONCE = 2**22  # of the pixel input: 7 frames of 448 x 448 pixels
+NUMBERS_AT_ONCE = 2**22  # elements of the pixel input: 7 frames of 448 x 448 pixels
 
 Split = Callable[[Mapping[str, Any], int], list[dict[str, Any]]]
 

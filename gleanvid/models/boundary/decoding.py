@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Prefilled:
-    """What decoding needs to know about the latest prefill.
+    """State of the latest prefill that decoding needs.
 
     If the prompt ended in its video, ``lead`` columns of its text are still to come, from
     ``lead_position`` on. In some models the two overlap.
@@ -23,7 +23,9 @@ class Prefilled:
     sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
     lead: int = 0
     lead_position: float = 0
-    positions: Tensor | None = None  # [B, P] of what was kept, where layers have windows
+    positions: Tensor | None = (
+        None  # [B, P], positions of the kept columns; only for windowed attention
+    )
 
     @property
     def length(self) -> int:

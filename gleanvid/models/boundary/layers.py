@@ -46,9 +46,8 @@ class LayerHooks:
         """Forget the current prompt."""
         self.prefilling = False
         self._plans, self._steps, self._attention = {}, [], {}
-        self._cut: tuple[
-            Any, ...
-        ] = ()  # inputs of the previous layer, and the tensors they were cut from
+        # Masks and tables as cut for the previous layer, with their originals.
+        self._cut: tuple[Any, ...] = ()
 
     def begin(self, spans: list[list[Span]], present: Tensor, previous: Rows | None) -> None:
         """Start a prompt that enters layer 0; ``present`` [B, P] is False on padding."""
@@ -148,7 +147,9 @@ class LayerHooks:
         if not self.prefilling:
             return
         for row, videos in enumerate(self._spans):
-            present = self._present[row].to(query.device)  # which may not be the prompt's
+            present = self._present[row].to(
+                query.device
+            )  # of this layer, which may be on another device
             for number, span in enumerate(videos):
                 asking = text_columns(self._present[row], videos, span).to(query.device)
                 asking = asking[-1:] if queries == "last" else asking

@@ -37,7 +37,7 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
         mask = mask.gather(2, rows)
     columns = index[:, None, None].expand(-1, 1, mask.shape[2], -1)
     kept = mask[..., :entered].gather(3, columns).masked_fill(~present[:, None, None], blocked)
-    if prefilling and plan.padded:  # a row that sees nothing would turn into NaN
+    if prefilling and plan.padded:  # a fully masked row would become NaN
         itself = torch.diag_embed(~present)[:, None]
         kept = kept.masked_fill(itself, True if boolean else 0.0)
     cut = torch.cat([kept, mask[..., entered:]], -1)

@@ -69,7 +69,7 @@ class Plan:
         return not bool(self.mask.all())
 
     def gather(self, stream: Tensor) -> Tensor:
-        """[B, L, ...] -> [B, P, ...]."""
+        """Select the plan's columns: [B, L, ...] -> [B, P, ...]."""
         rows = torch.arange(len(self.index), device=stream.device)[:, None]
         return stream[rows, self.index.to(stream.device)]
 

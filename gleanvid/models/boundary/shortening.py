@@ -43,12 +43,12 @@ class PromptHook:
     ) -> None:
         self.layout, self.compressor, self.prefill = layout, compressor, prefill
         self.layers = layers  # the stages inside the language model
-        self.generate_inputs: Kwargs = {}  # what generate() was called with, while it runs
+        self.generate_inputs: Kwargs = {}  # arguments of the running generate() call
         self.signals: dict[str, Tensor] = {}  # "saliency", "keys": rows of all videos, in order
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
-        # Whether decoding positions are set even if every token stays: the prefix goes on later.
+        # Whether decoding positions are set even if every token is kept: the prefix is continued.
         self.goes_on = False
         self._core_inputs: Kwargs = {}
 

@@ -21,7 +21,7 @@ from gleanvid.models.boundary.sequence import present_columns
 from gleanvid.types import ModelError
 
 VISION_SIGNALS = frozenset({"saliency", "keys"})
-_CHUNK = 512  # queries at a time
+_CHUNK = 512  # queries processed at a time
 
 
 class VisionSignals:

@@ -18,7 +18,7 @@ from gleanvid.types import StoppedError
 
 @contextmanager
 def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
-    """While open, the visual rows of a prompt enter the language model as leaves.
+    """Context in which the visual rows of a prompt are leaves of the autograd graph.
 
     ``columns`` int64 [L]: where the video's tokens stand in the prompt, a batch of one. Yields a
     list that every pass fills anew: the tokens [L, D], then each DeepStack level [L, C]. Values
@@ -46,7 +46,7 @@ def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
 
 @contextmanager
 def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> Iterator[None]:
-    """While open, layers keep their input alone for a backward pass and run again during it.
+    """Context with gradient checkpointing: layers store only their input and run again later.
 
     A graph then holds one row of hidden states per layer and the activations of a single layer,
     for a third pass through the model. Once ``stop`` is set, no layer runs again: the backward
@@ -59,7 +59,9 @@ def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> It
         return forward(*args, **kwargs)
 
     layers: Any = layout.language_model.layers
-    own = [vars(layer).get("forward") for layer in layers]  # accelerate sets one
+    own = [
+        vars(layer).get("forward") for layer in layers
+    ]  # accelerate replaces forward on instances
     for layer in layers:
         layer.forward = partial(checkpoint, partial(run, layer.forward), use_reentrant=False)
     try:
@@ -73,7 +75,7 @@ def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> It
 
 @contextmanager
 def weights_without_gradient(hf_model: nn.Module) -> Iterator[None]:
-    """While open, no weight asks for a gradient, so that a graph holds activations alone."""
+    """Context in which no weight requires a gradient, so that a graph holds only activations."""
     asking = [weight for weight in hf_model.parameters() if weight.requires_grad]
     for weight in asking:
         weight.requires_grad_(False)
@@ -85,7 +87,7 @@ def weights_without_gradient(hf_model: nn.Module) -> Iterator[None]:
 
 
 def _with_leaf(stream: Tensor, rows: Tensor, leaves: list[Tensor]) -> Tensor:
-    """The stream [n, C] with its ``rows`` replaced by a new leaf of equal values."""
+    """Return the stream [n, C] with its ``rows`` replaced by a new leaf of equal values."""
     rows = rows.to(stream.device)
     leaf = stream.detach()[rows].clone().requires_grad_()
     leaves.append(leaf)

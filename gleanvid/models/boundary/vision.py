@@ -17,7 +17,7 @@ from gleanvid.models.boundary.signals import VisionSignals
 
 
 class _ReachedError(Exception):
-    """Ends a forward pass at the boundary."""
+    """Raised to end a forward pass before the language model."""
 
 
 def capture_vision(
@@ -66,7 +66,7 @@ def _lighter(output: Any) -> Any:
         return output
     inner = ("last_hidden_state", "hidden_states", "attentions")
     lighter = type(output)(**{n: None if n in inner else value for n, value in output.items()})
-    # set again, for it is no field of every class (VideoLLaMA3's) and no row of it may be spread
+    # set as an attribute: not every class has it as a field (VideoLLaMA3)
     lighter.pooler_output = pooled.contiguous() if isinstance(pooled, Tensor) else pooled
     return lighter
 
@@ -111,7 +111,7 @@ def _answered(layout: Layout, outputs: list[Any]) -> Iterator[None]:
     core, name = layout.core, layout.vision_method
     original: Any = getattr(core, name)
 
-    @functools.wraps(original)  # generate() reads the signature
+    @functools.wraps(original)  # generate() inspects the signature
     def answer(*args: Any, **kwargs: Any) -> Any:
         if not outputs:
             outputs.append(original(*args, **kwargs))

@@ -17,7 +17,7 @@ ADVICE = "Use fewer frames, a lower retention_ratio, or a smaller model."
 
 
 def now(device: torch.device) -> float:
-    """Seconds, after everything queued on the device is done."""
+    """Return the time in seconds after all work queued on the device is done."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type in ("mps", "xpu"):
@@ -35,14 +35,14 @@ def reset_peak_memory(device: torch.device) -> None:
 
 
 def peak_memory_mib(device: torch.device) -> float:
-    """Highest memory since :func:`reset_peak_memory`; on the CPU that of the whole process."""
+    """Return peak memory since :func:`reset_peak_memory`; on the CPU, of the whole process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
     with suppress(OSError):  # Linux
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
         if found:
             return int(found[1]) / 1024
-    with suppress(ImportError):  # other Unix: bytes on macOS, never lower than before
+    with suppress(ImportError):  # on macOS in bytes, and never reset
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

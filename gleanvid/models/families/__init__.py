@@ -57,7 +57,7 @@ MODELS = Registry(  # config.model_type -> the adapter of its family
     "gleanvid.models", {kind: family for family in _OWN for kind in family.model_types}, _types
 )
 
-REFUSED = {  # types that see videos and cannot be compressed, with the reason
+REFUSED = {  # model types with video that cannot be compressed -> reason
     "qwen4_exp": "its indexer chooses what a layer reads among groups of neighbours, which "
     "would be other groups, and its cache keeps the positions of the whole prompt",
 }

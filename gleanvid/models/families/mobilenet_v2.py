@@ -26,10 +26,10 @@ from gleanvid.models.token_model import TokenModel
 from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
 STRIDE = 32  # pixels along a side of a token
-FRAME_PIXELS = 448 * 448  # of a frame, without a bound: about 14 x 14 tokens
+FRAME_PIXELS = 448 * 448  # default pixels of a frame: about 14 x 14 tokens
 WINDOW = 6  # tokens along a side of a labelled window; smaller windows give mostly wrong labels
 LIKELY = 0.5  # probability from which a label counts
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # normalisation of ImageNet
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class MobileNetV2(TokenModel):
         return list(found.values())
 
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]]:
-        """The labels of all tokens as dictionaries: the fields of ``Seen``, and ``kept``.
+        """Return the labels of all tokens as dictionaries: the fields of ``Seen``, and ``kept``.
 
         ``kept``: whether the tokens of ``record`` show the label; it is where they show it most.
         """

@@ -25,7 +25,9 @@ from gleanvid.types import Video
 class QwenVL(ModelAdapter):
     """Base class; ``bounds_frames``: the processor bounds the pixels of one frame."""
 
-    placeholder: ClassVar[str] = "video_token_id"  # its name in the configuration
+    placeholder: ClassVar[str] = (
+        "video_token_id"  # name of the placeholder's id in the configuration
+    )
     bounds_frames: ClassVar[bool] = False
 
     @classmethod

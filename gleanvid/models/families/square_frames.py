@@ -84,7 +84,9 @@ def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int)
 class SquareFrames(ModelAdapter):
     """Base class of families whose processor takes frames as a video."""
 
-    placeholder: ClassVar[str] = "video_token_id"  # its name in the configuration
+    placeholder: ClassVar[str] = (
+        "video_token_id"  # name of the placeholder's id in the configuration
+    )
     vision_method: ClassVar[str] = "get_video_features"
     text_part: ClassVar[str] = "language_model"
 

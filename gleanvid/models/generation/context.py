@@ -19,7 +19,7 @@ class Context:
     """
 
     model: str  # its name
-    limit: int | None  # tokens; None where the checkpoint states none
+    limit: int | None  # in tokens; None if the checkpoint does not state one
     num_layers: int
     counts_kept: bool
 

@@ -28,7 +28,7 @@ from gleanvid.models.generation.prefix import Prefix
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.types import Compression
 
-_TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention knows causal masks alone
+_TAKES_ANY_MASK = ("sdpa", "eager")  # FlashAttention supports causal masks only
 
 
 def reads_the_question(compressor: Compressor | None, num_layers: int) -> bool:
@@ -59,7 +59,9 @@ class Conversation:
                 self._prefix = self._read(encoded.inputs, self._text_position())
                 self.compress_s = self._prefix.hook.prefill.compress_s
                 self.prefill_s = now(model.device) - start - self.compress_s
-                self.encoded = replace(encoded, vision=None)  # read, so not held any longer
+                self.encoded = replace(
+                    encoded, vision=None
+                )  # already prefilled, so free the memory
 
     def ask(
         self,
@@ -105,9 +107,9 @@ class Conversation:
 
     @torch.no_grad()
     def score(self, question: str, answers: Sequence[str], *, history: History = ()) -> list[float]:
-        """Mean log-probability per token (natural; the answer's and its end token) of each answer.
+        """Return the mean natural log-probability per token of each answer with its end token.
 
-        All answers are read side by side in one pass, each blind to the others.
+        All answers are scored in one pass; an attention mask hides them from each other.
         """
         model = self.model
         with model.lock, explaining_out_of_memory(ADVICE):
@@ -176,7 +178,7 @@ class Conversation:
     def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:
         """Return states [S, D] of ``ids`` [S]: a shared lead, then mutually hidden answers."""
         language_model: Any = self.model.layout.language_model
-        if self.model.layout.windows:  # whose masks and inputs by layer are not known here
+        if self.model.layout.windows:  # their per-layer masks and inputs are not available here
             core = self.model.layout.core
             made = core(input_ids=ids[None], past_key_values=prefix.fork(), use_cache=True)
             return made.last_hidden_state[0]

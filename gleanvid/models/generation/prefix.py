@@ -22,7 +22,9 @@ class Prefix:
     hook: Any  # the compressor's hook, which knows positions and masks of this prompt
     cache: DynamicCache
     hidden: Tensor  # [1, D]: what the output head reads of the last column
-    text_position: float = 0  # of the first column after it, if that is text of the prompt
+    text_position: float = (
+        0  # position of the first column after the prefix, if that is text of the prompt
+    )
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""How an answer is sampled: its length, and how the next token is chosen."""
+"""Sampling options of an answer: temperature, top-p, seed and length."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import torch
 
-COLDEST = 0.01  # above 0: its reciprocal must stay a number of every model's type
+COLDEST = 0.01  # smallest temperature above 0: its reciprocal must be finite in float16
 SEEDS = 2**63  # torch's generators take a 64-bit integer
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How one answer is sampled; checked when made.
+    """Sampling options of an answer; checked on construction.
 
     Args:
         max_new_tokens: the longest answer, in tokens; at least 1.
@@ -50,7 +50,7 @@ class Sampling:
 
     @property
     def greedy(self) -> bool:
-        """Whether the likeliest token is always taken, so that seed and top_p play no part."""
+        """True for greedy decoding, which ignores seed and top_p."""
         return self.temperature == 0
 
 
@@ -67,7 +67,7 @@ GREEDY = Sampling()
 
 @contextmanager
 def seeded(seed: int | None, device: torch.device) -> Iterator[None]:
-    """Sampling from ``seed``, the process's own generators left as they were."""
+    """Context with torch's generators seeded by ``seed``; restored at the end."""
     if seed is None:
         yield
         return

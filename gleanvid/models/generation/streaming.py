@@ -14,7 +14,7 @@ from gleanvid.models.cost.measure import now
 
 
 class TimedStreamer(TextStreamer):
-    """Passes finished text to ``on_text``, keeps the new tokens and notes when they arrive.
+    """Streamer that passes text to ``on_text`` and stores the new tokens and their times.
 
     ``first_s`` and ``last_s`` are in seconds of :func:`now`.
     """

@@ -35,7 +35,7 @@ def with_text_behind(inputs: Mapping[str, Any], ids: Tensor) -> dict[str, Any]:
 
 
 def literal(text: str, tokenizer: Any) -> str:
-    """``text`` with every special token broken up, so that it reads as plain text."""
+    """Escape special tokens in ``text``, so that it is tokenised as plain text."""
     for token in tokenizer.get_added_vocab():
         if len(token) > 1 and token in text:
             text = text.replace(token, token[0] + " " + token[1:])

@@ -1,4 +1,4 @@
-"""Calls that may block, made in a thread so that whoever waits for them can leave."""
+"""Run calls that may block in a thread, so that waiting for them can be cancelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grid of a clip's tokens without weights: what the processor says of frames of that size."""
+"""The token grid of a clip from the checkpoint's processor alone, without weights."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def grid_of(model: TokenModel, video: Video, max_pixels: int | None = None) -> G
 
     Raises ``ModelError`` if the frames do not fit into ``max_pixels``.
     """
-    if not isinstance(model, ModelAdapter):  # a small encoder
+    if not isinstance(model, ModelAdapter):  # an encoder whose weights are small
         return model.encode(video, max_pixels=max_pixels).tokens.grid
     limit = model.max_pixels if max_pixels is None else max_pixels
     prefix, _ = split_after(model.chat_text(video, "", ()), model.video_token)

@@ -25,9 +25,9 @@ from gleanvid.models.loading.background import in_background, polling
 from gleanvid.models.loading.hub import SILENCE_S, explaining
 from gleanvid.models.loading.listing import Download, File
 
-_TRIES = 5  # connections in a row that bring nothing
-_PAUSE_S = 0.5  # before the next try, times the number of failed ones
-_SPARE = 256 * 2**20  # bytes of the disk that stay free
+_TRIES = 5  # most consecutive connections without data
+_PAUSE_S = 0.5  # pause before a retry, multiplied by the number of failures
+_SPARE = 256 * 2**20  # disk space to leave free, in bytes
 
 
 def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
@@ -55,7 +55,7 @@ def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
 
 
 def _receive(download: Download, file: File, stop: threading.Event) -> Iterator[int]:
-    """Append to the part until it is whole, over as many connections as that takes."""
+    """Append to the partial file until it is complete, over several connections if necessary."""
     part, failures = download.part(file), 0
     part.touch()
     url = hf_hub_url(download.repo, file.name, revision=download.revision)
@@ -66,7 +66,7 @@ def _receive(download: Download, file: File, stop: threading.Event) -> Iterator[
             yield part.stat().st_size
         try:
             call.result()
-        except HfHubHTTPError:  # an answer, not a broken connection
+        except HfHubHTTPError:  # an HTTP error status, not a broken connection
             raise
         except HTTPError as error:
             broken = error
@@ -78,13 +78,13 @@ def _receive(download: Download, file: File, stop: threading.Event) -> Iterator[
 
 
 def _append(url: str, part: Path, stop: threading.Event) -> None:
-    """Append what a connection brings; start again where the server ignores ``Range``."""
+    """Append the data of one connection; restart the file if the server ignores ``Range``."""
     headers = build_hf_headers() | {"Accept-Encoding": "identity"}
     if received := part.stat().st_size:
         headers["Range"] = f"bytes={received}-"
     with get_session().stream("GET", url, headers=headers, timeout=SILENCE_S) as answer:
         if answer.is_error:
-            answer.read()  # it holds the reason
+            answer.read()  # the body contains the reason
         hf_raise_for_status(answer)
         with part.open("ab" if answer.status_code == 206 else "wb") as file:
             for piece in answer.iter_raw():
@@ -112,7 +112,7 @@ def _verify(download: Download, file: File, stop: threading.Event) -> None:
 
 @contextmanager
 def _locked(download: Download) -> Iterator[None]:
-    """One process at a time downloads a checkpoint."""
+    """Lock a checkpoint, so that only one process downloads it."""
     folder = Path(constants.HF_HUB_CACHE) / ".locks" / download.store.name
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -134,10 +134,10 @@ def _check_space(download: Download) -> None:
 
 
 def _link(blob: Path, target: Path) -> None:
-    """Give the file its name; move it there where the system has no links."""
+    """Link the file under its name; move it if the system has no links."""
     if target.is_file():
         return
-    target.unlink(missing_ok=True)  # a link whose file is gone
+    target.unlink(missing_ok=True)  # a dangling link
     try:
         target.symlink_to(Path("../../blobs") / blob.name)
     except OSError:

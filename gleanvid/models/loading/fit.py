@@ -16,7 +16,7 @@ import torch
 from gleanvid.models.loading.precision import AUTO, check_precision
 
 _CGROUP = Path("/sys/fs/cgroup")
-# Bytes a parameter. Embeddings and the output layer stay in 16 bits where the rest has fewer.
+# Bytes per parameter. In quantised models, embeddings and output layer stay in 16 bits.
 _BYTES = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0, "8bit": 1.15, "4bit": 0.75}
 _TOKENS_PER_FRAME = 256
 _SPARE_GB = 0.5  # kernels, buffers, the device's own context
@@ -37,7 +37,7 @@ class Memory:
 
 
 def memory(device: str | None = None) -> Memory:
-    """Free and total memory of a device, by default of the one ``load_model`` takes.
+    """Return free and total memory of a device; default: the one that ``load_model`` uses.
 
     Memory that torch has reserved and does not use counts as free.
     """
@@ -48,7 +48,9 @@ def memory(device: str | None = None) -> Memory:
         return Memory("cuda", unused + held, whole)
     free, total = _main_memory()
     limit, used = _number(_CGROUP / "memory.max"), _number(_CGROUP / "memory.current")
-    if limit is not None and used is not None:  # a container may have less than its machine
+    if (
+        limit is not None and used is not None
+    ):  # a container's limit may be lower than the machine's memory
         cached = _cached_files()
         free = limit - used + cached if free is None else min(free, limit - used + cached)
         total = limit if total is None else min(total, limit)

@@ -1,4 +1,4 @@
-"""The model hub: whether it answers, what its cache holds, and its failures as sentences."""
+"""The model hub: reachability, local cache, and error messages."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from huggingface_hub.errors import (
 from gleanvid.errors import ModelError, UnreachableError
 from gleanvid.models.loading.background import in_background
 
-SECONDS = 2.0  # longer than any hub that is worth downloading gigabytes from needs
-SILENCE_S = 15.0  # after which a connection counts as broken
+SECONDS = 2.0  # time limit for the hub's answer
+SILENCE_S = 15.0  # silence after which a connection counts as broken
 
 
 def is_reachable() -> bool:
@@ -45,7 +45,7 @@ def is_reachable() -> bool:
 
 
 def cached(name: str) -> Path | None:
-    """Folder of a checkpoint whose weights are all in the cache of huggingface_hub, else None."""
+    """Return a checkpoint's folder in huggingface_hub's cache if it is complete, else None."""
     with suppress(HFValidationError, OSError, ValueError):
         found = try_to_load_from_cache(name, "config.json")
         if isinstance(found, str) and _is_whole(Path(found).parent):
@@ -62,7 +62,7 @@ def _is_whole(folder: Path) -> bool:
     try:
         shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
         return all((folder / shard).is_file() for shard in shards)
-    except (KeyError, TypeError, AttributeError, RecursionError):  # it is no index
+    except (KeyError, TypeError, AttributeError, RecursionError):  # malformed index
         return False
 
 
@@ -77,7 +77,7 @@ def explaining(name: str) -> Iterator[None]:
         raise _refused(name, error) from error
     except HFValidationError as error:
         raise ModelError(f"{name[:80]!r} is no name of a model: it is OWNER/NAME.") from error
-    except HTTPError as error:  # of the connection
+    except HTTPError as error:  # connection error
         raise ModelError(
             f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. What is "
             "here is kept: choose it again to go on."
@@ -95,7 +95,7 @@ def explaining(name: str) -> Iterator[None]:
 
 
 def unreachable(name: str) -> ModelError:
-    """Why a checkpoint cannot be downloaded now, and what to do."""
+    """Return why a checkpoint cannot be downloaded now, and what to do."""
     if is_offline_mode():
         why = "HF_HUB_OFFLINE=1 forbids downloads: unset it"
     else:
@@ -104,7 +104,7 @@ def unreachable(name: str) -> ModelError:
 
 
 def _otherwise(name: str) -> str:
-    """What to do without the hub, as the end of a sentence."""
+    """Return advice for working without the hub, as the end of a sentence."""
     return (
         "set HF_ENDPOINT to a mirror or HF_HOME to a cache that has it, or run "
         f"'hf download {name}' where there is a network and give the folder"

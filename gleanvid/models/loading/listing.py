@@ -1,4 +1,4 @@
-"""What a checkpoint on the hub consists of: the files that loading needs, and its configuration."""
+"""List the files of a checkpoint on the hub that loading needs, and read its configuration."""
 
 from __future__ import annotations
 
@@ -20,8 +20,14 @@ from gleanvid.models.loading.hub import (
     unreachable,
 )
 
-_FORMATS = (".safetensors", ".json", ".jinja", ".txt", ".model")  # no pickles, they hold programs
-_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # digests become names of files
+_FORMATS = (
+    ".safetensors",
+    ".json",
+    ".jinja",
+    ".txt",
+    ".model",
+)  # no pickles, which can contain code
+_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # checked, because digests become file names
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Download:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Total size of all files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
@@ -72,7 +78,7 @@ class Download:
         return self.store / "snapshots" / self.revision
 
     def part(self, file: File) -> Path:
-        """The file as far as it was received."""
+        """Path of the partial download of a file."""
         return self.store / "blobs" / f"{file.digest}.incomplete"
 
     def is_complete(self, file: File) -> bool:
@@ -125,7 +131,7 @@ def read_config(download: Download, stop: threading.Event | None = None) -> dict
 
 
 def _file(listed: Any) -> File:
-    """Raises ``ValueError``, ``TypeError`` or ``KeyError`` for what is no file of a hub."""
+    """Parse a file entry. Raises ``ValueError``, ``TypeError`` or ``KeyError`` if invalid."""
     digest = listed.lfs["sha256"] if listed.lfs else listed.blob_id
     return File(listed.rfilename, int(listed.size), _digest(digest), bool(listed.lfs))
 

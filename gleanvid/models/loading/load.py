@@ -32,7 +32,7 @@ from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parents[1] / "builtin"
 PHOTOS = "mobilenet_v2"  # name of the encoder for filmed clips that ships with the package
-# What transformers raises for sizes, names and settings in a folder that make no model.
+# Exceptions of transformers for invalid sizes, names and settings in a model folder.
 UNLOADABLE = (
     *(ValueError, KeyError, RuntimeError, TypeError, AttributeError, IndexError),
     *(ArithmeticError, AssertionError, MemoryError, RecursionError, StrictDataclassError),
@@ -111,7 +111,7 @@ def load_model(
 
 
 def _photo_encoder(target: torch.device, dtype: str | torch.dtype, max_pixels: int | None) -> Any:
-    """The encoder for filmed clips, a ``TokenModel``."""
+    """Return the encoder for filmed clips, a ``TokenModel``."""
     folder, kind = BUILTIN.with_name(PHOTOS), dtype_of(dtype, target)
     hf_model = from_pretrained(
         MobileNetV2ForImageClassification, str(folder), PHOTOS, dtype=kind, use_safetensors=True
@@ -141,10 +141,10 @@ def _weights(source: str, name: str, target: torch.device, options: dict[str, An
             source,
             name,
             output_loading_info=True,
-            use_safetensors=True,  # other formats can hold programs
+            use_safetensors=True,  # other formats can contain code
             **options,
         )
-        if loaded["missing_keys"]:  # transformers would go on with random weights
+        if loaded["missing_keys"]:  # transformers would continue with random weights
             raise ModelError(
                 f"{name} is incomplete: it lacks {len(loaded['missing_keys'])} weights."
             )
@@ -172,7 +172,7 @@ def source_of(name: str) -> str:
     path = BUILTIN if name == "builtin" else Path(name).expanduser()
     try:
         is_folder = path.is_dir()
-    except (OSError, ValueError) as error:  # too long, or a NUL byte
+    except (OSError, ValueError) as error:  # path too long, or with a NUL byte
         raise ModelError(f"{name[:80]!r} is no name of a model: {_first_line(error)}") from error
     if is_folder:
         if (path / "config.json").is_file():
@@ -193,7 +193,7 @@ def source_of(name: str) -> str:
 
 
 def from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
-    """``loader.from_pretrained`` without remote code."""
+    """Call ``loader.from_pretrained`` without remote code."""
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
     except ImportError as error:
@@ -202,7 +202,7 @@ def from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
         ) from error
     except SafetensorError as error:
         raise ModelError(f"{name} is damaged: {error}. Download it again.") from error
-    except (OSError, HTTPError) as error:  # the latter where a connection breaks
+    except (OSError, HTTPError) as error:  # HTTPError: broken connection
         if Path(source).is_dir():
             raise ModelError(f"{name} is incomplete or damaged: {error}") from error
         raise ModelError(

@@ -16,7 +16,7 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def device_of(given: str | torch.device | None) -> torch.device:
-    """The device; CUDA where there is one if None, else the CPU. Raises ``ModelError``."""
+    """Return the device; default: CUDA if available, else CPU. Raises ``ModelError``."""
     if given is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -43,7 +43,7 @@ def dtype_of(given: str | torch.dtype | None, device: torch.device) -> torch.dty
 
 
 def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) -> str:
-    """The attention implementation; FlashAttention-2 if None and it can run here, else SDPA.
+    """Return the attention implementation; default: FlashAttention-2 if usable, else SDPA.
 
     Raises ``ModelError`` for FlashAttention on a device or in a dtype that it does not support.
     """
@@ -59,7 +59,7 @@ def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) ->
 
 
 def quantization_config(kind: str, dtype: torch.dtype) -> BitsAndBytesConfig:
-    """LLM.int8() (Dettmers et al., NeurIPS 2022) or NF4 with double quantisation (QLoRA, 2023).
+    """Return the config of LLM.int8() (NeurIPS 2022) or NF4 with double quantisation (QLoRA).
 
     ``dtype`` is the one of computation. Raises ``ModelError`` for an unknown kind and if
     bitsandbytes or accelerate is not installed.

@@ -1,4 +1,4 @@
-"""What loading a checkpoint takes: bytes to download and memory, before either is spent."""
+"""Estimate the download size and memory of a checkpoint before loading it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gleanvid.models.loading.registry import checkpoint
 
 @dataclass(frozen=True)
 class Outlook:
-    """What loading a checkpoint takes; ``download`` is None if every file is on this machine."""
+    """Estimated cost of loading a checkpoint; ``download`` is None if all files are local."""
 
     name: str
     billions: float
@@ -31,7 +31,7 @@ class Outlook:
 
     @property
     def text(self) -> str:
-        """A sentence for the person who chooses."""
+        """The estimate as a sentence."""
         missing = 0 if self.download is None else self.download.missing
         download = f"{_size(missing)} to download, then" if missing else "Nothing to download;"
         place = "the GPU" if self.memory.device == "cuda" else "main memory"

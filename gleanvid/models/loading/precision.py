@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 AUTO = "auto"  # bfloat16 on a GPU, float32 elsewhere
-PRECISIONS: Mapping[str, Mapping[str, Any]] = {  # -> keywords of load_model
+PRECISIONS: Mapping[str, Mapping[str, Any]] = {  # precision -> keywords of load_model
     AUTO: {},
     "bf16": {"dtype": "bfloat16"},
     "fp16": {"dtype": "float16"},

@@ -30,7 +30,7 @@ class Checkpoint:
     parameters: float | None = None  # billions, counted, where known
     tested: str = ORACLE
     note: str = ""
-    gated: bool = False  # its page asks for consent first
+    gated: bool = False  # requires accepting terms on its page
 
     @property
     def weights_gb(self) -> float:
@@ -162,7 +162,7 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     ),
 )
 
-FIRST_CHOICES = (  # minimum GB of the GPU for which it is recommended, in bfloat16
+FIRST_CHOICES = (  # (least GPU memory in GB, recommended checkpoint in bfloat16)
     (24, "Qwen/Qwen3-VL-8B-Instruct"),
     (16, "Qwen/Qwen3-VL-4B-Instruct"),
     (8, "Qwen/Qwen3-VL-2B-Instruct"),
@@ -176,5 +176,5 @@ def checkpoint(name: str) -> Checkpoint | None:
 
 
 def first_choice(gpu_gb: float) -> str:
-    """Name of the recommended checkpoint for a GPU of this many 10^9 bytes; 0 without a GPU."""
+    """Return the checkpoint recommended for a GPU with this memory in GB (0: no GPU)."""
     return next(name for least, name in FIRST_CHOICES if gpu_gb >= least)

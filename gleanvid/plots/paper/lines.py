@@ -1,4 +1,4 @@
-"""Line charts with one line a method: budgets, effective dimension and spatial IoU."""
+"""Line charts with one line per method: budgets, effective dimension and spatial IoU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overlays for papers: a row a run, a column a temporal unit, dropped tokens dark."""
+"""Overlays for papers: a row per run, a column per temporal unit, dropped tokens dark."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gleanvid.plots.paper.layout import PAGE, new_figure, paper_style
 from gleanvid.plots.style import compressed
 from gleanvid.run import Run
 
-_TALLEST = 3.0  # of a picture, in its widths: what is thinner is drawn smaller
-_COLUMNS = 6  # units shown where none are named
-_LETTERS = 100  # of a line that is as wide as the page
-_ROW = 0.45  # inches of a row beside its pictures: what it is of, above, and their times, below
+_TALLEST = 3.0  # largest height of a frame relative to its width; taller frames are drawn smaller
+_COLUMNS = 6  # default number of units shown
+_LETTERS = 100  # characters of a line as wide as the page
+_ROW = 0.45  # inches of a row for the heading above and the times below its frames
 
 
 def overlays(

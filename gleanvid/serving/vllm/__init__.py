@@ -28,5 +28,5 @@ def register() -> None:
     for architecture, name in MODELS.items():
         ModelRegistry.register_model(architecture, f"gleanvid.serving.vllm.models:{name}")
     for architecture in ModelRegistry.get_supported_archs():
-        check_at_start(architecture)  # for every model, to refuse those not served
+        check_at_start(architecture)  # for every model, to refuse unsupported ones
     prune_on_cpu()

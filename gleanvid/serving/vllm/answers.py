@@ -1,4 +1,4 @@
-"""Checks what a server of vLLM sends: its kind is not trusted, so that all errors are sentences."""
+"""Validate the responses of a vLLM server, so that malformed ones become error messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from gleanvid.errors import MALFORMED, ModelError
 
-MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # bytes of one event, and of an error message
+MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # most bytes of one event and of an error message
 LONGEST_SENTENCE = 1000  # characters of an error message that users see
 MOST_TOKENS = 2**31
 

@@ -1,4 +1,4 @@
-"""Client of a running vLLM server: ask about a video, and which tokens were kept.
+"""Client of a running vLLM server: ask about a video, and read which tokens were kept.
 
 The server is not trusted: redirects are not followed, and answers are bounded in bytes and seconds.
 """
@@ -31,8 +31,8 @@ from gleanvid.serving.vllm.answers import (
 )
 from gleanvid.types import ModelError, Video
 
-METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # seconds and bytes of its models and records
-ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # of the events of an answer
+METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # limits for models and records: seconds, bytes
+ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # limits for an answer: seconds, bytes
 ODD = "{url} answers something else than a server of vLLM"
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from gleanvid.serving.vllm.positions import Grid
 
 KEPT = 64  # records in memory; one of 8000 kept tokens takes 64 kB
-FIELD = "gleanvid_digest"  # of a video's inputs
+FIELD = "gleanvid_digest"  # name of the digest among a video's inputs
 DIGEST = 32  # bytes of a digest
 
 

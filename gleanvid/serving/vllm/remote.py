@@ -164,7 +164,7 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _record(self, server: Server, encoded: Encoded, uuid: str) -> Compression | None:
-        """Return what the server kept of the video of this uuid; None if that is unknown.
+        """Return the server's record of the video with this uuid; None if unknown.
 
         The server remembers the latest videos of all its clients, this object its own ones.
         """
@@ -179,7 +179,7 @@ class ServedAdapter(ModelAdapter):
 
 
 def _local_choice(encoded: Encoded, compressor: Compressor | None) -> Compression:
-    """Return what the method keeps of the tokens that were encoded here."""
+    """Apply the method to the tokens encoded in this process."""
     first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
     return first.compress(encoded.tokens).to("cpu")
 

@@ -14,8 +14,8 @@ from gleanvid.serving.vllm import MODELS
 from gleanvid.serving.vllm.methods import chosen_method
 
 _LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that its server shows it
-KEY = "gleanvid"  # in --additional-config
-PLUGIN = "gleanvid_plugin"  # there, too: the file of a method of one's own
+KEY = "gleanvid"  # entry of --additional-config
+PLUGIN = "gleanvid_plugin"  # entry of --additional-config: file with your own method
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 
 

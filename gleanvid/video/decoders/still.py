@@ -27,7 +27,7 @@ def as_video(given: Any) -> Video:
     if isinstance(given, Video):
         return given
     if not isinstance(given, np.ndarray):
-        if not hasattr(given, "convert"):  # a picture of Pillow
+        if not hasattr(given, "convert"):  # not a Pillow image
             kind = type(given).__name__
             raise TypeError(f"video must be a file, a Video, frames or a picture, not {kind}")
         given = np.asarray(given.convert("RGB"))

@@ -1,4 +1,4 @@
-"""Decoding in a process without rights: what a hostile file does there harms nobody.
+"""Decoding in a process without rights, so that a hostile file can do no harm.
 
 :mod:`.sandbox` runs tasks for the rest of the library, :mod:`.spare` starts the processes,
 :mod:`.worker` is their program, :mod:`.rights` what they give up (and what that does not cover),

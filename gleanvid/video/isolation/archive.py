@@ -54,7 +54,9 @@ def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
             text = part.read(bounds.MAX_JSON_BYTES + 1)
         if not bounds.fits(text):
             raise UnreadableVideoError(bounds.TOO_LARGE)
-        json.loads(text.decode())  # of bytes it reads encodings that hide brackets
+        json.loads(
+            text.decode()
+        )  # decoded first: given bytes, json would accept encodings that hide brackets
         send(pipe, FACTS, text)
         with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
             _send_arrays(arrays, pipe)

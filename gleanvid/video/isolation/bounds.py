@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-MAX_RUN_BYTES = 176 * 2**20  # of a saved run's arrays: 64 frames of 1280 x 720 and their tokens
+MAX_RUN_BYTES = (
+    176 * 2**20
+)  # limit for a saved run's arrays: 64 frames of 1280 x 720 and their tokens
 MAX_RUN_ARRAYS = 512
 MAX_JSON_BYTES = 2**20
 MAX_JSON_DEPTH = 16

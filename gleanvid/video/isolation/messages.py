@@ -13,9 +13,9 @@ from typing import IO
 from gleanvid.video.plan import UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
-PLACE = struct.Struct("<q")  # of a frame in the plan, before its pixels
+PLACE = struct.Struct("<q")  # index of a frame in the plan, sent before its pixels
 PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # JSON; place and pixels; JSON
-FACTS, ARRAY, DATA = b"J", b"A", b"D"  # of a saved run: JSON; JSON; the bytes of that array
+FACTS, ARRAY, DATA = b"J", b"A", b"D"  # a saved run's JSON; an array's header as JSON; its bytes
 ERROR, END = b"E", b"."
 MAX_ERROR_BYTES = 2**12
 

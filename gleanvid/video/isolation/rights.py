@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-LAYERS = {  # what a decoding process has given up
+LAYERS = {  # layer -> description of the rights that a decoding process gives up
     "limits": "memory, time and new files are limited",
     "files": "no other file can be read",
     "calls": "no network, programs or signals",
@@ -212,7 +212,7 @@ def _filter(machine: Machine) -> Iterator[bytes]:
     yield from (_step(EQUAL, machine.clone, 0, 4), _step(LOAD, FIRST_ARGUMENT))
     yield from (_step(HAS_BITS, CLONE_THREAD, 0, 1), allow, fail)
     yield from (_step(EQUAL, machine.prlimit, 0, 4), _step(LOAD, FIRST_ARGUMENT))
-    yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # of this process alone
+    yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # allowed for this process only
     for name, commands in SIGNALLING.items():
         checks = [step for one in commands for step in (_step(EQUAL, one, 0, 1), fail)]
         yield _step(EQUAL, getattr(machine, name), 0, len(checks) + 2)

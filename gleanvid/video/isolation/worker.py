@@ -33,7 +33,7 @@ PR_SET_PDEATHSIG = 1
 def main() -> None:
     """Serve one request and exit."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a native library prints must not end up among the frames
+    os.dup2(2, 1)  # output of native libraries must not get between the frames
     _leave_with_parent()
     rights.limit("RLIMIT_AS", MAX_MEMORY_BYTES)
     rights.limit("RLIMIT_FSIZE", MAX_FILE_BYTES)

@@ -28,7 +28,7 @@ from tests.components.fake import FakeBackend, a_run, moving_square
 
 @pytest.fixture(scope="module")
 def first_screen():
-    """An engine as the page begins with it, and the ids of its runs."""
+    """An engine with the saved results of the first example, and the ids of its runs."""
     engine, ids = Engine(LocalBackend({})), first.load().runs
     first.offer(engine, examples()[0], ids)
     return engine, ids
@@ -100,7 +100,7 @@ def test_clip_shows_both_sides_at_every_frame(runs, tmp_path):
     assert len(frames) == len(runs[0].video)
     b, a = (int(run.compression.budgets[0]) for run in runs)
     bright = [half.mean() for half in np.array_split(frames[0][24:], 2, axis=1)]
-    assert a > b and bright[0] > bright[1]  # A, which keeps more, stands at the left
+    assert a > b and bright[0] > bright[1]  # A, which keeps more tokens, is on the left
 
 
 @pytest.mark.parametrize("encoder", [True, False])
@@ -150,7 +150,7 @@ def test_saved_run_is_opened_again(runs, tmp_path):
 
 
 def spoilt(path, parts):
-    """The archive with some of its members replaced, or other bytes in its place."""
+    """A damaged archive: some members replaced, or other bytes altogether."""
     if isinstance(parts, bytes):
         path.write_bytes(parts)
         return path
@@ -173,13 +173,13 @@ def spoilt(path, parts):
     ],
     ids=["path out of it", "empty", "no arrays", "no JSON", "no archive"],
 )
-def test_other_file_is_no_saved_run(runs, tmp_path, parts):
+def test_other_files_are_refused_as_saved_runs(runs, tmp_path, parts):
     path = spoilt(exports.saved_run(runs, tmp_path), parts)
     with pytest.raises(ValueError, match="not a run saved"):
         opening.opened(str(path))
 
 
-def test_viewer_in_a_file_has_every_run_and_what_was_measured(first_screen):
+def test_html_export_has_every_run_and_its_relevance(first_screen):
     engine, ids = first_screen
     text = Path(html_file(engine, ids, "builtin", 0)).read_text(encoding="utf-8")
     assert len(text) < 5_000_000 and "GRADIO" not in text and str(Path.cwd()) not in text

@@ -80,7 +80,7 @@ def test_curl_leaves_out_defaults():
         assert f'"{name}"' not in text
 
 
-def test_a_part_of_a_clip_is_in_the_code_or_said_to_be_missing():
+def test_time_span_is_in_the_code_or_named_as_missing():
     recipe = replace(RECIPE, span=(1.5, None))
     assert "start=1.5)" in snippets.python(recipe)
     assert " --from 1.5 " in snippets.command(recipe) and "--to" not in snippets.command(recipe)

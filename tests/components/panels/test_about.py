@@ -1,4 +1,4 @@
-"""About: checkpoints and compressors are told where the page is, too."""
+"""The tab About contains the tables of checkpoints and compressors."""
 
 from __future__ import annotations
 

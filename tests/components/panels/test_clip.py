@@ -1,4 +1,4 @@
-"""What becomes of a clip that is uploaded: it takes its place once it can be read."""
+"""Uploads: a clip replaces the current one once it was read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def page():
 
 
 def uploaded(page, path, question="", by_widget=False):
-    """What an upload changes, by id or kind of the widget, one change after the other."""
+    """Yield the changes that an upload makes, by id or class of the widget."""
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
@@ -51,7 +51,7 @@ def uploaded(page, path, question="", by_widget=False):
 
 
 @pytest.mark.parametrize("name", ["broken.mp4", "notes.txt"])
-def test_a_bad_file_leaves_the_page_as_it_is_and_no_box_pops_up(page, tmp_path, name):
+def test_unreadable_file_changes_nothing_and_opens_no_popup(page, tmp_path, name):
     (tmp_path / name).write_bytes(b"this is no video at all" * 9)
     reading, refusal = uploaded(page, str(tmp_path / name))
     assert reading["HTML"] == {"text": uploads.READING, "kind": "quiet"}
@@ -63,13 +63,13 @@ def test_a_bad_file_leaves_the_page_as_it_is_and_no_box_pops_up(page, tmp_path, 
     assert refusal["gv-tokens"]["pending"] == "" and refusal["gv-shelf"]["clips"] == []
 
 
-def test_a_clip_that_can_be_read_takes_the_place_of_the_one_before(page, tmp_path):
+def test_readable_clip_replaces_the_current_one(page, tmp_path):
     write_clip(tmp_path / "clip.mp4")
     _, taken = uploaded(page, str(tmp_path / "clip.mp4"))
     assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
 
 
-def test_question_of_an_example_goes_with_its_clip_and_one_s_own_stays(tmp_path):
+def test_suggested_question_is_cleared_with_its_clip_and_a_typed_one_stays(tmp_path):
     write_clip(tmp_path / "clip.mp4")
     page = build_app(Engine(FakeBackend()), examples=examples())
     for question, left in ((examples()[0].question, ""), ("What do I see?", None)):
@@ -77,15 +77,15 @@ def test_question_of_an_example_goes_with_its_clip_and_one_s_own_stays(tmp_path)
         assert taken.get("gv-question") == left
 
 
-def test_a_clip_that_comes_again_is_shown_again(page, tmp_path):
-    """Its path is the same, and what follows its arrival hears of changes alone."""
+def test_uploading_the_same_clip_again_shows_it_again(page, tmp_path):
+    """Its path is unchanged, and Gradio's change event would not fire."""
     write_clip(tmp_path / "clip.mp4")
     first, again = (uploaded(page, str(tmp_path / "clip.mp4"))[-1] for _ in range(2))
     assert first["gv-clip"] == again["gv-clip"] and first["arrived"] != again["arrived"]
 
 
-def test_a_file_of_any_type_reaches_our_own_check(page):
-    """Gradio would refuse it before, in its own words."""
+def test_files_of_any_type_reach_our_own_check(page):
+    """Gradio would refuse them earlier, with a message of its own."""
     buttons = [one for one in page.blocks.values() if isinstance(one, gr.UploadButton)]
     assert len(buttons) == 3 and {one.file_types is None for one in buttons} == {True}
 
@@ -94,7 +94,7 @@ def clip_panel(page):
     return next(one.fn.__self__ for one in page.fns.values() if one.name == "on_upload")
 
 
-def test_results_of_a_clip_come_back_with_it_and_an_upload_keeps_its_thumbnail(tmp_path):
+def test_returning_to_a_clip_restores_its_results_and_thumbnail(tmp_path):
     write_clip(tmp_path / "clip.mp4")
     page = build_app(Engine(FakeBackend()), examples=examples())
     panel, path = clip_panel(page), str(tmp_path / "clip.mp4")
@@ -119,8 +119,8 @@ def page_runs(panel):
     return panel.page.outputs.runs
 
 
-def test_while_a_clip_is_read_nothing_is_asked_and_stop_ends_it(page, tmp_path):
-    """The question would be asked of the clip before."""
+def test_asking_is_disabled_while_a_clip_is_read_and_stop_ends_reading(page, tmp_path):
+    """Otherwise the question would be about the previous clip."""
     write_clip(tmp_path / "clip.mp4")
     panel = clip_panel(page)
     engine, outputs = panel.page.engine, panel.page.outputs

@@ -1,4 +1,4 @@
-"""The Compare tab: which table stands there, and what it says it was made with."""
+"""The tab Compare: which table is shown, and the settings that it names."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BEFORE = {"rows": [{"label": "All tokens"}]}
 
 @pytest.fixture(scope="module")
 def tab():
-    """The tab of a whole page, connected."""
+    """The tab Compare of a complete page."""
     blocks = build_app(Engine(FakeBackend()))
     return next(fn.fn.__self__ for fn in blocks.fns.values() if fn.name == "on_compare")
 
 
 def changed(tab, update):
-    """What an update changes, by the name of the part."""
+    """The changes of an update, by the name of the widget."""
     parts = {"notice": tab.notice, "table": tab.table, "before": tab.before}
     changes = tab.changes(update, Asked(), BEFORE)
     return {name: changes[part] for name, part in parts.items() if part in changes}
@@ -53,8 +53,8 @@ def test_refused_comparison_leaves_the_table_alone(tab):
     assert set(refused) == {"notice"}
 
 
-def test_a_table_names_the_settings_that_it_hangs_on_and_no_others(tmp_path):
-    """As the page's address names them: ``assets/results/compare.js`` compares the two."""
+def test_table_names_exactly_the_settings_that_it_depends_on(tmp_path):
+    """By their names in a link, which ``assets/results/compare.js`` compares."""
     clip = str(tmp_path / "folder" / "square.mp4")
     example = Example(Path(clip), "Square", "What moves?", (("What moves?", "a square"),))
     settings = {

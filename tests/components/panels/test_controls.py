@@ -1,4 +1,4 @@
-"""Controls say what the compressors declare, and hand back what they were set to."""
+"""Controls reflect the declared settings of compressors and return the chosen values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def panel():
 
 
 def made(panel, name, **changed):
-    """The compressor once ``name`` is chosen and some of its settings are changed."""
+    """The compressor after choosing ``name`` and changing some of its settings."""
     own = {
         key.removeprefix(f"{name}."): value
         for key, value in panel.defaults.items()
@@ -55,7 +55,7 @@ def test_every_declared_setting_is_drawn_once_and_begins_at_its_default(panel, n
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
-def test_every_number_but_a_seed_is_a_slider_with_ends_its_method_takes(panel, name):
+def test_sliders_end_at_values_that_the_method_accepts(panel, name):
     for setting, field in fields(panel, name).items():
         _, kind, declared = declared_settings(COMPRESSORS[name])[setting]
         if setting == "seed" or kind in (bool, str):
@@ -77,7 +77,7 @@ def test_gleanvid_shows_its_weights_and_tau_at_once_and_folds_the_rest(panel):
     assert fields(panel, "gleanvid")["alpha_min"]["at_most"] == "gleanvid.alpha_max"
 
 
-def test_the_readout_tells_what_the_clip_made_of_the_weights():
+def test_readout_shows_alpha_and_gini_of_the_clip():
     record = made_of({"alpha": torch.tensor(0.301), "gini": torch.tensor(0.759)})
     assert controls.readout(COMPRESSORS["gleanvid"], record) == "This clip: alpha 0.30, Gini 0.76"
     assert controls.readout(COMPRESSORS["gleanvid"], made_of({})) == ""
@@ -85,7 +85,7 @@ def test_the_readout_tells_what_the_clip_made_of_the_weights():
 
 
 @pytest.mark.parametrize(("saturated", "told"), [([0, 0], ""), ([0, 1], ". 1 of 2 units had")])
-def test_the_readout_tells_of_units_with_nothing_new(saturated, told):
+def test_readout_counts_saturated_units(saturated, told):
     trace = {"alpha": torch.tensor(0.3), "gini": torch.tensor(0.8)}
     record = made_of(trace | {"saturated": torch.tensor(saturated).bool()})
     text = controls.readout(COMPRESSORS["gleanvid"], record)
@@ -120,12 +120,12 @@ def test_a_bad_setting_is_named(panel, wrong):
 @pytest.mark.parametrize(
     "sent", [None, [], "tau", {"gleanvid.tau": [3]}, {"gleanvid.tau": {"value": 3}}]
 )
-def test_what_no_page_would_send_is_refused(sent):
+def test_values_that_no_page_sends_are_refused(sent):
     with pytest.raises(TypeError):
         sent_settings(sent)
 
 
-def test_a_run_brings_its_settings_and_those_of_other_methods_stay(panel):
+def test_run_sets_its_settings_and_keeps_those_of_other_methods(panel):
     stood = {"gleanvid.tau": 9.0, "vcast.temperature": 3.0, RATIO: 0.5}
     run = COMPRESSORS["gleanvid"](0.1, alpha_min=0.3)
     changes = controls.given_settings(panel, run.settings(), stood)

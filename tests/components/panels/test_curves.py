@@ -1,4 +1,4 @@
-"""The Curves tab says which runs are gone."""
+"""The tab Curves says which runs are gone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gleanvid.plots import FIGURES
 from tests.components.fake import FakeBackend, a_run, moving_square
 
 
-def test_runs_that_are_gone_are_said():
+def test_missing_runs_are_named():
     video, library = moving_square(), FakeBackend()
     record = GleanVID(0.25).compress(library.tokens(video))
     engine = Engine(library)
@@ -22,14 +22,16 @@ def test_runs_that_are_gone_are_said():
 
     def drawn(*ids):
         states = [block for block in event.inputs if block.get_block_name() == "state"]
-        [state] = [block for block in states if block.value is not None]  # the table is the other
+        [state] = [
+            block for block in states if block.value is not None
+        ]  # the other state is the table
         values = {block: block.value for block in event.inputs}
         return list(event.fn(values | {state: [*ids]}))
 
     (begun, whole), (_, some), (_, gone) = drawn(kept), drawn(kept, "gone"), drawn("gone")
     assert begun == {notice: {"text": "Measuring 1 method…", "kind": "quiet"}}
     assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
-    known = ("budget", "novelty", "spatial_iou")  # of one run whose features are gone
+    known = ("budget", "novelty", "spatial_iou")  # figures that need no features
     assert [some[plot]["visible"] for plot in plots] == [name in known for name in FIGURES]
     assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}

@@ -1,4 +1,4 @@
-"""A saved run that is opened: the page holds its clip, or none."""
+"""Opening a saved run: the page shows its clip, or none if the clip is unknown."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run_of(engine, clip, **changes):
 
 
 def opened(page, run, tmp_path):
-    """What opening the run changes, by the id, label or kind of the widget."""
+    """The changes of opening the run, by id, label or class of the widget."""
     _, blocks, (first, _) = page
     event = next(event for event in blocks.fns.values() if event.name == "on_open")
     values = {widget: widget.value for widget in event.inputs}
@@ -57,13 +57,13 @@ def opened(page, run, tmp_path):
     return names
 
 
-def test_a_run_of_a_clip_that_is_not_here_leaves_the_page_without_one(page, tmp_path):
+def test_run_of_an_unknown_clip_clears_the_clip(page, tmp_path):
     engine, _, (first, _) = page
     changed = opened(page, run_of(engine, first.path, name="elsewhere.mp4"), tmp_path)
     assert changed["gv-clip"] == [None] and changed["gv-ready"] == [[]]
     said = [value["text"] for value in changed["HTML"]]
     (facts,) = changed["gv-status"]
-    assert ("Tokens", "224 of 448") in facts  # of the run, not of what stood there before
+    assert ("Tokens", "224 of 448") in facts  # figures of the opened run, not of the previous one
     assert said == [ELSEWHERE, ELSEWHERE]
     assert json.loads(changed["gv-a"][0])["name"] == "uniform"
     assert changed["gv-of-frames"] == [gr.skip()]
@@ -80,7 +80,7 @@ def test_a_run_of_an_example_opens_that_example_and_stays(page, tmp_path):
     assert engine.runs.path(run_id) == str(second.path)
 
 
-def test_a_clip_is_known_by_its_frames_and_not_by_its_name_alone(page, tmp_path):
+def test_clip_is_recognised_by_its_frames_not_only_by_its_name(page, tmp_path):
     engine, _, (first, second) = page
     run = run_of(engine, second.path)
     path = exports.saved_run([run], tmp_path)
@@ -100,7 +100,7 @@ def test_a_clip_is_known_by_its_frames_and_not_by_its_name_alone(page, tmp_path)
     )
 
 
-def test_a_run_of_another_model_says_so_and_that_asking_makes_it_anew(page, tmp_path):
+def test_run_of_another_model_warns_that_asking_runs_it_again(page, tmp_path):
     engine, _, (_, second) = page
     run = replace(run_of(engine, second.path), model="someone/Other-2B")
     changed = opened(page, run, tmp_path)
@@ -114,20 +114,20 @@ def test_a_run_of_another_model_says_so_and_that_asking_makes_it_anew(page, tmp_
     assert own["stale"] is False and "model" not in own
 
 
-def test_one_address_cannot_close_an_export_to_others(page):
+def test_one_visitor_cannot_block_exports_of_others(page):
     _, blocks, _ = page
     limits = [event.concurrency_limit for event in blocks.fns.values() if event.name == "write"]
     assert len(limits) == len(TITLES) and min(limits) > serving.PUBLIC.events
 
 
-def test_opened_run_is_not_replaced_by_what_was_under_way(page, tmp_path):
+def test_running_preview_does_not_replace_the_opened_run(page, tmp_path):
     engine, _, (_, second) = page
     preview, upload = engine.pages.begin_preview("me"), engine.pages.begin_upload("me")
     opened(page, run_of(engine, second.path), tmp_path)
     assert preview.stop.is_set() and upload.stop.is_set()
 
 
-def test_opened_runs_push_out_no_answer_of_another_page(page, tmp_path):
+def test_opened_runs_evict_no_answers_of_other_pages(page, tmp_path):
     engine, _, (first, second) = page
     engine.runs._most = 4
     answers = [engine.runs.add(run_of(engine, first.path)) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The switch that asks while tuning rests where the model's words would mean nothing."""
+"""The switch "Ask again while tuning" is disabled if answers would be meaningless."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def page():
 
 
 def switch(page, name, clip, model):
-    """What the event of this name makes of the switch."""
+    """The update of the switch by the event of this name."""
     (event,) = (event for event in page.fns.values() if event.name == name and on_switch(event))
     values = {widget: clip if widget.elem_id == "gv-clip" else model for widget in event.inputs}
     changes = event.fn(values)
@@ -44,15 +44,15 @@ def on_switch(event):
         ("own.mp4", OTHER, False),
     ],
 )
-def test_the_switch_is_greyed_and_says_why_and_keeps_its_value(page, name, clip, model, rests):
+def test_switch_is_disabled_with_a_reason_and_keeps_its_value(page, name, clip, model, rests):
     change = switch(page, name, clip, model)
     assert change["interactive"] is not rests
     assert change["info"] == (habits.UNKNOWN_CLIP if rests else "")
     assert "value" not in change
 
 
-def test_the_switch_hears_of_every_other_clip(page):
-    """Whatever brought the clip, the questions that are offered are other ones."""
+def test_switch_is_updated_after_every_change_of_clip(page):
+    """Every way of changing the clip also changes the suggested questions."""
     (event,) = (event for event in page.fns.values() if event.name == "on_clip")
     ((source, kind),) = event.targets
     assert kind == "change" and page.blocks[source].elem_id == "gv-ready"

@@ -1,4 +1,4 @@
-"""A link brings every setting back, and nothing that a widget could not say."""
+"""Links restore every setting, and ignore values that no widget allows."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def links(panel):
 
 
 def said(links, **settings):
-    """What a link changes, by name."""
+    """The changes of a link, by name."""
     return links.valid(settings) | links.settings(settings)
 
 
-def test_valid_values_come_back_in_their_kind(links):
+def test_valid_values_are_restored_with_their_type(links):
     settings = {
         "clip": "square.mp4",
         "frames": "16",
@@ -84,13 +84,13 @@ def test_valid_values_come_back_in_their_kind(links):
         {"methods": "evil,full", "ratios": "2"},
     ],
 )
-def test_what_a_widget_could_not_say_changes_nothing(links, settings):
+def test_values_that_no_widget_allows_change_nothing(links, settings):
     assert said(links, **settings) == {}
     ours = {name: text for name, text in settings.items() if name != "nothing"}
     assert links.unread(settings) == ours
 
 
-def test_what_a_link_says_that_nothing_here_could_is_named_in_one_line(links):
+def test_invalid_values_of_a_link_are_named_in_one_line(links):
     wrong = {
         "retention_ratio": "9",
         "compressor": "other",
@@ -112,7 +112,7 @@ def test_what_a_link_says_that_nothing_here_could_is_named_in_one_line(links):
     assert query.unread_value({}) == {"text": "", "names": []}
 
 
-def test_folded_settings_are_counted_and_open_ones_are_not(panel):
+def test_only_changed_settings_under_more_settings_are_counted(panel):
     folded = set(panel.folded())
     assert folded >= FOLDED | {"gleanvid.debias_rank"}
     assert not folded & {"gleanvid.tau", "retention_ratio", "compressor", "model"}
@@ -134,7 +134,7 @@ def test_the_page_gets_keys_and_defaults_of_all_gathered_settings():
     ("settings", "meant"),
     [
         ({"tau": "2", "ratio": "0.1"}, {"gleanvid.tau": 2, "retention_ratio": 0.1}),
-        ({"compressor": "vcast", "temperature": "0.5"}, {}),  # of the answer
+        ({"compressor": "vcast", "temperature": "0.5"}, {}),  # sampling affects the answer only
         ({"gleanvid.novelty_history": "3"}, {"gleanvid.novelty_history": 3}),
         ({"dycoke.drop_share": "none"}, {"dycoke.drop_share": None}),
         ({"gleanvid.tau": "none"}, {}),

@@ -44,7 +44,7 @@ def test_every_widget_has_its_value(gathered):
         [[0.25], "builtin", "Why?", False, 1, False],
     ],
 )
-def test_what_no_widget_would_send_is_refused(gathered, values):
+def test_values_that_no_widget_sends_are_refused(gathered, values):
     with pytest.raises(gr.Error):
         gathered.read(values)
 
@@ -52,11 +52,11 @@ def test_what_no_widget_would_send_is_refused(gathered, values):
 @pytest.mark.parametrize(
     ("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1), (math.nan, 0.1)]
 )
-def test_a_number_is_taken_as_its_box_will_put_it(gathered, typed, taken):
+def test_number_is_converted_as_its_box_does(gathered, typed, taken):
     assert next(iter(gathered.read([typed, "builtin", "Why?", False, 1, False]).values())) == taken
 
 
-def test_settings_of_methods_cannot_pass_for_others():
+def test_method_settings_cannot_set_clip_or_model():
     """A page may send any name: it sets no clip and no model."""
     with gr.Blocks():
         part = MethodSettings(fields={"gleanvid.tau": {}}, shown={}, method="gleanvid")
@@ -67,7 +67,7 @@ def test_settings_of_methods_cannot_pass_for_others():
     assert found == {"gleanvid.tau": 2, "model": "builtin"}
 
 
-def test_of_several_stop_buttons_one_works():
+def test_only_the_stop_button_of_the_running_work_is_enabled():
     page = SimpleNamespace(starters=("ask", "compare"), stoppers=("stop", "stop comparing"))
     on, off = ({"interactive": value, "__type__": "update"} for value in (True, False))
     working = Outputs.working(page, True, "stop comparing")

@@ -1,4 +1,4 @@
-"""What Gradio may lose or reorder is kept out of its way."""
+"""Previews work although Gradio may drop or reorder events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def events():
     return list(build_app(Engine(fake.FakeBackend())).fns.values())
 
 
-def test_one_event_previews_and_it_is_not_queued(events):
+def test_previews_use_one_event_outside_the_queue(events):
     (shown,) = (event for event in events if event.name == "on_preview")
     (follow,) = (event for event in events if event.name == "on_follow")
     assert shown.queue is False and follow.queue is True
@@ -34,7 +34,7 @@ def test_one_event_previews_and_it_is_not_queued(events):
     assert len(causes) > 5 and set(causes) == {"gleanvid.preview(true)", "gleanvid.preview(false)"}
 
 
-def test_no_event_outside_the_queue_is_skipped_for_the_one_before(events):
+def test_unqueued_events_are_never_skipped(events):
     private = [event for event in events if event.fn and event.api_visibility == "private"]
     at_once = [event for event in private if event.queue is False]
     assert len(at_once) > 15
@@ -67,7 +67,7 @@ def test_a_preview_during_other_work_enables_no_second_stop(busy, monkeypatch):
 
 
 def test_slow_answer_leaves_the_switch_of_live_answers_as_it_is(events):
-    """Swap and swap back made all tokens answer once, and nothing was asked again after that."""
+    """Regression: swapping sides timed all tokens once, and live answers stopped for good."""
     (follow,) = (event for event in events if event.name == "on_follow")
     assert follow.fn.__self__.live not in follow.outputs
 

@@ -1,4 +1,4 @@
-"""Every script and template of the page: it parses, and text from outside only becomes text."""
+"""Scripts and templates of the page parse, and insert texts from outside only as text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from components.panels.page import build_app
 from components.server.serving import LOCAL, PUBLIC, ROOT
 from components.session import examples
 from components.session.work.engine import Engine
+from components.viewer import modules
 from components.viewer.modules import TEXTS
 from components.viewer.payload import MAX_METHODS
 from tests.components.fake import FakeBackend
 
-FILES = sorted((ROOT / "assets").rglob("*.js"))
+FOLDERS = ("page", *modules.FOLDERS)
+FILES = sorted(path for name in FOLDERS for path in (ROOT / "assets" / name).glob("*.js"))
 TO_HTML = re.compile(  # ways in which a string becomes markup or code
     r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|srcdoc|DOMParser"
     r"|createContextualFragment|\beval\b|new Function|setAttribute\(\s*[\"']on|javascript:"
@@ -32,7 +34,7 @@ def page():
 
 @pytest.fixture(scope="module")
 def scripts(page):
-    """All the code by name, each as a whole program."""
+    """All JavaScript by name, each as a complete program."""
     told = {path.relative_to(ROOT / "assets").as_posix(): path.read_text("utf-8") for path in FILES}
     for block in page.blocks.values():
         if isinstance(block, gr.HTML):
@@ -63,7 +65,7 @@ for (const [name, text, isModule] of JSON.parse(readFileSync(0, "utf-8"))) {
 
 @pytest.mark.skipif(which("node") is None, reason="needs node")
 def test_every_script_parses(scripts):
-    """In one program: each start of node takes long."""
+    """All in one program, as starting node is slow."""
     others = [[name, text, False] for name, text in scripts.items() if name not in TEXTS]
     texts = [*others, *([name, text.decode(), True] for name, text in TEXTS.items())]
     command = ["node", "--experimental-vm-modules", "--input-type=module", "--eval", PARSE]
@@ -77,7 +79,7 @@ def test_no_script_makes_markup_or_code_of_text(scripts):
 
 
 def test_no_template_takes_text_that_changes(page):
-    """Gradio fills ``${}`` and ``{{}}`` in by running them."""
+    """Gradio evaluates ``${}`` and ``{{}}`` as code."""
     changing = outputs(page)
     for block in page.blocks.values():
         if isinstance(block, gr.HTML):
@@ -97,7 +99,7 @@ def test_the_list_of_runs_says_how_many_stay():
 
 
 @pytest.mark.parametrize(("limits", "there"), [(LOCAL, True), (PUBLIC, False)])
-def test_a_model_is_checked_on_a_page_of_ones_own_alone(limits, there):
+def test_tab_check_exists_only_on_a_private_server(limits, there):
     page = build_app(Engine(FakeBackend()), limits=limits)
     found = [block for block in page.blocks.values() if block.elem_id == "gv-check"]
     assert bool(found) is there

@@ -1,4 +1,4 @@
-"""What a model cannot do is known before it is loaded, and every menu and button goes by it."""
+"""Menus and buttons offer only what a model can do, which is known before it is loaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.session.work.local import BUILT_IN, PHOTOS
 from gleanvid.compressors import COMPRESSORS
 
 
-def test_photo_encoder_serves_what_needs_tokens_alone():
+def test_photo_encoder_offers_methods_that_need_features_only():
     assert can_answer(BUILT_IN) and not not_served(BUILT_IN) and not can_answer(PHOTOS)
     expected = {"visionzip", "holitom", "flashvid", "aot", "cdpruner"}
     assert set(not_served(PHOTOS)) == expected | {"fastv", "sparsevlm", "framefusion"}

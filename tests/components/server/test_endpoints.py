@@ -56,7 +56,7 @@ def test_a_question_is_answered_with_its_cost(client, clip):
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_the_code_for_curl_makes_the_run_of_the_page(client, clip, library, folder):
+def test_curl_snippet_reproduces_the_run_of_the_page(client, clip, library, folder):
     drawn = {"seed": 5, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 9}
     method = GleanVID(0.5, alpha_min=0.3)
     recipe = snippets.Recipe("clip.mp4", "What's `it`?", "builtin", 8, method, 100, drawn)
@@ -115,7 +115,7 @@ def test_bad_arguments_are_named(client, clip, change, sentence):
 
 
 def asked_plainly(client, path):
-    """Sent as it is: gradio_client would upload a local file of that name."""
+    """Send the path unchanged; gradio_client would upload a local file of that name."""
     call = f"{client.src}gradio_api/call/ask"
     file = {"path": path, "meta": {"_type": "gradio.FileData"}}
     data = [file, "What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]
@@ -133,6 +133,6 @@ def test_an_upload_may_be_named_by_its_path(client, clip, folder, library):
     assert "event: complete" not in asked_plainly(client, beyond)
 
 
-def test_the_server_says_that_it_is_up(client):
+def test_health_check_answers(client):
     reply = httpx.get(f"{client.src}healthz")
     assert reply.json() == {"status": "ok"} and reply.headers["x-content-type-options"] == "nosniff"

@@ -1,4 +1,4 @@
-"""What the guard refuses, what it lets through, and the headers it adds."""
+"""Requests that the guard refuses or allows, and the headers that it adds."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_crowd_of_events_at_the_same_moment_is_counted():
 
 
 def held(most):
-    """An application that takes 10 ms for an answer and notes how many it gives at once."""
+    """A fake application that answers in 10 ms and records its concurrency."""
     now = {}
 
     async def app(scope, receive, send):
@@ -206,7 +206,7 @@ def test_previews_of_one_visitor_and_of_all_are_limited(monkeypatch):
     assert most["1.2.3.1"] == visitors.PREVIEWS and most[guard.PREDICT] == visitors.PREVIEWS_OF_ALL
 
 
-def test_preview_that_breaks_off_frees_its_place(monkeypatch):
+def test_aborted_preview_frees_its_slot(monkeypatch):
     monkeypatch.setattr(visitors, "PREVIEWS_SENT", 1)
 
     async def fails(scope, receive, send):
@@ -218,14 +218,14 @@ def test_preview_that_breaks_off_frees_its_place(monkeypatch):
         assert answer.status_code == 500 and guard.FAULT in answer.text
 
 
-def test_few_pages_are_made_at_once_and_monitors_do_not_wait():
+def test_few_pages_are_rendered_at_once_and_health_checks_do_not_wait():
     most = {}
     asked = [("GET", "/", "1.2.3.4")] * 20 + [("GET", "/healthz", "1.2.3.4")] * 20
     assert set(crowd(guarded(held(most)), *asked)) == {200}
     assert most["/"] == guard.PAGES_AT_ONCE and most["/healthz"] == 20
 
 
-def test_visitor_who_receives_the_page_slowly_keeps_nobody_waiting():
+def test_slow_download_of_the_page_blocks_nobody():
     scope = {"type": "http", "method": "GET", "path": "/", "scheme": "http", "query_string": b""}
     scope |= {"headers": [(b"host", b"localhost")], "server": ("localhost", 80)}
     scope["client"] = ("1.2.3.4", 1)

@@ -1,4 +1,4 @@
-"""The endpoints as MCP tools: what a client reads of them, and a call with an uploaded clip."""
+"""The endpoints as MCP tools: their descriptions, and a call with an uploaded clip."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def upload(address, tmp_path_factory) -> str:
 
 
 def spoken(address: str, tool: str = "", **arguments: Any) -> Any:
-    """The reply to a call of a tool, or without one the list of tools."""
+    """The reply to a tool call, or the list of tools if none is named."""
     from mcp.client.streamable_http import streamablehttp_client
 
     async def talk() -> Any:
@@ -80,7 +80,7 @@ def test_a_tool_answers_about_an_uploaded_clip(address, upload):
         ({"question": " "}, "Type a question first"),
     ],
 )
-def test_what_a_tool_refuses_it_refuses_in_words(address, upload, change, sentence):
+def test_tool_refusals_are_sentences(address, upload, change, sentence):
     given = {"video": upload, "question": "What moves?", "frames": 8} | change
     reply = spoken(address, "ask", **given)
     assert reply.isError and sentence in reply.content[0].text

@@ -1,4 +1,4 @@
-"""Modules of the page, as a browser gets and keeps them."""
+"""ES modules of the page: addresses and caching."""
 
 import pytest
 from starlette.applications import Starlette
@@ -15,7 +15,7 @@ def client():
     return TestClient(Starlette(routes=routes))
 
 
-def test_a_module_is_kept_for_good_under_an_address_of_its_own(client):
+def test_module_is_cacheable_for_ever_under_a_versioned_address(client):
     for name in TEXTS:
         reply = client.get(address(name))
         assert reply.content == (ASSETS / name).read_bytes()
@@ -33,6 +33,6 @@ def test_a_module_is_kept_for_good_under_an_address_of_its_own(client):
         f"modules/{VERSION}/viewer/..%2f..%2fstyle.css",
     ],
 )
-def test_nothing_else_has_such_an_address(client, path):
+def test_other_module_addresses_are_404(client, path):
     reply = client.get(path)
     assert reply.status_code == 404 and "cache-control" not in reply.headers

@@ -86,7 +86,7 @@ def test_the_same_clip_is_encoded_once(alone, clip, replica):
     assert len(list(replica.files)) == 1
 
 
-def test_uploads_do_not_pile_up(replica):
+def test_number_of_stored_uploads_is_bounded(replica):
     paths = [replica._keep(bytes([number])) for number in range(replicas.FILES + 3)]
     assert [path.exists() for path in paths] == [False] * 3 + [True] * replicas.FILES
 
@@ -103,7 +103,7 @@ def test_uploads_do_not_pile_up(replica):
         ("look", {}, 404, "ask, compress, compare"),
     ],
 )
-def test_what_cannot_be_is_told(alone, clip, route, arguments, status, told):
+def test_impossible_requests_are_refused_with_a_reason(alone, clip, route, arguments, status, told):
     reply = post(alone, route, clip, **arguments)
     assert reply.status_code == status and told in reply.json()["error"]
 
@@ -122,7 +122,7 @@ def test_a_file_that_is_no_video_or_too_large_is_refused(alone, tmp_path):
     assert post(alone, "compress", tmp_path / "large").status_code == 413
 
 
-def test_what_a_request_brings_counts_and_not_what_its_header_says(alone):
+def test_size_limit_counts_received_bytes_not_content_length(alone):
     def large():
         yield b'--x\r\nContent-Disposition: form-data; name="video"; filename="v.mp4"\r\n\r\n'
         for _ in range(5):
@@ -137,13 +137,13 @@ def test_what_a_request_brings_counts_and_not_what_its_header_says(alone):
         assert reply.status_code == 400 and "form" in reply.json()["error"]
 
 
-def test_a_full_line_is_a_503_that_says_when_to_come_again(alone, clip, replica, monkeypatch):
+def test_full_queue_is_503_with_retry_after(alone, clip, replica, monkeypatch):
     monkeypatch.setattr(replica.engine, "queue", ModelQueue(60.0, -1))
     reply = post(alone, "compress", clip, frames=4)
     assert reply.status_code == 503 and int(reply.headers["retry-after"]) > 0
 
 
-def test_a_replica_loads_its_model_as_told(monkeypatch):
+def test_replica_loads_its_model_with_the_given_options(monkeypatch):
     seen = []
     monkeypatch.setattr(serve, "get_replica_context", lambda: HERE)
     monkeypatch.setattr(pipeline, "load_model", lambda name, **given: seen.append((name, given)))

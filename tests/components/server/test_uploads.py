@@ -53,7 +53,7 @@ def test_uploads_without_room_are_refused_until_there_is_some(folder):
     limits = Uploads(1000, 1000, clock=lambda: now[0])
     held = written(folder / "hash" / "clip.mp4", 500)
     told = [status(limits, length) for length in (501, 500, 1)]
-    assert told == [507, 200, 507]  # the one under way counts
+    assert told == [507, 200, 507]  # the running upload counts
     held.unlink()
     now[0] = uploads.SCAN_S
     assert status(limits, 1000) == 200
@@ -108,7 +108,7 @@ def test_old_folders_of_uploads_and_exports_go_once_they_are_empty(folder):
 def test_oldest_files_and_folders_go_first(folder):
     for name in ("first/a", "second", "third/b", "fourth"):
         written(folder / name, 10)
-        time.sleep(0.02)  # ages are told apart by the clock of the file system
+        time.sleep(0.02)  # file ages must differ by more than the file system's clock
     trim(folder, 25)
     assert sorted(path.name for path in folder.iterdir()) == ["fourth", "third"]
 

@@ -1,4 +1,4 @@
-"""How much a visitor may have, and when it is there again."""
+"""Rate limits of a visitor, and how they refill."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from components.server import visitors
 from components.server.visitors import RateLimit
 
 
-def test_visitor_gets_a_share_that_fills_up_again():
+def test_bucket_of_a_visitor_refills():
     now = [0.0]
     rate = RateLimit(60, clock=lambda: now[0])
     assert [rate.allows("a") for _ in range(61)] == [True] * 60 + [False]

@@ -1,4 +1,4 @@
-"""On ZeroGPU whatever needs the model runs elsewhere: only copies of values cross over."""
+"""On ZeroGPU, model calls run in another process: only pickled values are exchanged."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_without_the_package_the_library_is_used_as_it_is(monkeypatch):
     assert zero.on_zero_gpu(library) is library
 
 
-def test_previews_and_answers_cross_over_by_value_and_the_clip_is_encoded_once(spaces, request_):
+def test_previews_and_answers_are_pickled_and_the_clip_is_encoded_once(spaces, request_):
     library = FakeBackend(words=3)
     engine = Engine(zero.on_zero_gpu(library, 30))
     assert spaces.durations == [30]

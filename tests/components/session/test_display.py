@@ -45,7 +45,7 @@ def test_empty_exchanges_are_not_read_again():
     assert history(exchanges) == [("First?", "Red.")]
 
 
-def test_status_loads_nothing_and_says_what_is_known():
+def test_status_shows_known_facts_without_loading_a_model():
     engine = Engine(FakeBackend())
     before = dict(status(engine))
     assert set(before) == {"Model", "Memory", "Queue"} and before["Queue"] == "idle"
@@ -70,7 +70,7 @@ def test_durations_of_a_minute_and_more_are_written_as_a_clock_does(seconds, tex
     assert duration_text(seconds) == text
 
 
-def test_frames_far_apart_say_how_far_and_what_a_token_covers():
+def test_distance_of_sparse_frames_is_stated():
     video = replace(moving_square(32), duration=3600.0, total_frames=18_000)
     said = (
         "Used 32 of 18,000 frames from 1:00:00. One frame every 1:52; a token covers two of them."

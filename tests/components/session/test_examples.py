@@ -25,13 +25,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_questions_are_read_in_either_form_and_broken_ones_left_out(folder):
+def test_both_question_formats_are_read_and_broken_files_ignored(folder):
     first, second = examples.examples(folder)
     assert first.questions == (("What colour?", "red"), ("What shape?", "cross"))
     assert second.questions == () and examples.ready(second) == examples.ready(None) == []
 
 
-def test_the_truth_is_known_for_the_very_file_alone(folder, tmp_path_factory):
+def test_answers_are_known_only_for_the_example_file_itself(folder, tmp_path_factory):
     shown = examples.examples(folder)
     first = examples.example_of(shown, str(folder / "a.mp4"))
     assert first.expected(" What shape? ") == "cross" and first.expected("Else?") is None

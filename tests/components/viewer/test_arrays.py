@@ -1,4 +1,4 @@
-"""What is packed says what the records say: stages, groups, scores, labels, cuts."""
+"""Arrays packed for the viewer equal the records: stages, groups, scores, labels, cuts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def levels(entry: dict, data: bytes) -> np.ndarray:
     return np.frombuffer(data, "<u2", TOTAL, entry["place"])
 
 
-def test_a_later_stage_is_told_in_tokens_of_the_whole_grid():
+def test_later_stage_is_packed_in_tokens_of_the_whole_grid():
     first, later = random_record(TOTAL, 10), random_record(10, 4, 1, late=torch.arange(10.0))
     (_, before, _), (layer, after, scores) = stages(run_of({0: first, 5: later}))
     assert before is first and layer == 5
@@ -57,7 +57,7 @@ def test_a_method_inside_the_model_begins_with_every_token():
     assert all_of_it.num_kept == TOTAL and left.num_kept == 6
 
 
-def test_a_stage_that_changes_nothing_is_not_told():
+def test_stage_that_changes_nothing_is_left_out():
     same = random_record(10, 10)
     told = [
         layer for layer, _, _ in stages(run_of({0: random_record(TOTAL, 10), 1: same, 2: same}))
@@ -96,14 +96,14 @@ def test_scores_keep_their_values_and_missing_ones_stay_missing(bad):
     assert error.max() <= (entry["high"] - entry["low"]) / 65534
 
 
-def test_a_constant_score_and_one_without_values_are_told_as_such():
+def test_constant_and_empty_scores_are_marked():
     flat, none = torch.full((TOTAL,), 4.0), torch.full((TOTAL,), math.nan)
     method, data, _ = read(run_of(random_record(TOTAL, 6, flat=flat, none=none)))
     (entry,) = method["stages"][0]["scores"]
     assert entry["low"] == entry["high"] == 4.0 and (levels(entry, data) == 0).all()
 
 
-def test_the_size_is_bounded_and_what_stays_behind_is_named(monkeypatch):
+def test_size_is_bounded_and_omitted_scores_are_named(monkeypatch):
     monkeypatch.setattr(arrays, "DATA_BYTES", 60)
     scores = {name: torch.rand(TOTAL) for name in ("other", "joint", "lrs")}
     method, data, left_out = read(run_of(random_record(TOTAL, 6, **scores)), "Mine")

@@ -70,7 +70,7 @@ def test_a_clip_is_measured_once():
 
 @pytest.mark.parametrize("name", ["gleanvid", "prunevid", "full"])
 def test_the_rank_so_far_is_that_of_all_rows_kept_up_to_a_unit(name):
-    tokens = tokens_of()  # no wider than the directions it is measured in: exact
+    tokens = tokens_of()  # features no wider than SPAN_WIDTH: the measure is exact
     record = COMPRESSORS[name]().compress(tokens)
     rows = record.apply(metrics.debiased(tokens.features))
     ends = record.budgets.cumsum(0).tolist()

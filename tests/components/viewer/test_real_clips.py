@@ -1,4 +1,4 @@
-"""Odd clips through the whole of the library: each is shown, or refused in words."""
+"""Unusual clips through the whole app: each is shown, or refused with a sentence."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(en
         assert len(given) == 1 and all(item["ttft_s"] > 0 for item in given)
 
 
-def test_a_share_that_a_method_cannot_reach_is_said_and_the_next_question_works(engine, tmp_path):
+def test_unreachable_ratio_is_explained_and_the_next_question_works(engine, tmp_path):
     path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
 
     def asked(share):

@@ -17,7 +17,7 @@ FACTS = sorted(path for path in CLIPS.glob("glimpse_*.json"))
 
 
 @pytest.mark.parametrize("facts", FACTS, ids=lambda path: path.stem)
-def test_boxes_hold_the_colour_that_was_asked_about_and_nothing_stands_elsewhere(facts):
+def test_boxes_contain_all_pixels_of_the_object_s_colour(facts):
     """Every pixel near the object's pure colour lies in its box."""
     video = read_video(facts.with_suffix(".mp4"), 32)
     known = json.loads(facts.read_text(encoding="utf-8"))
@@ -40,7 +40,7 @@ def test_boxes_hold_the_colour_that_was_asked_about_and_nothing_stands_elsewhere
         assert checked > 0
 
 
-def test_what_is_not_known_has_no_truth(tmp_path):
+def test_unknown_clips_and_questions_have_no_truth(tmp_path):
     video = read_video(CLIPS / "glimpse_1.mp4", 8)
     assert truth(tmp_path / "none.json", "What moves?", video) is None
     assert truth(CLIPS / "glimpse_1.json", "Who is that?", video) is None

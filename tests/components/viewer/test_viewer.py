@@ -1,4 +1,4 @@
-"""What goes to the browser says exactly what the run says."""
+"""Data sent to the browser equals the run's records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def several(frames: int = 8):
 
 
 @pytest.mark.parametrize("ratio", [0.05, 0.25, 1.0])
-def test_masks_survive_the_trip(ratio):
+def test_masks_are_unchanged_in_the_browser_s_data(ratio):
     run = run_of(retention_ratio=ratio)
     packed = pack([run])
     assert (mask_of(packed) == run.compression.mask.numpy()).all()
@@ -65,7 +65,7 @@ def test_every_run_has_its_own_masks_and_budgets():
     assert (sketch.reshape(-1, width) == clip_features(tokens).sketch).all()
 
 
-def test_novelty_is_the_method_s_own_where_it_has_one_and_the_clip_s_beside_it():
+def test_novelty_of_method_and_clip_are_both_sent():
     runs, tokens = several()
     value = pack(runs, tokens=tokens).value
     true = runs[0].compression.trace["novelty"].tolist()
@@ -114,7 +114,7 @@ def test_every_frame_is_on_the_sheet_and_in_one_step(frames):
     assert units == sorted(units) and set(units) == set(range(packed.value["grid"][0]))
 
 
-def test_frames_stand_where_the_script_looks_for_them():
+def test_frames_are_at_the_positions_that_the_script_expects():
     run = run_of(frames=8)
     packed = pack([run])
     tiles, sheet = packed.value["tiles"], Image.open(io.BytesIO(packed.sheet))

@@ -23,7 +23,7 @@ def report():
     return json.loads(printed[0])
 
 
-def test_rows_say_what_the_frames_take_and_what_an_encoding_holds(report):
+def test_rows_contain_memory_of_frames_and_encoding(report):
     four, eight = report["rows"]
     assert [row["frames"] for row in report["rows"]] == [4, 8]
     patches, rows = 160 * 160 * 3 * 4, 320 * 4  # bytes of a frame in float32, and of a token
@@ -32,12 +32,10 @@ def test_rows_say_what_the_frames_take_and_what_an_encoding_holds(report):
     assert eight["visual_tokens"] == 2 * four["visual_tokens"]
 
 
-def test_the_peak_is_that_of_the_call_alone():
+def test_peak_excludes_memory_held_before_the_call():
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("resident pages are read as Linux tells them")
-    size = (
-        2**24
-    )  # 64 MiB: the C library takes more than 32 from the system, never from what it kept
+    size = 2**24  # 64 MiB: above 32 MiB, the C library never reuses freed memory
     before = torch.ones(size)
     peak, kept = peak_above(torch.device("cpu"), lambda: len(torch.ones(size)) + len(before))
     assert kept == 2 * size

@@ -56,7 +56,7 @@ def test_the_parts_of_one_item_add_up(measured):
     assert item.peak_memory_mib >= item.peak_llm_memory_mib > 0
 
 
-def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
+def test_row_has_medians_and_ratios_to_full_tokens(measured):
     model, report = measured
     full, row = report["rows"][0], row_of(report, "gleanvid")
     for name, seconds in row["samples"].items():
@@ -71,7 +71,7 @@ def test_a_row_holds_medians_and_how_they_relate_to_full_tokens(measured):
     assert f" ({work[0] / work[1] - 1:+.1%})" in table({**report, "rows": [row]})
 
 
-def test_a_clock_waits_for_the_gpu_it_times(monkeypatch):
+def test_clock_synchronises_the_timed_gpu(monkeypatch):
     waited = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
     now(torch.device("cuda:1"))
@@ -127,7 +127,7 @@ def test_failed_method_is_a_row_and_others_are_measured(tmp_path, monkeypatch):
     assert "out of reach" in (tmp_path / "model_builtin.md").read_text()
 
 
-def test_without_full_tokens_there_is_nothing_to_compare_with(monkeypatch):
+def test_relative_costs_need_all_tokens(monkeypatch):
     def refuses(model, video, method, *rest):
         raise ValueError("prompt too long")
 

@@ -1,4 +1,4 @@
-"""A dataset from the hub: unpacked as published, once, and a sentence where it cannot be had."""
+"""Datasets from the hub: unpacked once; a sentence if they are not available."""
 
 import shutil
 import tarfile
@@ -14,7 +14,7 @@ from tests.evaluation.benchmarks import folders
 
 @pytest.fixture
 def snapshot(tmp_path):
-    """Video-MME as it lies on the hub: the table beside zip files of videos."""
+    """Video-MME as on the hub: a table and zip files of videos."""
     made = folders.videomme(tmp_path / "made")
     home = tmp_path / "snapshot"
     home.mkdir()
@@ -55,7 +55,7 @@ def test_a_tar_in_parts_is_read_as_one(tmp_path):
     assert len(open_benchmark("longvideobench", data=str(root)).items()) == 2
 
 
-def test_a_broken_archive_is_named_and_not_taken_for_done(snapshot, tmp_path):
+def test_broken_archive_is_named_and_unpacked_again_later(snapshot, tmp_path):
     (snapshot / "videos_chunked_01.zip").write_bytes(b"PK no")
     with pytest.raises(BenchmarkError, match=r"videos_chunked_01\.zip could not be unpacked"):
         unpack(snapshot, tmp_path / "unpacked")

@@ -1,4 +1,4 @@
-"""Glimpse as a benchmark: the same items again, balanced, with the truth on the right tokens."""
+"""Glimpse as a benchmark: reproducible and balanced items, and evidence on the right tokens."""
 
 from collections import Counter
 
@@ -37,7 +37,7 @@ def test_items_have_unique_ids_and_four_options(items):
         assert len(set(item.options)) == 4 and item.groups[0] in FAMILIES
 
 
-def test_no_family_runs_far_ahead_and_no_place_holds_the_answer(items):
+def test_families_and_positions_of_the_answer_are_balanced(items):
     asked = Counter(item.groups[0] for item in items)
     assert max(asked.values()) <= 2 + 1.25 * 160 / len(FAMILIES)
     assert set(asked) == set(FAMILIES) - {"repeats"}  # eight units leave no room to repeat
@@ -88,10 +88,10 @@ def test_evidence_stands_on_the_object_that_is_asked_about(items):
     assert all(0 < mask.any(0).float().mean() < 0.5 for mask in shown)
     flash = next(item for item in items if item.groups == ("flash",))
     units = SHORT.evidence(flash, tokens).view(8, -1).any(1)
-    assert units.sum() <= 2  # it lasts a unit or two
+    assert units.sum() <= 2  # the event lasts one or two units
 
 
-def test_several_seeds_share_the_limit_and_each_goes_on_where_a_smaller_one_ended():
+def test_seeds_share_the_limit_and_extend_smaller_limits():
     few, more = (items_of_seeds(SHORT, limit, (0, 1, 2)) for limit in (8, 20))
     assert [len([i for i in few if i.clip.startswith(f"{seed}/")]) for seed in range(3)] == [
         3,

@@ -134,7 +134,7 @@ def test_a_folder_without_annotations_and_one_that_is_not_there(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_settings_name_what_is_asked_and_not_where_it_lies(name, tmp_path):
+def test_settings_identify_questions_without_paths(name, tmp_path):
     one, two = (opened(name, tmp_path / part) for part in ("one", "two"))
     assert one.settings() == two.settings()
     path = one.annotations(one.root)[0]
@@ -179,12 +179,12 @@ def test_mvbench_of_the_main_branch_is_cut_here(tmp_path):
     cut, pictures = {item.clip: item for item in benchmark.items()}
     assert cut.endswith("ABCDE.mp4#t=1,2")
     assert numbers(benchmark.video(cut, 3).frames) == [30, 45, 60]
-    video = benchmark.video(pictures, 4)  # pictures 6 to 18 of 3 a second
+    video = benchmark.video(pictures, 4)  # images 6 to 18, at 3 per second
     assert numbers(video.frames) == [6, 10, 14, 18]
     assert video.timestamps[1] == pytest.approx(4 / 3)
 
 
-def test_a_folder_of_pictures_that_holds_none_says_so(tmp_path):
+def test_empty_folder_of_images_is_refused(tmp_path):
     root = folders.mvbench_main(tmp_path)
     benchmark = open_benchmark("mvbench", data=str(root), tasks="episodic_reasoning")
     clip = benchmark.items()[0].clip

@@ -37,7 +37,7 @@ def model(folder):
     return load_model(str(folder), device="cpu")
 
 
-def test_an_intact_model_passes_and_a_wrong_position_would_not(model):
+def test_intact_model_passes_and_wrong_positions_fail(model):
     report = check(model, VIDEO, quick=True)
     assert not report.failed
     found = {one.name: one for one in report.findings}
@@ -47,7 +47,7 @@ def test_an_intact_model_passes_and_a_wrong_position_would_not(model):
 
 
 def stopping_at(text):
-    """Hears what is tested, and wants the check to end there."""
+    """Return an ``on_law`` callback that stops the check at this name."""
 
     def heard(told):
         if told == text:
@@ -78,7 +78,7 @@ def shifted(change):
 
 def wrong_position(made):
     moved = made["position_ids"].clone()
-    moved[..., 10] += 1  # one of many
+    moved[..., 10] += 1  # shift one position
     return {"position_ids": moved}
 
 
@@ -172,7 +172,7 @@ FULL = Timing(1.0, 1600, 0.0, 0.3, 0.01, 900.0, 700, 5)
 SHORT = replace(FULL, retention_ratio=0.25, visual_tokens_kept=400, prefill_s=0.1, compress_s=0.02)
 
 
-def test_advice_says_what_is_saved_and_from_where_on():
+def test_advice_states_savings_and_the_break_even_length():
     first, second = times.advice([FULL, SHORT], 4, 32)
     assert "saves 200.0 ms of prefill and costs 20.0 ms (10%" in first
     assert "pays from 4 frames" in second
@@ -191,7 +191,7 @@ def test_times_of_a_busy_machine_are_not_to_be_relied_on():
     assert "load 7.5 on 2 cores" in said
 
 
-def test_where_it_pays_is_the_first_length_that_saves(model, monkeypatch):
+def test_pays_from_is_the_shortest_clip_that_saves_time(model, monkeypatch):
     tried = []
 
     def once(model, encoded, method, clock, decoded):
@@ -210,6 +210,6 @@ def test_nan_figure_fails():
     assert not Finding("x", "", float("nan"), 1.0, "").passed
 
 
-def test_frames_beyond_the_clip_start_again():
+def test_longer_clips_repeat_the_frames():
     assert len(times.repeated(VIDEO, 20)) == 20
     assert torch.equal(*(torch.from_numpy(times.repeated(VIDEO, 20).frames[n]) for n in (1, 9)))

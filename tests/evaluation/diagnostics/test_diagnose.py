@@ -24,7 +24,7 @@ from tests.video.clips import write_clip
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Two clips, one file that is none, and one that is no video by its name."""
+    """A folder with two clips, a broken video, and a file of another type."""
     place = tmp_path_factory.mktemp("clips")
     write_clip(place / "a.mp4", num_frames=12)
     write_clip(place / "b.mp4", num_frames=30, size=(64, 64))
@@ -64,7 +64,7 @@ def test_every_clip_is_measured_at_every_ratio_and_a_broken_one_is_named(rows):
     assert [row.clip for row in broken] == ["broken.mp4"]
 
 
-def test_a_ratio_out_of_reach_is_said_and_the_others_are_measured(rows):
+def test_unreachable_ratio_is_reported_and_others_are_measured(rows):
     out = [row for row in rows if isinstance(row, diagnose.Skipped) and row.name == "dycoke"]
     assert {row.retention_ratio for row in out} >= {0.05}
     assert all("out of reach" in row.reason for row in out)
@@ -72,10 +72,10 @@ def test_a_ratio_out_of_reach_is_said_and_the_others_are_measured(rows):
 
 def test_all_stages_of_a_method_count(rows):
     for row in measured(rows, name="sparsevlm"):
-        assert 0 < row.kept < row.retention_ratio  # its average over the layers is the ratio
+        assert 0 < row.kept < row.retention_ratio  # the ratio is the average over the layers
 
 
-def test_selections_share_their_budgets(rows):
+def test_selections_have_identical_budgets(rows):
     for clip in ("a.mp4", "b.mp4"):
         found = measured(rows, clip=clip, part="selection")
         assert [row.name for row in found] == list(diagnose.SELECTIONS)
@@ -83,7 +83,7 @@ def test_selections_share_their_budgets(rows):
         assert len({row.kept for row in found}) == 1
 
 
-def test_files_hold_the_means(rows, tmp_path):
+def test_files_contain_the_means(rows, tmp_path):
     good = measured(rows)
     skipped = [row for row in rows if isinstance(row, diagnose.Skipped)]
     diagnosis.write(tmp_path, {"model": "m", "num_frames": 8}, good, skipped)
@@ -104,7 +104,7 @@ def test_files_hold_the_means(rows, tmp_path):
     assert "| uniform | 0.5 |" in page and f"| {error:.2g} ± " in page
 
 
-def test_exit_code_tells_a_clip_that_failed_from_a_ratio_out_of_reach(folder, tmp_path, capsys):
+def test_only_failed_clips_set_the_exit_code(folder, tmp_path, capsys):
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     whole = ["diagnose", str(folder / "broken.mp4"), *asked, "--out", str(tmp_path / "none")]
     assert main(whole) == 1
@@ -194,13 +194,13 @@ def test_bad_options_are_sentences(folder, change, said, capsys, tmp_path):
     assert said in capsys.readouterr().err
 
 
-def test_a_folder_that_cannot_be_made_is_said_before_anything_is_measured(folder, capsys):
+def test_unwritable_folder_is_refused_before_measuring(folder, capsys):
     assert main(["diagnose", str(folder), "--out", __file__]) == 2
     said = capsys.readouterr().err
     assert "cannot write to" in said and not re.search(r"\d/\d", said)
 
 
-def test_a_row_holds_the_metrics_of_their_names_and_what_the_app_draws(folder):
+def test_row_has_the_named_metrics_as_drawn_by_the_app(folder):
     model, method = load_model("builtin", "cpu"), COMPRESSORS["gleanvid"](0.4)
     rows = diagnose.diagnose_clips([folder / "b.mp4"], model, ["gleanvid"], [0.4], 8)
     (row,) = measured(rows, name="gleanvid", retention_ratio=0.4)

@@ -12,7 +12,7 @@ from gleanvid.types import VideoError
 from tests.evaluation.fakes import FakeModel
 from tests.video.clips import numbers, picture
 
-STANDING_IN = {  # what the module takes from LMMs-Eval
+STANDING_IN = {  # fakes of the names that the module imports from LMMs-Eval
     "lmms_eval": {},
     "lmms_eval.api": {},
     "lmms_eval.api.instance": {"GenerationResult": SimpleNamespace, "TokenCounts": SimpleNamespace},

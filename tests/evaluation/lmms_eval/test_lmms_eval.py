@@ -45,7 +45,7 @@ ARGUMENTS = "pretrained=builtin,compressor=gleanvid,retention_ratio=0.25,num_fra
 
 
 def run(folder, arguments, task="tiny_videos"):
-    """What stock LMMs-Eval makes of a task in a folder."""
+    """Run stock LMMs-Eval on a task in a folder; return its results."""
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
 
@@ -66,7 +66,7 @@ def test_a_real_run_gives_our_own_runner_s_answers_and_score(tmp_path, monkeypat
     benchmark, setup = lmms_task.Tiny(str(folder)), Setup(GleanVID(retention_ratio=0.25), 6)
     first = asked_by_us(benchmark, setup, folder / "ours.jsonl")
     found = lmms_task.rows(folder)
-    for number, row in enumerate(found):  # what is right: every other answer that was given
+    for number, row in enumerate(found):  # make every other answer the right one
         said = first[str(number), setup.key].get("said", {}).get("text", "?")
         row["answer"] = said if number % 2 == 0 else said + "?"
     lmms_task.save(folder, found)
@@ -86,7 +86,7 @@ def test_a_real_run_gives_our_own_runner_s_answers_and_score(tmp_path, monkeypat
 
     again = run(folder, f"{ARGUMENTS},journal={journal.parent}")  # only what failed is tried again
     assert again["results"]["tiny_videos"]["right,none"] == pytest.approx(score)
-    assert len(journal.read_text().splitlines()) == 10  # it failed as before
+    assert len(journal.read_text().splitlines()) == 10  # the question failed again
 
 
 def asked_by_us(benchmark, setup, path):

@@ -29,7 +29,7 @@ def test_anything_but_one_video_is_refused(kinds):
         video_and_text(chat(*({"type": kind, "url": "x"} for kind in kinds)))
 
 
-def test_a_digest_tells_questions_apart():
+def test_digest_distinguishes_questions():
     one = ("a.mp4", None), "What?", {"max_new_tokens": 16}
     others = [
         (("b.mp4", None), *one[1:]),

@@ -1,4 +1,4 @@
-"""The paper's numbers: rows that belong to presets, sums that agree, and ours beside them."""
+"""The paper's numbers: rows match the presets, averages agree, comparison with our results."""
 
 import json
 from types import SimpleNamespace
@@ -55,7 +55,7 @@ def present(row, *columns):
 
 
 def rows(holds):
-    """Every row of every table for which ``holds(row)``: what a law about its columns speaks of."""
+    """Every row of every table for which ``holds(row)`` is true."""
     found = [(table, row) for table, row in ALL if holds(row)]
     names = [f"{table.name}-{row.label}-{row.setup}" for table, row in found]
     return pytest.mark.parametrize(("table", "row"), found, ids=names)
@@ -91,7 +91,7 @@ def test_relative_performance_is_of_averages_as_printed(table, row):
 
 
 @rows(changes)
-def test_changes_are_those_of_the_numbers_beside_them(table, row):
+def test_printed_changes_agree_with_their_numbers(table, row):
     for column in changes(row):
         name = column.removesuffix(" change")
         value, full = row.values[name], table.full.values[name]
@@ -140,7 +140,7 @@ FULL, KEPT = "full(retention_ratio=1.0)@32", "gleanvid(retention_ratio=0.25)@32"
 
 
 def results(folder, benchmark, full, kept, model=MODEL, **groups):
-    """What gleanvid eval leaves for one benchmark."""
+    """Result files of ``gleanvid eval`` for one benchmark."""
     folder.mkdir(parents=True)
     lines = []
     for setup, accuracy in ((FULL, full), (KEPT, kept)):
@@ -161,7 +161,7 @@ def measured(tmp_path):
     return tmp_path
 
 
-def test_ours_are_found_by_model_and_setup_with_what_follows_from_them(measured):
+def test_our_results_are_matched_by_model_and_setup(measured):
     table = tables()["qwen3-vl-8b-32"]
     values = ours(table, choose(table, found(measured)))
     mine = dict(zip([row.setup for row in table.rows], values, strict=True))

@@ -1,4 +1,4 @@
-"""A clip recorded once: the same masks anywhere, and nothing else is taken for a recording."""
+"""Recordings reproduce the masks of the model; other files are refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def recorded(model, video, tmp_path_factory):
     sizes = []
     changed = record(model, video, wanted, path, sizes.append)
     assert set(changed.values()) == {0.0}
-    assert 0 < path.stat().st_size - sizes[0] < 2**20  # told before: all but the runs
+    assert 0 < path.stat().st_size - sizes[0] < 2**20  # the reported size excludes the runs
     return path
 
 
@@ -65,11 +65,11 @@ def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model,
     masks, scores = map(json.loads, done.stdout.replace("'", '"').splitlines())
     assert masks == [one.keep.tolist() for one in live]
     assert scores.keys() == live[0].scores.keys()
-    for name, rows in live[0].scores.items():  # where memory begins decides the last bits
+    for name, rows in live[0].scores.items():  # memory alignment affects the last bits
         torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
 
 
-def test_recording_gives_back_the_relevance_of_the_model_s_own_answer(recorded, model, video):
+def test_recording_contains_the_relevance_of_the_model_s_answer(recorded, model, video):
     (found,) = open_recording(recorded).relevance
     expected = gleanvid.relevance(video, QUESTION, model)
     torch.testing.assert_close(found.tokens, expected.tokens)
@@ -277,7 +277,7 @@ def test_pipe_is_refused(tmp_path):
 
 def test_signals_that_were_not_recorded_are_named(model, video, tmp_path):
     path = tmp_path / ("clip" + SUFFIX)
-    model.clips.clear()  # of which others asked for them
+    model.clips.clear()  # drop encoded clips that other tests requested with signals
     record(model, video, Wanted(), path)
     found = open_recording(path)
     with pytest.raises(ModelError, match="holds no saliency"):

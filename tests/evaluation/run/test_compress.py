@@ -1,4 +1,4 @@
-"""A folder compressed: whole files only, nothing twice, a bad video costs itself alone."""
+"""Compressing a folder: complete files only, no repeated work, failures are single rows."""
 
 import errno
 import json
@@ -19,7 +19,7 @@ JOB = Job(GleanVID(0.25), 6)
 
 @pytest.fixture(scope="module")
 def clips(tmp_path_factory):
-    """Four clips, one of them in a folder of its own and one that is none."""
+    """Four files: one in a subfolder, and one that is not a video."""
     folder = tmp_path_factory.mktemp("clips")
     (folder / "deep er").mkdir()
     for name in ("a.mp4", "b.mkv", "deep er/a.mp4"):
@@ -54,7 +54,7 @@ def test_npz_holds_the_arrays_of_the_record(clips, tmp_path):
     assert len(arrays["timestamps"]) == 6 and "score/novelty" in arrays
 
 
-def test_a_bad_video_is_a_row_and_the_rest_goes_on(clips, tmp_path):
+def test_unreadable_video_is_a_row_and_others_are_compressed(clips, tmp_path):
     steps = []
     rows = run(clips, tmp_path, on_progress=steps.append)
     failed = {name for (name, _), row in rows.items() if "error" in row}

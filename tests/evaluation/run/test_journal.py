@@ -1,4 +1,4 @@
-"""What a journal promises: whole lines only, bound to its settings, one writer."""
+"""Journals: complete lines only, bound to their settings, a single writer."""
 
 import errno
 import json

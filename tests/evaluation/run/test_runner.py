@@ -1,4 +1,4 @@
-"""Laws of a run: nothing twice, nothing lost, each clip encoded once, faults are rows."""
+"""Evaluation: no repeated or lost answers, each clip encoded once, failures become rows."""
 
 import json
 import signal
@@ -52,7 +52,7 @@ def test_a_clip_is_encoded_once_and_read_once_under_every_setup(tmp_path):
 
 
 def test_small_models_are_asked_on_one_thread(tmp_path):
-    """On busy cores, threads that wait for each other after every small layer take four times."""
+    """On busy cores, thread synchronisation after every small layer takes four times as long."""
     before, seen = torch.get_num_threads(), set()
     torch.set_num_threads(2)
     try:
@@ -62,7 +62,7 @@ def test_small_models_are_asked_on_one_thread(tmp_path):
         torch.set_num_threads(before)
 
 
-def test_equal_setups_under_two_labels_are_one(tmp_path):
+def test_equal_setups_with_two_labels_run_once(tmp_path):
     twice = [Setup(Random(0.5), 6, "a"), Setup(Random(0.5), 6, "b")]
     assert len(run(tmp_path / "j", setups=twice)) == 20
 
@@ -76,7 +76,7 @@ def test_larger_limit_reuses_answers_of_a_smaller_one(tmp_path):
 
 
 class Stops(FakeModel):
-    """Ctrl-C in the middle of the ``at``-th question."""
+    """Raises KeyboardInterrupt during the ``at``-th question."""
 
     def __init__(self, at):
         super().__init__()
@@ -113,7 +113,7 @@ def test_killed_run_resumes_without_loss_or_repetition(tmp_path):
     path = tmp_path / "j"
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], cwd=ROOT)
     try:
-        deadline = time.monotonic() + 240  # a busy machine imports slowly
+        deadline = time.monotonic() + 240  # importing is slow on a busy machine
         while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 4000):
             assert process.poll() is None
             time.sleep(0.005)
@@ -158,7 +158,7 @@ def test_rows_hold_counts_of_tokens_and_evidence(tmp_path):
             few = rows[item.id, SETUPS[2].key]["evidence"]
             assert few[0] == 2 * item.answer and few[1] == few[2] <= few[3] == min(few[0], 5)
         else:
-            assert "evidence" not in full  # nothing that could be kept
+            assert "evidence" not in full  # no evidence in this clip
         assert rows[item.id, SETUPS[2].key]["tokens"] == [54, 5, 5.0]
 
 

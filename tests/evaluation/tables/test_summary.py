@@ -145,7 +145,7 @@ def cells(table):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_the_main_table_says_what_the_results_say():
+def test_main_table_shows_the_results():
     heads, _, *body = cells(main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())))
     assert [len(row) for row in body] == [len(heads)] * 3
     assert [row[0] for row in body] == ["All tokens", "GleanVID", "Uniform"]
@@ -158,7 +158,7 @@ LARGE = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
 
 
 def graded(right):
-    """Rows in which a setup has the first so many of twenty questions right."""
+    """Rows in which a setup answers the first ``n`` of twenty questions right."""
     return {
         (item.id, setup.key): {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
         for setup, count in right.items()
@@ -166,7 +166,7 @@ def graded(right):
     }
 
 
-def test_standing_lists_methods_with_their_points():
+def test_standing_lists_methods_with_their_differences():
     wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
     worse, better = Setup(VCast(0.25), 8), Setup(VidCom2(0.25), 8)
     right = {FULL: 20, wins: 11, same: 12, worse: 1, better: 20}

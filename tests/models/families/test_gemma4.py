@@ -25,8 +25,8 @@ def small(request, adapters):
     return adapters[request.param]
 
 
-def test_windows_of_the_shorter_prompt_would_be_found(model, monkeypatch):
-    """The tests' prompts are longer than a window, and what is left of them reaches further."""
+def test_windows_counted_in_the_shorter_prompt_would_fail(model, monkeypatch):
+    """Sanity check: test prompts are longer than a window, so wrong windows change the logits."""
     inputs = model_inputs(model, QUESTIONS[:1])
     with compressing(model.hf_model, QUARTER) as record:
         right = generate(model, inputs, 3)
@@ -41,7 +41,7 @@ def test_windows_of_the_shorter_prompt_would_be_found(model, monkeypatch):
     assert (right.logits[1] - steps.logits[1]).abs().max() > 0.01
 
 
-def test_inputs_by_layer_are_those_of_the_tokens_that_stay(small):
+def test_per_layer_inputs_follow_the_kept_tokens(small):
     inputs, seen = model_inputs(small, QUESTIONS[:1]), []
     handle = small.layout.language_model.register_forward_pre_hook(
         lambda module, args, kwargs: seen.append(kwargs["per_layer_inputs"]), with_kwargs=True
@@ -58,7 +58,7 @@ def test_inputs_by_layer_are_those_of_the_tokens_that_stay(small):
     visual = inputs["input_ids"][0] == small.layout.video_token_id
     assert shorter.shape[1] == record.prompt_tokens_kept[0] < whole.shape[1]
     assert torch.equal(shorter[0, -5:], whole[0, -5:])
-    assert whole[0, visual].std(0).max() == 0  # all of a video's are the same
+    assert whole[0, visual].std(0).max() == 0  # all tokens of a video have the same input
     assert not torch.equal(shorter[0, -1], whole[0, visual][0])
 
 

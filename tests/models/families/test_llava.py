@@ -14,7 +14,7 @@ from tests.models.tiny import noise_video
 
 
 def forms(method):
-    """The method as every published variant."""
+    """Every published variant of a method."""
     declared = declared_settings(method)
     share = {} if method is FullTokens else {"retention_ratio": 0.5}
     names = declared["variant"][2].choices if "variant" in declared else ()
@@ -25,14 +25,14 @@ FORMS = [form for method in COMPRESSORS.values() for form in forms(method)]
 
 
 def shown(adapter, frames):
-    """Pixels [T, S, S] of what the tower sees, summed over colours."""
+    """Pixels [T, S, S] that the tower receives, summed over colours."""
     video = Video.from_frames(frames)
     inputs = adapter.build_inputs(video, adapter.chat_text(video, "?", ()), None)
     return inputs["pixel_values_videos"][0].sum(1)
 
 
-def test_what_is_cut_off_is_no_tokens(adapters):
-    """The margins of a wide picture never reach LLaVA-NeXT-Video."""
+def test_cropped_margins_have_no_tokens(adapters):
+    """LLaVA-NeXT-Video crops wide frames."""
     model = adapters["llava_next_video"]
     blank = np.zeros((1, 60, 150, 3), np.uint8)
     boxes = model.encode(Video.from_frames(blank)).tokens.rectangles

@@ -33,7 +33,7 @@ def video_model(adapters):
 
 @pytest.mark.parametrize("position", ["grid", "frame", "one_token", "no_token"])
 @pytest.mark.parametrize("mode", ["average", "bilinear"])
-def test_the_layout_row_by_row(video_model, mode, position):
+def test_layout_is_correct_row_by_row(video_model, mode, position):
     """Every row the language model receives is the pooled token or the newline it should be."""
     video_model.configure(spatial_pool_mode=mode, newline_position=position)
     core, side, seen = video_model.hf_model.model, {"average": 3, "bilinear": 4}[mode], []
@@ -87,7 +87,7 @@ def test_every_policy_equals_its_oracle(video_model, position, policy):
     assert record.prompt_tokens[0] - record.prompt_tokens_kept[0] == dropped
 
 
-def test_the_prompt_tells_the_times_once(adapters):
+def test_prompt_contains_frame_times_once(adapters):
     model = adapters["llava_video"]
     video = Video.from_frames(noise_video(3).frames, fps=2.0)
     sentence = (

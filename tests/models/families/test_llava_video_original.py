@@ -128,7 +128,7 @@ def test_an_original_checkpoint_is_the_same_model(adapters, tmp_path):
 
 
 def test_an_original_checkpoint_answers(adapters, tmp_path):
-    """Its tokenizer alone is there: prompt, picture size and mean come from what it is."""
+    """It has only a tokenizer: prompt format, frame size and mean are supplied by the code."""
     original(tmp_path, adapters["llava_video"].name)
     loaded = load_model(tmp_path, device="cpu")
     encoded = loaded.encode(noise_video())
@@ -172,7 +172,7 @@ def test_another_tower_is_refused(tmp_path):
     ],
     ids=str,
 )
-def test_what_would_be_done_otherwise_than_stated_is_refused(tmp_path, stated):
+def test_unsupported_settings_of_a_checkpoint_are_refused(tmp_path, stated):
     ((name, value),) = stated.items()
     (tmp_path / "config.json").write_text(json.dumps(PUBLISHED | stated))
     with pytest.raises(ModelError, match=f"{name.removeprefix('mm_')}={value!r}"):

@@ -43,7 +43,7 @@ def test_kept_visual_tokens_attend_to_later_frames(model):
         assert mask.tril().any(1).all() and mask.triu(1).sum() == mask.triu(1).T.tril(-1).sum()
 
 
-def test_a_causal_mask_would_be_found(model, monkeypatch):
+def test_causal_mask_would_fail(model, monkeypatch):
     inputs = model_inputs(model, QUESTIONS[:1])
     with torch.no_grad(), compressing(model.hf_model, QUARTER):
         right = model.hf_model(**inputs).logits

@@ -1,4 +1,4 @@
-"""Qwen3-Omni: of a whole checkpoint the thinker alone, silent, at the positions of its seconds."""
+"""Qwen3-Omni: only the thinker of a whole checkpoint is loaded; positions follow seconds."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def model(request, adapters):
     return adapters[request.param]
 
 
-def test_of_a_whole_checkpoint_the_thinker_is_read(model, tmp_path):
-    """As published: weights under "thinker", beside those of other parts."""
+def test_thinker_is_loaded_from_a_whole_checkpoint(model, tmp_path):
+    """Published checkpoints have the weights under "thinker", next to other parts."""
     source = model.hf_model.config.to_dict()
     whole = Qwen3OmniMoeConfig(thinker_config=source).to_dict() | {"thinker_config": source}
     (tmp_path / "config.json").write_text(json.dumps(whole, default=str))
@@ -64,7 +64,7 @@ def test_a_model_that_speaks_is_refused(model):
 
 @pytest.mark.parametrize("fps", [2.0, 3.0])
 def test_positions_follow_the_seconds(model, fps):
-    """13 a second: also where that is no whole number."""
+    """13 positions per second, even at fractional times."""
     video = Video.from_frames(noise_video(6).frames, fps=fps)
     inputs = model_inputs(model, ["what?"], [video])
     positions = model.hf_model._prepare_position_ids_for_generation(inputs["input_ids"], inputs)

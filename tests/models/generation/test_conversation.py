@@ -27,7 +27,7 @@ ANSWERS = ["it", "a red", "", "which?"]
 
 @dataclass(frozen=True)
 class Reading(EveryNth):
-    """A choice that depends on how long the question is."""
+    """A compressor whose choice depends on the length of the question."""
 
     name: ClassVar[str] = "reading"
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
@@ -85,7 +85,7 @@ def encoded(adapter, clips):
 
 @contextmanager
 def reading(adapter):
-    """Logits [vocabulary] of every step that is generated while open."""
+    """Context that collects the logits [vocabulary] of every generated step."""
     logits = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: logits.append(output[0, -1].clone())
@@ -95,7 +95,7 @@ def reading(adapter):
 
 
 def fresh_scores(adapter, encoded, question, answers, compressor):
-    """The same by the model's own forward on the prompt, then on each answer token by token."""
+    """Reference scores by the model's own forward, token by token."""
     prompt, scores = model_inputs(adapter, [question], [encoded.video]), []
     with torch.no_grad(), compressing(adapter.hf_model, compressor):
         first = adapter.hf_model(**prompt, use_cache=True)
@@ -111,7 +111,7 @@ def fresh_scores(adapter, encoded, question, answers, compressor):
 
 
 def skip_if_refused(adapter, compressor):
-    """Stages inside where a model has none: the tests of that family say how they are refused."""
+    """Skip inner stages for models without them; their refusal is tested with the family."""
     if adapter.layout.ahead_only and isinstance(compressor, Chain):
         pytest.skip("nothing can be taken out inside this model")
 
@@ -142,7 +142,7 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, encoded, compressor):
 
 @every_pair
 def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
-    """Also after another question was answered, and after its answers were scored."""
+    """Even after another question was answered and scored."""
     skip_if_refused(adapter, compressor)
     talk = adapter.conversation(encoded, compressor)
     fresh = [fresh_scores(adapter, encoded, one, ANSWERS, compressor) for one in QUESTIONS]
@@ -154,7 +154,7 @@ def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
 
 
 @few_families
-def test_scores_do_not_depend_on_their_neighbours(adapter):
+def test_scores_do_not_depend_on_other_answers(adapter):
     talk = adapter.conversation(adapter.encode(noise_video()), QUARTER)
     together = talk.score(QUESTIONS[0], ANSWERS)
     alone = [talk.score(QUESTIONS[0], [answer])[0] for answer in ANSWERS]
@@ -164,7 +164,7 @@ def test_scores_do_not_depend_on_their_neighbours(adapter):
 
 @few_families
 @pytest.mark.parametrize("compressor", [QUARTER, REUSING[-1], FRESH[1]], ids=["0", "in", "at"])
-def test_attention_that_knows_no_masks_scores_the_same(adapter, encoded, compressor, monkeypatch):
+def test_scores_without_mask_support_are_equal(adapter, encoded, compressor, monkeypatch):
     skip_if_refused(adapter, compressor)
     talk = adapter.conversation(encoded, compressor)
     together = talk.score(QUESTIONS[1], ANSWERS)
@@ -204,7 +204,9 @@ def test_the_video_is_compressed_and_read_once(adapter):
         talk.score(question, ANSWERS)
     handle.remove()
     assert len(calls) == 1
-    assert len(widths) == (10 if adapter.layout.windows else 4)  # answers alone or side by side
+    assert len(widths) == (
+        10 if adapter.layout.windows else 4
+    )  # one pass per answer, or all answers in one pass
     assert talk.compress_s > 0 and talk.prefill_s > 0
 
 

@@ -92,7 +92,7 @@ def test_beams_equal_beams_over_the_masked_prompt(adapter):
     assert (output.sequences_scores - scores.sum(1)).abs().max() < 0.05
 
 
-def test_a_second_turn_on_the_cache_goes_on_where_the_first_ended(adapter):
+def test_second_turn_continues_from_the_cache(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     tail = torch.tensor([[20, 33, 41, 57]])
     with compressing(adapter.hf_model, QUARTER) as record:

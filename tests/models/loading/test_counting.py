@@ -31,7 +31,7 @@ def test_grid_is_that_of_encode(family, size, adapters):
 def test_file_is_counted_without_decoding(model, monkeypatch):
     encoded = gleanvid.load_model(model, "cpu").encode(read_video(CLIP, 9))
     monkeypatch.setattr(sandbox, "decode", lambda *_: None)
-    monkeypatch.setattr(pyav, "_picture", None)  # which every decoded frame passes
+    monkeypatch.setattr(pyav, "_picture", None)  # called for every decoded frame
     found = gleanvid.count_tokens(CLIP, model, "vidcom2(0.1)", frames=gleanvid.Frames(9))
     assert found.grid == encoded.tokens.grid and found.tokens == len(encoded.tokens)
     assert (

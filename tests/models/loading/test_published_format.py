@@ -51,7 +51,7 @@ def same_files(source: Path, target: Path, names: tuple[str, ...]) -> None:
 PLAIN = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json")
 
 
-def test_sharded_directory_is_the_same_model(adapter, tmp_path):
+def test_sharded_directory_loads_as_the_same_model(adapter, tmp_path):
     source = Path(adapter.name)
     save_in_shards(load_file(source / "model.safetensors"), tmp_path)
     processor_files(source, tmp_path)

@@ -21,7 +21,7 @@ PARAMETERS = {  # billions, as published
     "llava-onevision-7b": 8.03,
     "llava-video-7b": 8.03,
 }
-GRIDS = {  # of 4 frames of 96 x 160: Qwen merges two frames, LLaVA squashes each to a square
+GRIDS = {  # grids of 4 frames of 96 x 160: Qwen merges two frames, LLaVA squashes each to a square
     "qwen3-vl-8b": (2, 3, 5),
     "llava-onevision-7b": (4, 14, 14),
     "llava-video-7b": (4, 13, 13),

@@ -18,7 +18,7 @@ from tests.models.conftest import ALL, EVERY
 READ_AS_ANOTHER = {
     "llava_qwen",
     "qwen3_omni_moe",
-}  # as llava_video, and as its thinker
+}  # types that are built under another name: as llava_video, or as the thinker
 CONFIGS = Path(gleanvid.models.__file__).parent / "configs"
 
 

@@ -25,10 +25,10 @@ def test_every_request_sends_a_video_new_to_the_server(stand, clips):
     assert [(load.concurrency, load.requests) for load in loads] == [(1, 4), (3, 4)]
     assert {load.label for load in loads} == {"gleanvid 25%"} and loads[0].prompt_tokens == 130
     names = [asked["messages"][0]["content"][0]["uuid"] for asked in stand.asked]
-    assert len(names) == len(set(names)) == 9  # one to warm up
+    assert len(names) == len(set(names)) == 9  # including a warm-up request
 
 
-def test_ratios_are_to_all_tokens_at_the_same_concurrency(stand, clips):
+def test_ratios_are_relative_to_all_tokens_at_equal_concurrency(stand, clips):
     server = Server(stand.url)
     ours = list(measure(server, clips, [1, 3], requests=2, new_tokens=2))
     stand.told = None
@@ -41,7 +41,7 @@ def test_ratios_are_to_all_tokens_at_the_same_concurrency(stand, clips):
 def test_the_time_that_the_engine_chooses_tokens_is_measured(stand, clips):
     stand.takes_s = 0.05
     (load,) = measure(Server(stand.url), clips, [1], requests=4, new_tokens=2)
-    assert 0.25 < load.choosing < 0.5  # half of what a video takes
+    assert 0.25 < load.choosing < 0.5  # about half of the time per video
     stand.told = None
     (load,) = measure(Server(stand.url), clips, [1], requests=1, new_tokens=2)
     assert load.choosing == 0

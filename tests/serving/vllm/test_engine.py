@@ -22,7 +22,7 @@ from tests.serving.vllm import engine
 from tests.serving.vllm.engine import Engine, by_transformers
 
 QUESTION = "What colour is the triangle?"
-NOISE = 5e-5  # of log-probabilities, two implementations in float32
+NOISE = 5e-5  # difference of log-probabilities between two float32 implementations
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from tests.serving.vllm import engine
 from tests.serving.vllm.families import FAMILIES, as_published
 
 QUESTION = "What moves?"
-# Of log-probabilities. vLLM's linear attention for a CPU takes bfloat16 alone.
+# Tolerance of log-probabilities. On a CPU, vLLM's linear attention supports bfloat16 only.
 NOISE = {"float32": 5e-5, "bfloat16": 0.2}
 DTYPES = {"qwen3_5": "bfloat16"}
 
@@ -51,7 +51,9 @@ def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_pa
         (answer,) = served.answers([served.prompt(model, QUESTION, [clip])], chunk)
         if dtype == "float32":
             assert answer.kept == expected.kept and answer.tokens == expected.tokens
-        same = engine.FixedChoice(keep=tuple(answer.kept[0]))  # where rounding chose otherwise
+        same = engine.FixedChoice(
+            keep=tuple(answer.kept[0])
+        )  # for tokens that rounding chose differently
         expected = engine.by_transformers(model, same, QUESTION, [clip])
         assert torch.equal(answer.positions, expected.positions)
         pairs = zip(answer.tokens, expected.tokens, answer.logprobs, expected.logprobs, strict=True)

@@ -43,7 +43,7 @@ def test_the_count_is_rounded_down_as_vllm_does():
     assert kept_count((8, 10, 10), 0.75, whole_unit=False) == 200
     assert (
         kept_count((1, 1, 10), 0.7, whole_unit=False) == 3
-    )  # 10 * (1 - 0.7) is 3.0000000000000004
+    )  # although 10 * (1 - 0.7) is 3.0000000000000004 in floating point
     assert (
         kept_count((1, 1, 10), 0.9, whole_unit=False) == 1
     )  # ... and this 0.99: at least a unit's

@@ -21,10 +21,12 @@ class Prompt:
     """A prompt before and after pruning, one entry a column."""
 
     whole: list[int]
-    stays: list[bool]  # of the columns of the whole
-    pruned: list[int]  # as the engine sizes it: placeholders of a video together in its first frame
+    stays: list[bool]  # whether each column of the whole prompt is kept
+    pruned: list[
+        int
+    ]  # prompt as sized by the engine: a video's placeholders together at its first frame
     media: list[Medium]
-    rows: list[torch.Tensor]  # what travels with each medium's rows
+    rows: list[torch.Tensor]  # position columns that are attached to each medium's rows
     grids: dict[str, list[tuple[int, int, int]]]
     seconds: list[float]
 

@@ -15,9 +15,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "newline_policy": ("line", "all", "none"),
     "time_instruction": (True, False),
 }
-SIGLIP = "siglip-so400m-patch14-384"  # of its 27 layers the checkpoints use, and hold, 26
+SIGLIP = "siglip-so400m-patch14-384"  # checkpoints contain and use 26 of its 27 layers
 _ONLY = {  # other values are not implemented
-    "mm_vision_select_layer": -2,  # of all 27 layers: what the last of the 26 leaves
+    "mm_vision_select_layer": -2,  # counted over 27 layers: the output of the 26th
     "mm_projector_type": "mlp2x_gelu",
     "add_faster_video": False,
 }

@@ -39,7 +39,7 @@ def updates_of(*arguments, **options):
 
 
 def text_of(update, side="b"):
-    """What the page shows of a side's answer while it grows."""
+    """The texts of a side's answer while it grows."""
     return next((item["text"] for item in update.answers or [] if item["side"] == side), None)
 
 
@@ -201,7 +201,9 @@ def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
             engine.pages.stop("me")
     assert updates[-1].notice["text"] == "Stopped."
     assert last_of(updates).answers[0]["text"].split()[-1] in ("word3", "word4")
-    assert backend.closed.is_set() and engine.answer_s == {}  # its time says nothing
+    assert (
+        backend.closed.is_set() and engine.answer_s == {}
+    )  # the time of a stopped answer is not stored
     assert not any(text_of(update, "a") for update in updates)
 
 
@@ -246,8 +248,8 @@ def test_question_ends_a_preview_of_its_page_but_no_later_one(clip):
     assert engine.pages.stop("me") == [later] and later.stop.is_set()
 
 
-def test_preview_older_than_a_question_does_not_begin_after_it(clip):
-    """It would replace the answers by tokens without any."""
+def test_preview_older_than_a_question_does_not_start_after_it(clip):
+    """It would replace the answers by runs without an answer."""
     engine = Engine(FakeBackend())
     running = begin(engine, request_of(clip), replace(MOVES, version=3))
     next(running)

@@ -1,4 +1,4 @@
-"""The check beside the page: what is told meanwhile, how it ends, what is left to take away."""
+"""The check in the app: progress messages, stopping, and the report's files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def checked(engine, clip, quick=True, heard=lambda update: None, model=BUILT_IN)
 
 
 @pytest.mark.slow
-def test_every_law_is_told_and_the_report_can_be_taken_away(engine, clip, tmp_path):
+def test_every_check_is_reported_and_the_report_is_saved(engine, clip, tmp_path):
     updates = checked(engine, clip)
     told = " ".join(update.notice["text"] for update in updates)
     assert "Checking: positions…" in told and "Checking: hooks…" in told
@@ -64,7 +64,7 @@ def test_every_law_is_told_and_the_report_can_be_taken_away(engine, clip, tmp_pa
     assert checking.as_text(last.report).startswith("## GleanVID on this machine")
 
 
-def test_a_law_that_does_not_hold_is_a_problem(engine, clip, monkeypatch):
+def test_failed_check_is_shown_as_a_problem(engine, clip, monkeypatch):
     broken = Report(FACTS, (Finding("rows", "of features", 3, 0, "columns"),))
     monkeypatch.setattr(check, "check", lambda *args, **more: broken)
     last = checked(engine, clip)[-1]
@@ -82,7 +82,7 @@ def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
         with suppress(StoppedError):
             for number in range(10_000):
                 on_progress(f"step {number}")
-                time.sleep(0.3 if number == 3 else 0.001)  # in which it is stopped
+                time.sleep(0.3 if number == 3 else 0.001)  # time in which it is stopped
                 tested.append(Finding(f"law {number}", "of features", 0, 0, "columns"))
         steps.extend(tested)
         return Report(FACTS, tuple(tested), not_tested=("times",))
@@ -101,7 +101,7 @@ def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
     assert "`law 3`" in said and "stopped" in said and "Not tested: times" in said
 
 
-def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch):
+def test_abandoned_check_frees_the_model(engine, clip, monkeypatch):
     monkeypatch.setattr(
         check, "check", lambda *args, on_progress, **more: [on_progress("on") for _ in range(10**6)]
     )
@@ -112,7 +112,7 @@ def test_a_check_that_a_page_gives_up_frees_the_model(engine, clip, monkeypatch)
     assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
-def test_what_cannot_be_checked_is_said(engine, clip):
+def test_models_that_cannot_be_checked_are_refused_with_a_reason(engine, clip):
     assert checked(engine, None)[-1].notice == {"text": NO_CLIP, "kind": "problem"}
     elsewhere = checked(Engine(fake.FakeBackend()), clip, model="builtin")
     assert elsewhere[-1].notice == {"text": checking.ELSEWHERE, "kind": "problem"}

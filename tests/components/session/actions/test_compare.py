@@ -1,4 +1,4 @@
-"""Rows come one by one; one method's fault is its own row; everything is encoded once."""
+"""Comparison: rows appear one by one; a failure is one row; the clip is encoded once."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
 
 
 def test_b_has_the_settings_of_the_page_if_they_were_compared(clip):
-    """A picture of another method beside the controls would contradict them."""
+    """Otherwise the viewer would show another method than the controls."""
     for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
         engine = Engine(FakeBackend())
         last = compared(engine, clip, names)[-1]
@@ -186,7 +186,7 @@ def test_earlier_runs_stay_behind_compared_ones(clip):
     assert [method["label"] for method in again.viewer["methods"]] == names
     assert again.run_ids[2:] == before.run_ids == again.viewer["runs"][2:]
     assert (again.viewer["a"], again.viewer["b"]) == (1, 0)
-    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]  # nothing twice
+    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]  # no duplicates
     assert [method["label"] for method in last.viewer["methods"]] == names
 
 
@@ -282,7 +282,7 @@ def test_api_table_has_numbers_and_no_nan(clip):
     ("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])]
 )
 def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
-    """A server is warm, and would have read the prompt of the first row already."""
+    """A server needs no warm-up pass, which would fill its prefix cache."""
 
     class Counting(FakeBackend):
         def load_model(self, name):
@@ -313,7 +313,7 @@ def test_a_list_of_questions_is_counted_with_an_interval_and_every_run_opens(cli
         assert 0 < quality["low"] < 0.5 < quality["high"] < 1
 
 
-def test_quality_is_agreement_without_truth_and_nothing_where_words_mean_nothing(clip):
+def test_quality_is_agreement_if_no_right_answer_is_known(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     quality = rows.table_view(made, rows.Asked("What moves?"))["rows"][1]["quality"]
     assert quality == {"value": 1.0}
@@ -331,7 +331,9 @@ def test_times_are_the_median_of_several_passes_with_their_spread(clip):
 
     seconds = []
     made = compared(Engine(Slowing(words=1)), clip, ["uniform"])[-1].rows
-    assert made[0].run.cost.prefill_s == pytest.approx(0.4)  # of 0.2 to 0.6: 0.1 warms up
+    assert made[0].run.cost.prefill_s == pytest.approx(
+        0.4
+    )  # median of 0.2 to 0.6; 0.1 is the warm-up
     line = rows.table_view(made, rows.Asked())["rows"][0]
     least, most, passes = line["spread"]
     assert (round(most - least, 6), passes) == (0.4, 5)
@@ -347,7 +349,7 @@ def test_memory_is_shown_where_it_is_that_of_the_device(clip):
         assert rows.table([replace(row, run=run)])[0]["peak_memory_mib"] == told
 
 
-def test_every_row_says_how_much_of_what_mattered_it_keeps(clip):
+def test_every_row_shows_the_relevance_it_keeps(clip):
     engine = Engine(FakeBackend())
     last = compared(engine, clip, ["gleanvid"], more=["And now?"], measured=True)[-1]
     assert engine.backend.measured == 2  # one pass for each question
@@ -359,7 +361,7 @@ def test_every_row_says_how_much_of_what_mattered_it_keeps(clip):
     assert last.viewer["relevance"]["question"] == "What moves?"
 
 
-def test_a_model_that_cannot_say_what_mattered_still_gets_its_table(clip):
+def test_model_without_relevance_still_gets_its_table(clip):
     engine = Engine(FakeBackend())
     engine.backend.refusal = "No gradient reaches the tokens."
     last = compared(engine, clip, ["gleanvid"], measured=True)[-1]

@@ -32,7 +32,7 @@ def made(clip, *methods):
     return figures.measured(some, tokens)
 
 
-def test_diagnostics_are_taken_once_and_kept_with_the_run(clip):
+def test_diagnostics_are_computed_once_and_stored_with_the_run(clip):
     runs, tokens = clip
     first = figures.measured(runs, tokens)
     assert all(diagnostics_of(run) for run in first)
@@ -58,11 +58,11 @@ def test_runs_of_another_clip_are_left_as_they_are(clip):
     assert diagnostics_of(figures.measured(runs, other)[0]) is None
 
 
-def test_a_plot_that_would_say_nothing_is_not_drawn(clip):
+def test_figures_without_content_are_not_drawn(clip):
     def missing(*methods):
         return {name for name, figure in figures.draw(made(clip, *methods)).items() if not figure}
 
-    several = {"effective_dimension"}  # one share kept each: the legend says as much
+    several = {"effective_dimension"}  # needs several ratios per method
     assert missing(GleanVID()) == several | {"mask_overlap"}
     assert missing(Uniform()) == several | {"mask_overlap", "novelty"}
     assert missing(GleanVID(), Uniform()) == several
@@ -77,8 +77,8 @@ def test_x_is_the_unit_counted_from_one_as_the_script_expects(clip):
         assert list(drawn[name].layout.xaxis.range) == [0.5, 4.5]
 
 
-def test_the_one_legend_has_the_look_of_every_line_in_every_curve(clip):
-    """Also where a curve leaves some methods out, and where one comes at several shares."""
+def test_legend_has_the_style_of_every_line(clip):
+    """Also if a figure leaves out methods, or shows a method at several ratios."""
     methods = [COMPRESSORS["full"](), Uniform(0.5), Uniform(0.25), GleanVID(0.5), GleanVID(0.25)]
     runs = made(clip, *methods)
     rows = {row["label"]: row for row in figures.legend(runs)["rows"]}
@@ -108,12 +108,12 @@ def test_the_numbers_of_the_legend_are_those_of_the_runs(clip):
     assert missed == figures.NONE or float(missed) == pytest.approx(held.coverage_vs_random, 0.05)
 
 
-def test_all_tokens_are_not_held_against_random_keeping_of_all_tokens(clip):
+def test_all_tokens_are_not_compared_with_random_selection(clip):
     (row,) = figures.legend(made(clip, COMPRESSORS["full"]()))["rows"]
     assert [row["cells"][place] for place in (1, 3)] == [figures.NONE] * 2
 
 
-def test_all_of_it_can_be_saved(clip):
+def test_figures_and_legend_are_serialisable(clip):
     saved = json.loads(json.dumps(figures.as_json(made(clip, GleanVID(), Uniform()))))
     assert set(saved) == {*FIGURES, "legend"}
     assert saved["effective_dimension"] is None and saved["budget"]["data"]

@@ -1,4 +1,4 @@
-"""The saved first result comes back as it was, and the one in the repository is whole."""
+"""Saved results of the examples are restored unchanged and complete."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gleanvid.run import Run
 from tests.components.viewer.test_viewer import run_of
 
 
-def test_a_saved_run_comes_back(tmp_path):
+def test_saved_result_is_restored(tmp_path):
     run = run_of()
     first.save([run], Example(tmp_path / "clip.mp4", "Clip", run.question), folder=tmp_path)
     loaded = first.load(tmp_path)
@@ -36,11 +36,11 @@ def test_a_saved_run_comes_back(tmp_path):
     assert list(novelty.data[0].y) == pytest.approx(run.compression.trace["novelty"].tolist())
 
 
-def test_without_one_the_page_begins_empty(tmp_path):
+def test_page_without_saved_result_starts_empty(tmp_path):
     assert first.load(tmp_path) == first.First()
 
 
-def test_the_one_in_the_repository_is_whole_and_fits_its_clip():
+def test_result_in_the_repository_is_complete_and_matches_its_clip():
     loaded = first.load()
     grid, methods = loaded.viewer["grid"], loaded.viewer["methods"]
     assert [method["name"] for method in methods] == list(first.METHODS)
@@ -62,7 +62,7 @@ def test_a_live_run_shows_the_same_tokens_and_words():
     stored = engine.runs.get(saved.runs[0])
     before = torch.get_num_threads()
     try:
-        torch.set_num_threads(2)  # the saved one was made with one
+        torch.set_num_threads(2)  # the saved run was computed with one thread
         compressor = from_settings(stored.compressor)
         model = gleanvid.load_model("builtin")
         run = api.ask(example.path, example.question, model, compressor)
@@ -87,7 +87,7 @@ def test_saved_relevance_is_that_of_the_model():
             kept = saved(example, f" {question}\n", run)
             assert kept is not None, question
             if number:
-                continue  # one map of a clip is measured: each takes seconds
+                continue  # one map per clip, as each takes seconds
             found = api.relevance(video, question, model, kept.answer, words=True)
             assert kept.kept(run.compression) == pytest.approx(
                 found.kept(run.compression), abs=0.01
@@ -96,7 +96,7 @@ def test_saved_relevance_is_that_of_the_model():
             assert (kept.tokens - found.tokens).abs().sum() < 0.02
 
 
-def test_the_first_screen_says_what_mattered():
+def test_first_screen_contains_relevance():
     loaded, example = first.load(), examples()[0]
     shown = loaded.viewer["relevance"]
     run = Run.load(first.FOLDER / "runs" / loaded.runs[0])
@@ -118,7 +118,7 @@ def test_the_methods_differ_on_the_first_screen():
     assert right["full"] and right["gleanvid"] and not (right["uniform"] or right["random"])
 
 
-def test_what_is_offered_as_a_failure_is_one_and_the_rest_is_answered_rightly():
+def test_suggested_failure_is_wrong_and_other_suggestions_are_right():
     model = gleanvid.load_model("builtin")
     for example in (item for item in examples() if item.offered):
         video = gleanvid.read_video(example.path)

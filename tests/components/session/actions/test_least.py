@@ -1,4 +1,4 @@
-"""The least ratio that keeps the answer: every compressor, its break, and what a stop leaves."""
+"""Search for the least ratio in the app: result per compressor, and stopping."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("cache")
 
 
 class Fading(FakeBackend):
-    """Its answers are shorter below a fifth of the tokens."""
+    """Backend whose answers are shorter if fewer than a fifth of the tokens are kept."""
 
     def stream_answer(self, question, model, stop):
         self.words = 6 if question.compressor.retention_ratio >= 0.2 else 3
@@ -43,7 +43,7 @@ def test_every_compressor_has_its_break_and_the_run_below_it(clip):
     assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
-def test_a_stop_leaves_what_was_found_until_then(clip):
+def test_stop_keeps_the_results_so_far(clip):
     engine = Engine(Fading())
     updates = found(engine, clip, ["uniform", "random"])
     for update in updates:

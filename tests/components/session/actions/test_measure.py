@@ -1,4 +1,4 @@
-"""What mattered: measured for the all-token answer, kept with its run, shown with every setting."""
+"""Relevance in the app: measured for the answer of all tokens and stored with its run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measured(engine, clip, sides, model="builtin"):
     return list(measure(engine, "me", Request(clip, 8, model), sides))
 
 
-def test_both_sides_say_what_they_keep_and_later_settings_too(engine, clip):
+def test_both_sides_show_the_relevance_they_keep_under_later_settings_too(engine, clip):
     b, a = answered(engine, clip, GleanVID()), answered(engine, clip, FullTokens())
     last = measured(engine, clip, replace(MOVES, runs=[b, a]))[-1]
     assert last.done and last.runs == [b, a] and "measured in 0.1 s" in last.notice["text"]
@@ -48,7 +48,7 @@ def test_both_sides_say_what_they_keep_and_later_settings_too(engine, clip):
     assert other.viewer["relevance"] is None
 
 
-def test_all_tokens_are_asked_first_where_they_have_not_answered(engine, clip):
+def test_measuring_first_asks_with_all_tokens_if_necessary(engine, clip):
     request = Request(clip, 8, "builtin")
     before = list(preview(engine, request, MOVES))[-1]
     updates = measured(engine, clip, replace(MOVES, runs=before.runs))
@@ -68,7 +68,7 @@ def test_stop_ends_a_measurement_and_keeps_nothing(engine, clip):
     assert engine.runs.relevance([a], "What moves?") is None and not len(engine.queue)
 
 
-def test_what_a_model_refuses_is_said(engine, clip):
+def test_refusal_of_a_model_is_shown(engine, clip):
     engine.backend.refusal = "No gradient reaches the tokens."
     last = measured(engine, clip, replace(MOVES, runs=[answered(engine, clip, FullTokens())]))[-1]
     assert last.notice == {"text": "No gradient reaches the tokens.", "kind": "problem"}
@@ -80,7 +80,7 @@ def test_models_that_cannot_be_measured_are_named_in_one_line():
     assert not unmeasured("builtin")
 
 
-def test_relevance_goes_with_its_run(engine, clip):
+def test_relevance_is_dropped_with_its_run(engine, clip):
     engine.runs = RunStore(most=1)
     a = answered(engine, clip, FullTokens())
     found = engine.backend.relevance(

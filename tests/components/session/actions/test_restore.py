@@ -1,4 +1,4 @@
-"""A tab that is loaded again gets its results back, and no others."""
+"""A reloaded tab gets its own results back, and no others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clip(tmp_path, monkeypatch):
 
 @pytest.fixture
 def page(clip):
-    """An engine, and what the page showed last: a preview after two questions."""
+    """An engine, and the last state of a page: a preview after two questions."""
     engine, runs = Engine(FakeBackend()), ()
     example = Example(clip, "Clip", "", (("Second?", "Red."),))
     for question in ("First?", "Second?"):
@@ -46,7 +46,7 @@ def kept(runs) -> str:
     return json.dumps({"shown": runs})
 
 
-def test_that_a_table_is_not_kept_is_said_where_there_was_one(page):
+def test_lost_comparison_table_is_mentioned(page):
     engine, last = page
     for compared, said in ((True, f"{restore.BACK} {restore.NO_TABLE}"), (False, restore.BACK)):
         text = json.dumps({"shown": last.runs, "compared": compared})
@@ -70,7 +70,7 @@ def test_a_clip_read_under_a_pixel_limit_keeps_its_novelty(clip):
     assert back.view.value["novelty"] is not None
 
 
-def test_what_is_gone_is_said(page, clip):
+def test_missing_results_are_mentioned(page, clip):
     engine, last = page
     clip.unlink()
     back = restore.restored(engine, kept([*last.runs, "gone"]))
@@ -83,11 +83,11 @@ def test_what_is_gone_is_said(page, clip):
 @pytest.mark.parametrize(
     "text", [None, "", "no", "[]", "{}", '{"shown": 3}', '{"shown": []}', "[" * 9000]
 )
-def test_what_no_page_kept_changes_nothing(page, text):
+def test_malformed_state_changes_nothing(page, text):
     assert restore.restored(page[0], text) is None
 
 
-def test_more_than_a_page_shows_is_not_read():
+def test_too_many_ids_are_not_read():
     many = [f"id {index}" for index in range(99)]
     assert restore.kept(kept(many)) == (many[: restore.MAX_METHODS], False, [])
 

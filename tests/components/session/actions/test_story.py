@@ -1,4 +1,4 @@
-"""The story says what the run's records say, and nothing that they lack."""
+"""The story on the tab About agrees with the run's records."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_method_without_novelty_has_only_first_and_last_step(method):
     assert [step["figures"] == missing for step in steps] == [False, True, True, True, False]
 
 
-def test_saved_runs_without_times_tell_none():
+def test_story_of_a_saved_run_has_no_times():
     run, whole = (Run.load(FOLDER / "runs" / f"first-{n}") for n in range(2))
     timed = replace(run, cost=replace(run.cost, encode_s=0.1, compress_s=0.1, prefill_s=0.1))
     for runs in ([run, whole], [timed, whole]):

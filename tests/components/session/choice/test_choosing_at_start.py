@@ -84,7 +84,7 @@ def test_failure_is_shown_on_every_page_and_the_built_in_model_answers(hub):
     panel, last = panel_of(choice), finished(choice)[-1]
     assert last.stage == "failed" and "accept its terms" in last.text
     assert choice.engine.name == BUILT_IN and shown(panel) == ([last.text], [])
-    choice.begin("no/body")  # whose failure is that of one page
+    choice.begin("no/body")  # a failure that concerns one page only
     list(choice.progress())
     assert shown(panel) == ([], [])
     hub.repositories[NAME].gated = False

@@ -1,4 +1,4 @@
-"""What a page is given when it is loaded: its link, its earlier results, the status of now."""
+"""Loading a page: settings of its link, restored results, and the current status."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def site(tmp_path_factory):
 
 
 def loaded(site, kept="", **query):
-    """What loading changes: the value of every output by its element id, label or place."""
+    """The changes of loading: the value of every output by element id, label or index."""
     _, page, _ = site
     load = next(fn for fn in page.fns.values() if fn.name == "on_load")
     values = load.fn(SimpleNamespace(query_params=query), kept)
@@ -44,8 +44,8 @@ def loaded(site, kept="", **query):
     return named
 
 
-def test_a_page_opens_with_what_its_server_runs(site):
-    """Its opening result is of other settings; a link has the last word."""
+def test_page_opens_with_the_settings_of_its_vllm_server(site):
+    """Its saved result has other settings, and a link takes precedence."""
     engine, _, examples = site
     told = GleanVID(0.25, tau=3.0).settings()
     served = engine, build_app(engine, examples=examples, served=told), examples

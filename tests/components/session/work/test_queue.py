@@ -1,4 +1,4 @@
-"""First come, first served, with the position told; nobody holds the model for ever."""
+"""The model queue: FIFO order, reported position, deadlines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError
 
 
-def test_everybody_learns_how_many_come_first_and_gets_a_turn_in_order():
+def test_jobs_run_in_order_and_see_their_position():
     queue, works = ModelQueue(), [Work() for _ in range(3)]
     assert list(queue.wait(works[0])) == []
     second, third = queue.wait(works[1]), queue.wait(works[2])
@@ -38,20 +38,20 @@ def test_ending_work_that_waits_takes_it_out_at_once():
     assert len(queue) == 1 and not first.stop.is_set()
 
 
-def test_a_turn_past_its_deadline_is_ended_with_the_reason():
+def test_job_past_its_deadline_is_ended_with_the_reason():
     queue, work = ModelQueue(deadline_s=0.05), Work()
     list(queue.wait(work))
     assert work.stop.wait(1) and "0.05 seconds" in work.why
 
 
-def test_a_turn_that_ended_in_time_is_left_alone():
+def test_job_that_ended_in_time_is_not_stopped():
     queue, work = ModelQueue(deadline_s=0.05), Work()
     list(queue.wait(work))
     queue.leave(work)
     assert not work.stop.wait(0.15)
 
 
-def test_waiting_costs_no_time_of_one_s_own():
+def test_waiting_does_not_count_towards_the_deadline():
     queue, first, second = ModelQueue(deadline_s=0.2), Work(), Work()
     list(queue.wait(first))
     waiting = queue.wait(second)
@@ -62,7 +62,7 @@ def test_waiting_costs_no_time_of_one_s_own():
     assert not second.stop.is_set()
 
 
-def test_a_line_that_is_full_says_so():
+def test_full_queue_is_refused():
     queue = ModelQueue(places=1)
     list(queue.wait(Work()))
     next(queue.wait(Work()))
@@ -70,7 +70,7 @@ def test_a_line_that_is_full_says_so():
         next(queue.wait(Work()))
 
 
-def test_the_first_reason_counts():
+def test_first_reason_for_stopping_is_kept():
     work = Work()
     work.end("too late")
     work.end()
@@ -84,11 +84,13 @@ def test_late_preview_does_not_end_a_newer_one():
     assert not newer.stop.is_set() and sessions.begin_preview("me", 5) is None
     sessions.end_older_preview("me", 7)
     assert newer.stop.is_set()
-    assert sessions.begin_preview("me", 7) is not None  # it was not begun by ending another
+    assert (
+        sessions.begin_preview("me", 7) is not None
+    )  # ending another preview did not start this version
 
 
-def test_version_of_a_page_never_falls_back():
+def test_version_of_a_page_never_decreases():
     sessions = Pages(ModelQueue())
     sessions.begin_preview("me", 6)
-    sessions.begin_preview("me")  # of an unknown version
+    sessions.begin_preview("me")  # unknown version
     assert sessions.begin_preview("me", 6) is None

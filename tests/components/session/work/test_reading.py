@@ -1,4 +1,4 @@
-"""What the legend of the curves says separates methods, and what is left out of them does not."""
+"""Metrics in the curves' legend distinguish methods; metrics left out would not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METHODS = ("gleanvid", "vidcom2", "vcast", "visionzip", "fastvid", "holitom", "f
 
 @pytest.fixture(scope="module")
 def measured():
-    """The diagnostics of every method on the first example, by the share kept."""
+    """Diagnostics of every method on the first example, by retention ratio."""
     model = pipeline.load_model("builtin")
     video = pipeline.read_video(examples()[0].path, max_side=pipeline.MAX_SIDE)
     needs = frozenset[str]().union(*(COMPRESSORS[name]().needs for name in METHODS))
@@ -33,12 +33,12 @@ def test_all_methods_end_at_the_same_basis_rank(measured):
         assert len({int(one.basis_rank[-1]) for one in found}) == 1
 
 
-def test_once_the_features_are_spanned_coverage_is_rounding_and_told_of_none(measured):
+def test_coverage_is_omitted_once_the_features_are_spanned(measured):
     assert all(one.coverage_error < ROUNDING for one in measured[0.25])
     assert all(one.coverage_vs_random != one.coverage_vs_random for one in measured[0.25])
 
 
-def test_against_random_keeping_methods_differ(measured):
+def test_methods_differ_relative_to_random_selection(measured):
     for found in measured.values():
         ranks = [one.rank_vs_random for one in found]
         assert min(ranks) < 1 and max(ranks) > 1.3

@@ -1,4 +1,4 @@
-"""Recordings in the engine: masks are live, answers stand where they were recorded."""
+"""Recordings in the engine: masks are computed, answers are the recorded ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def entry(shelf):
     return only
 
 
-def test_an_entry_says_what_a_menu_needs(entry):
+def test_entry_has_the_label_and_facts_for_the_menu(entry):
     assert entry.title == "clip" and entry.recorded_with == "builtin"
     assert entry.questions == (QUESTION,) and entry.licence == "clip: CC0-1.0"
 
@@ -87,7 +87,7 @@ def test_masks_are_those_of_the_live_model(engine, entry, model):
     assert engine.encoded(clip) is encoded
 
 
-def test_an_answer_stands_where_it_was_recorded(engine, entry, shelf):
+def test_recorded_answers_are_returned_for_their_settings_only(engine, entry, shelf):
     video = engine.clip(entry.path, 32)
     clip = ClipKey(video, entry.model)
     *pieces, run = engine.answer(clip, QUESTION, QUARTER, GREEDY, Work())
@@ -100,7 +100,7 @@ def test_an_answer_stands_where_it_was_recorded(engine, entry, shelf):
         engine.score(clip, QUESTION, "another", QUARTER, Work())
 
 
-def test_what_mattered_stands_where_it_was_recorded(engine, entry, shelf):
+def test_recorded_relevance_is_returned_for_its_question_only(engine, entry, shelf):
     clip = ClipKey(engine.clip(entry.path, 32), entry.model)
     (recorded,) = shelf.open(entry.path).relevance
     assert engine.relevance(clip, QUESTION, recorded.answer, Work()) is recorded
@@ -122,6 +122,6 @@ def test_nothing_outside_the_folder_is_opened(engine, entry, shelf, tmp_path):
     link.unlink()
 
 
-def test_other_clips_and_models_are_the_library_s(engine):
+def test_other_clips_and_models_use_the_inner_backend(engine):
     assert len(engine.clip(CLIP, 2)) == 2
     assert engine.model("builtin").name == "builtin"

@@ -1,4 +1,4 @@
-"""Runs are kept within a bound in bytes."""
+"""The run store: limits in bytes and number, and which runs are dropped first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_oldest_run_goes_first_and_the_newest_always_stays():
     assert tiny.get(tiny.add(make_run())) is not None
 
 
-def test_looking_at_a_run_keeps_it():
+def test_using_a_run_keeps_it_longer():
     runs = RunStore(limit_mib=2.5)
     first, second = runs.add(make_run()), runs.add(make_run())
     runs.get(first)
@@ -68,7 +68,7 @@ def test_small_runs_are_bounded_in_number():
 
 
 @pytest.mark.parametrize("is_preview", [True, False], ids=["previews", "opened runs"])
-def test_many_cheap_runs_push_no_answer_out(is_preview):
+def test_previews_never_evict_answers(is_preview):
     runs, answered = RunStore(most=8), make_run(2)
     kept = [runs.add(answered) for _ in range(4)]
     if is_preview:
