@@ -118,7 +118,8 @@ class ModelPicker(Panel):
         if not (name := self._named(values)):
             yield {self.outlook: "", self.load: off}
             return
-        failed = {self.bar: {}} if self.choosing.now.over else {}  # what was said of another model
+        # Clear what was said of another model.
+        failed: Changes = {self.bar: {}} if self.choosing.now.over else {}
         yield {self.outlook: LOOKING.format(name=name), self.load: off} | failed
         try:
             text = self.choosing.look(name, *self._options(values)).text
