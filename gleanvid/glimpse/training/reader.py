@@ -189,7 +189,7 @@ class Reader:
 
 def load(folder: str) -> tuple[Learner, Any]:
     """Return the model of a directory in float32, ready to train, and its tokenizer."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     model = Qwen3VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32)
     return Learner(model, tokenizer), tokenizer
 
