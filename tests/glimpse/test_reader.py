@@ -5,8 +5,9 @@ import csv
 import pytest
 import torch
 
-from gleanvid.glimpse.training import reader
-from gleanvid.glimpse.training.reader import Reader, ReaderSettings, train
+from gleanvid.glimpse.training import reader, teacher
+from gleanvid.glimpse.training.reader import Reader, train
+from gleanvid.glimpse.training.teacher import ReaderSettings, load
 from gleanvid.models.loading.load import BUILTIN
 
 SETTINGS = ReaderSettings(start_from=str(BUILTIN), questions=4, warm_up=2)
@@ -17,7 +18,7 @@ def _small_clips(monkeypatch):
     monkeypatch.setattr(reader, "_SIZES", (96,))
     monkeypatch.setattr(reader, "_UNITS", (2,))
     monkeypatch.setattr(reader, "_LOG_EVERY", 1)
-    monkeypatch.setattr(reader, "computes_bfloat16", lambda device: False)
+    monkeypatch.setattr(teacher, "computes_bfloat16", lambda device: False)
 
 
 def test_with_all_tokens_it_begins_where_the_first_model_stands(monkeypatch):
@@ -78,7 +79,7 @@ def test_a_run_goes_on_from_its_checkpoint_also_to_more_steps(tmp_path):
     train(0, 1, SETTINGS, 3, 99.0, tmp_path)
     with (tmp_path / "loss.csv").open(newline="") as file:
         assert [row["step"] for row in csv.DictReader(file)] == ["1", "2", "3"]
-    learner, _ = reader.load(str(tmp_path / "model"))
+    learner, _ = load(str(tmp_path / "model"))
     state = torch.load(tmp_path / "checkpoint.pt")["weights"]
     for name, weight in learner.model.model.language_model.state_dict().items():
         torch.testing.assert_close(weight, state[name], atol=1e-3, rtol=1e-3)  # float16
