@@ -1,8 +1,9 @@
 """May a reader replace the built-in model? ``python -m tools.accept_reader MODEL --out FOLDER``.
 
 Asks the questions of the model card (``results/glimpse-full``) with all tokens and with a random
-half of them; no method is looked at. Writes ``acceptance.json`` beside a journal, from which a run
-that was stopped goes on. Differences come with 95 % intervals by a bootstrap over clips.
+half of them; no method is looked at. Writes ``acceptance.json`` and a journal,
+``acceptance.jsonl``, from which a run that was stopped goes on. Differences come with 95 %
+intervals by a bootstrap over clips.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def answered(path: str, part: Part) -> list[AnswerRow]:
 def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[str, Verdicts]:
     """The verdicts of the model at ``path`` by setup; what the journal has is not asked again."""
     settings = {"model_weights": fingerprint(_model(path).hf_model), "seed": SEED, "how": [HOW]}
-    with Journal(folder / "journal.jsonl", settings) as journal, ExitStack() as stack:
+    with Journal(folder / "acceptance.jsonl", settings) as journal, ExitStack() as stack:
         each: Any = map
         if workers > 1:
             each = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn"))).map

@@ -56,8 +56,8 @@ def test_the_shipped_model_answers_as_on_the_card_and_a_second_run_asks_nothing(
     report = json.loads((tmp_path / "acceptance.json").read_text())
     assert report["questions"] == 6
     assert report["accuracy"]["all tokens"] == report["accuracy"]["shipped, all tokens"]
-    before = (tmp_path / "journal.jsonl").read_bytes()
+    before = (tmp_path / "acceptance.jsonl").read_bytes()
     accept_reader.main()
-    assert (tmp_path / "journal.jsonl").read_bytes() == before
+    assert (tmp_path / "acceptance.jsonl").read_bytes() == before
     assert len(before.splitlines()) == 1 + 2 * 6
     capsys.readouterr()

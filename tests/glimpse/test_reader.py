@@ -1,6 +1,7 @@
 """A run that teaches the model to read with fewer tokens: what it starts from, keeps, and notes."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 import torch
@@ -83,3 +84,15 @@ def test_a_run_goes_on_from_its_checkpoint_also_to_more_steps(tmp_path):
     state = torch.load(tmp_path / "checkpoint.pt")["weights"]
     for name, weight in learner.model.model.language_model.state_dict().items():
         torch.testing.assert_close(weight, state[name], atol=1e-3, rtol=1e-3)  # float16
+
+
+def test_an_earlier_runs_model_is_trained_further_and_held_to_the_same_first_model(tmp_path):
+    train(0, 1, SETTINGS, 1, 99.0, tmp_path)
+    further = replace(SETTINGS, weights=str(tmp_path / "model"))
+    run = Reader(further, 4)
+    first, earlier = (load(folder)[0].model for folder in (BUILTIN, further.weights))
+    layer = "model.language_model.layers.0.mlp.up_proj.weight"
+    own, teacher = run.learner.model.state_dict(), run.teacher.learner.model.state_dict()
+    assert torch.equal(own[layer], earlier.state_dict()[layer])
+    assert torch.equal(teacher[layer], first.state_dict()[layer])
+    assert not torch.equal(own[layer], teacher[layer])

@@ -42,7 +42,7 @@ class Reader:
     def __init__(self, settings: ReaderSettings, steps: int, rank: int = 0, ranks: int = 1) -> None:
         self.settings, self.steps, self.rank, self.ranks = settings, steps, rank, ranks
         self.teacher = Teacher(settings)
-        self.learner, self.tokenizer = load(settings.start_from)
+        self.learner, self.tokenizer = load(settings.weights or settings.start_from)
         language: Any = self.learner.model.model.language_model
         self.weights = list(language.parameters())
         self.optimiser = torch.optim.AdamW(

@@ -24,6 +24,7 @@ class ReaderSettings:
     """What decides the weights of a run, beside its number of steps and processes."""
 
     start_from: str = str(_BUILTIN)
+    weights: str = ""  # directory of an earlier run's model, to train its language model further
     seed: int = 36
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
