@@ -33,7 +33,8 @@ from gleanvid.evaluation.run.setups import Setup
 from gleanvid.evaluation.tables.statistics import clip_mean
 from gleanvid.models import load_model
 
-CARD = Path(__file__).parents[1] / "results" / "glimpse-full" / "journal.jsonl"
+RESULTS = Path(__file__).parents[1] / "results"
+CARD = RESULTS / "glimpse-full" / "journal.jsonl"
 HARD = ("order", "cut", "collision", "action", "repeats", "comparison", "relation")
 BENCHMARK = Glimpse(clip_frames=32)
 WHOLE, HALF = Setup(FullTokens(), 32), Setup(Random(0.5), 32)

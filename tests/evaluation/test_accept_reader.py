@@ -8,7 +8,7 @@ import pytest
 from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.models.loading.load import BUILTIN
 from tools import accept_reader
-from tools.accept_reader import HARD, card, judge
+from tools.accept_reader import BENCHMARK, HALF, HARD, SEED, WHOLE, card, judge
 
 
 def item(number, family):
@@ -61,3 +61,15 @@ def test_the_shipped_model_answers_as_on_the_card_and_a_second_run_asks_nothing(
     assert (tmp_path / "acceptance.jsonl").read_bytes() == before
     assert len(before.splitlines()) == 1 + 2 * 6
     capsys.readouterr()
+
+
+def test_the_published_figures_are_those_of_the_answers():
+    folder = accept_reader.RESULTS / "reader"
+    report = json.loads((folder / "acceptance.json").read_text("utf-8"))
+    rows = [json.loads(line) for line in (folder / "acceptance.jsonl").read_text().splitlines()[1:]]
+    whole, half = (
+        {row["item"]: bool(row["right"][0]) for row in rows if row["setup"] == setup.key}
+        for setup in (WHOLE, HALF)
+    )
+    items = BENCHMARK.items(report["questions"], SEED)
+    assert json.loads(json.dumps(judge(items, card(), whole, half))) == report
