@@ -17,7 +17,7 @@ from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.glimpse.questions import baselines
 from gleanvid.models.loading.load import BUILTIN
-from tools import claim_tables, comparison_tables, relevance_tables
+from tools import claim_tables, comparison_tables, reader_tables, relevance_tables
 from tools import result_tables as measured
 
 ROOT = Path(__file__).parents[1]
@@ -27,7 +27,7 @@ _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 def texts() -> list[Path]:
     """Return the files that may contain tables."""
     documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md", ROOT / "results" / "README.md"]
-    documents.append(ROOT / "assets" / "relevance.md")
+    documents += [ROOT / "assets" / "relevance.md", ROOT / "results" / "reader" / "README.md"]
     pages = sorted((ROOT / "docs").rglob("*.md"))
     return [*documents, *(page for page in pages if not {"_build", "generated"} & {*page.parts})]
 
@@ -89,6 +89,8 @@ TABLES = {
     "picking": claim_tables.picking,
     "budget-events": claim_tables.events,
     "evidence-correlation": claim_tables.evidence_correlation,
+    "reader": reader_tables.accepted,
+    "lost-with-all-evidence": reader_tables.lost_with_all_evidence,
 }
 
 

@@ -185,7 +185,7 @@ def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
         segments,
         labels,
         weights,
-        _asked(labels),
+        answers_begin(labels),
         torch.from_numpy(np.concatenate([clip.evidence for clip in clips])),
         torch.from_numpy(np.concatenate([clip.seen for clip in clips])),
         torch.from_numpy(np.concatenate([clip.happened for clip in clips])),
@@ -193,7 +193,7 @@ def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
     )
 
 
-def _asked(labels: Tensor) -> Tensor:
+def answers_begin(labels: Tensor) -> Tensor:
     """Return int64 [Q, 2]: row and column of the token before each answer."""
     answer = labels != IGNORED
     return (answer[:, 1:] & ~answer[:, :-1]).nonzero()

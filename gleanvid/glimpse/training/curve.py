@@ -1,6 +1,7 @@
 """Write and draw the loss and accuracy of a training run.
 
-``python -m gleanvid.glimpse.training.curve FOLDER`` draws ``loss.csv`` and ``accuracy.csv``.
+``python -m gleanvid.glimpse.training.curve FOLDER`` draws ``loss.csv`` and ``accuracy.csv``, or
+the ``loss.csv`` of a reader (``gleanvid.glimpse.training.reader``).
 """
 
 from __future__ import annotations
@@ -74,6 +75,30 @@ def draw(folder: Path, picture: Path) -> None:
     figure.savefig(picture, dpi=110)
 
 
+def draw_reader(folder: Path, picture: Path) -> None:
+    """Draw the loss of a reader on clips with all tokens and with fewer, beside its teacher's."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    rows = _read(folder / "loss.csv")
+    steps = _column(rows, "step")
+    for axes, kind, title in zip(
+        figure.subplots(1, 2), ("whole", "dropped"), ("all tokens", "a random part"), strict=True
+    ):
+        for name, label, colour in (
+            (f"{kind}_loss", f"reader, {title}", "black"),
+            (f"{kind}_teacher_loss", "first model, all tokens", "tab:blue"),
+            (f"{kind}_distance", "divergence between the two", "tab:orange"),
+        ):
+            values = _column(rows, name)
+            axes.plot(steps, values, color=colour, alpha=0.15)
+            axes.plot(steps, _smooth(values), color=colour, label=label)
+        axes.set(xlabel="step", ylabel="nats per answer token, weighted", ylim=(0, 0.8))
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.savefig(picture, dpi=110)
+
+
 def _smooth(values: np.ndarray) -> np.ndarray:
     """Return the moving mean over 25 values, without those that are NaN."""
     known, window = ~np.isnan(values), np.ones(min(25, len(values)))
@@ -103,7 +128,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
-    draw(folder, folder / "curve.png")
+    with (folder / "loss.csv").open(newline="") as file:
+        is_reader = "whole_loss" in next(csv.reader(file))
+    (draw_reader if is_reader else draw)(folder, folder / "curve.png")
 
 
 if __name__ == "__main__":

@@ -118,8 +118,11 @@ class Learner(nn.Module):
         empty = scores[:, :1], scores[:, _KINDS[0] : _KINDS[0] + 1]
         return torch.cat([empty[0], shapes, empty[1], colours, scores[:, sum(_KINDS[:2]) :]], -1)
 
-    def read(self, batch: Batch, streams: list[Tensor]) -> Reading:
-        """Run a batch through the language model."""
+    def read(self, batch: Batch, streams: list[Tensor], positions: Tensor | None = None) -> Reading:
+        """Run a batch through the language model.
+
+        ``positions`` [3, B, S]: those of a clip without all its tokens, which the grid cannot tell.
+        """
         core = self.model.model
         visual = batch.ids == self.model.config.video_token_id
         embeds = core.get_input_embeddings()(batch.ids)
@@ -130,7 +133,7 @@ class Learner(nn.Module):
         hook = layer.register_forward_hook(lambda _, __, out: passed.append(out))
         hidden = core.language_model(
             inputs_embeds=embeds,
-            position_ids=self.positions(batch),
+            position_ids=self.positions(batch) if positions is None else positions,
             attention_mask=batch.mask(),
             visual_pos_masks=visual,
             deepstack_visual_embeds=streams[1:],

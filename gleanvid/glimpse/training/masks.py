@@ -1,0 +1,76 @@
+"""Random choices of visual tokens, of no method's making, and clips without the others.
+
+A reader that trains on them learns to answer from whatever tokens it is given. Dropped tokens
+leave the prompt as they do under a compressor: what stays keeps its position and its rows of the
+DeepStack levels. U units of R x C tokens, M = U * R * C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gleanvid.glimpse.training.batches import Batch, answers_begin
+
+KINDS = ("uniform", "time", "column", "blob")
+LEAST = 0.05  # of the tokens of a clip that is not whole, the smallest share kept
+WHOLE = 0.3  # fraction of clips that keep every token
+_UNEVEN = (1.0, 4.0)  # standard deviation of the log-odds that a unit, place or blob stays
+_BLOB = 3  # cells of the coarse noise that blobs are made of, along each side at most
+
+
+def draw_share(rng: np.random.Generator) -> float:
+    """Return the share of tokens to keep: 1 or log-uniform in [``LEAST``, 1]."""
+    return 1.0 if rng.random() < WHOLE else float(np.exp(rng.uniform(np.log(LEAST), 0.0)))
+
+
+def draw_mask(rng: np.random.Generator, grid: tuple[int, int, int], share: float) -> Tensor:
+    """Return bool [M]: a random ``share`` of the tokens of ``grid`` (U, R, C), one at least.
+
+    They are drawn without replacement, evenly or with odds that vary by unit, by place or in blobs.
+    """
+    total = int(np.prod(grid))
+    keep = torch.zeros(total, dtype=torch.bool)
+    odds = rng.gumbel(size=grid) + _log_odds(rng, grid, KINDS[rng.integers(len(KINDS))])
+    keep[torch.from_numpy(np.argsort(-odds.reshape(-1))[: max(1, round(share * total))])] = True
+    return keep
+
+
+def _log_odds(rng: np.random.Generator, grid: tuple[int, int, int], kind: str) -> np.ndarray:
+    """Return what makes tokens stay, in a shape that broadcasts to ``grid``."""
+    strength, (units, rows, columns) = rng.uniform(*_UNEVEN), grid
+    if kind == "time":
+        return strength * rng.normal(size=(units, 1, 1))
+    if kind == "column":
+        return strength * rng.normal(size=(1, rows, columns))
+    if kind == "blob":
+        coarse = rng.normal(size=[rng.integers(1, min(side, _BLOB) + 1) for side in grid])
+        places = (np.arange(side) * n // side for side, n in zip(grid, coarse.shape, strict=True))
+        return strength * coarse[np.ix_(*places)]
+    return np.zeros((1, 1, 1))
+
+
+def without_tokens(
+    batch: Batch, positions: Tensor, streams: list[Tensor], keep: Tensor, video_token: int
+) -> tuple[Batch, Tensor, list[Tensor]]:
+    """Return a batch of one clip, its positions [3, 1, S] and streams [M, D] with ``keep`` alone.
+
+    ``keep`` bool [M]; ``video_token``: id of the placeholders in ``batch.ids``.
+    """
+    columns = batch.ids[0] != video_token
+    columns[~columns] = keep
+    kept = {name: getattr(batch, name)[:, columns] for name in ("ids", "segments", "weights")}
+    labels = batch.labels[:, columns]
+    shorter = replace(
+        batch,
+        **kept,
+        labels=labels,
+        asked=answers_begin(labels),
+        evidence=batch.evidence[:, keep],
+        seen=batch.seen[keep],
+        happened=batch.happened[keep],
+    )
+    return shorter, positions[..., columns], [stream[keep] for stream in streams]

@@ -1,0 +1,75 @@
+"""The model that the training of a reader begins with, and the clips that it has looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AutoTokenizer, Qwen3VLForConditionalGeneration
+
+from gleanvid.glimpse.training.batches import Batch, make_clip, pack
+from gleanvid.glimpse.training.curriculum import computes_bfloat16
+from gleanvid.glimpse.training.learner import Learner
+from gleanvid.glimpse.world.world import FRAMES_PER_UNIT, ClipSettings
+
+_BUILTIN = Path(__file__).parents[2] / "models" / "builtin"
+_SPLIT = "train"
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """What decides the weights of a run, beside its number of steps and processes."""
+
+    start_from: str = str(_BUILTIN)
+    weights: str = ""  # directory of an earlier run's model, to train its language model further
+    seed: int = 36
+    learning_rate: float = 1e-4
+    weight_decay: float = 0.01
+    warm_up: int = 100  # steps
+    distance_weight: float = 1.0  # of the divergence from the first model, beside the answers' loss
+    questions: int = 16  # about a clip, at most
+    shelf: int = 100  # clips that a process keeps
+    uses: int = 4  # of a clip, in the mean
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A clip as the first model sees it, and its log-probabilities [A, V] of A answer tokens."""
+
+    batch: Batch
+    positions: Tensor
+    streams: list[Tensor]
+    opinion: Tensor
+
+
+class Teacher:
+    """The model that a run begins with; it has all tokens."""
+
+    def __init__(self, settings: ReaderSettings) -> None:
+        self.settings = settings
+        self.learner, self.tokenizer = load(settings.start_from)
+        self.in_bfloat16 = computes_bfloat16(torch.device("cpu"))
+
+    @torch.no_grad()
+    def look(self, number: int, size: int, units: int) -> Seen:
+        """Render, encode and read clip ``number`` of the train split."""
+        own = self.settings
+        clip_settings = ClipSettings(size, size, FRAMES_PER_UNIT * units)
+        clip = make_clip(own.seed, _SPLIT, number, clip_settings, True, own.questions)
+        batch = pack([clip], self.tokenizer)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.in_bfloat16):
+            streams = self.learner.encode(batch)
+            reading = self.learner.read(batch, streams)
+        positions, opinion = self.learner.positions(batch), reading.scores.log_softmax(-1)
+        looked_at = replace(batch, patches=batch.patches[:0])  # much larger than the tokens
+        return Seen(looked_at, positions, streams, opinion)
+
+
+def load(folder: str) -> tuple[Learner, Any]:
+    """Return the model of a directory in float32, ready to train, and its tokenizer."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    model = Qwen3VLForConditionalGeneration.from_pretrained(folder, dtype=torch.float32)
+    return Learner(model, tokenizer), tokenizer

@@ -1,0 +1,75 @@
+"""The rules by which a reader may replace the built-in model, and what its run reads and writes."""
+
+import json
+import sys
+
+import pytest
+
+from gleanvid.evaluation.benchmarks.base import Item
+from gleanvid.models.loading.load import BUILTIN
+from tools import accept_reader
+from tools.accept_reader import BENCHMARK, HALF, HARD, SEED, WHOLE, card, judge
+
+
+def item(number, family):
+    return Item(f"{number}", f"clip {number // 2}", "?", ("a", "b"), 0, (family,))
+
+
+ITEMS = [item(n, HARD[n % 7]) for n in range(700)] + [item(n, "shape") for n in range(700, 1400)]
+
+
+def right(wrong):
+    """All right but the first so many hard ones."""
+    return {each.id: int(each.id) >= wrong for each in ITEMS}
+
+
+@pytest.mark.parametrize(
+    ("whole", "half", "kept"),
+    [
+        (100, 121, (True, True, True)),
+        (100, 122, (True, False, True)),  # 3.1 points of 700 lost to a random half
+        (114, 114, (True, True, False)),  # worse than the shipped model, though by 2 points only
+        (115, 115, (False, True, False)),
+    ],
+)
+def test_a_reader_is_accepted_by_three_rules(whole, half, kept):
+    report = judge(ITEMS, right(100), right(whole), right(half))
+    assert tuple(report["rules"].values()) == kept
+    assert report["accepted"] == all(kept)
+    assert report["hard"]["all tokens"] == pytest.approx((700 - whole) / 700, abs=1e-4)
+    lost = report["hard_half_minus_all_tokens"]
+    assert lost["low"] <= lost["value"] <= lost["high"] <= 0
+
+
+def test_the_cards_verdicts_are_those_of_its_table():
+    verdicts = card()
+    assert len(verdicts) == 2000
+    assert sum(verdicts.values()) / 2000 == pytest.approx(0.869)
+
+
+def test_the_shipped_model_answers_as_on_the_card_and_a_second_run_asks_nothing(
+    tmp_path, monkeypatch, capsys
+):
+    arguments = [str(BUILTIN), "--out", str(tmp_path), "--limit", "6", "--workers", "1"]
+    monkeypatch.setattr(sys, "argv", ["accept_reader", *arguments])
+    accept_reader.main()
+    report = json.loads((tmp_path / "acceptance.json").read_text())
+    assert report["questions"] == 6
+    assert report["accuracy"]["all tokens"] == report["accuracy"]["shipped, all tokens"]
+    before = (tmp_path / "acceptance.jsonl").read_bytes()
+    accept_reader.main()
+    assert (tmp_path / "acceptance.jsonl").read_bytes() == before
+    assert len(before.splitlines()) == 1 + 2 * 6
+    capsys.readouterr()
+
+
+def test_the_published_figures_are_those_of_the_answers():
+    folder = accept_reader.RESULTS / "reader"
+    report = json.loads((folder / "acceptance.json").read_text("utf-8"))
+    rows = [json.loads(line) for line in (folder / "acceptance.jsonl").read_text().splitlines()[1:]]
+    whole, half = (
+        {row["item"]: bool(row["right"][0]) for row in rows if row["setup"] == setup.key}
+        for setup in (WHOLE, HALF)
+    )
+    items = BENCHMARK.items(report["questions"], SEED)
+    assert json.loads(json.dumps(judge(items, card(), whole, half))) == report
