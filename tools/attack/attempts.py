@@ -78,6 +78,9 @@ FILE = PART % b'; filename="a.mp4"'
 FORM = FILE + b"--x--"
 FORMS = (
     PART % b"", PART % b"" + b"y" * 2**20, FILE + PART % b"", FILE * 5, b"{}", b"--" + b"x" * 500,
+    PART % b"; filename*=UTF-8''..%2fx", FILE.replace(b"; f", b";\r\n f"), FILE.replace(b"\r", b""),
+    FILE.replace(b"\r\n\r\n", b"\r\n" + b"a: b\r\n" * 9000 + b"\r\n"), b"z" * 2**20 + FILE,
+    PART % b'; name="other"; filename="a.mp4"',
 )  # fmt: skip
 _HOST, _CHUNKED = b"host: localhost\r\n", b"transfer-encoding: chunked\r\n"
 _LONG, _POST = b"content-length: 4\r\n", b"POST /gradio_api/upload HTTP/1.1\r\n" + _HOST
@@ -99,6 +102,10 @@ WIRES = (  # malformed requests that must not be parsed in two ways
     b"CONNECT 127.0.0.1:22 HTTP/1.1\r\n" + _HOST + b"\r\n",
     b"GET * HTTP/1.1\r\n" + _HOST + b"\r\n",
     _POST + _CHUNKED + b"\r\n-1\r\n\r\n",
+    _POST + _CHUNKED + b"\r\n2;" + b"a" * 300_000 + b"\r\n{}\r\n0\r\n\r\n",
+    _POST + b"transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    *(_POST + b"content-length: " + length + b"\r\n\r\n{}" for length in (b"+2", b"0x2", b"2,3")),
+    b"GET /healthz HTTP/1.1\r\nhost: localhost.\r\n\r\n",
     _POST + _FORM + b"content-length: 99999999999999\r\n\r\n",
 )
 UNFINISHED = (  # requests of clients that stop sending
@@ -121,6 +128,12 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (  # invalid arguments of the endpoint a
     {"top_p": 0}, {"pixels": -5}, {"settings": [1]}, {"settings": "ab"}, {"model": ["builtin"]},
     {"frames": True}, {"seed": 1.5}, {"length": 4.5},
 )  # fmt: skip
+ARGUMENTS += tuple(
+    {"compressor": "by_hand", "settings": {"keep": keep}}
+    for keep in ("256x256x256" + " 0-16777215" * 9000, "9x9x9 9-1", "0x0x0 0", "2x2x2", 5, None)
+)
+TIMES = ("-5", "1e400", "nan", "9" * 9000, "0x10", "\0", [1], {})  # in place of seconds
+JUNK: tuple[Any, ...] = (None, [], {}, "\u202e<script>", 10**18, {"path": None}, "x" * 50_000, True)
 NAMED: tuple[Any, ...] = ({}, {"q": 1}, {"x" * 5000: 1}, [], [1], None, {"data": [1]}, {"\0": {}})
 COUNTS = (0, 1, 2, 11)  # wrong numbers of positional values for ask, which takes 12
 _NOISE = bytes(range(256)) * 20

@@ -127,6 +127,18 @@ class Target:
         page = session or secrets.token_hex(8)
         return {"data": values(event), "fn_index": event["id"], "session_hash": page}
 
+    def junk(self, junk: Any, first: int, step: int) -> str:
+        """What every ``step``-th event of the page answers where all its inputs are junk."""
+        texts = []
+        for event in [one for one in self.config["dependencies"] if one["backend_fn"]][first::step]:
+            session = {"session_hash": f"junk{event['id']}"}
+            body = {"data": [junk] * len(event["inputs"]), "fn_index": event["id"]} | session
+            path = "run/predict" if event["queue"] is False else "queue/join"
+            texts.append(self.text(f"{G}/{path}", "POST", json=body | {"event_data": {"a": junk}}))
+            if path != "run/predict":
+                texts.append(self.events(f"{G}/queue/data", params=session))
+        return "".join(texts)
+
     def connect(self, begun: bytes) -> socket.socket:
         """Open a connection and send these bytes."""
         parts = urlsplit(self.url)

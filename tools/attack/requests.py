@@ -217,6 +217,18 @@ def pages() -> Iterator[Attempt]:
 
         yield reply("choosing", f"load {name!r}", choose, "is ready", "went wrong")
 
+    for text in data.TIMES:
+        clip = {"gv-clip": file(str(CLIP)), "From": text}
+        look = methodcaller("page", "gv-preview", "follow", clip)
+        yield reply("the page", f"from {text}", look, "Used")
+    for number, junk in enumerate(data.JUNK):
+        yield reply(
+            "the page",
+            f"junk {number}",
+            methodcaller("junk", junk, number, len(data.JUNK)),
+            *UNSAID,
+        )
+
 
 def sessions() -> Iterator[Attempt]:
     """Attempts on what belongs to other visitors."""

@@ -7,6 +7,7 @@ written whole or not at all, and its journal line comes after it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,7 @@ from gleanvid.video.reader import Backend
 
 Arrays = dict[str, np.ndarray]
 Clips = Mapping[str, Path]
+LONGEST_NAME = 255 - len(".npz.part")  # bytes
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ def compress_clip(
     try:
         if isinstance(seen, Exception):
             raise seen
+        if len(os.fsencode(Path(part[0]).name)) > LONGEST_NAME:
+            raise ValueError("the clip's name is too long for a file of results: rename the clip")
         encoded = model.encode(seen, job.method.needs, max_pixels=job.max_pixels)
         started = now(model.device)
         record = job.method.compress(encoded.tokens)

@@ -76,6 +76,17 @@ def test_a_second_run_does_only_what_is_missing(clips, tmp_path):
     assert sum(line.get("item") == "broken.mp4" for line in told) == 1
 
 
+def test_name_too_long_for_results_is_a_row_and_the_rest_goes_on(clips, tmp_path):
+    (folder := tmp_path / "clips").mkdir()
+    for name in ("a.mp4", "\u00e9" * 122 + ".mp4"):
+        (folder / name).write_bytes((clips / "a.mp4").read_bytes())
+    rows = run(folder, tmp_path)
+    assert set(files(tmp_path)) > {"a.mp4.npz"} and len(rows) == 2
+    assert [row["error"] for row in rows.values() if "error" in row] == [
+        "ValueError: the clip's name is too long for a file of results: rename the clip"
+    ]
+
+
 class Stops(FakeModel):
     def encode(self, video, needs=frozenset(), max_pixels=None):
         if len(self.encoded) == 1:
