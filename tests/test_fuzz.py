@@ -41,13 +41,7 @@ from gleanvid.types import VideoError
 from gleanvid.video import read_video
 from tests.components.fake import FakeBackend, a_run, moving_square
 
-few = partial(
-    settings,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[*HealthCheck],
-)
+few = partial(settings, suppress_health_check=[*HealthCheck])
 DEEP = json.loads("[" * 200 + "]" * 200)
 ODD = st.sampled_from(
     [10**400, -(10**400), math.nan, math.inf, 1e308, -1, 0, 2**63, 0.5, True, None, "\ud800", "",

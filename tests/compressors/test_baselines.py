@@ -45,7 +45,7 @@ def test_uniform_favours_no_unit_row_or_column_at_any_ratio(grid):
         favours_nothing(kept(grid, ratio))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     grid=st.tuples(st.integers(1, 9), st.integers(1, 24), st.integers(1, 24)),
     ratio=st.floats(0.001, 1.0),

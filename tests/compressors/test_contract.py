@@ -68,7 +68,7 @@ def test_record_is_sound_and_meets_the_budget(label):
 
 
 @every_form
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(grid=ANY_GRID, ratio=ANY_RATIO, seed=st.integers(0, 9))
 def test_record_is_sound_and_meets_the_budget_on_noise(label, grid, ratio, seed):
     tokens, compressor = noise(grid, seed=seed), AHEAD[label](ratio)

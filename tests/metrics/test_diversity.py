@@ -48,7 +48,7 @@ def test_no_rows_and_zero_rows_have_no_dimension():
         assert centred_energy_rank(rows) == 0.0
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 12), st.integers(2, 12), st.floats(1e-3, 1e3), st.integers(0, 99))
 def test_unchanged_by_rotation_scale_and_order_and_at_most_the_rank(rows, width, scale, seed):
     generator = torch.Generator().manual_seed(seed)

@@ -15,7 +15,7 @@ from gleanvid.ops.segments import (
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(cuts=st.lists(st.booleans(), max_size=12))
 def test_spans_partition_the_units_at_the_cuts(cuts):
     spans = spans_between(torch.tensor(cuts, dtype=torch.bool))

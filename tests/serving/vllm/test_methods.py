@@ -28,7 +28,7 @@ def test_every_method_is_served_or_refused_with_its_reason():
 
 
 @pytest.mark.parametrize("name", servable())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(grid=GRIDS, rate=st.floats(0.01, 0.99), whole_unit=st.booleans())
 def test_exactly_the_count_of_the_prompt_is_kept(name, grid, rate, whole_unit):
     count = kept_count(grid, rate, whole_unit=whole_unit)
