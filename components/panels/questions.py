@@ -36,7 +36,7 @@ class QuestionsPanel(Panel):
             interactive=True,
             elem_id="gv-questions",
         )
-        with gr.Row(elem_classes="gv-files"):
+        with gr.Row(elem_id="gv-listing"):
             self.ready = gr.Button("All ready questions", size="sm", min_width=140)
             self.file = gr.UploadButton(
                 "Questions from a file", size="sm", min_width=140, elem_id="gv-question-file"
