@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -29,9 +30,9 @@ def commands(page):
     blocks = re.findall(
         r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL
     )
-    done = subprocess.run(
-        [bash, "-c", SHELL + "\n".join(blocks)], capture_output=True, text=True, check=False
-    )
+    script = [bash, "-c", SHELL + "\n".join(blocks)]
+    with TemporaryDirectory() as nowhere:  # bash would run a program named by a relative path
+        done = subprocess.run(script, cwd=nowhere, capture_output=True, text=True, check=False)
     return [line.split("\x1f")[:-1] for line in done.stdout.splitlines()]
 
 
