@@ -107,4 +107,4 @@ release: .venv/dev docs
 	$(PYTEST) tests/test_release.py
 
 clean:
-	rm -rf .venv .venv-vllm .venv-python build dist docs/_build docs/reference/generated *.egg-info
+	rm -rf .venv .venv-vllm .venv-python build dist docs/_build assets/docs docs/reference/generated *.egg-info
