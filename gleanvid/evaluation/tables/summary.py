@@ -222,18 +222,18 @@ def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
 
     "macro": all groups; "macro without ..." ``benchmark.macro_without``; "macro of hard kinds":
     ``benchmark.hard`` alone. Groups with fewer than 15 questions are pooled in one, so that no
-    handful of questions weighs as much as a well asked group.
+    handful of questions weighs as much as a well asked group. An average that would have no
+    question is left out.
     """
     names, apart = {item.groups[0] for item in items if item.groups}, benchmark.macro_without
     if not apart:
         return {}
-    found: dict[str, Groups] = {
-        "macro": _pooled(items, names),
-        f"macro without {apart}": _pooled(items, names - {apart}),
+    counted = {
+        "macro": names,
+        f"macro without {apart}": names - {apart},
+        "macro of hard kinds": names & {*benchmark.hard},
     }
-    if hard := names & {*benchmark.hard}:
-        found["macro of hard kinds"] = _pooled(items, hard)
-    return found
+    return {name: _pooled(items, groups) for name, groups in counted.items() if groups}
 
 
 def _pooled(items: Sequence[Item], counted: Container[str]) -> list[str | None]:

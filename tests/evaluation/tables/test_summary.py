@@ -239,6 +239,11 @@ def test_small_kinds_are_pooled_in_macro_averages():
     assert found["macro of hard kinds"] == [None] * 15 + ["cut"] * 20 + ["other"] * 3 + [None] * 14
 
 
+def test_macro_average_without_a_question_is_left_out():
+    items = [Item(f"q{n}", "c", "?", ("a", "b"), 0, ("x",)) for n in range(20)]
+    assert list(macros_of(Hard(), items)) == ["macro"]
+
+
 def test_endpoint_of_the_tests_may_be_a_macro_average(monkeypatch):
     monkeypatch.setattr("gleanvid.evaluation.tables.summary._FEWEST", 1)
     found = results(Kinds(), ITEMS, SETUPS, rows())
