@@ -78,6 +78,7 @@ def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.provenance import public_command, public_name
     from gleanvid.evaluation.run.journal import Journal, writable_folder
     from gleanvid.evaluation.run.journal_rows import is_answer_row
+    from gleanvid.evaluation.run.phases import check_timed
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
     from gleanvid.evaluation.run.runner import check_ways, evaluate
     from gleanvid.evaluation.tables.comparisons import ACCURACY
@@ -96,6 +97,8 @@ def _eval(options: argparse.Namespace) -> int:
         raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
     if options.phases and (options.relevance or options.num_workers or options.address):
         raise ValueError("--phases goes without --relevance, --num-workers and --address")
+    if options.phases:  # before the journal is bound to these ways
+        check_timed(ways)
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
         settings = {

@@ -230,6 +230,7 @@ def test_phases_are_summed_over_the_questions_and_change_no_answer(tmp_path, cap
 def test_phases_need_an_answer_that_is_generated_here(model, tmp_path, capsys):
     assert run(tmp_path, "--phases", "--limit", "2") == 2
     assert "choose --how text or letter" in capsys.readouterr().err
+    assert not (tmp_path / "journal.jsonl").exists()  # else it would refuse the other way
     assert run(tmp_path, "--phases", "--num-workers", "2") == 2
     assert "--phases goes without" in capsys.readouterr().err
 
