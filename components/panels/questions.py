@@ -60,7 +60,7 @@ class QuestionsPanel(Panel):
     def on_file(self, values: Values) -> Changes:
         """Put the questions of a file into the box, those of this clip where it names clips."""
         try:
-            text = Path(values[self.file]).read_bytes()[:FILE_BYTES].decode("utf-8")
+            text = Path(values[self.file]).read_bytes()[:FILE_BYTES].decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             return {self.notice: message(UNREADABLE, "problem")}
         found = in_file(text, values[self.clip] or "")

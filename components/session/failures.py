@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from ..places import ASSETS
 from .examples import Example, truths
 
 FILE = ASSETS / "failures.json"
+_WRITING = Lock()  # two visitors may open the same clip at once
 
 
 @cache
@@ -43,8 +45,9 @@ def example_of(item: str, folder: Path) -> Example:
     seed, split, index, _ = item.split("/")
     settings = ClipSettings()
     path = folder / f"{clip_name(int(seed), split, int(index), settings.version)}.mp4"
-    if not path.with_suffix(".json").is_file():  # it is written last
-        folder.mkdir(parents=True, exist_ok=True)
-        write_example(int(seed), split, int(index), settings, path)
+    with _WRITING:
+        if not path.with_suffix(".json").is_file():  # it is written last
+            folder.mkdir(parents=True, exist_ok=True)
+            write_example(int(seed), split, int(index), settings, path)
     question, _ = known()["questions"][item]
     return Example(path, path.stem, question, truths(path.with_suffix(".json")))

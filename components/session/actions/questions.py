@@ -36,7 +36,7 @@ def in_file(text: str, path: str) -> Listed:
 def _row(line: str, clip: str) -> tuple[str, str | None] | None:
     try:
         row: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):  # RecursionError: brackets nested too deep
         row = None
     if not isinstance(row, dict):
         return in_lines(line)[0]

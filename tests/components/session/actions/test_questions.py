@@ -25,3 +25,7 @@ def test_a_file_of_json_lines_gives_the_questions_of_the_clip_alone():
     text = "\n".join(map(json.dumps, rows[:4]))
     assert in_file(text, "/uploads/square.mp4") == LISTED
     assert in_file(json.dumps(rows[4]), "square.mp4") == [("[1, 2]", None)]
+
+
+def test_json_nested_too_deep_is_a_plain_line():
+    assert in_file("[" * 200_000, "square.mp4") == [("[" * 200_000, None)]
