@@ -24,7 +24,7 @@ import torch
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.random import Random
 from gleanvid.evaluation.benchmarks.base import Item
-from gleanvid.evaluation.benchmarks.glimpse import Glimpse
+from gleanvid.evaluation.benchmarks.glimpse import HARD, Glimpse
 from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.provenance import fingerprint
 from gleanvid.evaluation.run.journal import AnswerRow, Journal
@@ -35,7 +35,6 @@ from gleanvid.models import load_model
 
 RESULTS = Path(__file__).parents[1] / "results"
 CARD = RESULTS / "glimpse-full" / "journal.jsonl"
-HARD = ("order", "cut", "collision", "action", "repeats", "comparison", "relation")
 BENCHMARK = Glimpse(clip_frames=32)
 WHOLE, HALF = Setup(FullTokens(), 32), Setup(Random(0.5), 32)
 SEED, HOW = 1, "likelihood"  # of the card

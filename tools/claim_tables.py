@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gleanvid.evaluation.paper.numbers import tables
-from tools.result_tables import RESULTS, read, results
+from tools.result_tables import RESULTS, kept, read, results
 
 _SELECTIONS = {
     "scs": "SCS alone",
@@ -117,6 +117,10 @@ def evidence_correlation() -> str:
     found = [
         line["evidence_moments r"] for line in lines if line.get("evidence_moments r") is not None
     ]
+    for ratio in (0.25, 0.15, 0.1, 0.05):
+        ours, other = (kept("glimpse", name, ratio) for name in ("gleanvid", "vidcom2"))
+        if not other["evidence_moments"] > ours["evidence_moments"]:
+            raise ValueError("glimpse: VidCom2 no longer keeps more evidence; reword this")
     return (
         "More evidence does not mean more right answers: over the questions of one row, moments "
         f"kept and being right correlate\nwith {min(found):+.2f} to {max(found):+.2f} "

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 
 from gleanvid.evaluation.benchmarks.base import items_of_seeds
-from gleanvid.evaluation.benchmarks.glimpse import Glimpse
+from gleanvid.evaluation.benchmarks.glimpse import HARD, Glimpse
 from gleanvid.evaluation.markdown import markdown_table
-from tools.accept_reader import HARD, RESULTS
+from tools.accept_reader import RESULTS
 
 _METHODS = {"gleanvid": "GleanVID", "vidcom2": "VidCom2"}
 _RATIOS = (0.5, 0.25, 0.15)

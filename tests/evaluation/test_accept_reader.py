@@ -6,9 +6,10 @@ import sys
 import pytest
 
 from gleanvid.evaluation.benchmarks.base import Item
+from gleanvid.evaluation.benchmarks.glimpse import HARD
 from gleanvid.models.loading.load import BUILTIN
 from tools import accept_reader
-from tools.accept_reader import BENCHMARK, HALF, HARD, SEED, WHOLE, card, judge
+from tools.accept_reader import BENCHMARK, HALF, SEED, WHOLE, card, judge
 
 
 def item(number, family):

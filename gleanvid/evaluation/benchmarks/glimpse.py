@@ -21,7 +21,7 @@ from gleanvid.types import Video, VideoError, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-HARD = ("relation", "order", "cut", "collision", "action", "repeats", "comparison")
+HARD = ("order", "cut", "collision", "action", "repeats", "comparison", "relation")
 QUESTIONS = 2000  # where no limit is given
 _PER_CLIP = 4  # most questions about one clip, of the families asked least so far
 _LEAD = (
