@@ -29,7 +29,7 @@ document.addEventListener("keydown", ({ key, target }) => {
   document.getElementById("gv-load-open")?.focus();
 });
 
-// A row that is wider than its room scrolls: it fades at the side where more of it is.
+// A row wider than its place scrolls; it fades at the side where more of it is hidden.
 (() => {
   const mark = (row) => {
     const rest = row.scrollWidth - row.clientWidth - row.scrollLeft;

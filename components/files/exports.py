@@ -32,7 +32,7 @@ from gleanvid.video.isolation.archive import PARTS
 
 from .folder import trim
 
-EXPORT_BYTES = 2**30  # of all files made; the oldest go
+EXPORT_BYTES = 2**30  # of all exported files; the oldest are deleted
 LATE = "Stopped: the file took longer than {limit:g} seconds, the limit of this server."
 Timed = Callable[[Iterable[Any]], Iterable[Any]]
 Maker = Callable[[Sequence[Run], Path, Timed], Path]
@@ -139,7 +139,7 @@ def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path
     rate = max(1.0, len(video) / max(video.duration, 0.1))
 
     def frames() -> Iterator[np.ndarray]:
-        """Yield one frame at a time: all of them together are gigabytes."""
+        """Yield the drawn frames one at a time: together they would take gigabytes."""
         for frame in timed(range(len(video))):
             yield side_by_side(sides, frame)
 

@@ -205,7 +205,7 @@ class ClipPanel(Panel):
         return choose
 
     def made_before(self, example: Example, values: Values) -> Changes:
-        """The saved results of an example, where they are of the settings of the page."""
+        """Return the saved results of an example if they match the settings of the page."""
         inputs, outputs, engine = self.page.inputs, self.page.outputs, self.page.engine
         saved = self.saved.get(str(example.path), First())
         request = inputs.request(values)

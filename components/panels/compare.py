@@ -40,7 +40,7 @@ ABOUT = "The clip above, under every method you choose. It is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
 HTML = """<div class="gv-compare"></div>"""
 AT_HAND = "Runs that were there already. Compare makes them again, with their times."
-CHOSEN = {"compressor", RATIO}  # the table names its methods and shares itself
+CHOSEN = {"compressor", RATIO}  # the table has its own methods and ratios
 
 
 class CompareTab(Tab):

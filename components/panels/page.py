@@ -128,7 +128,7 @@ class Layout:
 
     @property
     def panels(self) -> list[Panel]:
-        """All panels but the picker and the link's, which knows the others."""
+        """All panels except the model picker and the link panel, which are connected separately."""
         return [
             *(self.clip, self.talk, self.settings, self.sides, self.served),
             *(*self.tabs, self.failures),

@@ -96,9 +96,9 @@ class Inputs:
     question: gr.Textbox
     pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
     runs: gr.State  # ids of the runs on show: B, A, then others
-    habits: Mapping[str, gr.Checkbox]  # by field of Habits
+    habits: Mapping[str, gr.Checkbox]  # checkboxes by field of Habits
     examples: dict[str, Example]  # by path; clips of failures are added as they are opened
-    recordings: Mapping[str, Entry]  # by the name of their model: it comes with its clip
+    recordings: Mapping[str, Entry]  # by the name of the recorded model
     gathered: Gathered  # values of all settings, of the question and of A
 
     def when(self, event: Callable[..., Any], *arguments: Any, **options: Any) -> Any:

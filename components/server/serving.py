@@ -83,7 +83,7 @@ def limits(options: argparse.Namespace) -> Limits:
 
 
 def shares(limits: Limits) -> RateLimit | None:
-    """The bytes that each visitor may upload; at no time does one hold more than twice as much."""
+    """Return the rate limit in uploaded bytes; a visitor never holds more than twice as much."""
     held_s = BODY_S + limits.keep_s  # a slow upload, and then its file
     return RateLimit(limits.visitor_mb * MIB, held_s) if limits.visitor_mb else None
 

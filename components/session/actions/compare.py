@@ -221,7 +221,7 @@ class _Comparison:
         return runs
 
     def _measure(self, clip: ClipKey, runs: Mapping[str, Run]) -> None:
-        """Find out what mattered for the answers of all tokens, or why that cannot be said."""
+        """Measure the relevance for the answers of all tokens, or the reason why it fails."""
         try:
             self.relevance = [self._relevance(clip, *one) for one in runs.items()]
         except ModelError as error:

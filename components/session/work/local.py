@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gleanvid.run import Run
     from gleanvid.types import Video
 
-BUILT_IN = "builtin"  # name of the model that comes with the library
+BUILT_IN = "builtin"  # name of the library's built-in model
 PHOTOS = "mobilenet_v2"  # name of its encoder for filmed clips, which answers no question
 MOST_WORDS = 16  # maps for words of an answer: each takes a backward pass
 

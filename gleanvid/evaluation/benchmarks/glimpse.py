@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 HARD = ("order", "cut", "collision", "action", "repeats", "comparison", "relation")
-QUESTIONS = 2000  # where no limit is given
+QUESTIONS = 2000  # default limit
 _PER_CLIP = 4  # most questions about one clip, of the families asked least so far
 _LEAD = (
     1.25  # most questions of a family, relative to the mean; not every clip has the rare families

@@ -48,13 +48,13 @@ class AnswerRow(Row, EvidenceCounts, total=False):
     """The answer to one question under one setup."""
 
     said: dict[str, str]  # way to respond -> response
-    right: list[float]  # the verdict for each way
-    tokens: list[float]  # of the clip, entering layer 0, mean over layers
-    seconds: float  # compress, read and respond; encoding left out
-    saturated: list[int]  # units with nothing new to add, of how many; where the method tells
+    right: list[float]  # verdict in [0, 1] by way to respond
+    tokens: list[float]  # tokens of the clip, tokens entering layer 0, mean over layers
+    seconds: float  # compressing, prefill and response, without encoding
+    saturated: list[int]  # saturated units and all units, if the method reports them
     phases: dict[str, float]  # seconds by phase; where measured
     peak_memory_mib: float
-    relevance: list[float]  # kept; by the best, and by random tokens as many; where measured
+    relevance: list[float]  # relevance kept, by as many best and random tokens; if measured
 
 
 class ClipRow(Row, total=False):

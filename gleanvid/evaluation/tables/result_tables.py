@@ -10,7 +10,7 @@ from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result
 
-_MOST_GROUPS = 7  # with columns in the main table; more get a table of their own
+_MOST_GROUPS = 7  # most groups with columns in the main table; more get a separate table
 _EVIDENCE = {  # measure -> head of its column
     "kept": "tokens",
     "reachable": "of reachable",

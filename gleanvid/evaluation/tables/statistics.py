@@ -96,7 +96,7 @@ def paired_difference(
     clips: Sequence[Hashable],
     groups: Groups | None = None,
 ) -> Estimate:
-    """Accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
+    """Return the accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
     check_equally_many(first, second)
     difference = np.subtract(first, second, dtype=float)
     return clip_mean(difference.tolist(), clips, groups)

@@ -35,7 +35,7 @@ from gleanvid.evaluation.tables.statistics import (
     sign_flip,
 )
 
-Rows = Mapping[tuple[str, str], AnswerRow]  # by item id and setup key
+Rows = Mapping[tuple[str, str], AnswerRow]  # (item id, setup key) -> row
 _FEWEST = 15  # questions of a group; those with fewer count as one group in a macro-average
 _POOLED = "other"
 
@@ -71,7 +71,7 @@ class Result:
     tokens_kept: float  # entering layer 0
     tokens_mean: float  # mean over the layers
     seconds: float  # per question: compress, read, respond; encoding left out
-    saturated: float = 0.0  # share of the units that had nothing new to add
+    saturated: float = 0.0  # fraction of saturated units
     phases: Mapping[str, float] | None = None  # seconds summed over the questions, where timed
     peak_memory_mib: float = 0.0  # the largest of any question, where timed
 
@@ -121,7 +121,7 @@ class _Answers:
         self.items, self.setups, self.rows, self.way = items, setups, rows, way
         self.columns = benchmark.columns
         self.clips = [item.clip for item in items]
-        self._verdicts: dict[str, list[float]] = {}  # setup key -> right, question by question
+        self._verdicts: dict[str, list[float]] = {}  # setup key -> verdict on each question
         official = benchmark.average == "groups"
         self.groups: Groups | None = [item.groups[0] for item in items] if official else None
         self.macros = macros_of(benchmark, items)

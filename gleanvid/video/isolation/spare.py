@@ -22,7 +22,7 @@ FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy her
 START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
-_HOME = Path(__file__).resolve().parents[3]  # where this very gleanvid is imported from
+_HOME = Path(__file__).resolve().parents[3]  # folder from which this gleanvid package is imported
 _PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # that decoding imports
 
 
