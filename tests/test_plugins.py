@@ -195,7 +195,10 @@ def test_the_contract_says_what_breaks(old, new, named, outside, capsys):
 
 @pytest.fixture
 def installed(monkeypatch):
-    """An installed distribution whose entry point loads a value; a list of the loads."""
+    """Return a function that installs a fake plug-in and returns a list of its loads.
+
+    The list grows by one each time the entry point of the plug-in is loaded.
+    """
     loads = []
 
     def install(value):

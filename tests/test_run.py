@@ -106,7 +106,7 @@ def test_tokens_print_their_shape_and_signals():
     assert repr(tokens) == "VideoTokens([12, 16] float32, grid=(3, 2, 2), with saliency)"
 
 
-def test_a_broken_folder_is_refused(run, tmp_path):
+def test_run_folder_without_its_arrays_is_refused(run, tmp_path):
     run.save(tmp_path)
     (tmp_path / "run.npz").unlink()
     with pytest.raises(ValueError, match="does not hold a whole saved run"):

@@ -32,7 +32,7 @@ def test_other_objects_than_video_tokens_are_refused_with_advice(method):
         method().compress(None)
 
 
-def test_tokens_on_a_grid_are_those_of_the_flat_rows():
+def test_from_grid_is_equivalent_to_flat_features_with_a_grid():
     features = torch.rand(4, 3, 5, 8)
     flat = gleanvid.VideoTokens(features.reshape(60, 8), (4, 3, 5))
     kept = [

@@ -198,8 +198,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("clips", type=Path, help="folder that tools.filmed_clips wrote")
     parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument("--frames", type=int, default=32, help="of a clip (default: 32)")
-    parser.add_argument("--compressor", help="names, comma-separated (default: all that can)")
+    parser.add_argument(
+        "--frames", type=int, default=32, help="frames read from each clip (default: 32)"
+    )
+    parser.add_argument(
+        "--compressor", help="names, comma-separated (default: all that need only features)"
+    )
     parser.add_argument("--workers", type=int, default=1, help="processes, a clip at a time each")
     options = parser.parse_args()
     asked = options.compressor.split(",") if options.compressor else names()

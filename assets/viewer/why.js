@@ -112,7 +112,7 @@ function keptWords({ places, place, last, next }, rule, name, value) {
 }
 
 function droppedWords({ places, place, last }, rule, name, value) {
-  if (!places) return `Dropped: ${where(rule)} has no place. ${ordinal(place)} by ${name} (${short(value)}).`;
+  if (!places) return `Dropped: ${where(rule)} keeps no token. ${ordinal(place)} by ${name} (${short(value)}).`;
   const behind = place - places;
   const [own, border] = apart(value, last);
   const gap = behind === 1 ? "one place short" : `${behind.toLocaleString("en")} places short`;

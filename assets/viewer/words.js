@@ -158,7 +158,7 @@ function emptyWords(side) {
   const empty = emptyUnits(side).filter(Boolean).length;
   if (!empty) return "";
   const where = `${empty} of ${plural(grid.units, "unit")}`;
-  return name ? `${name} keeps nothing of ${where}.` : `Nothing is kept of ${where}.`;
+  return name ? `${name} keeps no token in ${where}.` : `No token is kept in ${where}.`;
 }
 
 const UNEVEN = 0.5; // Gini coefficient from which on novelty is called uneven

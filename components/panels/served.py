@@ -82,7 +82,7 @@ def not_served_sentence(model: str) -> str:
     for name, why in not_served(model).items():
         groups.setdefault(why, []).append(COMPRESSORS[name].title)
     listed = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in groups.items())
-    return f"Not with the photo encoder: {listed}." if listed else ""
+    return f"The photo encoder cannot run {listed}." if listed else ""
 
 
 def _offered(model: str) -> Mapping[str, Any]:

@@ -23,7 +23,9 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument("--compressor", default="gleanvid,vidcom2,uniform", help=names)
     parser.add_argument("--answer", help="words to keep (default: the answer of all tokens)")
     parser.add_argument("--low", type=float, default=0.01, help="least ratio to try")
-    parser.add_argument("--high", type=float, default=1.0, help="ratio below which to search")
+    parser.add_argument(
+        "--high", type=float, default=1.0, help="try only retention ratios below this one"
+    )
     parser.add_argument("--passes", type=int, default=7, help="most answers of each compressor")
     parser.add_argument("--json", action="store_true", help="print JSON lines with every try")
     parser.set_defaults(run=_least)

@@ -30,7 +30,9 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--compressor", default="full,gleanvid", help="names for the answers, comma-separated"
     )
     parser.add_argument(
-        "--retention-ratio", default="0.25", help="of every compressor; numbers, comma-separated"
+        "--retention-ratio",
+        default="0.25",
+        help="retention ratios of every compressor, comma-separated",
     )
     parser.add_argument("--max-new-tokens", type=int, default=64)
     parser.add_argument(

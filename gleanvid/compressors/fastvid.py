@@ -73,7 +73,7 @@ class FastVID(Compressor):
     )
     context_share: float | None = setting(
         None,
-        "Fraction of the kept rows that are merged ones",
+        "Fraction of the kept tokens that are cluster centres",
         kind=float,
         low=0.0,
         high=1.0,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MERGING, _PRUNING, FINISHED = 0, 1, 2
-_FIRST = -2.0  # similarity of the first token of a column
+_FIRST = -2.0  # below any cosine: marks the first token of a column, which has none before it
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def latex_table(
 
 
 def escaped(text: str) -> str:
-    """Return text that LaTeX prints as it is, a number with a minus sign in place of a hyphen."""
+    """Escape text for LaTeX; the hyphen of a negative number becomes a minus sign."""
     plain = "".join(_ESCAPES.get(sign, sign) for sign in text)
     return re.sub(r"^-(?=\d)", "$-$", plain)
 

@@ -85,11 +85,11 @@ def test_back_restores_the_results_of_the_previous_page(window, address):
 
 BUDGETS = {  # kept tokens of four units, and the sentence about them
     (9, 1, 0, 0): "The first unit keeps 9 of its 112 tokens, each later one 0 or 1; "
-    "an even share would be 2.5. Nothing is kept of 2 of 4 units.",
-    (1, 0, 0, 0): "Every unit keeps 0 or 1 of its 112 tokens. Nothing is kept of 3 of 4 units.",
+    "an even share would be 2.5. No token is kept in 2 of 4 units.",
+    (1, 0, 0, 0): "Every unit keeps 0 or 1 of its 112 tokens. No token is kept in 3 of 4 units.",
     (3, 3, 3, 3): "Every unit keeps 3 of its 112 tokens.",
     (9, 5, 0, 1): "Unit 2 keeps 5 of its 112 tokens, the most after the first unit, "
-    "which keeps 9; an even share would be 3.75. Nothing is kept of 1 of 4 units.",
+    "which keeps 9; an even share would be 3.75. No token is kept in 1 of 4 units.",
 }
 
 

@@ -94,7 +94,7 @@ def test_what_blinks_counts_its_spans():
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_targets_after_a_cut_name_the_change(what):
+def test_change_target_is_zero_before_the_cut_and_the_changed_property_after_it(what):
     scene, _, happened = next(
         found
         for found in (told(i) for i in range(300) if theme_of(i) == "cut")

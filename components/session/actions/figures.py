@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 
 COLUMNS = (  # columns of the legend: title, unit, meaning
     ("Gini", "0–1", "How unevenly the tokens are spread over the units: 0 is evenly"),
-    ("Rank", "× random", "Effective rank of all kept tokens: above 1 they spread wider"),
+    (
+        "Rank",
+        "× random",
+        "Effective rank of the kept tokens: above 1 they are more diverse than random ones",
+    ),
     ("New", "%", "Energy that earlier units do not explain, mean after the first unit"),
     (
         "Missed",

@@ -41,7 +41,7 @@ FOLDER = ASSETS / "first"
 RATIO = 0.1  # opening ratio of the page: low enough that methods differ
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
 FEW = ("gleanvid", "full", "vidcom2", "uniform")  # methods of the examples after the first
-PREFIX = "first-"  # prefix of the ids of these runs
+PREFIX = "first-"  # prefix of the ids of saved example runs
 NUM_FRAMES = 32
 
 

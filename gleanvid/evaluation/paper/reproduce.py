@@ -52,14 +52,15 @@ def find(name: str) -> Table:
 def steps(
     table: Table, out: Path, data: Path | None = None, model: str = "", more: Sequence[str] = ()
 ) -> list[Step]:
-    """The commands of a table, in order.
+    """Return the commands that reproduce a table, in order.
 
     Args:
         table: A table of the paper.
         out: Folder of all results of this table; each command has a folder of its own in it.
-        data: Folder that holds a folder for each benchmark; None: they come from the hub.
-        model: Model in place of the paper's, without the options of LMMs-Eval for that.
-        more: Further words of every command that evaluates.
+        data: Folder with a subfolder for each benchmark; None: downloaded from the hub.
+        model: Name of a model to use instead of the paper's; the command options that go with the
+            paper's model are left out.
+        more: Further command-line arguments of every ``gleanvid eval`` command.
     """
     paper, options = next(MODELS[name] for name in table.models if name in MODELS)
     options = options if not model else ()

@@ -19,7 +19,7 @@ KINDS = ("uniform", "time", "column", "blob")
 LEAST = 0.05  # of the tokens of a clip that is not whole, the smallest share kept
 WHOLE = 0.3  # fraction of clips that keep every token
 _UNEVEN = (1.0, 4.0)  # standard deviation of the log-odds that a unit, place or blob stays
-_BLOB = 3  # cells of the coarse noise that blobs are made of, along each side at most
+_BLOB = 3  # masks of kind "blob": maximum cells per dimension of their coarse noise
 
 
 def draw_share(rng: np.random.Generator) -> float:

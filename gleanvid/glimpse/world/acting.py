@@ -151,7 +151,10 @@ _DOING: dict[str, Callable[[Rng, ClipSettings, Thing], Thing]] = {
 
 
 def draw_border(rng: Rng, low: float, high: float, units: int) -> float:
-    """Draw a border between two units, within [low, high] if there is one."""
+    """Draw the time of a random boundary between two units, as a fraction of the clip.
+
+    ``low`` and ``high`` are rounded to boundaries. A clip of one unit has none: 1.0.
+    """
     first, last = max(1, round(low * units)), min(units - 1, round(high * units))
     return float(rng.integers(first, max(first, last) + 1)) / units
 

@@ -1,4 +1,4 @@
-"""The tab Curves says which runs are gone."""
+"""Notices of the Curves tab about runs without curves or no longer on the server."""
 
 from __future__ import annotations
 

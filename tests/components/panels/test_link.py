@@ -146,7 +146,7 @@ def test_settings_of_methods_are_read_by_key_and_by_short_name(links, settings, 
     assert links.unread(settings) == ours
 
 
-def test_short_names_leave_the_address(links):
+def test_short_setting_names_in_the_address_are_listed_for_replacement(links):
     query_of = {"tau": "2", "ratio": "0.3", "frames": "8", "gleanvid.alpha_min": "0.3"}
     assert links.replaced(query_of | {"utm_source": "mail"}) == ["tau", "ratio"]
     assert query.unread_value({}, ["tau"]) == {"text": "", "names": ["tau"]}

@@ -52,7 +52,7 @@ def test_values_that_no_widget_sends_are_refused(gathered, values):
 @pytest.mark.parametrize(
     ("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1), (math.nan, 0.1)]
 )
-def test_number_is_converted_as_its_box_does(gathered, typed, taken):
+def test_number_is_clamped_or_replaced_by_the_default(gathered, typed, taken):
     assert next(iter(gathered.read([typed, "builtin", "Why?", False, 1, False]).values())) == taken
 
 

@@ -73,7 +73,7 @@ def test_every_script_parses(scripts):
     assert (found.returncode, found.stdout) == (0, "")
 
 
-def test_no_script_makes_markup_or_code_of_text(scripts):
+def test_scripts_do_not_parse_text_as_html_or_code(scripts):
     for name, script in scripts.items():
         assert not (found := TO_HTML.search(script)), f"{name}: {found}"
 

@@ -280,7 +280,7 @@ def test_journals_without_counts_of_things_are_read():
     assert set(found.means) == {"kept", "represented"}
 
 
-def test_many_groups_get_a_table_of_their_own_with_their_counts():
+def test_many_question_groups_get_a_separate_table_with_question_counts():
     many = [Item(i.id, i.clip, "?", ("a", "b"), 0, (f"g{n}",)) for n, i in enumerate(ITEMS)]
     found = results(FakeBenchmark(), many, SETUPS, rows())
     assert "g0" not in main_table(found)

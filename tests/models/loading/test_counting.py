@@ -21,7 +21,7 @@ CLIP = str(Path(__file__).parents[3] / "assets" / "clips" / "glimpse_1.mp4")
 
 @pytest.mark.parametrize("family", EVERY)
 @pytest.mark.parametrize("size", [(6, 64, 96), (5, 90, 70), (1, 64, 64)])
-def test_grid_is_that_of_encode(family, size, adapters):
+def test_grid_without_weights_equals_the_grid_of_encode(family, size, adapters):
     model, video = adapters[family], noise_video(*size)
     expected = model.encode(video).tokens.grid
     assert grid_of(load_without_weights(model.name), video) == grid_of(model, video) == expected

@@ -29,7 +29,7 @@ def test_a_clip_is_read_once_until_it_changes(tmp_path):
     assert library.reads == 3
 
 
-def test_few_clips_are_remembered(tmp_path):
+def test_oldest_clip_is_evicted_from_the_cache(tmp_path):
     library = FakeBackend()
     engine, path = Engine(library), tmp_path / "a.mp4"
     write_clip(path)
