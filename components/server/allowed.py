@@ -29,7 +29,7 @@ PAGE = (
     "GET /theme.css",
     "GET /favicon.ico",
     "GET /modules/{version}/{name:path}",
-    "GET /docs/{path:path}",
+    "GET /docs/{rest:path}",
     "GET /static/{path:path}",
     "GET /assets/{path:path}",
     f"GET {GRADIO}/startup-events",

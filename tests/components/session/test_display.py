@@ -57,7 +57,7 @@ def test_status_shows_known_facts_without_loading_a_model():
     engine.models.held["another"] = SimpleNamespace(name="another")  # asked by somebody else
     list(engine.queue.wait(Work()))
     after = dict(status(engine, run_of()))
-    assert (after["Model"], after["Queue"]) == ("builtin", "idle")
+    assert (after["Model"], after["Queue"]) == ("builtin", "in use")
     assert after["Tokens"] == "28 of 112"
     next(engine.queue.wait(Work()))
     assert dict(status(engine))["Queue"] == "1 waiting"
