@@ -36,7 +36,12 @@ def lost_with_all_evidence() -> str:
             )
             asked_of = [f"{title}, {100 * ratio:.0f} %", str(len(kept))]
             cells.append([*asked_of, *(f"{100 * share:.1f}" for share in shares)])
-    heads = ["kept", "hard questions with a token of every moment", "all tokens (%)", "kept tokens (%)"]
+    heads = [
+        "kept",
+        "hard questions with a token of every moment",
+        "all tokens (%)",
+        "kept tokens (%)",
+    ]
     return markdown_table(heads, cells)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 METHOD = '''"""{title}: say here what the method does and who proposed it."""
@@ -66,6 +67,8 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _new(options: argparse.Namespace) -> int:
+    from gleanvid.compressors import COMPRESSORS
+
     name, folder = options.name, options.out
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(f"name={name!r} must be like most_changed")
@@ -75,6 +78,12 @@ def _new(options: argparse.Namespace) -> int:
     for path in files:
         if path.exists():
             raise ValueError(f"{path} is there already")
+    if name in COMPRESSORS:
+        raise ValueError(f"name={name!r} is the name of another compressor")
+    if find_spec(name):
+        raise ValueError(
+            f"name={name!r} is the name of a Python package, which the file would hide"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in files.items():
         path.write_text(text.format(**words), encoding="utf-8")
