@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -127,6 +127,37 @@ def test_float16_does_not_lose_the_gradient_of_a_sure_answer():
     found = gleanvid.relevance(*asked, half, exact.answer, num_frames=8)
     assert exact.log_probability > -0.01
     assert ranks_agree(exact.tokens, found.tokens) > 0.999
+
+
+def test_graph_of_the_gradient_holds_less_than_the_activations_of_one_layer():
+    """Outside the layers, which store their input alone and run again in the backward pass."""
+    model = load_model("builtin")
+    prompt = AnsweredPrompt.of(model, model.encode(noise_video(8)), *ASKED)
+    weights = {weight.untyped_storage().data_ptr() for weight in model.hf_model.parameters()}
+
+    def held(recomputing):
+        """Bytes of activations that the graph of an answer holds."""
+        found = {}
+
+        def note(tensor):
+            storage = tensor.untyped_storage()
+            found[storage.data_ptr()] = storage.nbytes()
+            return tensor
+
+        with (
+            boundary.weights_without_gradient(model.hf_model),
+            recomputing,
+            boundary.visual_leaves(prompt.layout, prompt.columns),
+            torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor),
+        ):
+            graph = prompt.log_probabilities()
+        assert graph.requires_grad
+        return sum(size for place, size in found.items() if place not in weights)
+
+    with torch.inference_mode(False), torch.enable_grad():
+        whole, recomputed = held(nullcontext()), held(boundary.recomputed_layers(prompt.layout))
+    one_layer = (whole - recomputed) / model.text_config.num_hidden_layers
+    assert 0 < recomputed < one_layer
 
 
 def test_default_is_the_model_s_own_answer_and_its_words(qwen3):
