@@ -96,10 +96,12 @@ def test_saved_relevance_is_that_of_the_model():
             assert (kept.tokens - found.tokens).abs().sum() < 0.02
 
 
-def test_first_screen_contains_relevance():
-    loaded, example = first.load(), examples()[0]
+@pytest.mark.parametrize(("place", "folder"), [(0, ""), (1, "glimpse_2")])
+def test_saved_result_of_a_drawn_clip_contains_relevance(place, folder):
+    folder, example = first.FOLDER / folder, examples()[place]
+    loaded = first.load(folder)
     shown = loaded.viewer["relevance"]
-    run = Run.load(first.FOLDER / "runs" / loaded.runs[0])
+    run = Run.load(folder / "runs" / loaded.runs[0])
     kept = saved(example, example.question, run)
     data = Path(loaded.viewer["data"]["path"]).read_bytes()
     levels = np.frombuffer(data, "<u2", len(kept.tokens), shown["maps"][0]["place"])
