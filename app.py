@@ -1,4 +1,4 @@
-"""The GleanVID app in a checkout or a Space; once installed, ``gleanvid app`` is the same.
+"""Start the GleanVID app in a checkout or a Space; once installed, ``gleanvid app`` does it.
 
 The app lives in ``components``, everything about models, compressors and videos in ``gleanvid``.
 """

@@ -1,4 +1,4 @@
-"""Start the app: parse options, print a line, then serve the page. Slow imports come last."""
+"""Start the app: print a line, then serve the page. Slow imports come last."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid import plugins
 from gleanvid.cli import options as shared
-from gleanvid.errors import ModelError
+from gleanvid.errors import ModelError, closed_pipe
 from gleanvid.later import import_later
 
-from .server.visitors import networks
+from .options import parse
 from .session.work import local as loading
-from .session.work.reading import DECODERS
 
 if TYPE_CHECKING:
     from gradio import Blocks
@@ -28,83 +25,13 @@ if TYPE_CHECKING:
     from .session.work.recorded import Shelf
 
 STARTING = "Starting GleanVID ..."
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of the app, those of the model among them."""
-    add = parser.add_argument
-    add("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the local network")
-    add("--port", type=int, help="port (default: the first free one from 7860)")
-    add("--public", action="store_true", help="stricter limits, for a server on the internet")
-    add("--max-frames", type=int, help="maximum number of frames per clip")
-    add("--deadline", type=float, help="time limit of a run in seconds")
-    add("--decoders", type=int, default=DECODERS, help="clips that are decoded at the same time")
-    add(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="host name under which visitors reach the server; can be repeated",
-    )
-    add(
-        "--trusted-proxy",
-        action="append",
-        default=[],
-        metavar="ADDRESS",
-        help="address or network of a proxy whose X-Forwarded headers are trusted",
-    )
-    add("--root-path", help="path of the app behind a reverse proxy, e.g. /gleanvid")
-    add("--share", action="store_true", help="create a public link through Gradio")
-    add("--mcp", action="store_true", help="serve the endpoints as MCP tools (needs gleanvid[mcp])")
-    add(
-        "--offer",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="ID",
-        help="further models to choose from; a public server loads them all at its start",
-    )
-    add("--recordings", type=Path, metavar="FOLDER", help="folder written by `gleanvid record`")
-    shared.add_model(parser)  # offered in addition to the built-in model
-
-
-def check(options: argparse.Namespace) -> None:
-    """Check options against each other. Raises ``ValueError``."""
-    if options.mcp and find_spec("mcp") is None:
-        raise ValueError("--mcp needs one more package: pip install 'gleanvid[mcp]'")
-    if options.recordings is not None and not options.recordings.is_dir():
-        raise ValueError(f"--recordings={options.recordings} is not a folder")
-    if options.port is not None and not 0 <= options.port <= 65535:
-        raise ValueError(f"--port={options.port} must be 0 to 65535")
-    for name in options.allow_host:
-        if name != "*" and "*" in name.removeprefix("*."):
-            raise ValueError(f"--allow-host={name}: a * stands for all below: *.example.org")
-    if options.decoders < 1:
-        raise ValueError(f"--decoders={options.decoders} must be at least 1")
-    try:
-        networks(options.trusted_proxy)
-    except ValueError as error:
-        text = f"--trusted-proxy: {error}; give an address such as 10.0.0.5 or 10.0.0.0/8"
-        raise ValueError(text) from error
-
-
-def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the options of a command line; ends the program where they are wrong."""
-    parser = argparse.ArgumentParser(description="Ask a video, see which tokens were kept.")
-    shared.load_plugins(parser, sys.argv[1:] if arguments is None else arguments)
-    add_options(parser)
-    options = parser.parse_args(arguments)
-    try:
-        check(options)
-    except ValueError as error:
-        parser.error(str(error))
-    return options
+KEPT = ("TEMP_DIR", "SERVER_NAME", "SERVER_PORT", "NUM_PORTS", "ROOT_PATH", "ANALYTICS_ENABLED")
 
 
 def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Return the keywords of ``load_model`` by model.
+    """Return the arguments of ``load_model`` by the name of the model.
 
-    If another model is given, the built-in model runs on the same device.
+    If ``--model`` names another model, the built-in one runs on the same device.
     """
     device = {"device": options.device}
     own = {options.model: shared.loading(options)}
@@ -158,30 +85,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
         serve(parse(arguments))
     except ModelError as error:
         sys.exit(str(error))
+    except BrokenPipeError:
+        sys.exit(closed_pipe())
 
 
 def serve(options: argparse.Namespace) -> None:
-    """Serve the page as checked options say, until the program is ended."""
-    if hasattr(sys.stdout, "reconfigure"):  # lines appear at once, also in a log
+    """Serve the page with options that were checked, until the program is ended."""
+    if hasattr(sys.stdout, "reconfigure"):  # show each line at once, even in a log file
         sys.stdout.reconfigure(line_buffering=True)
     print(STARTING, flush=True)
+    drop_variables()
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
     import_later("torch")  # loaded with the model, in the background
     from .server import serving, uploads
 
     if serving.is_public(options):
         plugins.ignore_installed()
-    uploads.exit_on_signals()
-    with uploads.own_folder():
+    with uploads.exit_on_signals(), uploads.own_folder():
         engine = make_engine(options)
         choosing = None if serving.is_public(options) else make_choosing(engine, options)
         page = make_page(engine, choosing, options)
         run(page, options)
-        engine.warm_up(available(options)[0])  # not earlier: it would slow the page down
+        engine.warm_up(available(options)[0])  # once the page is served: loading slows it down
         if choosing and choosing.first:
             choosing.start()
             threading.Thread(target=report_choice, args=[choosing], daemon=True).start()
         page.block_thread()
+
+
+def drop_variables() -> None:
+    """Delete Gradio's environment variables except ``KEPT``.
+
+    Others would let Gradio serve further folders, or switch our limits off. They may have been
+    set for another Gradio application on this machine.
+    """
+    for name in [name for name in os.environ if name.startswith("GRADIO_")]:
+        if name.removeprefix("GRADIO_") not in KEPT:
+            del os.environ[name]
 
 
 def make_engine(options: argparse.Namespace) -> Engine:
@@ -208,14 +148,17 @@ def make_engine(options: argparse.Namespace) -> Engine:
 
 
 def find_recordings(options: argparse.Namespace) -> Shelf | None:
-    """The recordings of ``--recordings``, if it was given."""
+    """Return the recordings in the folder of ``--recordings``; none without this option."""
     from .session.work.recorded import Shelf
 
     return Shelf(options.recordings) if options.recordings else None
 
 
 def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
-    """Return what loads further models, the first one if it has to be downloaded."""
+    """Return the ``Choosing`` that loads further models for the pages.
+
+    It also loads the first model if that has to be downloaded.
+    """
     from .session.choice.choosing import Choosing
 
     first = "" if loading.is_here(options.model) else options.model
@@ -224,8 +167,8 @@ def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
 
 
 def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Namespace) -> Blocks:
-    """Build the page with its endpoints."""
     from .panels.page import BUILT_IN_MODEL, PHOTO_MODEL, build_app
+    from .places import as_served
     from .server import serving
     from .session import examples
     from .session.display import menu_name
@@ -236,7 +179,7 @@ def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Names
     return build_app(
         engine,
         models,
-        examples.examples(),
+        examples.examples(as_served(examples.FOLDER)),
         serving.limits(options),
         choosing,
         shelf.entries() if shelf else [],
@@ -245,7 +188,7 @@ def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Names
 
 
 def run(page: Blocks, options: argparse.Namespace) -> None:
-    """Start to serve the page, and say what its decoding process may do."""
+    """Start to serve the page, and print what the sandbox of its decoding process allows."""
     from .server import serving
 
     limits = serving.limits(options)

@@ -13,7 +13,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "site_exte
 exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [
-    ("py:.*", r"(?!gleanvid\.).*"),  # torch, numpy: their sites need a network
+    ("py:.*", r"(?!gleanvid\.).*"),  # links to torch and numpy need a network
     ("py:.*", r"gleanvid\.(arguments\.Picture|cost\.Answer|ops\..*)"),  # not public
 ]
 

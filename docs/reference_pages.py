@@ -27,11 +27,12 @@ from gleanvid.plots import overlay_frame
 ROOT = Path(__file__).parents[1]
 CLIP, RATIOS = ROOT / "assets/clips/glimpse_1.mp4", (0.25, 0.5)
 QUESTION = "Which object flashes briefly?"
+# frames sampled, units shown and pixel width of a compressor's strip
 FRAMES, UNITS, WIDTH = (
     16,
     (0, 2, 4, 6),
     208,
-)  # frames sampled, units shown and pixel width of a compressor's strip
+)
 ENDPOINTS = ROOT / "components" / "server" / "endpoints.py"
 
 
@@ -51,7 +52,7 @@ def write_reference(docs: Path) -> None:
 
 
 def compressor_page(facts: Facts, folder: Path) -> str:
-    """One method: idea, facts, settings and its mask on an example clip."""
+    """Return Markdown on a method: idea, properties, settings, mask on an example clip."""
     method = COMPRESSORS[facts.name]
     idea, _, source = inspect.getdoc(inspect.getmodule(method)).partition("\n\n")
     idea = idea.partition(": ")[2] or idea
@@ -75,7 +76,7 @@ def compressor_page(facts: Facts, folder: Path) -> str:
 
 
 def mask(facts: Facts, folder: Path) -> str:
-    """Markdown of a method's image from :func:`draw_masks`, with a caption."""
+    """Return Markdown: a method's image from :func:`draw_masks`, with a caption."""
     for ratio in (1.0, *RATIOS):
         file = masks_file(facts.name, ratio)
         if (folder / file).exists():
@@ -101,13 +102,13 @@ def settings_table(method: type[Compressor]) -> str:
 
 
 def rst_to_markdown(text: str) -> str:
-    """Code marks of docstrings in Markdown; roles become plain code."""
+    """Convert a docstring's double backquotes and Sphinx roles to Markdown code."""
     text = re.sub(r":\w+:`~?([^`]+)`", lambda role: f"`{role[1].rpartition('.')[2]}`", text)
     return text.replace("``", "`")
 
 
 def draw_masks(folder: Path) -> None:
-    """A strip of frames for every method, at the lowest of ``RATIOS`` that it can keep."""
+    """Draw a strip of frames for every method, at the lowest of ``RATIOS`` that it reaches."""
     left = dict(COMPRESSORS)
     for ratio in RATIOS:
         methods = [method_from(name, ratio) for name in left]
@@ -127,7 +128,7 @@ def draw_mask(run: gleanvid.Run) -> Image.Image:
 
 
 def command_line() -> str:
-    """The help of every command, by the parsers themselves."""
+    """Return Markdown with the ``--help`` of every command."""
     parts = [
         "# Command line",
         "Every command with its options, as `gleanvid COMMAND --help` prints them.",
@@ -138,7 +139,7 @@ def command_line() -> str:
 
 
 def commands() -> Iterator[list[str]]:
-    """Words of every command; one with commands of its own is followed by these."""
+    """Yield the words of every command, subcommands after their command."""
     for name in cli.COMMANDS:
         yield [name]
         for inner in re.findall(r"\n  (?:what|command)\n(.*?)\n\n", help_of([name]), re.DOTALL):
@@ -153,7 +154,7 @@ def help_of(words: list[str]) -> str:
 
 
 def endpoints() -> str:
-    """The endpoints of the app, from the functions that answer them."""
+    """Return Markdown on the endpoints of the app, from their docstrings."""
     tree = ast.parse(ENDPOINTS.read_text(encoding="utf-8"))
     calls = next(
         item for item in tree.body if isinstance(item, ast.ClassDef) and item.name == "Calls"
@@ -191,7 +192,7 @@ def endpoint(function: ast.FunctionDef) -> str:
 
 
 def described(arguments: str) -> Iterator[tuple[str, str]]:
-    """(name, meaning) pairs of the section ``Args`` of a docstring."""
+    """Yield the (name, meaning) pairs of the ``Args`` section of a docstring."""
     lines: list[str] = []
     for line in arguments.splitlines():
         if line.startswith("     "):

@@ -1,4 +1,4 @@
-"""What the site needs beyond Sphinx: formulas without scripts, commands that run, offline pages."""
+"""Sphinx extension: formulas as MathML, commands run by the build, a check for offline use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 from gleanvid import cli
 
 ROOT = Path(__file__).parents[1]
-FOLDER = tempfile.TemporaryDirectory(prefix="docs-")  # not gleanvid-*: apps sweep those away
+FOLDER = tempfile.TemporaryDirectory(prefix="docs-")  # not gleanvid-*: apps delete such folders
 SCRATCH = Path(FOLDER.name)  # commands of all pages run here
 (SCRATCH / "assets").symlink_to(ROOT / "assets")
 ACCENTED = re.compile(
@@ -32,7 +32,7 @@ OUTSIDE = re.compile(
 
 
 class Command(SphinxDirective):
-    """A block of shell commands with their output; one that fails ends the build."""
+    """Directive: shell commands, shown with their output; a command that fails ends the build."""
 
     has_content = True
 
@@ -47,8 +47,8 @@ class Command(SphinxDirective):
 
 
 def output_of(line: str) -> str:
-    """What a command prints; ``gleanvid`` runs in this process, which has torch in memory."""
-    if ".py" in line and line.startswith("gleanvid "):  # a plug-in stays out of other pages
+    """Run a command; return its output. ``gleanvid`` runs in this process: torch is loaded."""
+    if ".py" in line and line.startswith("gleanvid "):  # a plug-in would stay for other pages
         program = f"PYTHONPATH={ROOT} {sys.executable} -m gleanvid.cli"
         line = line.replace("gleanvid", program, 1)
     if not line.startswith("gleanvid "):
@@ -62,7 +62,7 @@ def output_of(line: str) -> str:
 
 
 def mathml(formula: str, as_block: bool = False) -> str:
-    """MathML of a formula; docutils sets the index of an accented letter below it, not after."""
+    """Return MathML; docutils would put the index of an accented letter below it, not after it."""
     text = tex2mathml(formula, as_block=as_block)
     return ACCENTED.sub(r"<msub><mover>\1\3</mover>\2</msub>", text)
 
@@ -78,7 +78,7 @@ def formula(translator: nodes.NodeVisitor, node: nodes.math_block) -> None:
 
 
 def check_offline(app: Sphinx, error: Exception | None) -> None:
-    """Fail where a page would load a script, style or image from another server."""
+    """Fail if a page would load a script, style or image from another server."""
     if error or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):

@@ -1,4 +1,4 @@
-"""GleanVID: training-free visual-token compression for Video LLMs that people can see.
+"""GleanVID: training-free visual-token compression for Video LLMs, with an app that shows it.
 
 Two ways in: :func:`ask` a video with a model and a compressor, or wrap your own ``generate`` call
 in ``with compressing(hf_model, compressor) as record:``. Names are loaded on first use, so that

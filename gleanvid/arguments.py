@@ -30,23 +30,24 @@ class Picture(Protocol):
         """Return the image in another mode, such as "RGB"."""
 
 
-Clip = str | Path | Video | np.ndarray | Picture  # see ``gleanvid.ask``
+Clip = str | Path | Video | np.ndarray | Picture  # documented at ``gleanvid.ask``
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Which frames of a file the model sees, and how large.
+    """Settings of how frames are sampled from a video file, and how large they are.
 
     Args:
-        num_frames: sampled from a video file; frames in memory are all used.
+        num_frames: number of frames to sample from a video file; frames in memory are all used.
         max_pixels: bound on the pixels of all frames together as the model sees them; None takes
-            what the model was loaded with.
-        backend: what decodes a file, "pyav", "torchcodec", "decord" or "opencv".
-        start: first second of a file to sample from; None: its first. Times stay those of the file.
-        end: last second of a file to sample from; None: its last.
+            the bound that the model was loaded with.
+        backend: decoder of a file: "pyav", "torchcodec", "decord" or "opencv".
+        start: second of the file from which frames are sampled; None: the beginning. Timestamps
+            still count from the beginning of the file.
+        end: second of the file up to which frames are sampled; None: its end.
 
     Raises:
-        ValueError: a ``max_pixels`` that is no positive whole number, or not 0 <= start < end.
+        ValueError: ``max_pixels`` is no positive whole number, or 0 <= start < end does not hold.
 
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", frames=Frames(8, backend="opencv"))
     >>> len(run.video), run.video.backend
@@ -69,14 +70,14 @@ Settings = TypeVar("Settings", Sampling, Frames)
 
 
 def override(settings: Settings, **values: Any) -> Settings:
-    """Return the settings with every given value that is not None."""
+    """Return the settings, changed to those of the ``values`` that are not None."""
     return replace(settings, **{n: value for n, value in values.items() if value is not None})
 
 
 def as_clip(video: Any, frames: Frames = FRAMES) -> Video:
-    """Read a file, or wrap frames in memory.
+    """Return a clip as a :class:`Video`: read a file, or wrap frames in memory.
 
-    Raises ``VideoError`` for a file that cannot be used and ``TypeError`` for anything else.
+    Raises ``VideoError`` if a file cannot be used, ``TypeError`` if ``video`` is something else.
     """
     if not isinstance(video, (str, Path)):
         return as_video(video)
@@ -94,7 +95,10 @@ def timed_clip(video: Any, frames: Frames) -> tuple[Video, float]:
 
 
 def as_model(model: Any) -> ModelAdapter:
-    """Load a model by name. Raises ``TypeError`` for what is neither a name nor a model."""
+    """Return a loaded model unchanged, or load a model by its name.
+
+    Raises ``TypeError`` if ``model`` is neither a name nor a model.
+    """
     if isinstance(model, (str, Path)):
         return load_model(model)
     if not (hasattr(model, "encode") and hasattr(model, "generate")):
@@ -105,7 +109,10 @@ def as_model(model: Any) -> ModelAdapter:
 
 
 def check_questions(question: Any) -> list[str]:
-    """One question or a list. Raises ``TypeError`` unless text, ``ValueError`` without any."""
+    """Return one question or several as a list.
+
+    Raises ``TypeError`` if a question is not text, and ``ValueError`` if one or the list is empty.
+    """
     questions = list(question) if isinstance(question, (list, tuple)) else [question]
     for question in questions:
         if not isinstance(question, str):
@@ -116,7 +123,7 @@ def check_questions(question: Any) -> list[str]:
 
 
 def check_history(history: Any) -> History:
-    """Earlier turns. Raises ``TypeError`` unless they are pairs of text."""
+    """Return the earlier turns as pairs. Raises ``TypeError`` unless they are pairs of text."""
     is_list = isinstance(history, Sequence) and not isinstance(history, str)
     turns: list[Any] = list(history) if is_list else [history]
     pairs = [turn for turn in turns if isinstance(turn, (list, tuple)) and len(turn) == 2]

@@ -26,17 +26,17 @@ class Compression:
     K rows are left of the L tokens. A pruned row is a kept token; a merged row is a weighted sum.
 
     Args:
-        keep: int64 [K], ascending flat indices. A merged row stands at the index of one of its
-            tokens; an index repeats where two rows stand there.
+        keep: int64 [K], ascending flat indices of the kept rows. A merged row has the index of one
+            of its tokens; two rows may have the same index.
         grid: (T, rows, columns) of the tokens before compression.
-        group: int64 [L], the row (0 to K - 1) that took each token in; -1: dropped.
-        weight: [L], the token's share in that row.
+        group: int64 [L], the row (0 to K - 1) that contains each token; -1: dropped.
+        weight: [L], the weight of the token in that row.
         scores: By name, [L]: what the method computed of each token, for display.
         trace: By name, [T] or scalars: what it computed of each unit or of the clip, for display.
-        mixing: Sparse [K, L], where one token feeds several rows: the share of every token in
-            every row. ``group`` then names the row that the token weighs most in.
-        state: By name: what the next stage of the same method goes on from; "order", int64 [K]: the
-            kept tokens as a method picked them, where it picks one after another.
+        mixing: Sparse [K, L], the weight of every token in every row; None unless a token belongs
+            to several rows. ``group`` then names the row in which the token has most weight.
+        state: By name: tensors that the next stage of the same method needs; "order", int64 [K]:
+            the kept tokens in the order picked, of a method that picks one after another.
 
     >>> record = Compression.pruned(torch.tensor([0, 3, 5]), grid=(2, 2, 2))
     >>> record.num_kept, record.budgets.tolist(), record.group.tolist()
@@ -57,7 +57,7 @@ class Compression:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[type[Compression], tuple[Any, ...]]:
-        # The read-only views of mappings cannot be pickled.
+        # MappingProxyType cannot be pickled.
         parts = [getattr(self, part.name) for part in fields(self)]
         return type(self), tuple(dict(p) if isinstance(p, Mapping) else p for p in parts)
 
@@ -82,7 +82,7 @@ class Compression:
             grid: (T, rows, columns) of the tokens before compression.
             scores: As in :class:`Compression`.
             trace: As in :class:`Compression`.
-            num_tokens: L, where it is not the size of the grid.
+            num_tokens: L, if it is not the size of the grid.
         """
         total = num_tokens or math.prod(grid)
         group = torch.full((total,), -1, dtype=torch.long, device=keep.device)
@@ -101,7 +101,7 @@ class Compression:
 
     @property
     def mask(self) -> Tensor:
-        """bool [L]: True where a kept row stands."""
+        """bool [L]: True at the positions of kept rows."""
         mask = torch.zeros(self.num_tokens, dtype=torch.bool, device=self.keep.device)
         mask[self.keep] = True
         return mask
@@ -114,22 +114,22 @@ class Compression:
 
     @cached_property
     def merges(self) -> bool:
-        """True where a kept row is anything else than the kept token itself."""
+        """True if any kept row differs from the token at its position."""
         if self.mixing is not None or int((self.group >= 0).sum()) != self.num_kept:
             return True
         return bool((self.weight[self.keep] != 1).any())
 
     def apply(self, rows: Tensor) -> Tensor:
-        """Reduce any stream of visual rows (features, one DeepStack level).
+        """Reduce the rows of L visual tokens (features or a DeepStack level) to the K kept rows.
 
         Args:
-            rows: [L, C].
+            rows: [L, C], one row per token before compression.
 
         Returns:
-            [K, C], of the same dtype and device.
+            [K, C], of the same dtype and device; merged rows are weighted sums.
 
         Raises:
-            ValueError: There are not L rows.
+            ValueError: The number of rows is not L.
         """
         if len(rows) != self.num_tokens:
             raise ValueError(f"expected {self.num_tokens} rows, got {len(rows)}")
@@ -148,7 +148,7 @@ class Compression:
         return torch.sparse_coo_tensor(places, values, size, check_invariants=False).coalesce()
 
     def then(self, later: Compression) -> Compression:
-        """This record followed by one that was made on its K kept rows."""
+        """Return this record combined with a later one made on its K kept rows."""
         if later.num_tokens != self.num_kept:
             raise ValueError(
                 f"the later record covers {later.num_tokens} rows, not {self.num_kept}"
@@ -163,7 +163,7 @@ class Compression:
         return replace(self, **parts, state=later.state)
 
     def to(self, device: torch.device | str) -> Compression:
-        """The same record with every tensor on ``device``; see :func:`gleanvid.devices.moved`."""
+        """Return this record with all tensors on ``device``; see :func:`gleanvid.devices.moved`."""
         parts: dict[str, Any] = {
             name: {key: moved(value, device) for key, value in getattr(self, name).items()}
             for name in _NAMED

@@ -12,11 +12,11 @@ from gleanvid.types import Compression
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """An answer with its cost. ``by_layer`` is on the CPU; seconds are synchronised.
+    """An answer with its cost. ``by_layer`` is on the CPU; seconds are synchronised with a GPU.
 
-    ``prefill_s`` runs from the question to the first token without ``compress_s``; ``generate_s``
-    from the first token to the last. ``peak_memory_mib``: device memory on CUDA, else the whole
-    process.
+    ``prefill_s``: seconds from the question to the first token, without ``compress_s``;
+    ``generate_s``: from the first token to the last. ``peak_memory_mib``: device memory on CUDA,
+    else the memory of the whole process.
     """
 
     text: str
@@ -36,18 +36,18 @@ class Cost:
 
     Args:
         visual_tokens: Visual tokens entering the language model without compression.
-        visual_tokens_kept: Visual tokens entering its layer 0.
+        visual_tokens_kept: Visual tokens entering its layer 0 with compression.
         prompt_tokens: Tokens of the whole prompt before compression.
-        prompt_tokens_kept: Tokens of the whole prompt after it.
-        decode_s: Reading the video file.
-        encode_s: Vision tower and projector, also where an earlier question paid for it.
-        compress_s: The compressor.
-        prefill_s: The language model, from the prompt to the first token.
-        generate_s: From the first token to the last.
+        prompt_tokens_kept: Tokens of the whole prompt after compression.
+        decode_s: Time to read the video file.
+        encode_s: Time of vision tower and projector, also if an earlier question encoded the clip.
+        compress_s: Time of the compressor.
+        prefill_s: Time of the language model, from the prompt to the first token.
+        generate_s: Time from the first token to the last.
         new_tokens: Tokens of the answer.
-        peak_memory_mib: Peak memory of the device; of the process, where there is no device.
+        peak_memory_mib: Peak memory of the GPU; on the CPU, that of the whole process.
         prefill_flops: Operations of the prefill; a multiply-accumulate counts as two.
-        prefill_flops_full: The same for the whole prompt.
+        prefill_flops_full: ``prefill_flops`` of the prompt without compression.
         visual_tokens_by_layer: Visual tokens entering each layer at prefill.
 
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
@@ -77,8 +77,8 @@ class Cost:
         """Return the cost of an answer about frames that were read and encoded earlier.
 
         Args:
-            answer: what the model said, with its times.
-            visual_tokens: in the prompt without compression.
+            answer: the answer of the model, with its times.
+            visual_tokens: number of visual tokens in the prompt without compression.
             by_layer: visual tokens entering each layer, see :func:`visual_tokens_by_layer`.
             text_config: the configuration of the language model.
         """
@@ -122,13 +122,14 @@ class Cost:
     def ttft_s(self) -> float:
         """Time to first token, from the decoded frames on: encode, compress and prefill.
 
-        Encoding counts also where the clip was encoded for an earlier question; decoding does not.
+        Encoding counts even if the clip was encoded for an earlier question; reading the file does
+        not count.
         """
         return self.encode_s + self.compress_s + self.prefill_s
 
     @property
     def tokens_per_s(self) -> float:
-        """Decoded tokens per second, the first one left out; 0 if there is no second one."""
+        """Tokens generated per second, without the first one; 0 if there is no second one."""
         is_timed = self.new_tokens > 1 and self.generate_s > 0
         return (self.new_tokens - 1) / self.generate_s if is_timed else 0.0
 
@@ -136,7 +137,11 @@ class Cost:
 def visual_tokens_by_layer(
     by_layer: Mapping[int, Compression], total: int, num_layers: int
 ) -> tuple[int, ...]:
-    """Visual tokens entering every layer: a stage's record counts from its layer on."""
+    """Return the number of visual tokens that enter each of ``num_layers`` layers.
+
+    ``by_layer``: records of the stages, each valid from its layer on; ``total``: tokens before the
+    first stage.
+    """
     counts, entering = [], total
     for layer in range(num_layers):
         entering = by_layer[layer].num_kept if layer in by_layer else entering
@@ -145,11 +150,12 @@ def visual_tokens_by_layer(
 
 
 def prefill_flops(text_config: Any, n: float, *, exact: bool = False) -> float:
-    """Multiply-accumulates of the language model reading ``n`` tokens.
+    """Return the multiply-accumulates of the language model for reading ``n`` tokens.
 
-    Layers * (2 n d^2 (1 + g/a) + 2 n^2 d + 3 n d m) with hidden size d, MLP width m, a query and g
-    key/value heads. No output head, no saving from the causal mask. The formula takes a * head_dim
-    for d; ``exact`` puts a * head_dim where projections and attention really have it.
+    The formula is layers * (2 n d^2 (1 + g/a) + 2 n^2 d + 3 n d m), with hidden size d, MLP width
+    m, a query heads and g key/value heads. It leaves out the output head and counts no saving from
+    the causal mask. It assumes d = a * head_dim; ``exact`` uses a * head_dim for projections and
+    attention where that differs from d.
     """
     hidden, width = text_config.hidden_size, text_config.intermediate_size
     heads = text_config.num_attention_heads

@@ -1,4 +1,4 @@
-"""What a device can compute: GPUs of Apple have no float64, nor have some of Intel."""
+"""Abilities of devices: GPUs of Apple, and some of Intel, have no float64."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ GPUS = ("cuda", "xpu", "mps")
 
 
 def is_there(device: torch.device) -> bool:
-    """Return whether this machine has a device of that type."""
+    """Return whether this machine has a device of the same type as ``device``."""
     return device.type not in GPUS or bool(getattr(torch, device.type).is_available())
 
 
@@ -20,7 +20,7 @@ def has_float64(device: torch.device) -> bool:
 
 
 def moved(tensor: torch.Tensor, device: torch.device | str) -> torch.Tensor:
-    """Return a tensor on ``device``, float64 as float32 if the device has no float64."""
+    """Move a tensor to ``device``; float64 becomes float32 if the device has no float64."""
     if tensor.dtype == torch.float64 and not has_float64(torch.device(device)):
         tensor = tensor.float()
     return tensor.to(device)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# What parsing JSON, arrays and numbers from untrusted input can raise. RuntimeError includes
-# RecursionError, ArithmeticError numbers of 400 digits.
+# What parsing JSON, arrays and numbers from untrusted input can raise: RuntimeError for
+# too deep nesting (RecursionError), ArithmeticError for numbers of 400 digits.
 MALFORMED = (
     *(ValueError, TypeError, LookupError, AttributeError),
     *(RuntimeError, ArithmeticError, MemoryError),
@@ -25,10 +27,10 @@ def refusing(
     """Convert exceptions from malformed input within the block to ``kind``, with a sentence.
 
     Args:
-        kind: the error to raise. ``VideoError`` and ``ModelError`` pass: they have sentences.
+        kind: the error to raise. ``VideoError`` and ``ModelError`` pass unchanged.
         text: the sentence.
         others: errors that the input can raise besides ``MALFORMED``.
-        because: whether the sentence ends with what was wrong; not for answers to strangers.
+        because: whether to append the original error, which can reveal paths of this machine.
 
     >>> with refusing(ValueError, "a.json is no list of clips", because=True):
     ...     [1, 2][7]
@@ -47,12 +49,12 @@ def refusing(
 
 
 def sentence(error: BaseException) -> str:
-    """Return the message of an error for the person; empty if it is a bug.
+    """Return the message of an error for the user; "" for an error that is a bug.
 
     >>> sentence(ValueError("frames=0 must be in [1, 64]")), sentence(KeyError("frames"))
     ('frames=0 must be in [1, 64]', '')
     """
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # of torch
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return OUT_OF_MEMORY
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DISK_FULL
@@ -75,8 +77,17 @@ def printable(text: str, keep: str = "") -> str:
     )
 
 
+def closed_pipe() -> int:
+    """Discard further output after its reader ended, as in ``| head -1``; return the exit status.
+
+    Otherwise Python would print an error on exit, because it cannot write its buffer.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + 13  # as shells report a program that SIGPIPE ended
+
+
 class VideoError(ValueError):
-    """A video that cannot be used; the message is a sentence for the person who chose the file.
+    """Raised for a video that cannot be used; the message is for the person who chose it.
 
     >>> try:
     ...     read_video("nowhere.mp4")
@@ -87,7 +98,7 @@ class VideoError(ValueError):
 
 
 class ModelError(RuntimeError):
-    """A model that cannot be loaded or run; the message says what to do about it.
+    """Raised for a model that cannot be loaded or run; the message says what to do about it.
 
     >>> try:
     ...     load_model("builtin", quantization="2bit")
@@ -98,12 +109,12 @@ class ModelError(RuntimeError):
 
 
 class UnreachableError(ModelError):
-    """A model that is not on this machine while the hub cannot be asked for it."""
+    """Raised for a model that is not on this machine while the hub cannot be reached."""
 
 
 class BusyError(RuntimeError):
-    """Too many wait already; the message says so."""
+    """Raised if too many requests are waiting already; the message says so."""
 
 
 class StoppedError(Exception):
-    """Work that was stopped before it had a result."""
+    """Raised if work was stopped before it had a result."""

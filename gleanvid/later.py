@@ -1,8 +1,8 @@
 """Import slow packages on first use.
 
-The command line and the app print something before torch is loaded, for which they need modules
-that say ``import torch`` themselves: options and menus come from the settings of the compressors.
-Such a module must not import names from torch (``from torch import Tensor``) at module level.
+The command line and the app build options and menus from the compressors, whose modules say
+``import torch``, and must not wait until torch is loaded. So these modules must not import names
+from torch (``from torch import Tensor``) at module level.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ _KNOWN = ("__class__", "__dict__", "__spec__")  # attributes that the import sta
 
 
 class _Later(ModuleType):
-    """A module that is imported when one of its names is read; other threads wait."""
+    """A module that is imported when one of its names is first read; other threads wait for it."""
 
     def __getattribute__(self, name: str) -> Any:
         attribute = super().__getattribute__
         if name not in _KNOWN:
-            with (
-                _LOCK
-            ):  # ``importlib.util.LazyLoader`` would show other threads a half-imported module
+            # ``importlib.util.LazyLoader`` would show other threads a half-imported module
+            with _LOCK:
                 spec = attribute("__spec__")
                 if spec.loader_state is None:
                     spec.loader_state = "running"
@@ -36,7 +35,7 @@ class _Later(ModuleType):
 
 
 def import_later(name: str) -> None:
-    """Make ``import name`` cost nothing until the package is used, unless it was imported."""
+    """Make ``import name`` delay the import until the package is used; no effect once imported."""
     spec = find_spec(name) if name not in sys.modules else None
     if spec is not None and spec.loader is not None:
         module = module_from_spec(spec)

@@ -1,7 +1,7 @@
-"""The steps from a clip and a question to a :class:`Run`: encode, compress and answer, score.
+"""Steps from a clip and a question to a :class:`Run`: encode, compress, answer, score.
 
-Arguments are values that were checked before (``ClipKey``, ``Sampling``). The functions with
-keywords for people are in :mod:`gleanvid.api`.
+Arguments are values that were checked before (``ClipKey``, ``Sampling``). The public
+functions, which check plain values, are in :mod:`gleanvid.api`.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def answer_questions(
 ) -> list[Run]:
     """Return a run per question, each asked independently.
 
-    The clip is encoded once, and prefilled once where the compressor does not read the question.
-    The first run has the cost of both.
+    The clip is encoded once, and prefilled once if the compressor does not read the question. The
+    first run has the cost of both.
     """
     clip, encoded = _prepared(clip, model, compressor, stop)
     with model.lock, interruptible(model.hf_model, stop):
@@ -124,7 +124,7 @@ def answer_videos(
     """Ask one question about several videos in one prompt; return a run per video.
 
     Times, prompt tokens and FLOPs are those of the whole prompt; ``prefill_s`` includes the vision
-    tower. Raises what ``answer_about`` raises.
+    tower. Raises the errors of the model's ``answer_about``.
     """
     model.check_can_answer()
     reply, parts = answer_about(
@@ -168,7 +168,7 @@ def score(
 ) -> list[float]:
     """Return the mean log-probability per token of each answer under a compressor.
 
-    Raises ``ModelError``, and ``StoppedError`` once ``stop`` is set.
+    Raises ``ModelError`` if the model cannot answer, and ``StoppedError`` once ``stop`` is set.
     """
     clip, encoded = _prepared(clip, model, compressor, stop)
     with model.lock, interruptible(model.hf_model, stop):
@@ -178,8 +178,8 @@ def score(
 def follow(work: Callable[..., Run], stop: threading.Event | None) -> Iterator[str | Run]:
     """Run ``work(on_text=, stop=)`` in a thread; yield the text as it grows, the result last.
 
-    Closing the iterator sets ``stop`` and waits until the work is over. Raises what ``work``
-    raises.
+    Closing the iterator sets ``stop`` and waits until the work is over. Errors of ``work`` are
+    raised here.
     """
     stop = stop or threading.Event()
     pieces: queue.SimpleQueue[str | Run | Exception] = queue.SimpleQueue()

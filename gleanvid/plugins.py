@@ -2,8 +2,8 @@
 
 A plug-in is a Python file, or an entry point of an installed distribution in the group
 ``gleanvid.compressors``, ``gleanvid.models`` or ``gleanvid.benchmarks``: a class, or a module with
-classes. Entry points are imported when their registry is first asked for something, never when
-``gleanvid`` is imported. Plug-ins run with the rights of the process, like any package.
+classes. Entry points are imported when their registry is first read, never when ``gleanvid`` is
+imported. Plug-ins run with the rights of the process, like any package.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 import logging
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -21,7 +23,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any, TypeVar
 
-from gleanvid.errors import printable, refusing
+from gleanvid.errors import OUT_OF_MEMORY, ModelError, StoppedError, printable, refusing, sentence
 
 _HOMES = {  # base class -> module and name of the registry of its subclasses
     "Compressor": ("gleanvid.compressors", "COMPRESSORS"),
@@ -30,19 +32,20 @@ _HOMES = {  # base class -> module and name of the registry of its subclasses
 }
 _GROUPS = ("gleanvid.compressors", "gleanvid.models", "gleanvid.benchmarks")
 _KINDS = "Compressor, ModelAdapter or Benchmark"
-_LOCK = RLock()  # loading a registry's entry points is done by one thread for all
+_LOCK = RLock()  # one thread loads the entry points of a registry; others wait
 _LOG = logging.getLogger(__name__)
 _loaded: list[str] = []  # arguments of ``load``: absolute paths of files and names of distributions
+_sources: dict[str, str] = {}  # top-level module of loaded classes -> file or distribution
 _ignored: set[str] = set()  # groups of entry points to ignore
 Thing = TypeVar("Thing")
 
 
 class PluginError(ValueError):
-    """A plug-in that cannot be used; the message names its file or distribution."""
+    """Raised for a plug-in that cannot be used; the message names its file or distribution."""
 
 
 class Registry(MutableMapping[str, Thing]):
-    """Classes by name: those of the package, then those of plug-ins.
+    """Registered classes by name: those of the package, then those of plug-ins.
 
     Args:
         group: The group of entry points.
@@ -64,7 +67,7 @@ class Registry(MutableMapping[str, Thing]):
         with _LOCK:
             if not self._is_complete:
                 self._is_complete = (
-                    True  # set first, as a plug-in may use the registry while it loads
+                    True  # set first: a plug-in may read the registry while it is imported
                 )
                 points = () if self._group in _ignored else _installed(self._group)
                 _load_each(_load_point, points)
@@ -74,11 +77,11 @@ class Registry(MutableMapping[str, Thing]):
         """Add a complete class under names that are free, or raise ``ValueError``."""
         if missing := ", ".join(sorted(thing.__abstractmethods__)):
             raise ValueError(f"{thing.__name__} does not implement {missing}")
-        names = list(self._names(thing, self._own))  # entry points are not read for this
+        names = list(self._names(thing, self._own))  # self._entries would import entry points
         for name in names:
             known: Any = self._own.get(name)
             if known is not None and _path_of(known) != _path_of(thing):
-                raise ValueError(f"{thing.__name__}: {name!r} is the name of another one already")
+                raise ValueError(f"{thing.__name__}: the name {name!r} is taken already")
         self._own.update(dict.fromkeys(names, thing))
 
     def __getitem__(self, name: str) -> Thing:
@@ -101,7 +104,7 @@ class Registry(MutableMapping[str, Thing]):
 
 
 def register(plugin: Any) -> Any:
-    """Make a compressor, a model family or a benchmark of your own known by its name.
+    """Register a compressor, a model family or a benchmark of your own under its name.
 
     A class of the same name and module replaces the one before, so a notebook cell can run again.
 
@@ -132,10 +135,12 @@ def register(plugin: Any) -> Any:
 def load(name: str) -> list[type]:
     """Register the classes of a file or of an installed distribution, and return them.
 
-    Raises :class:`PluginError`.
+    Raises :class:`PluginError` if they cannot be imported or registered.
     """
-    path = Path(name).expanduser()
-    if path.suffix == ".py" or path.is_file():
+    with refusing(PluginError, f"plug-in {printable(name)} cannot be used", OSError, because=True):
+        path = Path(name).expanduser()
+        is_file = path.suffix == ".py" or path.is_file()
+    if is_file:
         name = str(path.absolute())
         found = _classes(path.name, lambda: _run(path))
     else:
@@ -152,7 +157,7 @@ def load(name: str) -> list[type]:
 
 
 def load_all(names: Iterable[str]) -> None:
-    """Call :func:`load` for each; log a warning for a plug-in that fails, and continue."""
+    """Call :func:`load` for each plug-in; log a warning for one that fails, and continue."""
     _load_each(load, names)
 
 
@@ -170,6 +175,45 @@ def origin(kind: type) -> str:
     """Return the absolute path of the plug-in file that has this class; "" for any other class."""
     path = str(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
     return path if path in _loaded else ""
+
+
+def is_plugin(kind: type) -> bool:
+    """Return whether a class was loaded from a plug-in."""
+    return _top(kind.__module__) in _sources
+
+
+@contextmanager
+def naming_failures(kind: type, title: str) -> Iterator[None]:
+    """Convert an exception in the code of a plug-in to a sentence with its file and line.
+
+    The traceback is logged (level INFO). Nothing is converted for a class that is not of a plug-in.
+
+    Args:
+        kind: the class whose code runs in the block.
+        title: its name for people.
+    """
+    module = _top(kind.__module__)
+    with _logged():
+        try:
+            yield
+        except (PluginError, ModelError, StoppedError):
+            raise
+        except Exception as error:
+            if not is_plugin(kind) or sentence(error) == OUT_OF_MEMORY:
+                raise
+            frames = [
+                f" ({Path(frame.f_code.co_filename).name}:{line})"
+                for frame, line in traceback.walk_tb(error.__traceback__)
+                if _top(frame.f_globals.get("__name__", "")) == module
+            ]
+            reason = f"{type(error).__name__}: {error}" + (frames[-1] if frames else "")
+            raise PluginError(
+                printable(f"plug-in {_sources[module]}: {title} failed: {reason}")
+            ) from error
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def _load_each(load: Callable[[Any], Any], plugins: Iterable[Any]) -> None:
@@ -195,10 +239,12 @@ def _load_point(point: EntryPoint) -> list[type]:
 
 def _classes(source: str, get: Callable[[], Any]) -> list[type]:
     """Register the class, or the classes of the module, that ``get`` returns."""
-    with refusing(
-        PluginError, f"plug-in {printable(source)} cannot be used", Exception, because=True
-    ):
-        found = get()
+    text = f"plug-in {printable(source)} cannot be used"
+    with _logged(), refusing(PluginError, text, Exception, because=True):
+        try:
+            found = get()
+        except SystemExit as error:
+            raise ValueError("importing it ends the program") from error
         kinds = _public_classes(found) if isinstance(found, ModuleType) else [found]
         if not kinds:
             raise ValueError(f"it has no {_KINDS}")
@@ -206,7 +252,18 @@ def _classes(source: str, get: Callable[[], Any]) -> list[type]:
             if not isinstance(kind, type) or _registry_of(kind) is None:
                 raise ValueError(f"{getattr(kind, '__name__', repr(kind))} is no {_KINDS}")
             register(kind)
+            _sources[_top(kind.__module__)] = source
         return kinds
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Log the traceback of a :class:`PluginError` (level INFO)."""
+    try:
+        yield
+    except PluginError as error:
+        _LOG.info("%s", error, exc_info=error)
+        raise
 
 
 def _run(path: Path) -> ModuleType:
@@ -230,7 +287,7 @@ def _run(path: Path) -> ModuleType:
 
 
 def _public_classes(module: ModuleType) -> list[type]:
-    """Compressors, families and benchmarks that a module defines itself, without private ones."""
+    """Return the public compressors, families and benchmarks that a module itself defines."""
     return [
         kind
         for name, kind in vars(module).items()

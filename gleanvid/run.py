@@ -33,16 +33,17 @@ class Run:
 
     Args:
         video: the frames that the model saw.
-        question: as it was asked.
+        question: the question as it was asked.
         model: name of the model.
-        compressor: its settings, with "name".
+        compressor: settings of the compressor, with its "name".
         by_layer: layer of the language model that a stage acts before (0: before the model) to
             the record of that stage.
-        answer: of the model, without special tokens.
+        answer: the model's answer, without special tokens.
         cost: tokens, seconds, memory and multiply-accumulates.
         seconds: [T, 2], first and last moment of every temporal unit.
         rectangles: [N, 4] pixels of the source (left, top, right, bottom), one per token of a unit.
-        made_with: what repeats the run, ready for JSON: versions, device, seed, sampling.
+        made_with: what is needed to repeat the run, ready for JSON: versions, device, seed,
+            sampling.
 
     >>> run = ask("assets/clips/glimpse_1.mp4", "What moves?", max_new_tokens=4, num_frames=4)
     >>> run.compression.num_kept, list(run.seconds.shape), list(run.rectangles.shape)
@@ -82,7 +83,7 @@ class Run:
         return replace(self, cost=replace(self.cost, decode_s=seconds))
 
     def summary(self) -> dict[str, Any]:
-        """Return everything but the arrays, ready for JSON."""
+        """Return all fields except the arrays, ready for JSON."""
         derived = ("average_retention", "flops_reduction", "ttft_s", "tokens_per_s")
         return {
             "question": self.question,
@@ -118,7 +119,7 @@ class Run:
 
     @classmethod
     def load(cls, directory: str | Path) -> Run:
-        """Read what :meth:`save` wrote. Raises ``ValueError`` for any other folder."""
+        """Load a run that :meth:`save` wrote. Raises ``ValueError`` for any other folder."""
         folder = Path(directory)
         text, damaged = f"{folder} does not hold a whole saved run", (EOFError, BadZipFile)
         with refusing(ValueError, text, OSError, zlib.error, *damaged, because=True):
@@ -129,7 +130,7 @@ class Run:
     def of(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Run:
         """Build the run from the contents of both files of :meth:`save`.
 
-        Raises ``KeyError`` and the like where these are not of a run.
+        Raises ``KeyError``, ``TypeError`` or ``ValueError`` if they are not those of a run.
         """
         cost = Cost(**{name: facts["cost"][name] for name in Cost.__dataclass_fields__})
         cost = replace(cost, visual_tokens_by_layer=tuple(cost.visual_tokens_by_layer))
@@ -181,8 +182,9 @@ def _short(text: str, most: int = 50) -> str:
 def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
     """Return the arrays of a record for other programs.
 
-    "keep" [K], "group" and "weight" [L], "budgets" [T], "score/NAME" and, of a whole grid, "mask"
-    [T, rows, columns].
+    They are "keep" [K], "group" and "weight" [L], as in :class:`Compression`; "budgets" [T], the
+    number of rows kept of each unit; "score/NAME" [L]; and "mask" bool [T, rows, columns], which
+    is left out if an earlier stage has dropped tokens of the grid.
     """
     arrays = {name: getattr(record, name).cpu().numpy() for name in ("keep", "group", "weight")}
     arrays["budgets"] = record.budgets.cpu().numpy()

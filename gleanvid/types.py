@@ -1,4 +1,4 @@
-"""The values that travel through the library: frozen, shape-checked, ignorant of models.
+"""Values passed through the library, such as videos and tokens: frozen and shape-checked.
 
 Letters used for shapes everywhere: T temporal units, N tokens per unit (rows x columns, row-major),
 D feature width, L = T*N visual tokens of one video, K kept tokens, Q question tokens.
@@ -34,7 +34,7 @@ class Video:
         total_frames: Number of frames in the source.
         source_size: (height, width) of the source in pixels, before any resizing.
         name: Name for people, such as that of the file.
-        backend: The reader that decoded it.
+        backend: The decoder of the file.
         notes: Sentences about what a person should know, such as fewer frames than asked for.
 
     Raises:
@@ -127,10 +127,11 @@ class VideoTokens:
         saliency: [L], how much the vision tower attends to each token.
         keys: [L, Dk], the vision tower's attention keys.
         text: [Q, D], embeddings of the question.
-        attention: [heads, R, L], softmax rows of the layer before. Only inside the language model.
-        positions: [L], the flat grid index of every row, where a stage before has dropped rows.
+        attention: [heads, R, L], softmax rows of R prompt tokens in the layer before. Only inside
+            the language model.
+        positions: [L], the flat grid index of every row, if an earlier stage has dropped rows.
             None: all L = T * N tokens are there.
-        previous: The record of the stage before, whose ``state`` may be read.
+        previous: The record of the previous stage, whose ``state`` may be read.
 
     Raises:
         ValueError: Shapes do not agree, or features hold NaN or infinite values.
@@ -177,7 +178,9 @@ class VideoTokens:
 
     @classmethod
     def from_grid(cls, features: Tensor) -> VideoTokens:
-        """Return tokens from features [T, rows, columns, D]. Raises ``ValueError``, ``TypeError``.
+        """Return tokens from features [T, rows, columns, D].
+
+        Raises ``TypeError`` if ``features`` is not a tensor, ``ValueError`` for another shape.
 
         >>> len(VideoTokens.from_grid(torch.rand(2, 3, 4, 8)))
         24
@@ -190,9 +193,12 @@ class VideoTokens:
         return cls(features.flatten(0, 2), (units, rows, columns))
 
     def placed(self) -> tuple[Tensor, Tensor]:
-        """Return ``seconds`` and ``rectangles`` on the CPU. Raises ``ValueError`` if unknown."""
+        """Return ``seconds`` and ``rectangles`` on the CPU.
+
+        Raises ``ValueError`` if one of the two is None.
+        """
         if self.seconds is None or self.rectangles is None:
-            raise ValueError("the model adapter did not place its tokens in the source video")
+            raise ValueError("the model adapter set no seconds and rectangles of its visual tokens")
         return self.seconds.cpu(), self.rectangles.cpu()
 
     @property

@@ -1,4 +1,4 @@
-"""For all tests: options, distribution over processes, a tiny model, memory, Ray."""
+"""Settings of all tests: options, distribution over processes, a tiny model, Ray."""
 
 import gc
 import os
@@ -13,7 +13,7 @@ from hypothesis import settings
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-CLOCKED = ("server/test_attack.py",)  # these tests measure waiting times
+CLOCKED = ("server/test_attack.py",)  # these tests measure waiting times, so they run alone
 # A busy machine is slow, and a test that passed once must pass again.
 settings.register_profile("tests", deadline=None, derandomize=True, database=None)
 settings.load_profile("tests")
@@ -35,7 +35,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """A server empties Gradio's folder when it stops: every process has one of its own."""
+    """Give every process its own folder for Gradio: a server empties its folder on exit."""
     folder = tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True)
     os.environ["GRADIO_TEMP_DIR"] = folder.name
     config.add_cleanup(folder.cleanup)
@@ -46,9 +46,10 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep each file in one process, for its fixtures; all but one process start at the end.
+    """Run all tests of a file in one process, as they share fixtures.
 
-    Browser tests come first: they mostly wait and share cores well with computing tests.
+    One process begins with the browser tests, which mostly wait and so share cores well; all other
+    processes take files from the end of the list.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -85,13 +86,14 @@ def pytest_collection_finish():
 def _settled():
     yield
     settle()
-    if hasattr(os, "sched_getscheduler"):  # on Linux, so that other tests do not starve
+    # on Linux: a real-time priority left by a test would starve other tests
+    if hasattr(os, "sched_getscheduler"):
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 @pytest.fixture(autouse=True)
 def _decoded_here(request, monkeypatch):
-    """Decode in this process: the sandbox is tested in tests/video and costs 0.3 s per clip."""
+    """Decode clips in this process: the sandbox takes 0.3 s per clip; tests/video tests it."""
     if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
         monkeypatch.setattr("gleanvid.video.isolation.sandbox.decode", lambda *_: None)
 
@@ -101,14 +103,14 @@ def pytest_unconfigure():
 
 
 def settle():
-    """Freeze living objects, so that garbage collection does not scan them repeatedly."""
+    """Freeze living objects, so that garbage collection does not scan them again and again."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def own_plugins(monkeypatch):
-    """Remove a test's additions to the registries after it."""
+    """Restore the registries of plug-ins after a test."""
     from gleanvid import plugins
     from gleanvid.compressors import COMPRESSORS
     from gleanvid.evaluation.benchmarks import BENCHMARKS
@@ -116,6 +118,7 @@ def own_plugins(monkeypatch):
 
     before = [(registry, {*registry}) for registry in (COMPRESSORS, MODELS, BENCHMARKS)]
     monkeypatch.setattr(plugins, "_loaded", [])
+    monkeypatch.setattr(plugins, "_sources", {})
     yield
     for registry, names in before:
         for name in {*registry} - names:
@@ -126,7 +129,7 @@ def own_plugins(monkeypatch):
 
 @pytest.fixture(scope="session")
 def ray_workers():
-    """One Ray cluster for all tests: that of RAY_ADDRESS, or one started here."""
+    """One Ray cluster for all tests: the cluster at RAY_ADDRESS, or a new one."""
     pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
     from gleanvid.evaluation.run.ray_cluster import cluster
 
@@ -136,7 +139,6 @@ def ray_workers():
 
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory):
-    """The folder of a tiny random Qwen3-VL."""
     from tests.models import tiny_qwen
 
     folder = tmp_path_factory.mktemp("tiny")
@@ -146,7 +148,6 @@ def model_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def model(model_folder):
-    """The model of ``model_folder``, loaded on the CPU."""
     from gleanvid.models import load_model
 
     return load_model(model_folder, device="cpu")

@@ -1,4 +1,4 @@
-"""A hub on this machine, with a cache of its own for every test."""
+"""Fixtures: a fake model hub on this machine, with a new cache for every test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.models import tiny_qwen
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory):
-    """A tiny random model in shards."""
+    """Folder of a tiny random model with weights in several files."""
     folder = tmp_path_factory.mktemp("published")
     tiny_qwen.qwen3_vl(folder / "saved")
     return local_hub.in_shards(folder / "saved", folder / "sharded")
@@ -19,7 +19,7 @@ def published(tmp_path_factory):
 
 @pytest.fixture
 def hub(published, tmp_path, monkeypatch):
-    """The hub, with ``tiny/model``; the cache is empty."""
+    """A fake hub that has ``tiny/model``; the cache is empty."""
     with local_hub.serving() as hub:
         hub.repositories["tiny/model"] = local_hub.Repository(published)
         template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"

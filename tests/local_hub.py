@@ -1,6 +1,6 @@
-"""A model hub on this machine: the part of the protocol that downloading a checkpoint uses.
+"""A fake model hub on this machine, with the part of the protocol that downloads use.
 
-A repository can be gated, slow, broken off, corrupt, silent, or without support of ``Range``.
+A repository can be gated, slow or corrupt, break off, never answer, or not support ``Range``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PIECE = 16 * 1024
 
 @dataclass
 class Repository:
-    """A folder as the hub shows it."""
+    """A folder that the hub serves as a repository, and the faults of the repository."""
 
     folder: Path
     gated: bool = False
     pause_s: float = 0.0  # seconds between pieces of large files
-    breaks: int = 0  # how many more times a large file is cut off
+    breaks: int = 0  # number of connections that still break off within a large file
     corrupt: bool = False
     no_ranges: bool = False
     silent: str = ""  # part of a path whose requests are never answered
@@ -38,7 +38,7 @@ class Repository:
 
 @dataclass
 class Hub:
-    """What it serves, by OWNER/NAME, and requests received: (method, path, range)."""
+    """Fake hub: repositories by OWNER/NAME, and requests received as (method, path, range)."""
 
     address: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Hub:
 
 
 def entry(name, data):
-    """A file as both listings have it, of a model and of its tree; large ones (LFS) have sha256."""
+    """Return a file's entry in the hub's listings; large files (LFS) have a sha256."""
     git = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
     facts = {"type": "file", "path": name, "rfilename": name, "size": len(data)}
     facts |= {"oid": git, "blobId": git}
@@ -120,7 +120,7 @@ class Answers(BaseHTTPRequestHandler):
                 return
             try:
                 self.wfile.write(data[start : start + PIECE])
-            except OSError:  # the client left
+            except OSError:  # the client has disconnected
                 self.close_connection = True
                 return
             if large and found.pause_s:
@@ -145,7 +145,7 @@ class Answers(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving():
-    """A hub without repositories."""
+    """Run a hub without repositories."""
     hub = Hub()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Answers,), {"hub": hub}))
     server.daemon_threads = True
@@ -161,7 +161,7 @@ def serving():
 
 
 def in_shards(source, target):
-    """A saved model as published: weights in two files with an index."""
+    """Save a model like a published one: weights in two files with an index."""
     from safetensors.torch import load_file
 
     from tests.models.loading.test_published_format import save_in_shards

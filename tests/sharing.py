@@ -1,4 +1,4 @@
-"""Tests marked ``alone`` have the machine to themselves, though several processes run tests."""
+"""While a test marked ``alone`` runs, no other process runs a test."""
 
 import fcntl
 import tempfile
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 class Machine:
-    """File locks shared by all processes of a test run. ``name`` identifies the run.
+    """Two file locks shared by all processes of a test run. ``name`` identifies the run.
 
-    Most tests share the second lock; one that is alone takes it for itself. Whoever waits for it
-    holds the first lock, so that no further tests begin meanwhile.
+    Most tests share the second lock; a test marked ``alone`` takes the second lock exclusively.
+    While such a test waits, it holds the first lock, so that no further tests begin.
     """
 
     def __init__(self, name):

@@ -1,6 +1,6 @@
-"""A stand-in for a GPU without float64, as Apple's: it computes on the CPU, without indexing.
+"""A simulated GPU without float64, like Apple's, which computes on the CPU.
 
-It is called ``ipu``, because torch refuses ``mps`` and ``xpu`` where they are not built in.
+The device is called ``ipu``, because torch refuses ``mps`` and ``xpu`` if it is built without them.
 """
 
 import torch
@@ -11,7 +11,7 @@ PLACE = torch.device("ipu", 0)
 
 
 class There(torch.Tensor):
-    """A tensor that says it is on that device; its numbers are those of ``held``."""
+    """Tensor that reports to be on the simulated device; ``held`` has its values."""
 
     @staticmethod
     def __new__(cls, held):
@@ -46,7 +46,7 @@ def there(one):
 
 
 class StandIn(TorchFunctionMode):
-    """While open, tensors can be put on that device and taken from there."""
+    """While open, tensors can be moved to the simulated device and back."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}

@@ -1,13 +1,17 @@
-"""The whole page: it builds, has safe launch options, and all its jobs share one queue."""
+"""The whole page builds, has safe launch options, and runs all model calls in one queue."""
 
 from __future__ import annotations
+
+import json
+import os
+import sys
 
 import gradio as gr
 import pytest
 
-from components import launch
+from components import launch, options
 from components.panels.page import build_app
-from components.server import serving
+from components.server import serving, uploads
 from components.session import examples
 from components.session.actions import first
 from components.session.work import local as loading
@@ -26,41 +30,41 @@ def test_building_the_page_loads_no_model():
     assert (library.loads, library.reads, library.encodes) == (0, 0, 0)
 
 
-def test_only_the_model_queue_orders_jobs(page):
+def test_gradio_queue_does_not_limit_events_so_that_only_the_model_queue_orders_jobs(page):
     names = {"on_follow", "on_ask", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
     assert {fn.concurrency_limit for fn in shared} == {None}
 
 
-def test_nothing_heavy_runs_on_page_load(page):
-    """Loading a page reads only its link: no model, no clip."""
+def test_page_load_event_runs_no_model(page):
     loads = [fn for fn in page.fns.values() if any(event == "load" for _, event in fn.targets)]
     assert {fn.name for fn in loads if fn.fn is not None} == {"on_load"}
 
 
-def test_the_state_of_a_page_holds_no_run(page):
+def test_page_state_contains_run_ids_and_no_runs(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    assert sorted(values, key=str) == sorted(["", saved, [], [], {}, {}], key=str)  # only ids
+    # The page state contains only run ids.
+    assert sorted(values, key=str) == sorted(["", saved, [], [], {}, {}], key=str)
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
-def test_events_have_no_progress_indicators(page):
+def test_events_of_the_page_hide_gradio_s_progress_indicators(page):
     """Gradio updates a progress indicator per output, which is slow on a large page."""
     told = [fn for fn in page.fns.values() if fn.fn and fn.outputs and fn.show_progress_on != []]
     on_page = [fn for fn in told if fn.api_visibility == "private"]
     assert not on_page
 
 
-def test_events_are_few_as_gradio_searches_all_of_them_for_every_widget(page):
+def test_number_of_events_on_the_page_is_limited(page):
     events = page.config["dependencies"]
-    assert len(events) <= 138 and sum(len(event["targets"]) for event in events) <= 148
-    assert len(page.config["components"]) <= 194
+    assert len(events) <= 142 and sum(len(event["targets"]) for event in events) <= 152
+    assert len(page.config["components"]) <= 196
 
 
-def test_three_endpoints_are_public_and_say_their_types(page):
+def test_three_api_endpoints_are_public_with_documented_types(page):
     info = page.get_api_info()["named_endpoints"]
     assert set(info) == {"/ask", "/compress", "/compare"}
     types = {item["parameter_name"]: item["type"] for item in info["/ask"]["parameters"]}
@@ -70,14 +74,14 @@ def test_three_endpoints_are_public_and_say_their_types(page):
         assert "video" in end["description"]
 
 
-def test_launch_options_share_nothing():
+def test_launch_options_disable_sharing_monitoring_and_error_details():
     options = serving.options("127.0.0.1", None, False)
     assert options["share"] is False and options["run_history"] is False
     assert options["allowed_paths"] == [] and options["enable_monitoring"] is False
     assert options["show_error"] is False and options["max_file_size"]
 
 
-def test_only_assets_and_files_of_visitors_are_served(monkeypatch):
+def test_server_serves_only_assets_and_visitors_files(monkeypatch):
     root = serving.ROOT
     beside = {str(path) for path in root.iterdir()} - {str(root / "assets")}
     monkeypatch.setenv("GRADIO_TEMP_DIR", "/visitors")
@@ -87,11 +91,32 @@ def test_only_assets_and_files_of_visitors_are_served(monkeypatch):
     assert set(serving.closed()) == beside - {str(root / "tests")} | {f"{root}/tests/cache/.lock"}
 
 
-def test_example_thumbnails_are_served_in_place(tmp_path, monkeypatch):
+def test_example_thumbnails_are_served_without_being_copied(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     shown = examples.examples()
     build_app(Engine(FakeBackend()), examples=shown)
     assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_page_does_not_say_where_the_app_is_installed(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    with uploads.own_folder():
+        page = launch.make_page(Engine(FakeBackend()), None, launch.parse([]))
+    content = json.dumps([page.get_config_file(), page.get_api_info()], default=str)
+    assert "glimpse_1.mp4" in content and str(serving.ROOT) not in content
+
+
+def test_variables_of_gradio_do_not_open_the_server(monkeypatch):
+    names = ("ALLOWED_PATHS", "DEBUG", "LOCAL_DEV_MODE", "SHARE", "MCP_SERVER", "SERVER_PORT")
+    for name in names:
+        monkeypatch.setenv(f"GRADIO_{name}", "1")
+    seen = []
+    monkeypatch.setattr(
+        launch, "make_engine", lambda options: seen.extend(os.environ) or sys.exit()
+    )
+    with pytest.raises(SystemExit):
+        launch.serve(launch.parse([]))
+    assert {f"GRADIO_{name}" for name in names} & {*seen} == {"GRADIO_SERVER_PORT"}
 
 
 def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
@@ -113,7 +138,7 @@ def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
     assert "gv-load" not in {block.elem_id for block in launched["page"].blocks.values()}
 
 
-def test_arguments_default_to_a_private_page():
+def test_app_without_options_is_private():
     parsed = launch.parse([])
     assert (parsed.host, parsed.port, parsed.share, parsed.model, parsed.mcp) == (
         "127.0.0.1",
@@ -127,7 +152,6 @@ def test_arguments_default_to_a_private_page():
 
 @pytest.fixture
 def loads(monkeypatch):
-    """What ``load_model`` is called with, by name."""
     from gleanvid import pipeline
 
     seen = {}
@@ -136,13 +160,13 @@ def loads(monkeypatch):
 
 
 @pytest.mark.parametrize("option", ["--port=99999", "--port=-1", "--allow-host=a*.example"])
-def test_bad_option_is_named(option, capsys):
+def test_invalid_app_option_is_refused_by_name(option, capsys):
     with pytest.raises(SystemExit):
         launch.parse([option])
     assert option in capsys.readouterr().err
 
 
-def test_a_model_is_loaded_as_the_command_line_says(loads):
+def test_app_loads_its_model_with_the_options_of_the_command_line(loads):
     words = "--model a/b --device-map auto --quantization 4bit --dtype bfloat16 --max-pixels 999"
     more = "--attn-implementation sdpa --model-setting spatial_pool_mode=average"
     engine = Engine(
@@ -168,24 +192,24 @@ def test_loading_options_without_a_model_apply_to_the_built_in_one(loads):
     assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")
 
 
-def test_mcp_without_its_package_is_refused_with_what_to_install(monkeypatch, capsys):
-    monkeypatch.setattr(launch, "find_spec", lambda name: None)
+def test_mcp_option_without_the_mcp_package_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(options, "find_spec", lambda name: None)
     with pytest.raises(SystemExit):
         launch.parse(["--mcp"])
     assert "gleanvid[mcp]" in capsys.readouterr().err
-    monkeypatch.setattr(launch, "find_spec", lambda name: object())
+    monkeypatch.setattr(options, "find_spec", lambda name: object())
     assert launch.parse(["--mcp"]).mcp
 
 
 @pytest.mark.parametrize("words", [["--public"], ["--share"]])
-def test_a_page_for_strangers_has_tighter_limits(words):
+def test_public_app_has_lower_limits_than_a_private_one(words):
     limits = serving.limits(launch.parse(words))
     for name in ("upload_mb", "max_frames", "deadline_s", "places", "keep_s"):
         assert getattr(limits, name) < getattr(serving.LOCAL, name)
     assert limits.requests_per_minute > 0 and limits.disk_gb > 0
 
 
-def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypatch):
+def test_app_on_a_hugging_face_space_is_public_reachable_and_embeddable(monkeypatch):
     monkeypatch.setenv("SPACE_ID", "someone/gleanvid")
     limits = serving.limits(launch.parse([]))
     assert limits == serving.PUBLIC
@@ -196,29 +220,29 @@ def test_a_space_is_reached_from_outside_shown_in_its_frame_and_public(monkeypat
     assert guard["hosts"][-1] == "*.hf.space" and guard["proxies"].trusts("10.16.0.1")
 
 
-def test_limits_given_at_launch_count():
+def test_limits_given_on_the_command_line_override_public_defaults():
     limits = serving.limits(launch.parse(["--public", "--max-frames", "8", "--deadline", "5"]))
     assert (limits.max_frames, limits.deadline_s) == (8, 5.0)
 
 
-OURS = ["builtin", "mobilenet_v2"]  # included in the package
+OURS = ["builtin", "mobilenet_v2"]  # models included in the package
 
 
-def test_models_that_are_offered_stand_in_the_menu_after_the_one_given():
+def test_model_menu_lists_the_given_model_before_offered_models():
     options = launch.parse(["--offer", "a/b", "c/d", "--model", "c/d", "--offer", "e/f"])
     assert launch.names(options) == ["c/d", "a/b", "e/f", *OURS]
     assert launch.names(launch.parse([])) == OURS
 
 
-def test_model_to_download_is_not_in_the_menu_of_a_private_server(tmp_path):
+def test_model_not_yet_downloaded_is_not_in_a_private_server_s_menu(tmp_path):
     options = launch.parse(["--model", "a/b", "--offer", "c/d", str(tmp_path), "vllm:http://host"])
     assert launch.available(options) == [str(tmp_path), "vllm:http://host", *OURS]
     assert launch.available(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), *OURS]
 
 
-def test_a_name_with_a_precision_is_loaded_with_it_and_on_the_device_given(loads):
+def test_model_name_with_precision_is_loaded_in_it_on_the_given_device(loads):
     options = launch.parse(["--device", "cpu"])
     library = loading.LocalBackend(launch.how_to_load(options), {"device": "cpu"})
-    with pytest.raises(AttributeError):  # the stand-in gives no model that could be named
+    with pytest.raises(AttributeError):  # the fake load_model returns nothing, which has no name
         library.load_model("a/b@4bit")
     assert loads["a/b"] == {"device": "cpu", "quantization": "4bit"}

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import numpy as np
@@ -30,16 +31,33 @@ def call(*words):
     return main([*words, "--num-frames", "6", "--max-new-tokens", "4", "--device", "cpu"])
 
 
-def test_ask_prints_the_answer_and_its_cost(clip, model, capsys):
+def test_ask_command_prints_answer_and_cost(clip, model, capsys):
     assert call("ask", clip, "What moves?", "--model", model, "--retention-ratio", "0.5") == 0
     out = capsys.readouterr().out
     assert "(50.0%)" in out
     for name in ("decode", "encode", "compress", "prefill", "generate", "MAC"):
         assert name in out
-    assert "peak memory" not in out  # on the CPU it is that of the whole process
+    assert "peak memory" not in out  # on the CPU, it would be the peak of the whole process
 
 
-def test_ask_takes_a_picture_as_a_video_of_one_frame(model, tmp_path, capsys):
+@pytest.mark.parametrize("command", ["ask", "compare", "least", "relevance"])
+def test_empty_question_is_refused_before_a_model_is_loaded(
+    command, clip, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("gleanvid.cli.options.load", lambda options: pytest.fail("it was loaded"))
+    out = ["--out", str(tmp_path / "out")] if command == "relevance" else []
+    assert main([command, clip, "  ", *out]) == 2
+    assert capsys.readouterr().err == "gleanvid: question must not be empty\n"
+
+
+def test_version_option_prints_the_installed_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"gleanvid {version('gleanvid')}\n"
+
+
+def test_ask_command_reads_an_image_as_a_video_of_one_frame(model, tmp_path, capsys):
     picture = tmp_path / "picture.png"
     Image.fromarray(np.full((40, 60, 3), 90, np.uint8)).save(picture)
     assert call("ask", str(picture), "What?", "--model", model, "--json") == 0
@@ -58,7 +76,7 @@ def test_ask_takes_a_picture_as_a_video_of_one_frame(model, tmp_path, capsys):
     ],
     ids=["disk", "folder", "memory"],
 )
-def test_failure_of_the_machine_is_a_sentence_and_no_traceback(
+def test_out_of_memory_or_disk_errors_of_commands_print_a_sentence_without_traceback(
     monkeypatch, capsys, error, sentence
 ):
     def fail(options):
@@ -69,7 +87,7 @@ def test_failure_of_the_machine_is_a_sentence_and_no_traceback(
     assert capsys.readouterr().err.startswith(f"gleanvid: {sentence}")
 
 
-def test_settings_in_brackets_are_those_of_the_options(clip, model, capsys):
+def test_compressor_settings_in_brackets_equal_those_of_options(clip, model, capsys):
     words = ("ask", clip, "What?", "--model", model, "--json", "--compressor")
     assert call(*words, "GleanVID(0.4, tau=2)", "--alpha-max", "0.8") == 0
     told = json.loads(capsys.readouterr().out)["compressor"]
@@ -78,7 +96,7 @@ def test_settings_in_brackets_are_those_of_the_options(clip, model, capsys):
     assert "did you mean 'gleanvid'" in capsys.readouterr().err
 
 
-def test_ask_and_compare_report_saturated_units(clip, model, capsys):
+def test_ask_and_compare_commands_report_units_without_new_content(clip, model, capsys):
     words = [clip, "What moves?", "--model", model, "--retention-ratio", "0.9"]
     words += ["--num-frames", "16", "--max-new-tokens", "2", "--device", "cpu"]
     assert main(["ask", *words]) == 0
@@ -88,7 +106,15 @@ def test_ask_and_compare_report_saturated_units(clip, model, capsys):
     assert capsys.readouterr().out.count("units had nothing new to add") == 1
 
 
-def test_ask_saves_pictures_and_a_run_that_loads(clip, model, tmp_path, capsys):
+def test_compare_command_fails_only_if_every_method_fails(clip, model, capsys):
+    words = ["compare", clip, "What moves?", "--model", model, "--max-new-tokens", "2"]
+    words += ["--retention-ratio", "0.05", "--compressor"]
+    assert main([*words, "dycoke"]) == 1
+    assert "out of reach" in capsys.readouterr().out
+    assert main([*words, "dycoke,uniform"]) == 0
+
+
+def test_ask_command_saves_images_and_a_run_that_can_be_loaded(clip, model, tmp_path, capsys):
     folder = tmp_path / "run"
     assert call("ask", clip, "What?", "--model", model, "--json", "--save", str(folder)) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -101,7 +127,7 @@ def test_ask_saves_pictures_and_a_run_that_loads(clip, model, tmp_path, capsys):
     assert (folder / "overview.png").exists()
 
 
-def test_options_are_the_compressors_own_settings(clip, model, capsys):
+def test_command_line_has_an_option_for_every_compressor_setting(clip, model, capsys):
     words = ("ask", clip, "What?", "--model", model, "--json")
     assert (
         call(*words, "--compressor", "gleanvid", "--novelty-history", "2", "--alpha-max", "0.9")
@@ -115,7 +141,7 @@ def test_options_are_the_compressors_own_settings(clip, model, capsys):
         call(*words, "--compressor", "random", "--novelty-history", "2")
 
 
-def test_sampling_options_reach_the_model(clip, model, capsys):
+def test_sampling_options_of_commands_reach_the_model(clip, model, capsys):
     words = ("ask", clip, "What?", "--model", model, "--json", "--compressor", "vidcom2")
     drawn = ("--sampling-temperature", "2", "--sampling-top-p", "0.9", "--sampling-seed")
     runs = []
@@ -126,12 +152,11 @@ def test_sampling_options_reach_the_model(clip, model, capsys):
     assert first == again != other
     made = runs[0]["made_with"]
     assert (made["temperature"], made["top_p"], made["seed"]) == (2.0, 0.9, 7)
-    assert (
-        runs[0]["compressor"]["temperature"] == 0.01
-    )  # the method's setting, not the sampling temperature
+    # the method's setting, not the sampling temperature
+    assert runs[0]["compressor"]["temperature"] == 0.01
 
 
-def test_compare_prints_one_line_a_method_and_draws_the_paper_s_figures(
+def test_compare_command_prints_one_line_per_method_and_draws_the_paper_s_figures(
     clip, model, capsys, tmp_path
 ):
     words = ("compare", clip, "What?", "--model", model, "--compressor", "full,gleanvid,uniform")
@@ -146,7 +171,7 @@ def test_compare_prints_one_line_a_method_and_draws_the_paper_s_figures(
     assert shares[0] == pytest.approx(1) and 0 < shares[1] <= rows[1]["relevance"]["best"] < 1
 
 
-LOADED = [  # options, and the arguments of load_model that they become
+LOADED = [  # command-line options -> arguments of load_model
     ("--device cuda:1", {"device": "cuda:1"}),
     ("--dtype bfloat16", {"dtype": "bfloat16"}),
     ("--attn-implementation eager", {"attn_implementation": "eager"}),
@@ -174,7 +199,7 @@ COMMANDS = [
     ("command", "words", "expected"),
     [*(("bench memory", *one) for one in LOADED), *((command, *ALL) for command in COMMANDS)],
 )
-def test_load_model_gets_what_the_command_line_says(
+def test_loading_options_of_commands_reach_load_model(
     command, words, expected, clip, tmp_path, monkeypatch, capsys
 ):
     seen = []
@@ -199,13 +224,17 @@ def test_load_model_gets_what_the_command_line_says(
         (("--dtype", "int3"), "dtype"),
     ],
 )
-def test_bad_settings_are_one_sentence(clip, model, words, message, capsys):
+def test_invalid_settings_of_commands_are_reported_in_one_sentence(
+    clip, model, words, message, capsys
+):
     assert call("ask", clip, "What?", "--model", model, *words) == 2
     err = capsys.readouterr().err
     assert message in err and "Traceback" not in err
 
 
-def test_bad_files_and_questions_are_one_sentence(model, clip, tmp_path, capsys):
+def test_invalid_files_and_questions_of_commands_are_reported_in_one_sentence(
+    model, clip, tmp_path, capsys
+):
     empty = tmp_path / "empty.mp4"
     empty.touch()
     for video, question in ((str(empty), "What?"), ("gone.mp4", "What?"), (clip, " ")):
@@ -224,12 +253,12 @@ def test_bad_files_and_questions_are_one_sentence(model, clip, tmp_path, capsys)
         ("eval", "--benchmark", "videomme", "--out", "results"),
     ],
 )
-def test_frames_is_another_name_of_num_frames(words):
+def test_option_frames_is_an_alias_of_num_frames(words):
     for name in ("--frames", "--num-frames"):
         assert parse([*words, name, "7"]).num_frames == 7
 
 
-def test_bench_compress_measures_what_it_lists(capsys):
+def test_bench_compress_measures_the_listed_compressors(capsys):
     words = ("bench", "compress", "--grid", "4x4x4", "--width", "64", "--repeats", "1", "--json")
     assert main([*words, "--compressor", "gleanvid,uniform", "--device", "cpu"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -239,7 +268,7 @@ def test_bench_compress_measures_what_it_lists(capsys):
     assert main(["bench", "compress", "--grid", "4x4"]) == 2
 
 
-def test_bench_memory_measures_every_number_of_frames_and_says_where(model, capsys):
+def test_bench_memory_measures_every_number_of_frames_and_names_the_output_folder(model, capsys):
     words = ("bench", "memory", "--frames", "2,4", "--model", model, "--device", "cpu")
     assert main([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -250,10 +279,12 @@ def test_bench_memory_measures_every_number_of_frames_and_says_where(model, caps
     assert f"torch {report['machine']['versions']['torch']}" in capsys.readouterr().out
 
 
-def test_relevance_writes_heat_over_every_unit_and_says_what_is_kept(clip, model, tmp_path, capsys):
+def test_relevance_command_writes_heat_maps_and_prints_the_fraction_kept(
+    clip, model, tmp_path, capsys
+):
     words = (clip, "What moves?", "--model", model, "--retention-ratio", "0.5", "--words")
     assert call("relevance", *words, "--answer", "a red", "--out", str(tmp_path / "out")) == 0
-    assert "not of truth" in capsys.readouterr().out
+    assert "not what is true" in capsys.readouterr().out
     facts = json.loads((tmp_path / "out" / "relevance.json").read_text())
     arrays = np.load(tmp_path / "out" / "relevance.npz")
     assert arrays["tokens"].sum() == pytest.approx(1) and facts["answer"] == "a red"
@@ -267,7 +298,7 @@ def test_relevance_writes_heat_over_every_unit_and_says_what_is_kept(clip, model
     assert "by='magic' must be one of" in capsys.readouterr().err
 
 
-def test_runs_of_a_comparison_are_written_as_one_web_page(clip, model, tmp_path, monkeypatch):
+def test_compare_command_writes_its_runs_as_one_web_page(clip, model, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "gleanvid_app", components)  # name of the installed app
     file = tmp_path / "runs.html"
     words = ("--compressor", "full,uniform,gleanvid", "--html", str(file))

@@ -27,19 +27,20 @@ SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037'
 
 @cache
 def commands(page):
-    """Words of every command in a page's blocks, split by bash without running them."""
+    """Return the words of every command in a page's code blocks; bash splits, but runs nothing."""
     bash = shutil.which("bash") or pytest.skip("bash is not installed")
     blocks = re.findall(
         r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL
     )
     script = [bash, "-c", SHELL + "\n".join(blocks)]
-    with TemporaryDirectory() as nowhere:  # bash would run a program named by a relative path
+    # an empty folder, as bash would run a program named by a relative path
+    with TemporaryDirectory() as nowhere:
         done = subprocess.run(script, cwd=nowhere, capture_output=True, text=True, check=False)
     return [line.split("\x1f")[:-1] for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_is_understood(page, tmp_path, monkeypatch, own_plugins):
+def test_every_command_in_the_documentation_parses(page, tmp_path, monkeypatch, own_plugins):
     written = (ROOT / page).read_text("utf-8")
     found = commands(page)
     assert len(found) >= len(re.findall(r"^ *gleanvid ", written, re.MULTILINE))
@@ -50,8 +51,8 @@ def test_every_command_is_understood(page, tmp_path, monkeypatch, own_plugins):
             assert main(words) == 0
 
 
-def test_the_script_for_a_gpu_knows_the_commands(tmp_path):
-    """Run with a Python that only notes what it was asked: every command is understood."""
+def test_every_command_in_results_gpu_sh_parses(tmp_path):
+    """The script runs with a fake Python that records its arguments; each command must parse."""
     for folder in ("results", "bin"):
         (tmp_path / folder).mkdir()
     shutil.copy(ROOT / "results" / "gpu.sh", tmp_path / "results")
@@ -70,7 +71,7 @@ def test_the_script_for_a_gpu_knows_the_commands(tmp_path):
 
 
 @pytest.mark.parametrize("name", tables())
-def test_the_commands_fill_every_row_of_the_paper_s_tables(name):
+def test_documented_commands_fill_every_row_of_the_paper_s_tables(name):
     table, asked = tables()[name], set()
     rows = {row.setup for row in (table.full, *table.rows)}
     for step in steps(table, Path("out")):

@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING.md and of docs/ are complete and do what they say."""
+"""The code examples of CONTRIBUTING.md and docs/ are complete and do what the text says."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 
 
 def example(name):
-    """The class of that name, from the code that shows it."""
+    """Return the class of this name, run from the documentation's code block."""
     (code,) = (part for part in re.findall(r"```python\n(.*?)```", TEXT, re.S) if name in part)
     names = {"__name__": __name__}
     exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), names)
     return names[name]
 
 
-def test_the_compressor_keeps_what_it_says():
+def test_example_compressor_of_contributing_keeps_the_expected_tokens():
     tokens = VideoTokens(torch.rand(24, 4), grid=(2, 3, 4))
     record = example("FirstOnes")(retention_ratio=0.25, skip=3).compress(tokens)
     assert record.keep.tolist() == [3, 4, 5, 6, 7, 8]
@@ -35,7 +35,7 @@ def test_the_compressor_keeps_what_it_says():
         example("FirstOnes")(skip=-1)
 
 
-def test_example_family_equals_the_built_in_one(model_folder):
+def test_example_model_family_of_the_guide_equals_the_built_in_one(model_folder):
     known = load_model(model_folder, device="cpu")
     made = example("MyVideo")("mine", known.hf_model, known.processor)
     video, needs = noise_video(6, 64, 96), frozenset({"saliency"})
@@ -56,5 +56,5 @@ PLACES = r"`((?:gleanvid|tests|components|docs)/(?!_build)[\w/.]+)`"
 
 
 @pytest.mark.parametrize("path", re.findall(PLACES, TEXT))
-def test_files_that_are_named_exist(path):
+def test_files_named_in_contributing_exist(path):
     assert (ROOT / path).exists()

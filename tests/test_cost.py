@@ -1,5 +1,3 @@
-"""The paper's formula against published and tabulated figures."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -27,7 +25,7 @@ MODELS = {
     "32B": config(64, 5120, 25600, 64, 8),
     "7B": config(28, 3584, 18944, 28, 4),
 }
-TABLE = [  # model, n, tera-MAC, cost in % at 50, 25, 20, 15, 10 % of n
+TABLE = [  # model, tokens n, tera-MAC, cost in % if 50, 25, 20, 15, 10 % of n are kept
     ("2B", 11520, 31.5, (37.9, 15.9, 12.3, 8.8, 5.6)),
     ("4B", 11520, 62.2, (40.2, 17.6, 13.7, 10.0, 6.5)),
     ("8B", 11520, 119.2, (41.8, 18.8, 14.7, 10.8, 7.0)),
@@ -39,7 +37,7 @@ TABLE = [  # model, n, tera-MAC, cost in % at 50, 25, 20, 15, 10 % of n
 
 
 @pytest.mark.parametrize(("model", "n", "tera", "shares"), TABLE)
-def test_formula_matches_the_tabulated_figures(model, n, tera, shares):
+def test_flops_formula_matches_the_paper_s_table(model, n, tera, shares):
     full = prefill_flops(MODELS[model], n)
     assert full / 1e12 == pytest.approx(tera, abs=0.051)
     for ratio, share in zip((0.5, 0.25, 0.2, 0.15, 0.1), shares, strict=True):
@@ -47,13 +45,13 @@ def test_formula_matches_the_tabulated_figures(model, n, tera, shares):
         assert 100 * part / full == pytest.approx(share, abs=0.051)
 
 
-def test_formula_matches_a_published_fraction():
+def test_flops_formula_matches_a_published_fraction():
     """FastVID on LLaVA-OneVision-7B: 90.3 % of 6,272 tokens pruned leaves 8.3 % of the cost."""
     model = MODELS["7B"]
     assert prefill_flops(model, 608) / prefill_flops(model, 6272) == pytest.approx(0.083, abs=5e-4)
 
 
-def test_exact_formula_differs_only_if_heads_exceed_the_width():
+def test_exact_flops_differ_only_if_attention_heads_are_wider_than_the_model():
     assert prefill_flops(MODELS["8B"], 5000, exact=True) == prefill_flops(MODELS["8B"], 5000)
     grown = prefill_flops(MODELS["4B"], 11520, exact=True) / prefill_flops(MODELS["4B"], 11520)
     assert 1.23 < grown < 1.40

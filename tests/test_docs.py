@@ -1,5 +1,3 @@
-"""The README stays short, its code runs, and every page and link of the documentation exists."""
-
 import re
 from pathlib import Path
 
@@ -27,7 +25,7 @@ def test_readme_has_at_most_130_lines():
     assert len(README.splitlines()) <= 130
 
 
-def test_animation_has_less_than_2_mb():
+def test_animation_of_the_readme_has_less_than_2_mb():
     assert (ROOT / "assets" / "slider.webp").stat().st_size < 2e6
 
 
@@ -46,7 +44,7 @@ def test_examples_of_the_readme_and_of_the_first_page_run(monkeypatch, capsys):
     exec(re.search(r"```python\n(.*?)```", first, re.DOTALL)[1], {})
     printed = capsys.readouterr().out.splitlines()
     assert "1600 -> 400" in printed
-    assert "400" in printed  # kept inside the call of `generate`
+    assert "400" in printed  # number of visual tokens kept in `generate`
 
 
 @pytest.mark.parametrize("name", gleanvid.__all__)
@@ -55,7 +53,7 @@ def test_api_page_has_every_public_name(name):
     assert re.search(rf"gleanvid\.{name}\b", page)
 
 
-def test_every_page_is_in_a_table_of_contents():
+def test_every_documentation_page_is_in_a_table_of_contents():
     listed = {DOCS / "index.md"}
     for page in PAGES:
         for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
@@ -66,7 +64,7 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 @pytest.mark.parametrize("page", [*TEXTS, *PAGES], ids=named)
-def test_every_link_of_a_page_leads_to_a_file(page):
+def test_every_link_of_a_documentation_page_leads_to_a_file(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = [link.partition("#")[0] for link in LINK.findall(text)]
     files = [page.parent / link for link in targets if link and "://" not in link]

@@ -1,5 +1,3 @@
-"""Public docstrings: every example runs, every argument of a function is explained."""
-
 import doctest
 import importlib
 import inspect
@@ -22,7 +20,7 @@ load_once = cache(gleanvid.load_model)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_example_runs(name, monkeypatch):
+def test_example_of_every_public_docstring_runs(name, monkeypatch):
     """Examples run with the public names, NumPy and torch, in the root of the repository."""
     monkeypatch.chdir(Path(__file__).parents[1])
     monkeypatch.setattr(arguments, "load_model", load_once)
@@ -35,13 +33,13 @@ def test_the_example_runs(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_argument_is_explained(name):
+def test_every_argument_of_the_public_api_is_documented(name):
     function = getattr(gleanvid, name)
     section = inspect.getdoc(function).split("Args:\n")[1].split("\n\n")[0]
     assert re.findall(r"^    (\w+):", section, re.M) == list(inspect.signature(function).parameters)
 
 
 @pytest.mark.parametrize("name", ["agreement", "allocation", "saturation"])
-def test_the_examples_of_metrics_run(name):
+def test_docstring_examples_of_metrics_run(name):
     result = doctest.testmod(importlib.import_module(f"gleanvid.metrics.{name}"))
     assert result.attempted and not result.failed

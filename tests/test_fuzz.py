@@ -1,7 +1,7 @@
 """Arbitrary input from strangers is accepted or refused with a sentence, never a crash.
 
 Hypothesis replaces parts of valid input by junk: numbers of 400 digits, NaN, lone surrogates,
-deep lists. The examples are the same in every run.
+deeply nested lists. The examples are the same in every run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ JUNK = ODD | st.recursive(
 
 @contextmanager
 def refused(*kinds):
-    """Context that allows only errors of these types, with a sentence."""
+    """Context manager that allows only errors of these types, with a sentence as message."""
     try:
         yield
     except kinds as error:
@@ -67,7 +67,7 @@ def refused(*kinds):
 
 @st.composite
 def changed(draw, whole):
-    """``whole`` (of JSON) with junk in one to three places."""
+    """Draw the JSON value ``whole`` with junk in one to three places."""
     for _ in range(draw(st.integers(1, 3))):
         whole = _changed(draw, whole)
     return whole
@@ -91,7 +91,7 @@ def _changed(draw, part):
 
 @few(max_examples=40)
 @given(st.sampled_from([*COMPRESSORS]), st.data())
-def test_settings_of_compressors(name, data):
+def test_random_compressor_settings_are_accepted_or_refused_with_value_error(name, data):
     usual = COMPRESSORS[name]().settings()
     sent = data.draw(changed({key: value for key, value in usual.items() if key != "name"}))
     with refused(ValueError):
@@ -107,7 +107,7 @@ SENT |= {"frames": 8, "pixels": 0, "model": "builtin", "compressor": "gleanvid",
 
 @few(max_examples=50)
 @given(changed(SENT))
-def test_arguments_of_endpoints(sent):
+def test_random_endpoint_arguments_are_accepted_or_refused_with_a_sentence(sent):
     given = sent if isinstance(sent, dict) else {}
     sent = SENT | {name: value for name, value in given.items() if name in SENT}
     calls = Calls(Engine(FakeBackend()), ["builtin"], 64)
@@ -121,7 +121,7 @@ def test_arguments_of_endpoints(sent):
 
 @few(max_examples=40)
 @given(st.binary(max_size=200) | changed({"data": [{"path": "x"}], "session_hash": "a"}))
-def test_bodies_of_requests(sent):
+def test_random_request_bodies_are_accepted_or_refused(sent):
     body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
     with refused(RefusedError):
         json.loads(checked_json(body) or b"0")
@@ -129,20 +129,20 @@ def test_bodies_of_requests(sent):
 
 @few(max_examples=50)
 @given(st.sampled_from(["GET", "POST", "\0"]), st.text(st.characters(codec="utf-8"), max_size=60))
-def test_paths_of_requests(method, path):
+def test_random_request_paths_are_allowed_or_refused(method, path):
     assert matcher(["GET /", "GET /static/{path:path}"])(method, path) in (True, False)
 
 
 @few(max_examples=50)
 @given(st.text(max_size=30) | ODD.filter(lambda one: isinstance(one, str)))
-def test_names_of_files(path):
+def test_random_file_names_are_refused_with_a_sentence(path):
     with pytest.raises((VideoError, ValueError)) as raised:
         read_video(path, 4)
     assert str(raised.value)
 
 
 @pytest.mark.parametrize("sent", [None, "full", {"full": 1}])
-def test_compare_without_a_list(sent, monkeypatch):
+def test_compare_endpoint_refuses_compressors_that_are_no_list(sent, monkeypatch):
     monkeypatch.setattr("components.server.endpoints.uploaded", lambda video: "clip.mp4")
     calls = Calls(Engine(FakeBackend()), ["builtin"], 64)
     with pytest.raises(gr.Error, match=r"compressors=.*must be a list"):
@@ -165,7 +165,7 @@ KINDS |= {"answer": (ANSWER_ROW, partial(is_answer_row, ways=1))}
 @pytest.mark.parametrize("kind", KINDS)
 @few(max_examples=40)
 @given(data=st.data())
-def test_journals(kind, tmp_path, data):
+def test_randomly_changed_journals_are_read_or_refused(kind, tmp_path, data):
     row, is_row = KINDS[kind]
     header = {"gleanvid_evaluation": 1, "settings": {"model": "m"}}
     lines = [data.draw(st.just(header) | changed(header)), data.draw(changed(row))]
@@ -194,7 +194,7 @@ def a_saved_run(folder):
 
 @st.composite
 def changed_arrays(draw, arrays):
-    """Some of ``arrays`` gone, of another type, another shape or with other numbers."""
+    """Draw ``arrays`` of which some are missing or have another type, shape or values."""
     new = dict(arrays)
     for name in draw(st.lists(st.sampled_from(sorted(new)), max_size=2, unique=True)):
         array = new.pop(name)
@@ -216,7 +216,7 @@ def changed_arrays(draw, arrays):
 
 @few(max_examples=40)
 @given(data=st.data())
-def test_saved_runs(tmp_path_factory, data):
+def test_randomly_changed_saved_runs_are_opened_or_refused(tmp_path_factory, data):
     facts, arrays = a_saved_run(tmp_path_factory.getbasetemp() / "saved")
     facts = data.draw(st.just(facts) | changed(facts))
     arrays = data.draw(changed_arrays(arrays))
@@ -225,7 +225,7 @@ def test_saved_runs(tmp_path_factory, data):
         run = None
         with refused(ValueError):
             run = opening.opened("run.zip")
-    if run is not None:  # then all that the page does with it succeeds
+    if run is not None:  # a run that can be opened can also be shown
         json.dumps(payload([run], question=run.question), default=bytes.hex)
         for kind in ("csv", "json", "npz", "run"):
             exports.make(kind, [run])
@@ -233,7 +233,7 @@ def test_saved_runs(tmp_path_factory, data):
 
 @few(max_examples=50)
 @given(data=st.data())
-def test_folders_of_saved_runs(tmp_path_factory, data):
+def test_randomly_changed_run_folders_are_loaded_or_refused(tmp_path_factory, data):
     base = tmp_path_factory.getbasetemp()
     facts, arrays = a_saved_run(base / "saved")
     folder = base / "changed"
@@ -265,7 +265,7 @@ def recorded(tmp_path_factory):
 
 @few(max_examples=40)
 @given(data=st.data())
-def test_recordings(recorded, tmp_path_factory, data):
+def test_randomly_changed_recordings_are_opened_or_refused(recorded, tmp_path_factory, data):
     facts, tensors = recorded
     path = tmp_path_factory.getbasetemp() / "changed.recording.safetensors"
     facts = json.dumps(data.draw(st.just(facts) | changed(facts)))
@@ -291,7 +291,7 @@ ANSWERS = {
 @pytest.mark.parametrize("kind", ANSWERS)
 @few(max_examples=40)
 @given(data=st.data())
-def test_answers_of_servers(kind, data):
+def test_randomly_changed_server_responses_are_read_or_refused(kind, data):
     act, answer = ANSWERS[kind]
     text = json.dumps(data.draw(changed(answer))).encode()
     text = data.draw(st.just(text) | st.binary(max_size=60))

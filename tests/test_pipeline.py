@@ -1,5 +1,3 @@
-"""Asking, streaming and comparing on a tiny random model of the real class."""
-
 import threading
 from importlib.metadata import version
 from itertools import pairwise
@@ -25,7 +23,7 @@ def key(video, model, max_pixels=None):
     return ClipKey(video, model.name, max_pixels)
 
 
-def test_a_run_adds_up(model, video):
+def test_token_counts_and_flops_of_a_run_are_consistent(model, video):
     run = gleanvid.ask(video, "What moves?", model, gleanvid.GleanVID(0.25), 6)
     cost, record = run.cost, run.compression
     assert record.num_kept == cost.visual_tokens_kept == cost.visual_tokens // 4
@@ -37,7 +35,7 @@ def test_a_run_adds_up(model, video):
     assert len(run.rectangles) == record.grid[1] * record.grid[2]
 
 
-def test_run_contains_what_repeats_it(model, video):
+def test_run_stores_everything_needed_to_repeat_it(model, video):
     sampling = gleanvid.Sampling(6, temperature=1.5, top_p=0.9, seed=5)
     run = gleanvid.ask(video, "What?", model, gleanvid.Uniform(0.5), sampling=sampling)
     made = run.made_with
@@ -50,7 +48,7 @@ def test_run_contains_what_repeats_it(model, video):
     assert (plain.made_with["seed"], plain.made_with["earlier_turns"]) == (None, 1)
 
 
-def test_a_stage_counts_from_its_layer_on():
+def test_tokens_by_layer_change_at_each_stage_s_layer():
     first = Compression.pruned(torch.arange(6), (2, 2, 2))
     second = Compression.pruned(torch.arange(3), (2, 2, 2), num_tokens=6)
     assert visual_tokens_by_layer({0: first, 2: second}, 8, 4) == (6, 6, 3, 3)
@@ -62,11 +60,12 @@ def test_a_clip_is_encoded_once_for_all_questions_and_methods(model, video):
     encoded, cached = encode(key(fresh, model), model)
     cost = gleanvid.ask(fresh, "How many?", model, gleanvid.Uniform(0.5), 2).cost
     assert not cached and cost.encode_s == encoded.encode_s
-    assert cost.ttft_s == cost.encode_s + cost.compress_s + cost.prefill_s  # asked first or later
+    # encoding counts, even if it was cached
+    assert cost.ttft_s == cost.encode_s + cost.compress_s + cost.prefill_s
     assert encode(key(fresh, model), model)[1] is True
 
 
-def test_the_cache_holds_a_bounded_number_of_clips(model):
+def test_encoding_cache_holds_a_limited_number_of_clips(model):
     clips = [tiny.noise_video(frames=4, seed=seed) for seed in range(4)]
     for clip in clips:
         encode(key(clip, model), model)
@@ -74,7 +73,7 @@ def test_the_cache_holds_a_bounded_number_of_clips(model):
     assert encode(key(clips[0], model), model)[1] is False
 
 
-def test_the_stream_ends_in_the_same_run_as_ask(model, video):
+def test_stream_ends_with_the_run_that_ask_returns(model, video):
     asked = gleanvid.ask(video, "What moves?", model, gleanvid.GleanVID(0.5), 8)
     stop = threading.Event()
     method = gleanvid.GleanVID(0.5)
@@ -87,7 +86,7 @@ def test_the_stream_ends_in_the_same_run_as_ask(model, video):
         assert texts[-1].strip() == run.answer
 
 
-def test_the_score_of_an_answer_is_that_of_a_conversation(model, video):
+def test_score_of_an_answer_equals_that_of_a_conversation(model, video):
     encoded, _ = encode(key(video, model), model)
     method, answers = gleanvid.GleanVID(0.5), ["a red square", "no"]
     expected = model.conversation(encoded, method).score("What?", answers)
@@ -98,7 +97,7 @@ def test_the_score_of_an_answer_is_that_of_a_conversation(model, video):
         score(key(video, model), "What?", answers, model, method, stop=stop)
 
 
-def test_closing_the_stream_frees_the_model(model, video):
+def test_closing_a_stream_frees_the_model(model, video):
     pieces = gleanvid.stream(video, "Tell all", model, gleanvid.GleanVID(0.5), 4000)
     next(pieces)
     pieces.close()
@@ -115,7 +114,7 @@ def test_stop_set_beforehand_ends_before_the_first_token(model, video):
         list(compare(video, "Tell all", model, [gleanvid.GleanVID()], 500, stop=stop))
 
 
-def test_max_pixels_is_part_of_the_cache_key(model):
+def test_encoding_cache_distinguishes_max_pixels(model):
     clip = tiny.noise_video(4, 240, 320)
     wide = encode(key(clip, model), model)[0]
     narrow = encode(key(clip, model, 4 * 64 * 64), model)[0]
@@ -125,7 +124,7 @@ def test_max_pixels_is_part_of_the_cache_key(model):
     assert remembered(key(clip, model, 4 * 96 * 96), model) is None
 
 
-def test_unbounded_clip_uses_the_model_s_pixel_limit(model, monkeypatch):
+def test_clip_without_max_pixels_uses_the_model_s_pixel_limit(model, monkeypatch):
     clip = tiny.noise_video(4, 240, 320)
     monkeypatch.setattr(model, "max_pixels", 4 * 64 * 64)
     run = gleanvid.ask(clip, "What?", model, gleanvid.Uniform(0.5), 1)
@@ -135,7 +134,7 @@ def test_unbounded_clip_uses_the_model_s_pixel_limit(model, monkeypatch):
 
 
 @pytest.mark.parametrize("wanted", [set(), {"saliency"}, {"saliency", "keys"}], ids=len)
-def test_cache_key_serves_requests_with_a_subset_of_its_signals(video, wanted):
+def test_cached_encoding_is_reused_for_a_subset_of_its_signals(video, wanted):
     known = ClipKey(video, "a", 9, frozenset({"saliency"}))
     same = ClipKey(video, "a", 9, frozenset(wanted))
     assert known.serves(same) is (len(wanted) < 2)
@@ -152,7 +151,7 @@ def test_cache_key_serves_requests_with_a_subset_of_its_signals(video, wanted):
     ids=str,
 )
 @pytest.mark.parametrize("door", ["ask", "ask_many", "stream", "compare"])
-def test_a_wrong_setting_fails_before_a_file_is_opened(monkeypatch, door, setting, error):
+def test_invalid_setting_is_refused_before_a_file_is_opened(monkeypatch, door, setting, error):
     monkeypatch.setattr("gleanvid.arguments.read_video", lambda *_, **__: 1 / 0)
     monkeypatch.setattr("gleanvid.arguments.load_model", lambda *_: 1 / 0)
     method = [gleanvid.Uniform()] if door == "compare" else gleanvid.Uniform()
@@ -160,7 +159,7 @@ def test_a_wrong_setting_fails_before_a_file_is_opened(monkeypatch, door, settin
         list(getattr(gleanvid, door)("clip.mp4", "What?", "builtin", method, **setting))
 
 
-def test_keywords_override_the_records_of_settings(model):
+def test_keyword_arguments_override_settings_objects(model):
     settings = {"frames": gleanvid.Frames(8, max_pixels=9999), "sampling": gleanvid.Sampling(9)}
     clip = "assets/clips/glimpse_1.mp4"
     run = gleanvid.ask(clip, "What?", model, num_frames=2, max_new_tokens=1, **settings)
@@ -169,7 +168,7 @@ def test_keywords_override_the_records_of_settings(model):
 
 
 @pytest.mark.parametrize("max_pixels", [0, -5, 1.5, True, "many"])
-def test_a_bound_on_pixels_is_a_whole_number(max_pixels):
+def test_max_pixels_that_is_no_positive_whole_number_is_refused(max_pixels):
     with pytest.raises(ValueError, match=r"max_pixels=.* must be a whole number"):
         gleanvid.Frames(max_pixels=max_pixels)
 
@@ -192,7 +191,7 @@ class Broken(gleanvid.Uniform):
         raise ValueError("this method cannot do that")
 
 
-def test_one_failing_method_does_not_end_a_comparison(model, video):
+def test_failing_compressor_does_not_end_a_comparison(model, video):
     methods = [gleanvid.FullTokens(), Broken(), gleanvid.Random()]
     results = list(compare(video, "What?", model, methods, 2))
     assert [isinstance(result, Failure) for result in results] == [False, True, False]

@@ -1,21 +1,22 @@
-"""Methods, families and benchmarks of files and distributions from outside the package."""
-
 from __future__ import annotations
 
 import ast
+import logging
 import os
 import pickle
 import subprocess
 import sys
+from dataclasses import dataclass, fields
 from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 import gleanvid
-from gleanvid import plugins
+from gleanvid import FullTokens, VideoTokens, plugins
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS, as_compressor, key_of
 from gleanvid.evaluation.benchmarks import benchmark_class
@@ -68,9 +69,7 @@ class Mine(Qwen3VL):
 
 
 @pytest.fixture
-def outside(tmp_path, own_plugins):
-    """A function that writes a plug-in file and returns its path."""
-
+def write_plugin(tmp_path, own_plugins):
     def write(text=FIRST, name="first.py"):
         path = tmp_path / name
         path.write_text(text)
@@ -79,8 +78,8 @@ def outside(tmp_path, own_plugins):
     return write
 
 
-def test_a_method_of_a_file_has_options_ranges_and_a_row(outside, capsys):
-    file = outside()
+def test_compressor_from_a_plugin_file_has_options_ranges_and_a_table_row(write_plugin, capsys):
+    file = write_plugin()
     clip = str(ROOT / "assets" / "clips" / "glimpse_1.mp4")
     words = ["compress", "--plugin", file, "--compressor", "first", "--num-frames", "4"]
     out = str(Path(file).parent / "out")
@@ -92,10 +91,10 @@ def test_a_method_of_a_file_has_options_ranges_and_a_row(outside, capsys):
     assert key_of("first ONES") == "first" and "first" in servable()
 
 
-def test_a_file_may_have_benchmarks_and_families(outside):
-    (mine,) = register(outside(BENCHMARK, "bench.py"))
+def test_plugin_file_may_register_benchmarks_and_model_families(write_plugin):
+    (mine,) = register(write_plugin(BENCHMARK, "bench.py"))
     assert benchmark_class("mine") is mine
-    (family,) = register(outside(FAMILY, "family.py"))
+    (family,) = register(write_plugin(FAMILY, "family.py"))
     assert gleanvid.MODELS["my_vl"] is family and family not in COMPRESSORS.values()
 
 
@@ -106,9 +105,13 @@ def test_a_file_may_have_benchmarks_and_families(outside):
         ("skip: int", "skip: int =", "SyntaxError"),
         ("_compress", "_squeeze", "FirstOnes does not implement _compress"),
         ("@dataclass(frozen=True)", "", "must be decorated with @dataclass"),
-        ('"first"', '"full"', "'full' is the name of another one already"),
+        ('"first"', '"full"', "the name 'full' is taken already"),
         ('"First ones"', '"V-Cast"', "'V-Cast' names another method"),
-        ('"first"', '"First ones"', "FirstOnes.name='First ones' must be like my_method"),
+        (
+            '"first"',
+            '"First ones"',
+            "FirstOnes.name='First ones' must be a lower-case name such as my_method",
+        ),
         ('title: ClassVar[str] = "First ones"', "", "FirstOnes.title=None must be text"),
         ("setting(0,", "setting(9,", "refuses its own defaults: skip=9 must be in"),
         ("setting(0,", "setting(None,", "FirstOnes.skip must be declared with kind="),
@@ -116,31 +119,102 @@ def test_a_file_may_have_benchmarks_and_families(outside):
         ("class FirstOnes", "class _FirstOnes", "it has no Compressor"),
     ],
 )
-def test_broken_file_is_named_and_other_plugins_load(old, new, named, outside, caplog):
-    broken, whole = outside(FIRST.replace(old, new), "broken.py"), outside()
+def test_broken_plugin_file_is_named_and_other_plugins_load(old, new, named, write_plugin, caplog):
+    broken, whole = write_plugin(FIRST.replace(old, new), "broken.py"), write_plugin()
     plugins.load_all([broken, whole])
     (warning,) = caplog.messages
     assert warning.startswith("plug-in broken.py cannot be used: ") and named in warning
     assert "first" in COMPRESSORS
 
 
+@pytest.mark.parametrize("traceback", [False, True])
+def test_broken_file_that_the_user_names_is_an_error(
+    traceback, write_plugin, capsys, caplog, request
+):
+    request.addfinalizer(lambda: logging.getLogger(plugins.__name__).setLevel(logging.NOTSET))
+    file = write_plugin("import gone_away")
+    assert main(["methods", "--plugin", file, *["--traceback"] * traceback]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and "first.py cannot be used: ModuleNotFoundError" in told.err
+    assert ("line 1, in <module>" in caplog.text) == traceback
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('return {}["a"]', r"KeyError: 'a' \(first\.py:20\)"),
+        ("return torch.zeros(2) @ torch.ones(3)", r"RuntimeError: .* \(first\.py:20\)"),
+        ("return [0, 1]", "TypeError: it returned list, not a Compression"),
+        (
+            "return Compression.pruned(torch.zeros(4, dtype=torch.int64), tokens.grid)",
+            "ContractError: keep names a token twice",
+        ),
+    ],
+)
+def test_failure_in_a_plugin_is_named_with_its_line(line, reason, write_plugin):
+    (method,) = register(
+        write_plugin(FIRST.replace("start = min(", f"{line}\n        start = min("))
+    )
+    tokens = VideoTokens(torch.rand(8, 4), (2, 2, 2))
+    with pytest.raises(PluginError, match=rf"plug-in first\.py: First ones failed: {reason}"):
+        method().compress(tokens)
+
+
+def test_failure_in_a_class_of_no_plugin_stays_as_it_is(write_plugin):
+    register(write_plugin())
+
+    @dataclass(frozen=True)
+    class Own(FullTokens):
+        def _compress(self, tokens):
+            return {}["a"]
+
+    with pytest.raises(KeyError):
+        Own().compress(VideoTokens(torch.rand(8, 4), (2, 2, 2)))
+
+
+def test_out_of_memory_in_a_plugin_keeps_its_advice(write_plugin):
+    (method,) = register(
+        write_plugin(FIRST.replace("start = min(", "raise MemoryError\n        min("))
+    )
+    with pytest.raises(MemoryError):
+        method().compress(VideoTokens(torch.rand(8, 4), (2, 2, 2)))
+
+
+@pytest.mark.parametrize("command", ["ask", "compare", "compress", "eval"])
+def test_commands_print_one_sentence_for_a_failing_plugin(command, write_plugin, tmp_path, capfd):
+    file = write_plugin(FIRST.replace("start = min(", 'return {}["a"]\n        start = min('))
+    clip = str(ROOT / "assets" / "clips" / "glimpse_1.mp4")
+    out = ["--out", str(tmp_path / "out")]
+    words = {
+        "ask": ["ask", clip, "What moves?", "--num-frames", "4"],
+        "compare": ["compare", clip, "What moves?", "--num-frames", "4"],
+        "compress": ["compress", clip, *out, "--num-frames", "4"],
+        "eval": ["eval", "--benchmark", "glimpse", *out, "--limit", "1"],
+    }[command]
+    codes = {"ask": 2, "compare": 1, "compress": 1, "eval": 1}
+    assert main([*words, "--plugin", file, "--compressor", "first"]) == codes[command]
+    told = "".join(capfd.readouterr())
+    assert "plug-in first.py: First ones failed: KeyError: 'a' (first.py:20)" in told
+    assert "Traceback" not in told
+
+
 @pytest.mark.parametrize("name", ["nowhere.py", "no-such-distribution"])
-def test_missing_plugin_is_named(name):
+def test_missing_plugin_is_refused_by_name(name):
     with pytest.raises(PluginError, match=name):
         register(name)
 
 
-def test_a_class_is_registered_again_but_not_twice_under_one_name(outside):
-    (first,) = register(outside())
+def test_registering_the_same_class_twice_works_and_two_classes_of_one_name_do_not(write_plugin):
+    (first,) = register(write_plugin())
     assert register(first) is first
-    (again,) = register(outside())  # the file was saved once more
+    (again,) = register(write_plugin())  # the same file, written again
     assert COMPRESSORS["first"] is again
-    with pytest.raises(PluginError, match=r"other\.py.*'first' is the name of another"):
-        register(outside(FIRST, "other.py"))
+    with pytest.raises(PluginError, match=r"other\.py.*the name 'first' is taken already"):
+        register(write_plugin(FIRST, "other.py"))
 
 
-def test_a_method_of_a_file_survives_pickling_in_another_process(outside):
-    register(outside())
+def test_compressor_from_a_plugin_file_can_be_unpickled_in_another_process(write_plugin):
+    register(write_plugin())
     made = pickle.dumps((partial(plugins.load_all, plugins.loaded()), as_compressor("first(0.5)")))
     program = "import pickle, sys\nhook = pickle.load(sys.stdin.buffer)\n"
     hook, method = pickle.loads(made)
@@ -156,17 +230,17 @@ def test_a_method_of_a_file_survives_pickling_in_another_process(outside):
     assert done.stdout.decode().strip() == repr(method), done.stderr
 
 
-def test_vllm_loads_the_file_in_every_process(outside):
-    config = SimpleNamespace(gleanvid={"name": "first", "skip": 2}, gleanvid_plugin=outside())
+def test_vllm_loads_the_plugin_file_in_every_process(write_plugin):
+    config = SimpleNamespace(gleanvid={"name": "first", "skip": 2}, gleanvid_plugin=write_plugin())
     assert method_of(config).settings() == {"name": "first", "retention_ratio": 0.25, "skip": 2}
 
 
-def test_a_new_compressor_keeps_the_contract(outside, tmp_path, capsys):
+def test_file_written_by_gleanvid_new_passes_the_contract(write_plugin, tmp_path, capsys):
     words = ["new", "compressor", "most_changed", "--out", str(tmp_path)]
     assert main(words) == 0 and main(words) == 2
     assert main(["contract", str(tmp_path / "most_changed.py")]) == 0
     told = capsys.readouterr()
-    assert "most_changed.py is there already" in told.err and "FAIL" not in told.out
+    assert "most_changed.py exists already" in told.err and "FAIL" not in told.out
     checks = tmp_path / "test_most_changed.py"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(checks)]
     done = subprocess.run(
@@ -179,7 +253,7 @@ def test_a_new_compressor_keeps_the_contract(outside, tmp_path, capsys):
     ("old", "new", "named"),
     [
         ("tokens))\n        return", "tokens) + 1)\n        return", "instead of"),
-        ("keep = torch.arange(", "keep = torch.arange(-1 + 0 * ", "keeps"),
+        ("keep = torch.arange(", "keep = torch.arange(-1 + 0 * ", "names other tokens"),
         ("tokens.grid)", "(1, 1, len(tokens)))", "returns the grid"),
         ("start = min(", "tokens.features.neg_()\n        start = min(", "changes tokens.features"),
         ("start = min(", "tokens.saliency.sum()\n        start = min(", "AttributeError"),
@@ -187,14 +261,27 @@ def test_a_new_compressor_keeps_the_contract(outside, tmp_path, capsys):
         ("min(self.skip, len(tokens) - self.budget(tokens))", "self.skip", "with skip=4"),
     ],
 )
-def test_the_contract_says_what_breaks(old, new, named, outside, capsys):
+def test_contract_command_names_the_broken_rule(old, new, named, write_plugin, capsys):
     assert FIRST.count(old) == 1
-    assert main(["contract", outside(FIRST.replace(old, new))]) == 1
+    assert main(["contract", write_plugin(FIRST.replace(old, new))]) == 1
     assert named in capsys.readouterr().out
 
 
+def test_contract_command_reports_an_exception_of_a_compressor_once(write_plugin, capsys):
+    broken = FIRST.replace("start = min(", "raise OSError('boom')\n        start = min(")
+    assert main(["contract", write_plugin(broken)]) == 1
+    out = capsys.readouterr().out
+    assert out.count("OSError: boom") == 1 and "the other checks were not run" in out
+
+
+def test_error_for_an_unknown_compressor_on_the_command_line_names_the_option_for_plugins(capsys):
+    for words in (["ask", "a.mp4", "What?"], ["compress", "a.mp4", "--out", "x"]):
+        assert main([*words, "--compressor", "most_changed"]) == 2
+        assert "; --plugin FILE adds compressors of your own" in capsys.readouterr().err
+
+
 @pytest.fixture
-def installed(monkeypatch):
+def install_plugin(monkeypatch):
     """Return a function that installs a fake plug-in and returns a list of its loads.
 
     The list grows by one each time the entry point of the plug-in is loaded.
@@ -222,8 +309,8 @@ def registry():
     return Registry("gleanvid.compressors", {}, lambda kind, known: ["never"])
 
 
-def test_entry_points_are_read_when_a_registry_is_first_asked(installed, caplog):
-    loads, asked = installed(dict), registry()
+def test_plugin_entry_points_are_loaded_when_a_registry_is_first_used(install_plugin, caplog):
+    loads, asked = install_plugin(dict), registry()
     assert not loads
     assert not list(asked) and not list(asked) and len(loads) == 1
     assert caplog.messages == [
@@ -231,16 +318,22 @@ def test_entry_points_are_read_when_a_registry_is_first_asked(installed, caplog)
     ]
 
 
-def test_a_broken_distribution_is_named(installed, caplog):
-    installed(partial(ast.parse, "("))
+def test_broken_plugin_distribution_is_reported_by_name(install_plugin, caplog):
+    install_plugin(partial(ast.parse, "("))
     assert len(registry()) == 0
     assert caplog.messages[0].startswith("plug-in my-dist cannot be used: SyntaxError")
 
 
-def test_a_public_server_loads_distributions_only_by_name(installed, outside):
-    (first,) = register(outside())
+def test_public_server_loads_plugin_distributions_only_by_name(install_plugin, write_plugin):
+    (first,) = register(write_plugin())
     del COMPRESSORS["first"]
-    loads = installed(first)
+    loads = install_plugin(first)
     plugins.ignore_installed()
     assert not registry() and not loads
     assert plugins.load("my-dist") == [first] and COMPRESSORS["first"] is first
+
+
+def test_guide_names_every_attribute_of_video_tokens():
+    page = (ROOT / "docs" / "guides" / "add_a_compressor.md").read_text(encoding="utf-8")
+    names = [*(field.name for field in fields(VideoTokens)), "num_units", "tokens_per_unit"]
+    assert [name for name in names if f"`{name}`" not in page] == []

@@ -1,4 +1,4 @@
-"""The wheel, a Space and an image start without the checkout."""
+"""The wheel and a Space start without the checkout; the Docker image's files exist."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def wheel(tmp_path_factory):
     left_out = shutil.ignore_patterns("__pycache__", "docs")
     for name in ("gleanvid", "components", "assets"):
         shutil.copytree(ROOT / name, folder / name, ignore=left_out)
-    (folder / "assets" / "docs").mkdir()  # a minimal stand-in for the output of `make docs`
+    (folder / "assets" / "docs").mkdir()  # a minimal copy of the output of `make docs`
     (folder / "assets" / "docs" / "index.html").write_text("<h1>Documentation</h1>")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
@@ -58,21 +58,21 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A new environment with the wheel; other packages are those of this environment."""
+    """A new environment with the wheel, which uses the other packages of this environment."""
     folder = tmp_path_factory.mktemp("empty") / ".venv"  # hidden, like most environments
     venv.create(folder, with_pip=False, symlinks=True)
     paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)}, scheme="venv")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     run(*pip, "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel), cwd=folder)
-    beside = (
-        Path(paths["purelib"]) / "packages_of_others.pth"
-    )  # .pth files in that folder are not processed
+    # The other packages come from this environment; its .pth files, which may name the checkout,
+    # are not read.
+    beside = Path(paths["purelib"]) / "packages_of_others.pth"
     beside.write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")
     return folder
 
 
 def started(words, cwd, port, **env):
-    """Start a program that serves the page, without the checkout on its path."""
+    """Start a program that serves the page; the checkout is not on its import path."""
     names = {"PYTHONPATH", "GRADIO_TEMP_DIR"}
     kept = {name: value for name, value in os.environ.items() if name not in names}
     given = [*words, "--port", str(port), "--device", "cpu"]
@@ -98,13 +98,13 @@ def page_of(program, port, **headers):
     raise AssertionError(program.communicate()[0][-3000:])
 
 
-def test_every_package_is_named():
+def test_pyproject_lists_every_package():
     found = {str(Path(name).parent).replace("/", ".") for name in modules()}
     listed = PROJECT["tool"]["setuptools"]["packages"]
     assert set(listed) == found | {"gleanvid_app.assets"} and len(listed) == len(set(listed))
 
 
-def test_the_wheel_has_every_module_and_no_picture_or_curve(wheel):
+def test_wheel_contains_every_module_and_no_images_or_training_curves(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert set(modules()) == {name for name in names if name.endswith(".py")}
     assert not [name for name in names if name.endswith((".png", ".webp", ".csv", ".pyi"))]
@@ -115,7 +115,7 @@ def test_the_wheel_has_every_module_and_no_picture_or_curve(wheel):
     assert wheel.stat().st_size < 26 * MIB
 
 
-def test_wheel_and_changelog_have_the_version_of_pyproject(wheel):
+def test_wheel_and_changelog_have_pyproject_s_version(wheel):
     version = PROJECT["project"]["version"]
     assert f"-{version}-" in wheel.name
     assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def test_wheel_and_changelog_have_the_version_of_pyproject(wheel):
 
 @pytest.fixture(scope="module")
 def served(installed, tmp_path_factory):
-    """The installed command and a Space that it wrote, both started."""
+    """Start the installed command, and a Space written by it; both serve the page."""
     home, command = tmp_path_factory.mktemp("home"), str(installed / "bin" / "gleanvid")
     space = home / "space"
     run(command, "space", "--out", str(space), cwd=home, env=os.environ | {"PYTHONPATH": ""})
@@ -141,7 +141,7 @@ def served(installed, tmp_path_factory):
         program.communicate()
 
 
-def test_the_installed_command_serves_the_page_and_its_scripts(served, installed):
+def test_installed_gleanvid_command_serves_the_page_and_its_scripts(served, installed):
     program, port = served[1]
     page = page_of(program, port)
     assert page.status_code == 200 and "GleanVID" in page.text
@@ -154,7 +154,7 @@ def test_the_installed_command_serves_the_page_and_its_scripts(served, installed
     assert httpx.get(f"http://127.0.0.1:{port}/gradio_api/file={code}").status_code in (403, 404)
 
 
-def test_a_space_starts_from_what_was_written(served):
+def test_app_starts_from_the_generated_hugging_face_space_folder(served):
     space, _, (program, port) = served
     page = page_of(program, port, Host="someone-gleanvid.hf.space")
     assert page.status_code == 200 and "GleanVID" in page.text
@@ -174,15 +174,15 @@ def _is_binary(path):
     return b"\0" in path.read_bytes()[:8000] and "__pycache__" not in path.parts
 
 
-def test_a_space_is_written_only_into_a_new_folder(tmp_path, capsys):
+def test_hugging_face_space_is_written_only_into_a_new_folder(tmp_path, capsys):
     from gleanvid.cli import main
 
     (tmp_path / "mine.txt").write_text("kept")
     assert main(["space", "--out", str(tmp_path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
 
 
-def test_the_dockerfile_names_files_extras_and_options_that_exist():
+def test_files_extras_and_options_named_in_the_dockerfile_exist():
     """Docker itself is not run: the tests above run its commands."""
     from components import launch
 

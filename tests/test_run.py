@@ -1,5 +1,3 @@
-"""A run survives saving, and its derived figures add up."""
-
 import json
 import pickle
 from dataclasses import replace
@@ -52,7 +50,7 @@ def assert_same_record(record, other):
         assert all(torch.equal(mine[name], theirs[name]) for name in mine)
 
 
-def test_saving_and_loading_gives_the_same_run(run, tmp_path):
+def test_saved_run_is_loaded_unchanged(run, tmp_path):
     loaded = Run.load(run.save(tmp_path / "run"))
     assert loaded.summary() == run.summary() and loaded.made_with["seed"] == 3
     assert np.array_equal(loaded.video.frames, run.video.frames)
@@ -63,7 +61,7 @@ def test_saving_and_loading_gives_the_same_run(run, tmp_path):
     assert torch.equal(loaded.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
 
-def test_run_without_made_with_still_opens(run, tmp_path):
+def test_older_saved_run_without_made_with_can_be_loaded(run, tmp_path):
     file = run.save(tmp_path) / "run.json"
     facts = json.loads(file.read_text(encoding="utf-8"))
     del facts["made_with"]
@@ -71,7 +69,7 @@ def test_run_without_made_with_still_opens(run, tmp_path):
     assert Run.load(tmp_path).made_with == {}
 
 
-def test_run_with_records_without_state_still_opens(run, tmp_path):
+def test_older_saved_run_whose_records_lack_state_can_be_loaded(run, tmp_path):
     file = run.save(tmp_path) / "run.npz"
     arrays = {name: value for name, value in np.load(file).items() if "/state/" not in name}
     np.savez_compressed(file, **arrays | {"2/trace/phase": np.array(2)})
@@ -101,7 +99,7 @@ def test_run_has_a_one_line_repr(run):
     assert repr(run.video) == "Video('clip', 6 frames of 4x4, 3.0 s)"
 
 
-def test_tokens_print_their_shape_and_signals():
+def test_repr_of_video_tokens_shows_shape_and_signals():
     tokens = VideoTokens(torch.zeros(12, 16), (3, 2, 2), saliency=torch.zeros(12))
     assert repr(tokens) == "VideoTokens([12, 16] float32, grid=(3, 2, 2), with saliency)"
 
@@ -113,7 +111,7 @@ def test_run_folder_without_its_arrays_is_refused(run, tmp_path):
         Run.load(tmp_path)
 
 
-def test_cost_arithmetic(run):
+def test_reduction_ttft_throughput_and_average_retention_are_computed_from_the_cost(run):
     cost = run.cost
     assert cost.flops_reduction == pytest.approx(0.75)
     assert cost.ttft_s == pytest.approx(0.2 + 0.01 + 0.3)

@@ -1,5 +1,3 @@
-"""Every row of the threats in SECURITY.md names a file and a test that exist."""
-
 from __future__ import annotations
 
 import re
@@ -8,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_threats_name_files_and_tests_that_exist():
+def test_files_and_tests_named_in_the_list_of_threats_exist():
     text = (ROOT / "SECURITY.md").read_text("utf-8").partition("## THREATS")[2]
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")][1:]
     assert len(rows) >= 15

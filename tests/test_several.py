@@ -1,5 +1,3 @@
-"""Several questions or videos in one call, and pictures as videos of one frame."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -21,7 +19,7 @@ QUESTIONS = ["What moves?", "Which colour is it?", "What moves?"]
     ["gleanvid", "full", COMPRESSORS["sparsevlm"](0.5)],
     ids=["text-free", "all", "text"],
 )
-def test_questions_share_one_encoding_and_reading(model, compressor):
+def test_several_questions_share_one_encoding_and_prefill_of_the_video(model, compressor):
     video = tiny.noise_video(6)
     runs = gleanvid.ask_many(video, QUESTIONS, model, compressor, 6)
     assert [run.question for run in runs] == QUESTIONS
@@ -35,7 +33,7 @@ def test_questions_share_one_encoding_and_reading(model, compressor):
         assert run.cost.prefill_flops == alone.cost.prefill_flops
 
 
-def test_the_video_is_read_once_for_all_questions(model):
+def test_video_is_decoded_once_for_all_questions(model):
     lengths = []
 
     def look(module, args, kwargs):
@@ -49,7 +47,7 @@ def test_the_video_is_read_once_for_all_questions(model):
     assert max(questions) < min(once)
 
 
-def test_nothing_to_ask_is_refused(model):
+def test_empty_list_of_questions_or_an_empty_question_is_refused(model):
     with pytest.raises(ValueError, match="must not be empty"):
         gleanvid.ask_many(tiny.noise_video(), [], model)
     with pytest.raises(ValueError, match="must not be empty"):
@@ -65,7 +63,7 @@ def test_nothing_to_ask_is_refused(model):
     [(tiny_qwen.qwen3_vl, (4, 6)), (tiny_qwen.qwen25_vl, (4, 6)), (tiny_llava.onevision, (4, 4))],
     ids=["qwen3_vl", "qwen2_5_vl", "llava_onevision"],
 )
-def test_videos_of_one_prompt_are_compressed_each_by_itself(make, frames, tmp_path):
+def test_several_videos_of_one_prompt_are_compressed_separately(make, frames, tmp_path):
     make(tmp_path)
     model = gleanvid.load_model(tmp_path, device="cpu")
     videos = [tiny.noise_video(count, seed=seed) for seed, count in enumerate(frames)]
@@ -83,7 +81,7 @@ def test_videos_of_one_prompt_are_compressed_each_by_itself(make, frames, tmp_pa
     ]
 
 
-def test_the_prompt_of_several_videos_is_the_processor_s_own(model):
+def test_prompt_of_several_videos_equals_the_processor_s_own(model):
     videos, seen = [tiny.noise_video(4), tiny.noise_video(6, seed=1)], []
     handle = model.hf_model.register_forward_pre_hook(
         lambda module, args, kwargs: seen.append(kwargs["input_ids"]), with_kwargs=True
@@ -101,7 +99,7 @@ def test_the_prompt_of_several_videos_is_the_processor_s_own(model):
     assert torch.equal(seen[0], expected["input_ids"])
 
 
-def test_a_list_of_one_video_gives_the_run_of_that_video(model):
+def test_list_of_one_video_gives_the_run_of_that_video(model):
     video = tiny.noise_video(6)
     (run,) = gleanvid.ask_many([video], "What moves?", model, "gleanvid", 6)
     alone = gleanvid.ask(video, "What moves?", model, "gleanvid", 6)
@@ -110,14 +108,14 @@ def test_a_list_of_one_video_gives_the_run_of_that_video(model):
     assert run.cost.prompt_tokens_kept == alone.cost.prompt_tokens_kept
 
 
-def test_family_limited_to_one_video_refuses_several(tmp_path):
+def test_model_family_limited_to_one_video_refuses_several(tmp_path):
     tiny_frames.internvl(tmp_path)
     model = gleanvid.load_model(tmp_path, device="cpu")
     with pytest.raises(gleanvid.ModelError, match="as one video"):
         gleanvid.ask_many([tiny.noise_video(2), tiny.noise_video(2)], "What?", model)
 
 
-def test_a_picture_is_a_video_of_one_frame(model, tmp_path):
+def test_image_file_is_read_as_a_video_of_one_frame(model, tmp_path):
     frame = tiny.noise_video(1, 80, 120).frames[0]
     Image.fromarray(frame).save(tmp_path / "picture.png")
     given = [frame, frame[None], Image.fromarray(frame), tmp_path / "picture.png"]
@@ -134,13 +132,13 @@ def test_a_picture_is_a_video_of_one_frame(model, tmp_path):
 def test_large_image_is_shrunk_and_rotated_upright(model, tmp_path):
     image = Image.fromarray(np.zeros((100, 2000, 3), np.uint8))
     exif = image.getexif()
-    exif[0x0112] = 6  # the camera was held upright
+    exif[0x0112] = 6  # EXIF orientation 6: the camera was turned by 90 degrees
     image.save(tmp_path / "large.jpg", exif=exif)
     run = gleanvid.ask(tmp_path / "large.jpg", "What?", model, "gleanvid", 1)
     assert run.video.source_size == (2000, 100) and run.video.frames.shape[1:3] == (1280, 64)
 
 
-def test_a_comparison_takes_a_file(model):
+def test_compare_accepts_a_video_file(model):
     clip = "assets/clips/glimpse_1.mp4"
     (run,) = gleanvid.compare(clip, "What moves?", model, "uniform", 2, num_frames=4)
     assert len(run.video) == 4

@@ -1,5 +1,3 @@
-"""Which heavy packages each entry point imports before its first output."""
-
 import json
 import os
 import subprocess
@@ -31,7 +29,7 @@ Spare.keep = stop
 app.main(["--device", "cpu"])
 """
 INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n" + CLI
-ENTRIES = {  # program, and the heavy packages that it imports
+ENTRIES = {  # program -> heavy packages that it imports
     "import gleanvid": ("import gleanvid", set()),
     "gleanvid --help": (CLI.format(words=["--help"]), set()),
     "gleanvid models": (CLI.format(words=["models"]), set()),
@@ -83,13 +81,13 @@ assert type(module) is type(sys)
 """
 
 
-def test_a_deferred_package_is_imported_once_and_completely_for_all_threads(tmp_path):
+def test_package_imported_lazily_is_imported_once_and_completely_for_all_threads(tmp_path):
     slow = "import sys, time\nsys.slow_ran = getattr(sys, 'slow_ran', 0) + 1\ntime.sleep(0.2)\n"
     (tmp_path / "slow_one.py").write_text(slow + "LAST = 'last'\n")
     imported(f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + LATE, tmp_path)
 
 
-def test_imported_and_missing_packages_are_not_deferred():
+def test_packages_already_imported_or_missing_are_not_imported_lazily():
     import_later("json")
     assert sys.modules["json"] is json
     import_later("no_such_package")

@@ -1,5 +1,3 @@
-"""Invariants of a Compression: how it applies, composes and refuses."""
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,7 @@ from gleanvid.types import Compression, Video, VideoTokens
 GRID = (2, 2, 2)
 
 
-def test_pruning_is_indexing():
+def test_applying_a_pruning_record_selects_rows_by_index():
     rows = torch.randn(8, 3)
     record = Compression.pruned(torch.tensor([1, 4, 7]), GRID)
     assert torch.equal(record.apply(rows), rows[[1, 4, 7]])
@@ -23,7 +21,7 @@ def merge():
     return Compression(torch.tensor([0, 3, 7]), GRID, group, weight)
 
 
-def test_merging_is_the_weighted_sum_of_each_group():
+def test_applying_a_merging_record_gives_the_weighted_sum_of_each_group():
     rows = torch.randn(8, 3)
     out = merge().apply(rows)
     assert merge().merges
@@ -32,7 +30,7 @@ def test_merging_is_the_weighted_sum_of_each_group():
     assert torch.equal(out[2], rows[7])
 
 
-def test_composing_records_is_applying_one_after_the_other():
+def test_composed_records_equal_applying_them_in_sequence():
     rows = torch.randn(8, 3)
     later = Compression.pruned(torch.tensor([1, 2]), (1, 1, 3))
     both = merge().then(later)
@@ -40,7 +38,7 @@ def test_composing_records_is_applying_one_after_the_other():
     assert both.keep.tolist() == [3, 7]
 
 
-def test_a_mixing_map_lets_one_token_feed_two_rows():
+def test_one_token_can_contribute_to_two_merged_rows():
     mixing = torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]).to_sparse_coo()
     record = Compression(
         torch.tensor([0, 2]),
@@ -55,11 +53,11 @@ def test_a_mixing_map_lets_one_token_feed_two_rows():
     assert torch.allclose(record.then(last).apply(rows)[0], record.apply(rows)[1])
 
 
-def test_half_precision_rows_keep_their_dtype():
+def test_applying_a_record_keeps_half_precision():
     assert merge().apply(torch.randn(8, 3).bfloat16()).dtype == torch.bfloat16
 
 
-def test_the_wrong_number_of_rows_is_refused():
+def test_applying_a_record_to_a_wrong_number_of_rows_is_refused():
     with pytest.raises(ValueError, match="expected 8 rows, got 7"):
         merge().apply(torch.randn(7, 3))
     with pytest.raises(ValueError, match="covers 8 rows, not 3"):
@@ -76,12 +74,12 @@ def test_the_wrong_number_of_rows_is_refused():
         (torch.zeros(8, 0), GRID, "at least one channel"),
     ],
 )
-def test_tokens_that_do_not_fit_are_refused(features, grid, message):
+def test_video_tokens_with_mismatched_shapes_are_refused(features, grid, message):
     with pytest.raises(ValueError, match=message):
         VideoTokens(features, grid)
 
 
-def test_a_video_takes_uint8_frames_and_times_them_by_fps():
+def test_video_from_frames_takes_uint8_and_derives_times_from_fps():
     video = Video.from_frames(np.zeros((4, 6, 8, 3), np.uint8), fps=2.0)
     assert len(video) == 4 and video.timestamps.tolist() == [0, 0.5, 1, 1.5]
     with pytest.raises(ValueError, match="uint8"):

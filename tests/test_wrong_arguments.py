@@ -1,5 +1,3 @@
-"""Wrong arguments are refused with a sentence; compressors may be given by name."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -12,12 +10,12 @@ from tests.models import tiny
 
 
 @pytest.mark.parametrize("features", [np.zeros((8, 4), np.float32), [[0.0] * 4] * 8, None])
-def test_features_are_a_tensor(features):
+def test_features_other_than_a_tensor_are_refused(features):
     with pytest.raises(TypeError, match=r"torch\.Tensor"):
         gleanvid.VideoTokens(features, grid=(2, 2, 2))
 
 
-def test_features_on_meta_or_in_float8_are_refused():
+def test_features_on_the_meta_device_or_in_float8_are_refused():
     with pytest.raises(ValueError, match="meta"):
         gleanvid.VideoTokens(torch.zeros(8, 4, device="meta"), grid=(2, 2, 2))
     with pytest.raises(ValueError, match="float8"):
@@ -25,14 +23,14 @@ def test_features_on_meta_or_in_float8_are_refused():
 
 
 @pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
-def test_other_objects_than_video_tokens_are_refused_with_advice(method):
+def test_compressing_anything_but_video_tokens_is_refused_with_advice(method):
     with pytest.raises(TypeError, match=r"not Tensor \[2, 4, 4, 8\]: .*VideoTokens\.from_grid"):
         method().compress(torch.rand(2, 4, 4, 8))
     with pytest.raises(TypeError, match=r"not NoneType: VideoTokens\(features, grid="):
         method().compress(None)
 
 
-def test_from_grid_is_equivalent_to_flat_features_with_a_grid():
+def test_video_tokens_from_grid_equal_flat_features_with_a_grid():
     features = torch.rand(4, 3, 5, 8)
     flat = gleanvid.VideoTokens(features.reshape(60, 8), (4, 3, 5))
     kept = [
@@ -45,37 +43,55 @@ def test_from_grid_is_equivalent_to_flat_features_with_a_grid():
 
 
 @pytest.mark.parametrize("history", [["a"], ["ab"], [("a", 3)], "ab", [("a", "b", "c")], 3])
-def test_history_is_pairs_of_text(history):
+def test_history_other_than_pairs_of_text_is_refused(history):
     with pytest.raises(TypeError, match=r"\(question, answer\) pairs of text"):
         gleanvid.ask("nowhere.mp4", "What?", history=history)
 
 
 @pytest.mark.parametrize("question", [None, 3, b"what?"])
-def test_a_question_is_text(question):
+def test_question_that_is_not_text_is_refused(question):
     with pytest.raises(TypeError, match="must be text"):
         gleanvid.ask("nowhere.mp4", question)
 
 
 @pytest.mark.parametrize("answer", ["", " ", 3])
-def test_an_answer_whose_relevance_is_measured_is_text(answer):
+def test_relevance_of_an_answer_that_is_not_text_is_refused(answer):
     with pytest.raises(ValueError, match="None takes the model's own"):
         gleanvid.relevance("nowhere.mp4", "What?", answer=answer)
 
 
-def test_the_address_of_a_server_is_no_model():
+@pytest.mark.parametrize(
+    ("call", "others"),
+    [
+        (gleanvid.ask, ()),
+        (gleanvid.ask_many, ()),
+        (gleanvid.compare, ("builtin", "uniform")),
+        (gleanvid.least, ()),
+        (gleanvid.relevance, ()),
+    ],
+    ids=["ask", "ask_many", "compare", "least", "relevance"],
+)
+def test_missing_video_is_refused_before_the_model_is_loaded(call, others, monkeypatch):
+    monkeypatch.setattr("gleanvid.arguments.load_model", lambda name: pytest.fail("it was loaded"))
+    with pytest.raises(gleanvid.VideoError, match=r"There is no file called nowhere\.mp4"):
+        call("nowhere.mp4", "What?", *others)
+
+
+def test_relevance_refuses_the_address_of_a_server_as_model():
+    video = tiny.noise_video()
     with pytest.raises(gleanvid.ModelError, match="is the address of a server"):
-        gleanvid.relevance("nowhere.mp4", "What?", "vllm:http://127.0.0.1:8000")
+        gleanvid.relevance(video, "What?", "vllm:http://127.0.0.1:8000")
 
 
 @pytest.mark.parametrize("records", [[], ["gleanvid"], None])
-def test_relevance_is_kept_by_one_record(records):
+def test_relevance_kept_by_a_list_of_records_is_refused(records):
     found = gleanvid.Relevance(torch.ones(4) / 4, (1, 2, 2), "", "", 0.0, "gradient", 0.0)
     with pytest.raises(TypeError, match="must be one record"):
         found.kept(records)
 
 
 @pytest.mark.parametrize(("video", "question"), [("a.mp4", ["what?"]), (["a.mp4"], "what?")])
-def test_lists_go_to_ask_many(video, question):
+def test_ask_with_a_list_is_refused_in_favour_of_ask_many(video, question):
     with pytest.raises(TypeError, match="for lists use ask_many"):
         gleanvid.ask(video, question)
 
@@ -86,7 +102,7 @@ def test_invalid_compressor_is_refused_before_loading(given, kind):
         gleanvid.ask("nowhere.mp4", "What?", compressor=given)
 
 
-def test_a_compressor_may_be_named(model):
+def test_compressor_may_be_given_by_name(model):
     video = tiny.noise_video()
     named = gleanvid.ask(video, "what?", model, "uniform", 2)
     assert named.compressor == gleanvid.Uniform().settings()
@@ -107,7 +123,7 @@ def test_a_compressor_may_be_named(model):
         ("fastvid(variant=llava_video)", {"name": "fastvid", "variant": "llava_video"}),
     ],
 )
-def test_a_compressor_is_named_as_people_write_it(written, settings):
+def test_compressor_name_is_accepted_in_any_usual_spelling(written, settings):
     assert as_compressor(written) == method_from(written) == from_settings(settings)
 
 
@@ -115,23 +131,23 @@ def test_a_compressor_is_named_as_people_write_it(written, settings):
     ("written", "meant"),
     [("gleanvd", "gleanvid"), ("v-cats", "vcast"), ("DivPrun(0.1)", "divprune")],
 )
-def test_unknown_name_suggests_the_closest(written, meant):
+def test_unknown_compressor_name_suggests_the_closest_name(written, meant):
     with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
         as_compressor(written)
 
 
-def test_a_name_far_from_all_is_not_guessed():
+def test_compressor_name_far_from_all_others_gets_no_suggestion():
     with pytest.raises(ValueError, match=r"must be one of full.* random, by_hand$"):
         as_compressor("h264")
 
 
 @pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
-def test_every_key_and_title_names_its_method(method):
+def test_every_compressor_is_found_by_key_and_by_title(method):
     assert key_of(method.name) == key_of(method.title) == method.name
 
 
 @pytest.mark.parametrize("given", [None, torch.nn.Linear(1, 1)])
-def test_invalid_model_is_refused(given):
+def test_argument_that_is_no_model_is_refused(given):
     video = tiny.noise_video()
     with pytest.raises(TypeError, match="load_model"):
         gleanvid.ask(video, "what?", given)
@@ -139,7 +155,7 @@ def test_invalid_model_is_refused(given):
         gleanvid.compare(video, "what?", given, ["uniform"])
 
 
-def test_frames_without_colours_are_named(model):
+def test_frames_without_a_colour_axis_are_refused(model):
     with pytest.raises(ValueError, match=r"uint8 \[T, H, W, 3\], got \[8, 8\]"):
         gleanvid.ask(np.zeros((8, 8), np.uint8), "what?", model)
 
@@ -149,10 +165,10 @@ def test_empty_list_of_videos_is_refused(model):
         gleanvid.ask_many([], "what?", model)
 
 
-def test_one_model_is_compressed_once_at_a_time(model):
+def test_second_compressing_block_on_one_model_is_refused(model):
     with gleanvid.compressing(model.hf_model, gleanvid.Uniform()):
         inner = gleanvid.compressing(model.hf_model, gleanvid.Random())
-        with pytest.raises(gleanvid.ModelError, match="compressed already"), inner:
+        with pytest.raises(gleanvid.ModelError, match="already inside"), inner:
             pass
     with gleanvid.compressing(model.hf_model, gleanvid.Random()):
         pass

@@ -1,8 +1,10 @@
-"""May a reader replace the built-in model? ``python -m tools.accept_reader MODEL --out FOLDER``.
+"""Judge whether a trained model may replace the built-in one.
+
+    python -m tools.accept_reader MODEL --out FOLDER
 
 Asks the questions of the model card (``results/glimpse-full``) with all tokens and with a random
-half of them; no method is looked at. Writes ``acceptance.json`` and a journal,
-``acceptance.jsonl``, from which a run that was stopped goes on. Differences come with 95 %
+half of the tokens; no compressor is used. Writes ``acceptance.json`` and a journal,
+``acceptance.jsonl``, from which a stopped run continues. Differences come with 95 %
 intervals by a bootstrap over clips.
 """
 
@@ -37,9 +39,10 @@ RESULTS = Path(__file__).parents[1] / "results"
 CARD = RESULTS / "glimpse-full" / "journal.jsonl"
 BENCHMARK = Glimpse(clip_frames=32)
 WHOLE, HALF = Setup(FullTokens(), 32), Setup(Random(0.5), 32)
-SEED, HOW = 1, "likelihood"  # of the card
-FORGOTTEN, LOST = -0.02, -0.03  # the most that may be lost: to the card, to a random half
-Verdicts = Mapping[str, bool]  # by item id
+SEED, HOW = 1, "likelihood"  # seed of the model card's questions
+# Smallest accepted change of accuracy: against the shipped model, and by dropping a random half.
+FORGOTTEN, LOST = -0.02, -0.03
+Verdicts = Mapping[str, bool]  # question id -> whether the answer is right
 
 
 @cache
@@ -49,14 +52,17 @@ def _model(path: str) -> Any:
 
 
 def answered(path: str, part: Part) -> list[AnswerRow]:
-    """The rows of one clip's questions."""
+    """Answer the questions about one clip; return their rows for the journal."""
     clip, frames, work = part
     read = partial(BENCHMARK.video, clip, frames)
     return list(answers(_model(path), BENCHMARK, read, work, (HOW,)))
 
 
 def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[str, Verdicts]:
-    """The verdicts of the model at ``path`` by setup; what the journal has is not asked again."""
+    """Return whether the model at ``path`` answers each question right, by setup.
+
+    Questions that the journal in ``folder`` already has are not asked again.
+    """
     settings = {"model_weights": fingerprint(_model(path).hf_model), "seed": SEED, "how": [HOW]}
     with Journal(folder / "acceptance.jsonl", settings) as journal, ExitStack() as stack:
         each: Any = map
@@ -73,7 +79,10 @@ def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[st
 
 
 def card() -> dict[str, bool]:
-    """The verdicts of the shipped model with all tokens."""
+    """Return whether the shipped model answered each question right with all tokens.
+
+    The answers are those of the journal behind its model card.
+    """
     rows = [json.loads(line) for line in CARD.read_text("utf-8").splitlines()[1:]]
     return {row["item"]: bool(row["right"][0]) for row in rows}
 
@@ -81,7 +90,7 @@ def card() -> dict[str, bool]:
 def judge(
     items: Sequence[Item], shipped: Verdicts, whole: Verdicts, half: Verdicts
 ) -> dict[str, Any]:
-    """The figures and what they decide; ``accepted`` if all three rules are kept."""
+    """Return accuracies and the three acceptance rules; ``accepted`` if all are met."""
     hard = [item for item in items if item.groups[0] in HARD]
     named = {"shipped, all tokens": shipped, "all tokens": whole, "random half": half}
     forgotten = _difference(hard, whole, shipped)
@@ -112,21 +121,21 @@ def judge(
 
 
 def _share(items: Sequence[Item], right: Verdicts) -> float:
-    return round(sum(right[item.id] for item in items) / max(1, len(items)), 4)
+    return round(sum(right[item.id] for item in items) / max(1, len(items)), 6)
 
 
 def _difference(items: Sequence[Item], first: Verdicts, second: Verdicts) -> dict[str, float]:
     gaps = [float(first[item.id]) - float(second[item.id]) for item in items]
     found = clip_mean(gaps, [item.clip for item in items])
-    return {name: round(value, 4) for name, value in vars(found).items()}
+    return {name: round(value, 6) for name, value in vars(found).items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", help="model directory")
+    parser.add_argument("model", help="directory of the model to judge")
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument(
-        "--limit", type=int, default=2000, help="of the card's questions, the first"
+        "--limit", type=int, default=2000, help="number of the model card's questions to ask"
     )
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()

@@ -20,7 +20,6 @@ from gleanvid.types import VideoTokens
 
 
 def median_s(tokens: VideoTokens, repeats: int) -> float:
-    """Median seconds of ``compress``."""
     method, seconds = GleanVID(), []
     method.compress(tokens)
     for _ in range(repeats):
@@ -31,7 +30,7 @@ def median_s(tokens: VideoTokens, repeats: int) -> float:
 
 
 def busy(stack: ExitStack) -> None:
-    """Start a process that computes until the stack is closed."""
+    """Start a process that computes until ``stack`` is closed."""
     process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     stack.callback(process.wait)
     stack.callback(process.kill)
@@ -39,7 +38,9 @@ def busy(stack: ExitStack) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--grid", default="16x8x8", help="units x rows x columns")
+    parser.add_argument(
+        "--grid", default="16x8x8", help="size of the clip in tokens: units x rows x columns"
+    )
     parser.add_argument("--width", type=int, default=320)
     parser.add_argument("--repeats", type=int, default=31)
     parser.add_argument("--processes", type=int, default=2)

@@ -1,8 +1,8 @@
-"""Time and memory from a file to the page against its length: ``python -m tools.bench_clip``.
+"""Measure time and memory against the length of a clip: ``python -m tools.bench_clip``.
 
-Four stages on the built-in model: decoding a file of as many frames as are sampled, encoding them,
-choosing tokens, and packing what the page fetches. Memory is that of this process; the decoder has
-one of its own.
+Four stages run with the built-in model: decoding a file all of whose frames are sampled, encoding
+the frames, choosing tokens, and packing the files that the page fetches. Memory is that of this
+process; the decoder runs in another process.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ RATIO = 0.25
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--units", type=int, nargs="+", default=UNITS)
-    parser.add_argument("--out", type=Path, required=True, help="folder of clip_length.*")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="output folder for table and figure"
+    )
     options = parser.parse_args()
     machine = describe_machine(torch.device("cpu"))
     model = load_model()
     with TemporaryDirectory() as folder:
-        stages_of(model, 2, Path(folder))  # libraries allocate their workspace
+        stages_of(model, 2, Path(folder))  # warm-up: libraries allocate their workspace
         rows = [row for n in options.units for row in stages_of(model, n, Path(folder))]
     options.out.mkdir(parents=True, exist_ok=True)
     stem = options.out / "clip_length"
@@ -59,7 +61,7 @@ def main() -> None:
 
 
 def stages_of(model: Any, units: int, folder: Path) -> list[dict[str, Any]]:
-    """Seconds and peak extra memory of every stage for a clip of this many units."""
+    """Return seconds and peak extra memory of every stage for a clip of ``units`` units."""
     frames = 2 * units
     path = folder / f"{frames}.mp4"
     write_clip(path, frames)
@@ -95,7 +97,7 @@ def stages_of(model: Any, units: int, folder: Path) -> list[dict[str, Any]]:
 
 
 def write_clip(path: Path, frames: int) -> None:
-    """Write a clip of random pixels as H.264, two frames a second."""
+    """Write an H.264 clip of random pixels with two frames a second."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream("libx264", rate=2, options={"preset": "ultrafast"})
         stream.height, stream.width = noise(1).frames.shape[1:3]
@@ -109,7 +111,7 @@ def of_stage(rows: Sequence[dict[str, Any]], stage: str) -> list[dict[str, Any]]
 
 
 def table(rows: Sequence[Any]) -> str:
-    """Seconds of every stage by length, the fitted exponent, memory at the longest clip."""
+    """Format a table: seconds of every stage by length, fitted exponent, largest memory."""
     units = sorted({row["units"] for row in rows})
     heads = ["stage", *(f"{count} units" for count in units), "exponent", "extra memory (MiB)"]
     lines = []

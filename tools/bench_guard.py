@@ -1,8 +1,8 @@
-"""What the guard costs: requests with it and without it, in turn.
+"""Measure the cost of the server's guard: requests with and without it, alternating.
 
     python -m tools.bench_guard
 
-Ends with 1 where a median with the guard is more than 5 % above the one without.
+Exits with 1 if a median time with the guard is more than 5 % above the one without.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ class Switch(Guard):
 
 
 def requests(client: httpx.Client, target: Target) -> dict[str, Callable[[], object]]:
-    """Return the timed requests by name."""
     path = target.clip
     data = {"data": [file(path), "uniform", 0.5, "", 4, None]}
 
@@ -55,10 +54,10 @@ def requests(client: httpx.Client, target: Target) -> dict[str, Callable[[], obj
 
 
 def medians(act: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Milliseconds without and with the guard, one after the other in every round."""
+    """Return median milliseconds without and with the guard, alternating in every round."""
     taken: dict[bool, list[float]] = {False: [], True: []}
     for number in range(2 * rounds):
-        Switch.on = (number + number // 2) % 2 == 1  # each is first in half of the rounds
+        Switch.on = (number + number // 2) % 2 == 1  # with the guard first in half of the rounds
         start = time.perf_counter()
         act()
         taken[Switch.on].append(1000 * (time.perf_counter() - start))

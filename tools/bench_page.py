@@ -1,17 +1,18 @@
-"""How long a person waits for the page: ``python -m tools.bench_page``.
+"""Measure how long a user waits for the page: ``python -m tools.bench_page``.
 
-The built-in model, an example clip of 32 frames, headless Chromium and the server on one machine.
+The page has the built-in model and an example clip of 32 frames. Headless Chromium and the server
+run on one machine.
 
 - ``first screen``: from going to the page until both saved answers can be read and the viewer shows
   the tokens. ``new``: the first visit, by a browser just started, to a server just started, which
   loads the model meanwhile; ``again``: the next visit by the same browser.
-- ``one text box``: the same of a page of Gradio's that holds nothing else, in turn with ours: what
-  the machine and Gradio need whatever a page holds.
+- ``one text box``: the same time for a Gradio page with a single text box, alternating with ours:
+  the time that the machine and Gradio need for any page.
 - ``slider``: from the release of the retention slider to the animation frame after the new masks
-  of B are drawn; the features of the clip are held, nothing is encoded.
-- ``live answer``: from the same release until the answer of B under the new ratio is there.
-- ``stop``: from the press of Stop to the moment at which nobody holds the model, at several points
-  of an answer and of a comparison. ``page``: until the page says so.
+  of B are drawn; the features of the clip are in memory, nothing is encoded.
+- ``live answer``: from the release of the slider until the new answer of B is complete.
+- ``stop``: from the press of Stop until no request uses the model, at several points of an answer
+  and of a comparison. ``page``: until the page shows that the work has stopped.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ WATCH = """() => {
 
 @contextmanager
 def page_served() -> Iterator[tuple[Any, Engine, str]]:
-    """A browser, the engine and the address of a page with the built-in model."""
+    """Yield a browser, the engine and the address of a page with the built-in model."""
     engine = Engine(LocalBackend({}))
     with served(engine, examples(), choosing=Choosing(engine)) as url, browsing() as browser:
         yield browser, engine, url
@@ -83,7 +84,6 @@ def page_served() -> Iterator[tuple[Any, Engine, str]]:
 
 @contextmanager
 def browsing() -> Iterator[Any]:
-    """A browser just started."""
     from playwright.sync_api import sync_playwright
 
     chromium = next(filter(None, map(shutil.which, NAMES)))
@@ -94,13 +94,13 @@ def browsing() -> Iterator[Any]:
 
 
 def first_screen(page: Any, url: str, seen: str) -> float:
-    """Milliseconds from going to the page until ``seen``, a script, says so."""
+    """Return milliseconds from opening the page until the script ``seen`` returns true."""
     page.goto(url, wait_until="commit")
     return page.wait_for_function(seen).json_value()
 
 
 def with_clip(browser: Any, url: str) -> Any:
-    """A page on which an example is encoded, shown and answered."""
+    """Open a page on which an example is encoded, shown and answered."""
     page = listen(browser)
     page.goto(url)
     page.wait_for_selector(".gv-viewer[data-state=ready]")
@@ -111,7 +111,7 @@ def with_clip(browser: Any, url: str) -> Any:
 
 
 def release(page: Any, ratio: float) -> list[float]:
-    """Milliseconds from the release of the slider at ``ratio`` to the masks and to the answer."""
+    """Return milliseconds from releasing the slider at ``ratio`` to the masks and the answer."""
     handle = slider(page, "Retention")
     low, high = (float(handle.get_attribute(name)) for name in ("min", "max"))
     box = handle.bounding_box()
@@ -127,7 +127,7 @@ def release(page: Any, ratio: float) -> list[float]:
 
 
 def stop(page: Any, engine: Engine, start: str, button: str, after_s: float) -> tuple[float, float]:
-    """Milliseconds from the press of a stop button to a free model, and to the page saying so."""
+    """Return milliseconds from pressing Stop until the model is free and the page shows it."""
     page.wait_for_selector(f"{start}:not([disabled])")
     page.click(start)
     while not len(engine.queue):
@@ -174,7 +174,7 @@ def first_screens() -> None:
 
 
 def visits(browser: Any, url: str, seen: str, times: tuple[list[float], list[float]]) -> None:
-    """One new visit and three more."""
+    """Measure one first visit and three repeated visits; append the times to ``times``."""
     page = listen(browser)
     new, again = times
     new.append(first_screen(page, url, seen))
@@ -183,7 +183,7 @@ def visits(browser: Any, url: str, seen: str, times: tuple[list[float], list[flo
 
 @contextmanager
 def one_text_box() -> Iterator[tuple[Any, str]]:
-    """A browser, and the address of a page of Gradio's that holds a text box."""
+    """Yield a browser and the address of a Gradio page with a single text box."""
     with gr.Blocks() as blocks:
         gr.Textbox(label="Text")
     blocks.launch(prevent_thread_lock=True, quiet=True)
@@ -202,7 +202,7 @@ def main() -> None:
         masks, answers = zip(*(release(page, ratio) for ratio in ratios), strict=True)
         said("slider to masks", masks)
         said("live answer", answers)
-        page.get_by_label("Ask again while tuning").uncheck()
+        page.get_by_label("Ask again after a change").uncheck()
         page.get_by_label("Question", exact=True).fill("Tell everything that moves in this clip.")
         stops("ask", lambda after: stop(page, engine, "#gv-ask", "#gv-stop", after))
         page.get_by_role("tab", name="Compare", exact=True).click()

@@ -1,8 +1,8 @@
 """Measure the start of commands and of the page: ``python -m tools.bench_start --out FILE``.
 
-Every round runs every command once, so that other load on the machine affects all of them. Ratios
-are of medians and to ``import gradio``, which the page needs. Processor seconds depend less on
-other load.
+Every round runs every command once, so that other load on the machine affects all commands. The
+table gives ratios of medians to the median of ``import gradio``, which the page needs. Processor
+seconds depend less on other load.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ def processor_s() -> float:
 
 
 def run(words: list[str]) -> float:
-    """Run a command; return the seconds it took."""
     started = time.perf_counter()
     subprocess.run([*PYTHON, *words], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return time.perf_counter() - started
@@ -48,12 +47,10 @@ def run(words: list[str]) -> float:
 
 def serve() -> tuple[float, float]:
     """Return seconds until ``app.py`` prints its first line, and until it serves the page."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     started = time.perf_counter()
     words = ["app.py", "--port", str(port), "--device", "cpu"]
-    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}  # terminated during launch
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}  # no errors of the stop
     with subprocess.Popen([*PYTHON, *words], cwd=ROOT, **ends) as page:
         try:
             assert page.stdout is not None and page.stdout.readline()
@@ -65,6 +62,12 @@ def serve() -> tuple[float, float]:
             return line_s, time.perf_counter() - started
         finally:
             page.terminate()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def answers(port: int) -> bool:
@@ -112,7 +115,7 @@ def table(found: dict[str, list[tuple[float, float]]], load: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--out", type=Path, help="file for the table")
+    parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     text = table(measure(options.rounds), load)

@@ -1,12 +1,13 @@
-"""Frame times of the viewer while somebody drags: ``python -m tools.bench_viewer``.
+"""Measure the viewer's frame times during a drag: ``python -m tools.bench_viewer --units 384``.
 
-64 frames of 27 x 27 tokens under 12 compressors, in headless Chromium without a GPU. A frame time
-is the gap between two animation frames; 16.7 ms is 60 a second. ``at rest`` is the same page with
-no hand on it: what this machine gives at best.
+By default the viewer shows 64 units of 27 x 27 tokens under 12 compressors, in headless Chromium
+without a GPU. A frame time is the gap between two animation frames; 16.7 ms means 60 a second.
+``at rest`` is the same page while nothing moves: the best that this machine can reach.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 from collections.abc import Callable
@@ -51,7 +52,10 @@ TAKEN = "() => { watching = false; return gaps.slice(2); }"
 
 
 def stress(units: int = UNITS, side: int = SIDE, methods: int = METHODS) -> Packed:
-    """Noise, the hardest to compress: a third of the methods merges, a third has four scores."""
+    """Pack the content of a viewer, with noise as frames: no JPEG is larger.
+
+    A third of the methods merges tokens, a third has four scores.
+    """
     draw, noise = np.random.default_rng(0), torch.Generator().manual_seed(0)
     video = Video.from_frames(draw.integers(0, 255, (units, 432, 576, 3), np.uint8))
     grid, total = (units, side, side), units * side * side
@@ -72,7 +76,7 @@ def stress(units: int = UNITS, side: int = SIDE, methods: int = METHODS) -> Pack
 
 
 def measured(page: Any, act: Callable[[], None]) -> np.ndarray:
-    """Gaps between animation frames, in ms, while ``act`` runs."""
+    """Return the gaps between animation frames, in ms, while ``act`` runs."""
     page.evaluate(WATCH)
     act()
     return np.array(page.evaluate(TAKEN))
@@ -97,10 +101,21 @@ def drag(page: Any, selector: str, moves: int) -> Callable[[], None]:
     return act
 
 
-def main(moves: int = 240) -> None:
+def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    packed = stress()
+    parser = argparse.ArgumentParser(description="Frame times of the viewer.")
+    parser.add_argument(
+        "--units", type=int, default=UNITS, help="units of the clip, one frame each"
+    )
+    parser.add_argument("--side", type=int, default=SIDE, help="rows and columns of tokens")
+    parser.add_argument("--methods", type=int, default=METHODS, help="compressors")
+    parser.add_argument("--moves", type=int, default=240, help="moves of the pointer a measurement")
+    options = parser.parse_args()
+    moves, packed = options.moves, stress(options.units, options.side, options.methods)
+    print(
+        f"{options.units} units, {options.side} x {options.side} tokens, {options.methods} methods"
+    )
     size = packed.value["bytes"]
     print(f"frames {size['frames'] / 1e6:.1f} MB, masks and scores {size['tokens'] / 1e6:.1f} MB")
     print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.1f}")

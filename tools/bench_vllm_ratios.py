@@ -1,4 +1,4 @@
-"""``gleanvid bench serve`` against servers of the built-in model, one for each retention ratio.
+"""Run ``gleanvid bench serve`` against servers of the built-in model, one per retention ratio.
 
 ``python -m tools.bench_vllm_ratios --out FOLDER`` in the environment of ``make test-vllm``.
 Servers and client have one thread each. All servers start before the first measurement, two at a
@@ -26,8 +26,14 @@ CLIPS = [str(running.CLIPS / f"{name}.mp4") for name in ("glimpse_1", "glimpse_2
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument("--requests", default="24", help="of a row; 32 where 32 come at once")
-    parser.add_argument("--rates", default="0,0.5,0.75,0.9", help="shares that go, 0 for none")
+    parser.add_argument(
+        "--requests", default="24", help="number of requests for each table row (32 for 32 at once)"
+    )
+    parser.add_argument(
+        "--rates",
+        default="0,0.5,0.75,0.9",
+        help="fractions of tokens dropped, comma-separated; 0: none",
+    )
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     options.out.mkdir(parents=True, exist_ok=True)
@@ -46,7 +52,7 @@ def main() -> int:
 
 
 def describe(path: Path) -> None:
-    """Write down the machine and its load, before the first server starts."""
+    """Write a description of the machine and its load; call before the first server starts."""
     facts = describe_machine(torch.device("cpu"))
     words = (
         f"{facts['cpu']}, {facts['cpu_cores']} cores, load average {facts['load_average']} before "

@@ -1,31 +1,26 @@
-"""Do budgets follow what happens? AUC of the tokens a unit keeps, on Glimpse, whose truth is known.
+"""Measure whether budgets follow events in Glimpse clips, whose events are known.
 
 python -m tools.budget_events --out results/budget-events
 
-For every clip: how often a unit in which something happens keeps more tokens than one in which
-nothing does (ties count half). 0.5 is chance, 1 is perfect. The first unit, which has no history,
-is left out.
+The AUC of a clip is how often a unit with an event keeps more tokens than a unit without one (ties
+count half). 0.5 is chance, 1 is perfect. The first unit, which has no history, is left out.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from gleanvid.compressors import method_from, title_of
-from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.comparisons import sentence, side
-from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, holm, sign_flip
+from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
 from gleanvid.glimpse.questions.clips import make_video
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene
 from gleanvid.models import load_model
+from tools.rows_and_table import run, standings
 
 SEED, RATIOS = 47, (0.25, 0.10)
 OURS = "gleanvid"
@@ -34,7 +29,7 @@ EVENTS = ("appearance", "flash", "cut")
 
 
 def events(scene: Scene) -> dict[str, set[int]]:
-    """The units in which something appears (or blinks on again), flashes, or the scene is cut."""
+    """Return the units with each kind of event: an object appears, a flash, a scene cut."""
     units = scene.settings.num_units
 
     def unit(time: float) -> int:
@@ -50,16 +45,20 @@ def events(scene: Scene) -> dict[str, set[int]]:
 
 
 def auc(budgets: Sequence[float], happens: set[int], quiet: set[int]) -> float | None:
-    """How often a unit of ``happens`` has more than one of ``quiet``; None where there is none."""
+    """Return how often a unit of ``happens`` has a larger budget than a unit of ``quiet``.
+
+    Ties count half. Returns None if either set is empty.
+    """
     pairs = [(budgets[a], budgets[b]) for a in happens for b in quiet]
     if not pairs:
         return None
     return sum((a > b) + 0.5 * (a == b) for a, b in pairs) / len(pairs)
 
 
-def measure(model: Any, clips: int) -> Iterator[dict[str, Any]]:
-    """One row for every clip, ratio, method and kind of event that the clip has."""
-    settings = ClipSettings()
+def measure(clips: int) -> Iterator[dict[str, Any]]:
+    """Yield one row for every clip, ratio, method and kind of event in the clip."""
+    torch.set_num_threads(1)
+    model, settings = load_model("builtin", "cpu"), ClipSettings()
     for number in range(clips):
         told = events(sample_scene(SEED, "test", number, settings))
         later = set(range(1, settings.num_units))
@@ -78,7 +77,7 @@ def measure(model: Any, clips: int) -> Iterator[dict[str, Any]]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: means with intervals, then where GleanVID differs from others."""
+    """Return Markdown: mean AUC with intervals, then how GleanVID differs from other methods."""
     cells: dict[tuple[float, str, str], dict[int, float]] = {}
     for row in rows:
         place = (float(row["ratio"]), row["method"], row["event"])
@@ -95,23 +94,18 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         for ratio in RATIOS
         for name in METHODS
     ]
-    others = [place for place in cells if place[1] != OURS]
     gaps = {
-        place: [
-            cells[place[0], OURS, place[2]][clip] - value for clip, value in cells[place].items()
+        ((ratio, kind), title_of(name)): [
+            cells[ratio, OURS, kind][clip] - value for clip, value in own.items()
         ]
-        for place in others
+        for (ratio, name, kind), own in cells.items()
+        if name != OURS
     }
-    ps = holm([sign_flip(gaps[place], range(len(gaps[place]))) for place in others])
-    found: dict[tuple[float, str], dict[str, list[str]]] = {}
-    for (ratio, name, kind), p in zip(others, ps, strict=True):
-        mean = sum(gaps[ratio, name, kind])
-        found.setdefault((ratio, kind), {}).setdefault(side(mean, p), []).append(title_of(name))
-    told = [f"- {ratio:.0%}, {kind}: {sentence(own)}." for (ratio, kind), own in found.items()]
+    told = [f"- {ratio:.0%}, {kind}: {text}." for (ratio, kind), text in standings(gaps).items()]
     return (
         f"Clips with each event: {counts}.\n\n"
         + markdown_table(["method", "kept", *kinds], lines)
-        + f"\nGleanVID, sign-flip by clip, Holm over all {len(others)} comparisons, p < 0.05:\n\n"
+        + f"\nGleanVID, sign-flip by clip, Holm over all {len(gaps)} comparisons, p < 0.05:\n\n"
         + "\n".join(told)
         + "\n"
     )
@@ -133,34 +127,11 @@ brackets 95 % by bootstrap over clips. Written by
 """
 
 
-def main() -> None:
-    """Measure, and write rows.csv and table.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clips", type=int, default=120)
-    parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument(
-        "--read", action="store_true", help="measure nothing, write table.md from rows.csv anew"
-    )
-    options = parser.parse_args()
-    path = options.out / "rows.csv"
-    if not options.read:
-        _write_rows(path, options.clips)
-    with path.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+def document(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return Markdown: how the rows were measured, then their table."""
     about = (__doc__ or "").strip().partition("\n\n")[2].partition("\n\n")[2]
-    text = TEXT.format(about=about, clips=options.clips, seed=SEED)
-    write_whole(options.out / "table.md", text + table(rows))
-
-
-def _write_rows(path: Path, clips: int) -> None:
-    torch.set_num_threads(1)
-    rows = list(measure(load_model("builtin", "cpu"), clips))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    return TEXT.format(about=about, clips=int(rows[0]["clips"]), seed=SEED) + table(rows)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__ or "", "rows.csv", ("clips", 120), measure, document)

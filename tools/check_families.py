@@ -1,4 +1,4 @@
-"""``gleanvid check`` on a tiny model of every family, in float32 and bfloat16 on the CPU.
+"""Run ``gleanvid check`` on a tiny model of every family, in float32 and bfloat16 on the CPU.
 
 python -m tools.check_families --out results/check
 """
@@ -56,7 +56,7 @@ def main() -> None:
                 rows.append(row(family, dtype, report))
                 whole.append({"tiny_model": family} | report.as_dict())
     heads = ["family", "precision", *(f"`{name}`" for name in LAWS)]
-    table = markdown_table([*heads, "allowed", "with a fault", "failed"], rows)
+    table = markdown_table([*heads, "allowed", "with an error", "failed"], rows)
     stack = f"transformers {transformers.__version__}, torch {torch.__version__}, CPU."
     (out / "families.md").write_text(f"{TEXT}\n{stack}\n\n{table}")
     (out / "families.json").write_text(json.dumps(whole, indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""Sentences on what of the paper's claims was found here, each from the files in ``results/``."""
+"""Sentences on which of the paper's claims were reproduced, from the files in ``results/``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SELECTIONS = {
 
 
 def fixed_budget() -> str:
-    """The same number of tokens from more frames, against the paper."""
+    """Return sentences on equal numbers of tokens from more frames, compared with the paper."""
     lines = results("glimpse-fixed-budget")
     paper = {row.setup.rpartition("@")[0]: row for row in tables()["fixed-token-budget"].rows}
     told = []
@@ -43,7 +43,7 @@ def fixed_budget() -> str:
 
 
 def complementarity() -> str:
-    """Rank and coverage of selections at identical budgets, against the paper."""
+    """Compare rank and coverage of selections at identical budgets with the paper's values."""
     found = read("diagnose-built-in/diagnosis.json")
     rows = found["selections"]
     random = rows["random"]["coverage_error"]
@@ -72,7 +72,7 @@ def complementarity() -> str:
 
 
 def _by_clip(measure: str) -> dict[str, list[float]]:
-    """The values of every selection, clip by clip."""
+    """Return one metric's values for every selection, clip by clip."""
     values: dict[str, list[float]] = {}
     with (RESULTS / "diagnose-built-in" / "diagnosis.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -89,7 +89,7 @@ def _with_half(row: Mapping[str, Any], key: str, factor: float, digits: str) -> 
 
 
 def picking() -> str:
-    """Energy of greedy methods outside what they picked before, against the paper."""
+    """Compare the residual energy of tokens that greedy methods pick with the paper's."""
     rows = read("diagnose-built-in/diagnosis.json")["means"]
     told = [
         f"{row['compressor']} {_with_half(row, 'energy_outside_picked', 100, '.2f')} %"
@@ -106,13 +106,13 @@ def picking() -> str:
 
 
 def events() -> str:
-    """Whether budgets follow what happens on Glimpse."""
+    """Return a sentence on whether budgets follow events in Glimpse clips."""
     text = (RESULTS / "budget-events" / "table.md").read_text(encoding="utf-8")
     return text.partition("results/budget-events\n\n")[2]
 
 
 def evidence_correlation() -> str:
-    """How far evidence kept goes with right answers, row by row."""
+    """Return the correlation of evidence kept with right answers, for every table row."""
     lines = results("glimpse")
     found = [
         line["evidence_moments r"] for line in lines if line.get("evidence_moments r") is not None

@@ -1,4 +1,4 @@
-"""GleanVID against other methods on Glimpse: one adjustment for all comparisons of the page."""
+"""GleanVID against other methods on Glimpse, with one Holm correction for all comparisons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gleanvid.evaluation.tables.comparisons import sentence, side
 from gleanvid.evaluation.tables.statistics import holm
 from tools.result_tables import full, kept, results
 
-_LIMITS = (  # 16 units in these clips
+_LIMITS = (  # the clips have 16 units
     f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
     "is far below the 30 to 50 % of\nits paper: a lead over either there says little about them."
 )
@@ -24,11 +24,11 @@ _COMPARED = {  # folders of the page on evidence, whose comparisons share one ad
 }
 
 
-Compared = Sequence[tuple[Mapping[str, Any], float]]  # a row, its p by Holm over the page
+Compared = Sequence[tuple[Mapping[str, Any], float]]  # a row, its p-value with the correction
 
 
 def compared() -> dict[str, Compared]:
-    """By folder, the rows that GleanVID is compared with by accuracy, adjusted all together."""
+    """Return, by folder, the comparisons of accuracy with GleanVID, corrected all together."""
     lines = {
         folder: [line for line in results(folder) if line.get("p_gleanvid_clips") is not None]
         for folder in _COMPARED
@@ -38,7 +38,7 @@ def compared() -> dict[str, Compared]:
 
 
 def glimpse_standing() -> str:
-    """Tests of GleanVID against other methods by accuracy, and some by another average."""
+    """Return sentences that compare GleanVID with other methods, by accuracy and macro-average."""
     found, parts = compared(), []
     for folder, about in _COMPARED.items():
         count = full(folder)["questions"]
@@ -61,7 +61,10 @@ def glimpse_standing() -> str:
 
 
 def _standing(lines: Compared) -> str:
-    """One line a ratio: ahead of, not told apart from, behind; with points and intervals."""
+    """Return a line per ratio: which methods GleanVID is ahead of, equal to or behind.
+
+    Differences have points and intervals; "equal" means no significant difference.
+    """
     found: dict[float, dict[str, list[str]]] = {}
     for line, p in lines:
         points, low, high = (100 * line[f"gleanvid_minus{end}"] for end in ("", "_low", "_high"))
@@ -72,7 +75,7 @@ def _standing(lines: Compared) -> str:
 
 
 def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
-    """A method minus GleanVID by the macro-average without ``count``."""
+    """Return a method's macro-average minus GleanVID's, without ``count`` questions."""
     key, found = "gleanvid_minus macro without count", []
     for ratio in ratios:
         line = kept(folder, name, ratio)
@@ -82,13 +85,14 @@ def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
 
 
 def leads() -> str:
-    """Which kind of question carries each difference from GleanVID that is told apart."""
+    """Return which kind of question causes each significant difference from GleanVID."""
     rows = []
     for folder, lines in compared().items():
         every = results(folder)
         for line, p in lines:
             raw = line["p_gleanvid_clips"]
-            if p >= 0.05 and raw >= 0.005:  # also those that one test alone would call clear
+            # Also list differences that are significant only without the correction.
+            if p >= 0.05 and raw >= 0.005:
                 continue
             setup = f"gleanvid(retention_ratio={line['retention_ratio']})@"
             ours = next(own for own in every if own["setup"].startswith(setup))
@@ -106,5 +110,5 @@ def _kinds(line: Mapping[str, Any]) -> list[str]:
 
 
 def _part(ours: Mapping[str, Any], line: Mapping[str, Any], kind: str) -> float:
-    """The points of a difference in accuracy that questions of one kind make up."""
+    """Return how many points of a difference in accuracy come from one kind of question."""
     return 100 * (ours[kind] - line[kind]) * line[f"{kind} questions"] / line["questions"]

@@ -1,7 +1,7 @@
-"""Wrong answers of the evaluation for the page: ``python -m tools.failures``.
+"""Collect wrong answers of the evaluation for the page: ``python -m tools.failures``.
 
 Writes ``assets/failures.json`` from the journals of ``results/``: questions that the built-in model
-answers right with all tokens and wrong with those that a method keeps.
+answers correctly with all tokens, but wrongly with the tokens that a method keeps.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from gleanvid.glimpse.world.world import ClipSettings
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "assets" / "failures.json"
 RESULTS = ("glimpse", "glimpse-rivals")
-SETUP = re.compile(r"(\w+)\(retention_ratio=([\d.]+)\)@32")  # other settings at their default
+SETUP = re.compile(r"(\w+)\(retention_ratio=([\d.]+)\)@32")  # all other settings are defaults
 
 
 def failures() -> dict[str, Any]:
-    """Return ``questions``, text and right answer by item, and ``wrong``.
+    """Return the content of the file; items are named seed/split/clip/question.
 
-    ``wrong``: the answer by method, retention ratio and item. An item is seed/split/clip/question.
+    ``questions``: text and right answer by item. ``wrong``: wrong answer by method, retention ratio
+    and item. ``asked``: by method and ratio, how many of the questions that all tokens answer
+    correctly the method was asked.
     """
     wrong: dict[str, dict[str, dict[str, str]]] = {}
+    asked: dict[str, dict[str, set[str]]] = {}
     for name in RESULTS:
         lines = (ROOT / "results" / name / "journal.jsonl").read_text("utf-8").splitlines()
         rows = [row for row in map(json.loads, lines) if "item" in row]
@@ -34,16 +37,24 @@ def failures() -> dict[str, Any]:
         }
         for row in rows:
             made_by = SETUP.fullmatch(row["setup"])
-            if made_by and row["item"] in known and not all(row["right"]):
-                method, ratio = made_by.groups()
+            if not made_by or row["item"] not in known:
+                continue
+            method, ratio = made_by.groups()
+            asked.setdefault(method, {}).setdefault(ratio, set()).add(row["item"])
+            if not all(row["right"]):
                 of_method = wrong.setdefault(method, {}).setdefault(ratio, {})
                 of_method[row["item"]] = row["said"]["likelihood"]
     items = sorted({item for ratios in wrong.values() for one in ratios.values() for item in one})
-    return {"questions": dict(zip(items, map(_asked, items), strict=True)), "wrong": wrong}
+    questions = dict(zip(items, map(_asked, items), strict=True))
+    counts = {
+        method: {ratio: len(asked[method][ratio]) for ratio in ratios}
+        for method, ratios in wrong.items()
+    }
+    return {"questions": questions, "wrong": wrong, "asked": counts}
 
 
 def _asked(item: str) -> list[str]:
-    """Return question and right answer of an item."""
+    """Return the question and right answer of a benchmark item."""
     seed, split, clip, place = item.split("/")
     question = ask_about(int(seed), split, int(clip), ClipSettings())[int(place)]
     return [question.text, question.answer]

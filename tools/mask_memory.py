@@ -1,4 +1,4 @@
-"""What masks of all pairs of tokens take where transformers makes them before every hook.
+"""Measure the memory of L x L attention masks, which transformers makes before hooks run.
 
 python -m tools.mask_memory --out results
 """

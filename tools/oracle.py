@@ -1,4 +1,4 @@
-"""Largest differences of logits by model family, as a table.
+"""Print a table of the largest differences of logits by model family.
 
 python -m tools.oracle > results/oracle.md
 """
@@ -14,7 +14,12 @@ import torch
 import transformers
 
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import compact_positions, kept_columns, recomputed
+from gleanvid.evaluation.check.reference import (
+    compact_positions,
+    kept_columns,
+    original_positions,
+    recomputed,
+)
 from gleanvid.models import compressing, load_model
 from tests.compressors.chain import Chain
 from tests.models.conftest import EVERY, RECURRENT
@@ -31,7 +36,7 @@ from tests.models.oracle import (
 )
 from tests.models.test_layers import CHAINS, compact_rotary_rows, oracle_logits
 
-DECODED = 6  # twice as many as in the tests
+DECODED = 6  # decoded tokens, twice as many as in the tests
 AHEAD, INSIDE = Chain("ahead", ((0, Tilted(retention_ratio=0.25)),)), CHAINS[1]
 COLUMNS = (
     "family",
@@ -67,15 +72,24 @@ def keeping_all(adapter, rows) -> float:
     return largest(torch.stack(same.logits), torch.stack(plain.logits))
 
 
+def prefill_logits(adapter, inputs) -> torch.Tensor:
+    """Return the logits of one forward pass over the prompt, [batch, prompt, vocabulary].
+
+    Positions are passed because some families would otherwise count the left padding of a row.
+    """
+    positions = original_positions(adapter.hf_model, inputs)
+    return adapter.hf_model(**inputs, position_ids=positions).logits
+
+
 def against_masks(adapter, chain, rows) -> tuple[float, float]:
-    """Prefill and decode steps, against masks that hide the dropped columns layer by layer."""
+    """Compare prefill and decoding with a model whose masks hide the dropped tokens by layer."""
     inputs = model_inputs(adapter, QUESTIONS[:rows], unlike_videos(adapter)[:rows])
     with compressing(adapter.hf_model, chain) as record:
         output = generate(adapter, inputs, DECODED + 1)
-        prefill = adapter.hf_model(**inputs).logits
+        prefill = prefill_logits(adapter, inputs)
     layers = left_by_layer(adapter, inputs, record, len(adapter.layout.language_model.layers))
     steps = read_while_decoding(output, inputs)
-    if adapter.layout.windows:  # layers have masks of their own
+    if adapter.layout.windows:  # masks differ between layers
         whole, decoded = masked_logits(adapter.hf_model, inputs, layers[-1], steps)
     else:
         whole, decoded = oracle_logits(adapter, inputs, layers, steps)
@@ -110,7 +124,7 @@ def figures(adapter) -> list[float | str]:
 
 
 def recurrent_figures(adapter) -> list[float | str]:
-    """Figures of recurrent families, compared with the shorter prompt read without a cache."""
+    """Compare a recurrent family with a pass over the shorter prompt without a cache."""
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, EveryNth(retention_ratio=0.25)) as record:
         output = generate(adapter, inputs, DECODED + 1)

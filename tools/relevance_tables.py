@@ -8,7 +8,7 @@ from typing import Any
 from gleanvid.evaluation.markdown import markdown_table
 from tools.result_tables import RESULTS
 
-_VALIDITY = (  # parts of the file
+_VALIDITY = (  # tables of results.json
     "Against the truth",
     "By hiding tokens",
     "Does it predict a right answer",
@@ -22,7 +22,7 @@ def _read() -> dict[str, Any]:
 
 
 def kept() -> str:
-    """What methods keep of the relevance, and how far relevance can be trusted."""
+    """Return a table of the relevance that methods keep, and how far to trust relevance."""
     tables = _read()
     by_method = {row.pop("method"): row for row in tables["Relevance kept"]}
     shares = [
@@ -53,7 +53,7 @@ def _rounded(cell: str) -> str:
 
 
 def trust() -> str:
-    """How far relevance can be trusted, and what it is compared with."""
+    """Return sentences on how well relevance agrees with Glimpse's truth and other scores."""
     truth, hiding, right, worded = (
         {next(iter(row.values())): row for row in _read()[part]} for part in _VALIDITY
     )

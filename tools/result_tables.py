@@ -32,13 +32,12 @@ _MEASURES = {  # column of results.json -> name in the table
 
 
 def read(name: str) -> dict[str, Any]:
-    """A JSON file in ``results/``."""
     report: dict[str, Any] = json.loads((RESULTS / name).read_text(encoding="utf-8"))
     return report
 
 
 def results(folder: str) -> list[dict[str, Any]]:
-    """The rows of an evaluation."""
+    """Return the rows of an evaluation in ``results/``."""
     lines: list[dict[str, Any]] = read(f"{folder}/results.json")["results"]
     return lines
 
@@ -52,12 +51,11 @@ def _line(folder: str, setup: str, how: str | None = None) -> dict[str, Any]:
 
 
 def kept(folder: str, name: str, ratio: float) -> dict[str, Any]:
-    """The row of a method at a ratio."""
+    """Return the row of a method at a retention ratio."""
     return _line(folder, f"{name}(retention_ratio={ratio})")
 
 
 def full(folder: str, how: str | None = None) -> dict[str, Any]:
-    """The row of all tokens."""
     return _line(folder, "full(retention_ratio=1.0)", how)
 
 
@@ -66,7 +64,7 @@ def _percent(share: float) -> str:
 
 
 def compress_time() -> str:
-    """The time of GleanVID's ``compress`` against one X @ X^T and against VidCom2."""
+    """Compare the time of GleanVID's ``compress`` with one product X @ X^T and with VidCom2."""
     rows = read("cpu-2-cores/compress_32x14x14x3584.json")["rows"]
     ours = next(row for row in rows if row["compressor"] == "gleanvid")
     return (
@@ -77,8 +75,20 @@ def compress_time() -> str:
     )
 
 
+def compress_width() -> str:
+    """One sentence: the time of ``compress`` against X @ X^T at two widths, on one thread."""
+    narrow, wide = (
+        next(row for row in read(f"cpu-2-cores/{name}.json")["rows"] if "gleanvid" in row.values())
+        for name in ("compress_32x14x14x896", "compress_32x14x14x3584_one_thread")
+    )
+    return (
+        f"For 32 units and 25 %, `compress` takes {narrow['ratio_to_xxt']:.2f} of the time of one "
+        f"X @ X.T at width 896\nand {wide['ratio_to_xxt']:.2f} at 3584 (one CPU thread)."
+    )
+
+
 def glimpse() -> str:
-    """Accuracy and evidence kept against the retention ratio, on the built-in model."""
+    """Return accuracy and evidence kept by retention ratio, on the built-in model."""
     whole = full("glimpse")
     rows = [
         [f"{title}, {measure} (%)", *(_percent(kept("glimpse", name, r)[key]) for r in _RATIOS)]
@@ -94,7 +104,7 @@ def glimpse() -> str:
 
 
 def downsampling() -> str:
-    """One line: how far plain downsampling and CDPruner are from GleanVID at equal tokens."""
+    """Return a line: downsampling and CDPruner minus GleanVID at equal numbers of tokens."""
     rows = {name: kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
     rates = ", ".join(
         f"{title} {_percent(rows[name]['accuracy'])}" for name, title in _PLAIN.items()
@@ -108,7 +118,7 @@ def downsampling() -> str:
 
 
 def filmed() -> str:
-    """Labels kept and agreement of the classifier on filmed clips at 10 %, with intervals."""
+    """Return labels kept and classifier agreement on filmed clips at 10 %, with intervals."""
     labels, agreement = (
         [_filmed(name, column) for name in _FILMED] for column in ("labels", "frame top 5")
     )
@@ -125,7 +135,7 @@ def filmed() -> str:
 
 
 def _filmed(method: str, column: str) -> str:
-    """Mean over the filmed clips at 10 %, in per cent, with its 95 % interval."""
+    """Return a column's mean over the filmed clips at 10 %, in per cent, with its 95 % interval."""
     with (RESULTS / "filmed" / "rows.csv").open(encoding="utf-8") as file:
         rows = [r for r in csv.DictReader(file) if (r["method"], r["ratio"]) == (method, "0.1")]
     counted = [row for row in rows if not math.isnan(float(row[column]))]
@@ -134,7 +144,7 @@ def _filmed(method: str, column: str) -> str:
 
 
 def card_accuracy() -> str:
-    """Accuracy of the built-in model on all tokens, by family of questions."""
+    """Return the accuracy of the built-in model on all tokens, by family of questions."""
     options, words = (full("glimpse-full", how) for how in ("likelihood", "text"))
     names = [name.removesuffix(" questions") for name in options if name.endswith(" questions")]
     rows = [_card_row(options, words, name, str(options[f"{name} questions"])) for name in names]
@@ -156,7 +166,7 @@ def _interval(row: Mapping[str, Any], key: str) -> str:
 
 
 def question_sets() -> str:
-    """The questions of each folder, and the accuracy with all tokens and at 15 %."""
+    """Return each folder's number of questions and accuracy with all tokens and at 15 %."""
     rows = []
     for folder in ("glimpse", "glimpse-ablations", "glimpse-all", "glimpse-full"):
         whole = full(folder)
@@ -168,7 +178,7 @@ def question_sets() -> str:
 
 
 def ablations() -> str:
-    """The variants that the section on ablations speaks of."""
+    """Return a table of the variants in the section on ablations."""
     variants: Sequence[tuple[str, str, str]] = (
         ("glimpse-ablations", "GleanVID", "gleanvid(retention_ratio=0.15)"),
         ("glimpse-ablations", "w/o CTS", "ablation(retention_ratio=0.15, selection='random')"),

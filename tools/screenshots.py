@@ -1,8 +1,9 @@
-"""Pictures of every tab: ``python -m tools.screenshots --out FOLDER``.
+"""Take screenshots of every tab: ``python -m tools.screenshots --out FOLDER``.
 
-The built-in model, its example and a finished comparison, on a desk and on a phone, light and dark:
-one PNG each. ``--readme`` makes the pictures of the README and the documentation instead: three
-screenshots, one of them also with numbers on its parts, and an animation of the retention slider.
+The page shows the built-in model, an example and a finished comparison. Each tab is one PNG on
+desktop and on phone, light and dark. ``--readme`` makes the images of the README and the
+documentation instead: three screenshots, one of them also with numbered parts, and an animation of
+the retention slider.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ SETTLED = """() => {  // the title and the answer of B belong to the ratio of th
   return title === `GleanVID ${Number((100 * slider.value).toPrecision(3))} %`
     && !["hidden", "data-stale", "data-running"].some((name) => answer.hasAttribute(name));
 }"""
-# Approximate, as the slider is dragged with the mouse.
+# Ratios to drag the slider to; the mouse reaches them approximately.
 RATIOS = (0.5, 0.42, 0.35, 0.3, 0.25, 0.21, 0.18, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05)
 TABS = (*README, "Export and API", "Check", "About")
 
 
 @contextmanager
 def visiting(browser: Any, url: str, size: tuple[int, int], mode: str) -> Iterator[Any]:
-    """A page in a window of ``size`` (width, height), in light or dark mode."""
+    """Open the page in a window of ``size`` (width, height), in light or dark mode."""
     width, height = size
     phone = width < 500
     window = {"width": width, "height": height}
@@ -79,7 +80,7 @@ def show(page: Any, name: str) -> None:
         page.wait_for_selector("#gv-mask_overlap .js-plotly-plot")
         page.wait_for_function(MEASURED, timeout=120_000)
     page.mouse.move(0, 0)
-    page.wait_for_timeout(1000)  # figures and lists grow in
+    page.wait_for_timeout(1000)  # wait: figures and lists are animated when they appear
     settle(page)
 
 
@@ -96,7 +97,7 @@ def every_tab(folder: Path) -> None:
 
 
 def readme(size: tuple[int, int] = (1400, 1000)) -> None:
-    """Take the first screen, then each of the other tabs."""
+    """Take screenshots of the first screen and of the other tabs for the documentation."""
     with page_served() as (browser, _, url), visiting(browser, url, size, "light") as page:
         for name, file in README.items():
             show(page, name)
@@ -111,7 +112,7 @@ def readme(size: tuple[int, int] = (1400, 1000)) -> None:
 
 
 def numbered(page: Any, path: Path) -> None:
-    """A screenshot with a number at the top left of every part of ``NUMBERED``."""
+    """Take a screenshot with a number at the top left of every part of ``NUMBERED``."""
     with Image.open(io.BytesIO(page.screenshot())) as taken:
         picture = taken.convert("RGB")
     pen, radius = ImageDraw.Draw(picture), 14
@@ -125,7 +126,7 @@ def numbered(page: Any, path: Path) -> None:
 
 
 def animation(size: tuple[int, int] = (1400, 800), width: int = 900) -> None:
-    """The tokens kept while the retention slider goes down and up again."""
+    """Record the kept tokens while the retention slider goes down and up again."""
     with page_served() as (browser, engine, url), visiting(browser, url, size, "light") as page:
         engine.warm_up("builtin")
         page.locator(".gv-examples button").first.click()
@@ -156,10 +157,10 @@ def animation(size: tuple[int, int] = (1400, 800), width: int = 900) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Pictures of every tab of the app.")
-    parser.add_argument("--out", type=Path, help="folder for the pictures of every tab")
+    parser = argparse.ArgumentParser(description="Take screenshots of every tab of the app.")
+    parser.add_argument("--out", type=Path, help="output folder for screenshots of every tab")
     parser.add_argument(
-        "--readme", action="store_true", help="make those of the README and of docs/"
+        "--readme", action="store_true", help="take the screenshots of the README and of docs/"
     )
     options = parser.parse_args()
     if options.out:

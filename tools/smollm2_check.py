@@ -1,4 +1,4 @@
-"""GleanVID's checks on a published language model of 30 layers.
+"""Run GleanVID's checks on a published language model with 30 layers.
 
 OMP_NUM_THREADS=1 python -m tools.smollm2_check --cache FOLDER --out results/smollm2
 """
@@ -63,8 +63,8 @@ most {{alone:g}} logits.
 
 Largest absolute difference of logits in prefill / in six decoded tokens, as in `results/oracle.md`,
 for one prompt and for two of unequal length, of which the shorter is padded. *padding* is the model
-without GleanVID: called with the positions that generate() takes, and without any, as the prefill
-is called here, which counts the padding. *fault*: made on purpose. In the float64 model
+without GleanVID: called with the positions that generate() takes, and without any, which counts the
+padding. *fault*: made on purpose. In the float64 model
 transformers still computes norms and rotary angles in float32, and generate() copies logits as
 float32.
 
@@ -81,7 +81,7 @@ Memory is the peak of the whole process at 50 %.
 
 @torch.no_grad()
 def oracle(model: ModelAdapter, rows: int) -> dict[str, list[float]]:
-    """Differences by case: of prefill and decoding, and of prefill alone for the controls."""
+    """Return differences of logits by case, in prefill and decoding; controls have prefill only."""
     found = {name: list(against_masks(model, case, rows)) for name, case in CASES.items()}
     hf_model: Any = model.hf_model
     inputs = model_inputs(model, QUESTIONS[:rows])
@@ -94,7 +94,7 @@ def oracle(model: ModelAdapter, rows: int) -> dict[str, list[float]]:
 
 
 def attempt(model: ModelAdapter, video: Video, method: str, ratio: float) -> dict[str, Any]:
-    """The cost of one question under a method, or why it was refused."""
+    """Ask one question under a method; return its cost, or why the method was refused."""
     reset_peak_memory(model.device)
     try:
         cost = ask(video, "What moves?", model, method_from(method, ratio), 1).cost
@@ -109,7 +109,7 @@ def attempt(model: ModelAdapter, video: Video, method: str, ratio: float) -> dic
 
 
 def stages(model: ModelAdapter, video: Video) -> dict[str, list[dict[str, Any]]]:
-    """Attempts by method, in the order of ``RATIOS``."""
+    """Return every method's costs or refusals, in the order of ``RATIOS``."""
     ask(video, "What moves?", model, "full", 1)  # encodes the clip once for all
     return {
         method: [attempt(model, video, method, ratio) for ratio in RATIOS] for method in METHODS
@@ -117,7 +117,7 @@ def stages(model: ModelAdapter, video: Video) -> dict[str, list[dict[str, Any]]]
 
 
 def measure(folder: Path, out: Path) -> dict[str, Any]:
-    """Run everything; the reports of ``gleanvid check`` are written on the way."""
+    """Run all measurements; also write the reports of ``gleanvid check``."""
     video, found = read_video(CLIP, num_frames=FRAMES), dict[str, Any](oracle={}, stages={})
     for precision in ("float32", "bfloat16", "float64"):
         wide = precision == "float64"
@@ -165,7 +165,9 @@ def stage_table(found: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cache", required=True, type=Path, help="folder for 93 MB of packages")
+    parser.add_argument(
+        "--cache", required=True, type=Path, help="folder to cache 93 MB of downloaded packages in"
+    )
     parser.add_argument("--out", required=True, type=Path)
     options = parser.parse_args()
     machine = describe_machine(torch.device("cpu"))

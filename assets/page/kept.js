@@ -1,51 +1,64 @@
-// Restores the results of a page after a reload or Back: this browser stores the ids of its runs, which
-// nobody can guess. Nothing is stored before the stored state has been read. A page that is left before
-// its newest settings were previewed is `behind`, and previews them when it is opened again.
+// Restores the page after a reload or Back: this browser stores the ids of its runs, which nobody can guess, and
+// its uploaded clips. The stored state is only changed once the page has applied it. If a page is left before
+// its newest settings were previewed, the stored state says so, and the page previews them when reopened.
 ((gleanvid) => {
-  let [read, newest, compared, behind, own] = [false, [], false, false, []];
+  let state = { shown: [], compared: false, own: [], clip: "" };
+  let [isApplied, isBehind, isNew, place] = [false, false, false, ""];
 
-  // Each step of the browser's history has its own: Back from another link must not show its runs.
+  // Each step of the browser's history has its own state, except steps between tabs (links.js).
+  const begin = () => {
+    place = `gleanvid:${Date.now()}.${Math.random()}`;
+    return { ...history.state, gleanvid: place };
+  };
   const entry = () => {
-    const known = history.state?.gleanvid;
-    if (known) return known;
-    const made = `gleanvid:${Date.now()}.${Math.random()}`;
-    history.replaceState({ ...history.state, gleanvid: made }, "");
-    return made;
+    if (history.state?.gleanvid) place = history.state.gleanvid;
+    else history.replaceState(begin(), "");
+    return place;
   };
 
-  gleanvid.keepRuns = (shown, isBehind = false) => {
-    if (!read) return;
-    newest = shown;
-    const text = JSON.stringify({ shown, compared, isBehind, own });
+  const keep = (changes, isBehind = false) => {
+    Object.assign(state, changes);
+    if (!isApplied || gleanvid.isElsewhere()) return;
+    const text = JSON.stringify({ ...state, isBehind });
     try { sessionStorage.setItem(entry(), text); } catch { /* a browser without storage */ }
   };
-
-  // Remember that the page had a comparison table: it cannot be restored, and the page says so.
-  gleanvid.keepCompared = (hasTable) => {
-    compared = hasTable;
-    gleanvid.keepRuns(newest);
-  };
-
-  gleanvid.leave = (isBehind) => { if (isBehind) gleanvid.keepRuns(newest, true); };
-  gleanvid.wasBehind = () => behind;
-
-  // Remember uploaded clips: a reload removes them from the row of clips, and the page says so.
-  gleanvid.keepOwn = (clips) => {
-    own = clips;
-    gleanvid.keepRuns(newest);
-  };
+  gleanvid.keepRuns = (shown) => keep({ shown });
+  // The page had a comparison table: it cannot be restored, and the page says so.
+  gleanvid.keepCompared = (compared) => keep({ compared });
+  // Uploaded clips: the end of their path, and their thumbnail.
+  gleanvid.keepOwn = (own) => keep({ own });
+  // The chosen clip if it is an upload; others are in the address.
+  gleanvid.keepClip = (clip) => keep({ clip });
+  gleanvid.leave = (isBehind) => keep({}, isBehind);
+  gleanvid.wasBehind = () => isBehind;
 
   gleanvid.readKept = () => {
-    read = true;
     const place = entry();
     const type = performance.getEntriesByType("navigation")[0]?.type;
     if (!["reload", "back_forward"].includes(type)) return "";
     try {
       const text = sessionStorage.getItem(place) ?? "";
-      behind = text !== "" && JSON.parse(text).isBehind === true;
+      if (text) ({ isBehind, ...state } = JSON.parse(text));
       return text;
-    } catch { // a browser without storage
+    } catch { // the browser has no storage
       return "";
     }
   };
+  gleanvid.appliedKept = () => { isApplied = true; };
+
+  // Begin a step of the browser's history before another clip is opened. Back then loads the page again from the
+  // stored state of the step before. It would lose a comparison table, so with a table there is no such step.
+  gleanvid.beginStep = () => {
+    if (state.compared) return;
+    gleanvid.flushAddress();
+    history.pushState(begin(), "");
+    isNew = true;
+  };
+  // Whether a step has begun since the last call.
+  gleanvid.tookStep = () => {
+    const was = isNew;
+    isNew = false;
+    return was;
+  };
+  gleanvid.isElsewhere = () => place !== "" && history.state?.gleanvid !== place;
 })(window.gleanvid ??= {});

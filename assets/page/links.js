@@ -4,40 +4,48 @@
   const COPIED_MS = 4000;
   const opened = location.search; // later edits of the address are ignored
 
-  // Show the result of a link once the page has applied its settings; restored results are shown already.
+  // Show the result of a link once the page has applied the link's settings, unless results were restored.
   gleanvid.openLink = (hasStart) => (kept, clip) => {
-    if (kept) gleanvid.chooseClip(clip?.path); // the viewer may report another clip than the page's
+    gleanvid.appliedKept();
+    // The viewer may report a clip other than the page's. A link's clip is chosen already.
+    if (kept || (clip && !gleanvid.isNamed(clip.path))) gleanvid.chooseClip(clip?.path);
     const keys = [...new URLSearchParams(opened).keys()];
     const hasSettings = keys.some((key) => !["tab", "view", "__theme"].includes(key));
-    if ((hasSettings || hasStart) && (!kept || gleanvid.wasBehind())) gleanvid.preview(true)();
+    // Restored results have all tokens as A, not the settings pinned for A.
+    const isOlder = !kept || gleanvid.wasBehind() || (clip && gleanvid.addressed("a"));
+    if ((hasSettings || hasStart || gleanvid.hasOwnClip()) && isOlder) gleanvid.preview(true)();
   };
 
   gleanvid.copyLink = async () => {
     await new Promise((done) => setTimeout(done, 400)); // by then the last change is in the address
+    const isOwn = gleanvid.hasOwnClip(), link = new URL(location.href);
+    if (isOwn) link.searchParams.set("clip", "own"); // the page says then that the clip is missing
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(link.href);
     } catch { // browsers allow the clipboard only over https or on localhost
-      prompt("Copy this link", location.href);
+      prompt("Copy this link", link.href);
     }
-    return gleanvid.hasOwnClip() ? "Copied: settings and question. Your clip is not in it." : "Link copied";
+    return isOwn ? "Copied: settings and question. Your clip is not in it." : "Link copied, without answers";
   };
   gleanvid.afterCopy = (title) => () => new Promise((done) => setTimeout(() => done(title), COPIED_MS));
 
   // Opening a tab adds a step to the browser's history: Back returns to the tab before and keeps the settings.
+  // After a step of another kind (kept.js), Back loads the page again.
   const tabOf = (text) => text ?? FIRST_TAB;
   const setTab = (tab) => gleanvid.writeAddress("tab", tab === FIRST_TAB ? "" : tab);
-  // A tab that the settings do not touch has no settings beside it: style.css knows which.
+  // style.css hides the settings next to tabs that do not depend on them.
   const nameTab = (tab) => { document.documentElement.dataset.tab = tab; };
   nameTab(tabOf(new URLSearchParams(opened).get("tab")));
   gleanvid.openedTab = () => setTimeout(() => {
     const open = document.querySelector("[role=tab][aria-selected=true]")?.textContent.trim();
     if (open) nameTab(open);
     if (!open || open === tabOf(gleanvid.addressed("tab"))) return;
-    gleanvid.flushAddress(); // settings changed in the previous tab
+    gleanvid.flushAddress(); // write settings that were changed in the previous tab
     setTab(open);
-    gleanvid.flushAddress(true);
+    gleanvid.flushAddress(!gleanvid.tookStep());
   }, 100);
   addEventListener("popstate", () => {
+    if (gleanvid.isElsewhere()) return location.reload();
     const before = tabOf(new URLSearchParams(location.search).get("tab"));
     setTab(before);
     gleanvid.flushAddress();

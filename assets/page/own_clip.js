@@ -8,7 +8,8 @@
     input.files = files.files;
     input.dispatchEvent(new Event("change", { bubbles: true }));
   };
-  // What a button asks for. Gradio would refuse other files in its own words.
+  // File types that the file dialog of each button suggests. If Gradio knew these types, it would refuse other files
+  // with its own message.
   const TYPES = { "gv-upload": "video/*,.gif", "gv-open": ".zip", "gv-question-file": ".txt,.json,.jsonl" };
   document.addEventListener("click", ({ target }) => {
     const button = target.closest?.("button");

@@ -1,5 +1,5 @@
-// Small parts of the page for which Gradio has no widget. Each is mounted by the script of a `gr.HTML`
-// and shows its value, always as text.
+// Small parts of the page for which Gradio has no widget. The script of a `gr.HTML` mounts each part,
+// which shows the value of the `gr.HTML`, always as text.
 ((gleanvid) => {
   const make = (tag, fields, ...children) => {
     const node = Object.assign(document.createElement(tag), fields);
@@ -13,35 +13,42 @@
       return () => { element.querySelector("p").textContent = props.value || ""; };
     },
 
-    // A message of one kind; the person can dismiss a problem.
+    // A message on progress or about a problem; the user can dismiss a problem.
     notice({ element, props }) {
       const line = element.querySelector(".gv-notice");
       const close = make("button", { type: "button", textContent: "Dismiss" });
       const isStale = gleanvid.newestOnly();
+      const use = (ratio) => {
+        const button = make("button", { type: "button", textContent: `Use ${Math.round(100 * ratio)}\u00a0%` });
+        button.addEventListener("click", () =>
+          document.dispatchEvent(new CustomEvent("gleanvid:ratio", { detail: { ratio } })));
+        return button;
+      };
       const show = () => {
-        const { text = "", kind = "quiet", version = 0 } = props.value || {};
+        const { text = "", kind = "quiet", version = 0, ratio } = props.value || {};
         if (isStale(version)) return;
         line.textContent = text;
         line.dataset.kind = kind;
-        if (kind === "problem") line.append(close);
+        if (kind !== "problem") return;
+        line.append(...(ratio ? [use(ratio)] : []), close);
       };
       close.addEventListener("click", () => { props.value = {}; show(); });
       line.addEventListener("gleanvid:say", ({ detail }) => { props.value = detail; show(); });
       return show;
     },
 
-    // Pairs of name and text.
+    // The status line: pairs of name and text.
     status({ element, props }) {
       const list = element.querySelector(".gv-status");
       return () => list.replaceChildren(...(props.value || []).map(([name, text]) =>
         make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: text }))));
     },
 
-    // Questions to ask by a click.
+    // Suggested questions: a click asks one. `fails`: GleanVID answers it wrong at the ratio the page opens with.
     questions({ element, props, trigger }) {
       const list = element.querySelector(".gv-chips");
       return () => list.replaceChildren(...(props.value || []).map(({ text, fails }) => {
-        const textContent = fails ? `Where it goes wrong: ${text}` : text;
+        const textContent = fails ? `GleanVID gets wrong: ${text}` : text;
         const chip = make("button", { type: "button", className: "gv-chip", textContent });
         chip.addEventListener("click", () => trigger("pick", { text }));
         return chip;
@@ -77,7 +84,7 @@
           return button;
         }));
         gleanvid.markClip?.();
-        gleanvid.keepOwn?.((props.value?.clips ?? []).map(({ clip }) => clip));
+        gleanvid.keepOwn?.(props.value?.clips ?? []);
       };
     },
 
@@ -103,7 +110,7 @@
       };
     },
 
-    // Parameters of a link that the page does not know; they are removed from the address.
+    // Parameters of a link that the page does not know; this part removes them from the address.
     unread({ element, props }) {
       const line = element.querySelector(".gv-unread"), [words, close] = line.children;
       close.addEventListener("click", () => { line.hidden = true; });

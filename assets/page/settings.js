@@ -1,15 +1,15 @@
-// The settings of the page: gathered for the server in one value, previewed at a pace that the server
-// can follow, and written to the address where they differ from their defaults.
+// The settings of the page. They are gathered for the server in one value and previewed no faster than the
+// server answers. Settings that differ from their defaults are written to the address.
 ((gleanvid) => {
-  const PRESSED_MS = 40; // a press is often a click: wait for its release
+  const PRESSED_MS = 40; // a press of the pointer is often a click: wait for its release
   const PATIENCE_MS = 1000; // longest wait for the previous preview
   const MOMENT_MS = 400; // a preview that takes longer is announced in the viewer
   const WRITE_MS = 300; // between two writes of the address: browsers limit their rate
 
-  const EDITED = "by_hand.keep"; // tokens of B chosen by hand, until another of its settings changes
+  const EDITED = "by_hand.keep"; // tokens of B chosen by hand, until another setting of B changes
   const OF_B = /^(retention_ratio|compressor|frames|pixels|from|to|model)$|\./;
 
-  const query = new URLSearchParams(location.search); // the address, as it is about to be written
+  const query = new URLSearchParams(location.search); // parameters that will be written to the address
   const defaults = new Map(); // default of each setting, by its key in a link
   const current = new Map(); // the last value of each setting
   let packed = []; // link key of each gathered widget; "": the widget holds several settings; null: not in links
@@ -18,8 +18,8 @@
   let version = 0; // how often the settings were gathered
   let [timer, written] = [null, -Infinity]; // timer of the next write of the address, time of the last one
 
-  // Called once, before the page loads its link. `silent`: models that answer nothing; style.css hides
-  // what asks. Returns what `kept.js` kept of the page.
+  // Called once, before the settings in the address are applied. `silent`: models that answer no questions;
+  // style.css hides the question box for them. Returns the state that `kept.js` stored for the page.
   gleanvid.openSettings = (keys, standards, inFold, examples, silent) => () => {
     packed = keys;
     folded = new Set(inFold);
@@ -32,7 +32,7 @@
   };
 
   const byKey = (values) => values.flatMap((value, place) => {
-    if (packed[place] === null) return [];
+    if (packed[place] == null) return []; // not in links, or the page has not loaded its link yet
     return packed[place] ? [[packed[place], value]] : Object.entries(value);
   });
 
@@ -51,7 +51,7 @@
   }
   gleanvid.gather = (...values) => gather(values, false);
 
-  // --- previews: one at a time, and the newest settings next -------------------------------------
+  // --- previews: one at a time; the next one has the newest settings -----------------------------
 
   let [wanted, started, inFlight, isDown, nextIsLive] = [0, 0, 0, false, true];
   let release = () => {};
@@ -69,7 +69,7 @@
     document.getElementById("gv-preview").click();
   }
 
-  // Preview now. `live`: may be followed by a new answer.
+  // Preview now. `live`: whether a new answer to the question may follow.
   gleanvid.preview = (live) => (isWanted) => {
     if (isWanted === false) return;
     wanted += 1;
@@ -130,6 +130,7 @@
     timer = setTimeout(gleanvid.flushAddress, Math.max(0, written + WRITE_MS - performance.now()));
   };
   gleanvid.flushAddress = (isStep = false) => {
+    if (gleanvid.isElsewhere?.()) return; // Back was pressed: the address is that of another step
     written = performance.now();
     const text = query.toString();
     const address = text ? `?${text}` : location.pathname;
@@ -159,7 +160,7 @@
     target.focus();
   });
 
-  // Gradio's reset arrow restores the value with which the slider was last drawn; make it the default.
+  // Gradio's reset arrow restores the value with which the slider was last drawn; make that value the default.
   document.addEventListener("click", (event) => {
     const slider = event.target.closest?.(".reset-button")?.closest("[id^=gv-of-]");
     const value = defaults.get(slider?.id.slice("gv-of-".length));

@@ -1,4 +1,5 @@
-// On wide screens, move the tabs into the header in the document too, so that Tab reaches them in visual order.
+// On wide screens the tabs are shown in the header. Move their elements there too, so that the Tab key
+// visits them in visual order.
 (() => {
   const hasRoom = matchMedia("(min-width: 1001px)"); // as in style.css
   const place = () => {

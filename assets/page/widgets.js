@@ -13,8 +13,8 @@ document.addEventListener("keyup", (event) => {
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
 
-// Gradio's menus open their list on every key, so Tab would leave an open list behind. And
-// a scrolling list takes the focus from Tab, and closes at the same moment.
+// Hide Tab from Gradio's menus: they open their list on every key, and the list would stay open. Take the list
+// out of the tab order, too: a list with a scroll bar would get the focus just as it closes.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Tab" || !event.target.matches?.("input[role=combobox]")) return;
   event.stopImmediatePropagation();
@@ -22,14 +22,14 @@ document.addEventListener("keydown", (event) => {
   for (const part of [list, list?.parentElement]) part?.setAttribute("tabindex", "-1");
 }, true);
 
-// Escape closes the panel of models; in an open list of Gradio's it closes that.
+// Escape closes the panel of models; if a Gradio menu is open, Escape closes only this menu.
 document.addEventListener("keydown", ({ key, target }) => {
   if (key !== "Escape" || !target.closest?.("#gv-load") || target.getAttribute("aria-expanded") === "true") return;
   document.getElementById("gv-load-close").click();
   document.getElementById("gv-load-open")?.focus();
 });
 
-// A row wider than its place scrolls; it fades at the side where more of it is hidden.
+// A row of tabs or clips that is too wide scrolls; it fades at a side where part of it is hidden.
 (() => {
   const mark = (row) => {
     const rest = row.scrollWidth - row.clientWidth - row.scrollLeft;
@@ -40,14 +40,14 @@ document.addEventListener("keydown", ({ key, target }) => {
   new MutationObserver(() => {
     for (const row of document.querySelectorAll(".gv-sideways:not([data-more])")) {
       row.dataset.more = "";
-      sized.observe(row); // marks it once the page has its layout
+      sized.observe(row); // marks the row once the page has its layout
       const changed = { childList: true, subtree: true, attributeFilter: ["hidden"] };
       new MutationObserver(() => mark(row)).observe(row, changed);
     }
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();
 
-// Curves and Compare are mounted when their tab is opened: what the viewer shows is kept for them.
+// The tabs Curves and Compare are mounted when first opened: store the viewer's state for them.
 ((gleanvid) => {
   gleanvid.unit = null;
   document.addEventListener("gleanvid:pair", ({ detail: { a, b, source } }) => {

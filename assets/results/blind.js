@@ -1,6 +1,6 @@
 // @ts-check
-// Two answers without names: a vote first, then who gave them. Text from outside is only ever set as
-// textContent.
+// A blind vote: two answers without names; after the vote, the methods that gave them are named. Text from
+// outside is only ever set as textContent.
 
 import { button, header, make, table, verdict } from "../viewer/dom.js";
 import { swatch } from "./swatch.js";
@@ -50,7 +50,7 @@ export class Blind {
       card.querySelector("h2").replaceChildren(/** @type {any} */ (swatch(look)), ` ${label}`);
       if (right !== null) card.append(make("p", right ? "gv-right" : "gv-wrong", verdict(right)));
     });
-    const next = button("Next two", () => this.#next(), "gv-choice");
+    const next = button("Next two answers", () => this.#next(), "gv-choice");
     this.place.querySelector(".gv-tools-row").replaceChildren(next);
     this.place.append(this.#tally());
     next.focus();

@@ -1,6 +1,6 @@
 // @ts-check
-// Code to take away: a block for each language, with a button that copies it. Text from outside is
-// only ever set as textContent.
+// Code that repeats a run: a block for each language, with a button that copies the block. Text from
+// outside is only ever set as textContent.
 
 import { button, make } from "../viewer/dom.js";
 

@@ -1,7 +1,7 @@
 // @ts-check
-// The comparison: one table with the answers in it, cost against quality below, or two unnamed
-// answers to choose from. Choosing a side of the viewer is an event on the document, heard by the
-// viewer. Text from outside is only ever set as textContent.
+// The comparison: a table of answers with a figure of cost against quality below, or a blind vote on two
+// answers. Choosing a run for a side of the viewer sends an event to the document, on which the viewer
+// listens. Text from outside is only ever set as textContent.
 
 import { button, make, openTab } from "../viewer/dom.js";
 import { Blind } from "./blind.js";
@@ -10,9 +10,12 @@ import { dots, matteredOf } from "./dots.js";
 import { saveCsv, saveJson } from "./saving.js";
 import { Table } from "./table.js";
 
-/** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
-export function mount({ element, props, watch }) {
-  const compare = new Compare(element.querySelector(".gv-compare"));
+/**
+ * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void,
+ *   trigger: (name: string, detail: object) => void }} scope
+ */
+export function mount({ element, props, watch, trigger }) {
+  const compare = new Compare(element.querySelector(".gv-compare"), (ids) => trigger("open", { ids }));
   watch("value", () => compare.load(props.value));
   compare.load(props.value);
 }
@@ -26,13 +29,16 @@ class Compare {
   axes = { Cost: "flops", Quality: "words" }; // choices for the figure's axes
   #drawn = 0; // width at which the figure was drawn
 
-  /** @param {HTMLElement} place */
-  constructor(place) {
+  /**
+   * @param {HTMLElement} place
+   * @param {(ids: string[]) => void} open  show runs as B and A together with their clip
+   */
+  constructor(place, open) {
     this.place = place;
     this.head = make("div", "gv-of");
     this.stale = make("p", "gv-old");
     this.tools = make("div", "gv-tools-row");
-    this.table = new Table();
+    this.table = new Table(open);
     this.vote = new Blind();
     this.rest = make("div", "gv-rest");
     this.where = make("p", "gv-where");
@@ -70,7 +76,7 @@ class Compare {
     this.#showStale();
   }
 
-  // --- what the table is of ----------------------------------------------------------------------
+  // --- question, clip and settings of the table --------------------------------------------------
 
   #caption() {
     const { question, clip, expected, caveat, count } = this.value.asked;
@@ -93,7 +99,7 @@ class Compare {
     const changed = this.value?.done ? this.#changed() : [];
     this.place.toggleAttribute("data-stale", changed.length > 0 || Boolean(this.value?.earlier));
     const told = changed.map(([name, value, now]) => WHOLE[name] ?? `${words(name)} ${value}, now ${now}`);
-    const said = told.length ? [`This table is of ${told.join("; ")}. Compare again.`] : [];
+    const said = told.length ? [`This table was made with ${told.join("; ")}. Compare again.`] : [];
     if (this.value?.earlier) said.unshift(EARLIER);
     this.stale.textContent = said.join(" ");
   }
@@ -154,7 +160,7 @@ class Compare {
   }
 }
 
-const EARLIER = "This is the table from before: the last comparison ended without a row.";
+const EARLIER = "This is the previous table: the last comparison ended before its first row.";
 const WHOLE = { question: "another question", clip: "another clip" };
 
 // The label of a setting such as "gleanvid.alpha_min".

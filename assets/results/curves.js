@@ -1,7 +1,7 @@
 // @ts-check
-// The legend that all curves share, and what connects them with the viewer. A method that is pointed
-// at or pressed stands out in every curve. A plot is made anew with every figure, so each new one is
-// found and heard. Text from outside is only ever set as textContent.
+// The legend of all curves, and their connection with the viewer. A method under the pointer, or pressed, is
+// highlighted in every curve. Gradio creates a new plot element with every figure, so listeners are added to
+// each new element. Text from outside is only ever set as textContent.
 
 import { button, header, make, table } from "../viewer/dom.js";
 import { named } from "./swatch.js";
@@ -58,7 +58,7 @@ class Curves {
     if (this.rows.length) {
       const rows = make("div", "gv-key-rows", "", this.#table(value.columns));
       Object.assign(rows, { tabIndex: 0, role: "region", ariaLabel: "Legend of the curves" });
-      this.place.append(rows, folded("What the columns say", value.columns));
+      this.place.append(rows, folded("Meaning of the columns", value.columns));
     }
     this.#stress();
   }
@@ -78,7 +78,7 @@ class Curves {
   #row(row, told, why) {
     const press = button("", () => this.#press(row.label));
     press.append(...named(row));
-    press.title = "Stand out in every curve";
+    press.title = "Highlight this method in every curve";
     press.dataset.label = row.label;
     press.addEventListener("focus", () => this.#point(press.matches(":focus-visible") ? row.label : null));
     press.addEventListener("blur", () => this.#point(null));

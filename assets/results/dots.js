@@ -1,5 +1,6 @@
 // @ts-check
-// Cost against quality: a row a method, a marker a ratio, quality to the left and cost to the right.
+// Figure of cost against quality: a row for each method, a marker for each ratio; quality on the left half,
+// cost on the right.
 
 import { make } from "../viewer/dom.js";
 import { shareText } from "./table.js";
@@ -37,7 +38,7 @@ const menuOf = (options, value, ariaLabel, choose) => {
 };
 
 /**
- * The title with the choice of cost, a legend and the figure; nothing where the answers say nothing.
+ * The title with the choice of cost, a legend and the figure; empty unless two rows have a quality.
  * @param {{ Cost: string, Quality: string }} axes  keys of COSTS and QUALITIES
  * @param {(menu: HTMLSelectElement) => void} choose
  * @returns {Element[]}
@@ -108,7 +109,7 @@ function signsOf(one, look, y, { quality, price, value, unit }, many) {
   ];
 }
 
-// Headings of the figure's two halves, with menus to choose the quality (if `good` is given) and the cost.
+// Headings of the figure's two halves, with a menu for the cost and, if `good` names a quality, one for the quality.
 function headsOf({ name, panel }, { cost, good, known }, choose) {
   const quality = good ? menuOf(QUALITIES, good, "Quality", choose) : make("span", "", known ? "right answers" : QUALITIES.words);
   const costs = Object.fromEntries(Object.entries(COSTS).map(([key, [title]]) => [key, title]));

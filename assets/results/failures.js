@@ -1,16 +1,19 @@
 // @ts-check
-// Wrong answers of the evaluation: a list by method and ratio, fetched when it is opened. A press
-// opens the clip, the question, the method and the ratio, and asks. Text is only ever textContent.
+// Wrong answers of the evaluation: a list by method and ratio, fetched when the list is unfolded. A press on an
+// answer opens its clip, question, method and ratio, and asks the question. Text is only ever set as textContent.
 
 import { button, make, plural } from "../viewer/dom.js";
 
 /**
+ * The content of `assets/failures.json`. `questions`: text and right answer by item; `wrong`: wrong answer by method,
+ * retention ratio and item; `asked`: number of questions by method and ratio, those that all tokens answer right.
  * @typedef {{ questions: Record<string, [string, string]>,
- *   wrong: Record<string, Record<string, Record<string, string>>> }} Known
+ *   wrong: Record<string, Record<string, Record<string, string>>>,
+ *   asked: Record<string, Record<string, number>> }} Known
  */
 
 const NOTE = "Questions of the evaluation on Glimpse that the built-in model answers right with all tokens and wrong with "
-  + "those that are kept. There it chooses among four answers; here it says its own words, which may be right.";
+  + "the kept ones. The evaluation let it choose among four answers; on this page its own words may be right.";
 
 /**
  * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void,
@@ -28,7 +31,7 @@ export function mount({ element, props, watch, trigger, titles }) {
 }
 
 /** @param {Known} known */
-function listed({ questions, wrong }, titles, trigger) {
+function listed({ questions, wrong, asked }, titles, trigger) {
   const rows = Object.assign(make("ol", ""), { tabIndex: 0, ariaLabel: "Wrong answers" });
   const count = Object.assign(make("output", ""), { ariaLive: "polite" });
   const methods = menu("Method", Object.keys(wrong).map((name) => [name, titles[name] ?? name]));
@@ -36,8 +39,11 @@ function listed({ questions, wrong }, titles, trigger) {
   const fill = () => {
     const [method, ratio] = [methods.value, ratios.value];
     const found = Object.entries(wrong[method][ratio]);
-    count.textContent = plural(found.length, "wrong answer");
-    rows.replaceChildren(...found.map(([item, said]) => row(questions[item], said, () => trigger("pick", { method, ratio, item }))));
+    count.textContent = `${plural(found.length, "wrong answer")} to ${asked[method][ratio]} questions that all tokens answer right`;
+    rows.replaceChildren(...found.map(([item, said]) => row(questions[item], said, () => {
+      window["gleanvid"]?.beginStep?.();
+      trigger("pick", { method, ratio, item });
+    })));
   };
   const choose = () => {
     const before = ratios.value;

@@ -1,5 +1,5 @@
 // @ts-check
-// The frames of the viewer as one picture, each under the name of its side.
+// Saves the viewer's frames as one image, each frame under the name of its side.
 
 import { save } from "../viewer/dom.js";
 
@@ -8,7 +8,7 @@ const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels: height of the caption, gap
 /** Save the frames of A and B side by side as an image. Returns "" or the reason why it cannot. */
 export async function saveFrames() {
   const sides = [...document.querySelectorAll(".gv-viewer .gv-pane")].map(side).filter(Boolean);
-  if (!sides.length) return "Open the tab Tokens first: the frames that it shows are saved.";
+  if (!sides.length) return "Open the Tokens tab first: the frames shown there are saved.";
   const tall = Math.max(...sides.map(({ height }) => height));
   const sheet = document.createElement("canvas");
   sheet.width = sides.reduce((sum, { width }) => sum + width + GAP, -GAP);

@@ -1,6 +1,6 @@
 // @ts-check
-// The least ratio of every compressor that keeps the answer: a sentence each, which opens the run
-// just below the break as B. Text from outside is only ever set as textContent.
+// The least ratio at which each compressor keeps the answer: one sentence per compressor. A click on it opens
+// the run at the next lower ratio as B. Text from outside is only ever set as textContent.
 
 import { button, make, openTab } from "../viewer/dom.js";
 
@@ -22,6 +22,6 @@ function line({ text, id, other }, done) {
     document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail: { b: "", id, source: "compare" } }));
     openTab("Tokens");
   }, "gv-plain");
-  Object.assign(open, { disabled: !done || !id, title: "Show the run just below as B in the viewer" });
+  Object.assign(open, { disabled: !done || !id, title: "Show the run just below that ratio as B in the viewer" });
   return make("li", "", "", open, make("span", "", other));
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// The table and the votes on it as files, made in the browser.
+// Saves the comparison table and the votes on its answers as files, made in the browser.
 
 import { save } from "../viewer/dom.js";
 
@@ -19,13 +19,14 @@ export function csv(value, votes) {
   const tally = votes.tally(value.asked);
   const rows = plain(value).map((row) => {
     const { won = 0, even = 0, lost = 0 } = tally.get(row.method) ?? {};
-    return { question, ...row, clip, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
+    return { question, ...row, clip: row.clip ?? clip, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
   });
   const lines = [Object.keys(rows[0]), ...rows.map((row) => Object.values(row))];
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }
 
-// Table rows as objects keyed by column title and unit; one per question if there are several.
+// The table's rows as objects, with keys such as "Memory (MiB)". A row with answers to several questions becomes
+// one object per answer.
 function plain({ columns, rows }) {
   return rows.flatMap(({ label, answer, right, error, cells, each }) => {
     const asked = each?.length ? each.map(({ id, ...one }) => one) : [{ answer, right }];

@@ -1,6 +1,6 @@
 // @ts-check
-// The story of a run in five steps: words, figures, small frames and strips of its units. Text from
-// outside is only ever set as textContent.
+// A run explained in five steps, with text, numbers, small frames and strips of its units. Text from outside
+// is only ever set as textContent.
 
 import { make } from "../viewer/dom.js";
 import { fitCanvas } from "../viewer/paint.js";

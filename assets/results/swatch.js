@@ -1,5 +1,5 @@
 // @ts-check
-// How a method looks in every picture: a piece of its line with its marker on it.
+// A method's style in every figure and legend: a piece of its line with its marker on it.
 
 import { make } from "../viewer/dom.js";
 
@@ -17,7 +17,7 @@ const SYMBOLS = {
 
 /**
  * @param {string} kind
- * @param {Record<string, string | number>} given  its attributes
+ * @param {Record<string, string | number>} given  attributes of the element
  * @returns {SVGElement}
  */
 export function draw(kind, given, ...children) {
@@ -27,7 +27,7 @@ export function draw(kind, given, ...children) {
   return node;
 }
 
-/** @param {{ colour: string, symbol: string }} look  around (0, 0); `hollow` leaves it empty */
+/** A marker centred at (0, 0). `hollow`: only its outline. @param {{ colour: string, symbol: string }} look */
 export function marker({ colour, symbol }, hollow = symbol.endsWith("-open")) {
   const d = SYMBOLS[symbol.replace("-open", "")] ?? SYMBOLS.circle;
   const fill = hollow ? "var(--body-background-fill)" : colour;

@@ -1,6 +1,6 @@
 // @ts-check
-// The table of a comparison: sortable, its head and first column in sight, words of every answer
-// marked against that of all tokens. Text from outside is only ever set as textContent.
+// The table of a comparison: sortable, with a fixed head and first column. In every answer, words that differ
+// from the answer of all tokens are marked. Text from outside is only ever set as textContent.
 
 import { difference } from "../viewer/answers.js";
 import { clock, total } from "../viewer/clock.js";
@@ -11,7 +11,7 @@ import { named } from "./swatch.js";
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
 const FIRST_TOKEN = "First token"; // title of a column
 const SEEN = "Labels of ImageNet for all tokens; those that kept tokens no longer show are struck out";
-const MARKS = "Against the answer of all tokens: words it does not have are marked, words missing are struck out";
+const MARKS = "Compared with the answer of all tokens: added words are marked, missing words are struck out";
 
 export class Table {
   /** @type {any} */
@@ -20,7 +20,9 @@ export class Table {
   /** @type {{ column: number, falling: boolean } | null} */
   sorted = null; // column to sort by; null: order of the comparison
 
-  constructor() {
+  /** @param {(ids: string[]) => void} open  show runs as B and A together with their clip */
+  constructor(open) {
+    this.open = open;
     this.place = make("div", "gv-scroll");
     Object.assign(this.place, { tabIndex: 0, role: "region", ariaLabel: "Table of the comparison" });
   }
@@ -32,28 +34,29 @@ export class Table {
       .map((row, place) => entry(row, place, reference));
     this.known = value.asked.expected !== null;
     this.isLabelled = this.rows.some(({ labels }) => labels);
-    this.isList = value.asked.count > 1;
+    this.isList = value.asked.count > 1 || value.rows.some(({ each }) => each.length);
     this.longest = Math.max(0, ...this.rows.map(({ parts }) => total(told(parts))));
+    this.place.toggleAttribute("data-list", this.isList);
     // Leave out columns without any number.
-    this.figures = value.columns.filter(([title]) => !value.done || this.rows.some(({ cells }) => cells[title][1] !== null));
+    this.figures = value.columns.filter(([title]) => this.rows.some(({ cells }) => cells[title][1] !== null));
     this.#show();
   }
 
-  // The viewer replies with the pair that it shows.
+  // Mark the buttons of the pair of runs that the viewer shows as pressed.
   mark(pair) {
     this.pair = pair;
     for (const button of this.place.querySelectorAll("button[data-side]"))
       button.setAttribute("aria-pressed", String(pair[button.dataset.side] === button.dataset.label));
   }
 
-  // [title, unit, meaning, what it sorts by]
+  // [title, unit, meaning, function that returns the value to sort by]
   #columns() {
     const right = (row) => row.quality?.value ?? null;
     const verdict = this.isList
-      ? ["Right", "of all, 95 %", "How many questions of the list are answered right, with Wilson's interval; without right answers, the share of words in common with all tokens", right]
+      ? ["Right", "of all, 95 %", "Questions of the list that are answered right, with a 95 % interval: Wilson's, or Student's over clips if that is wider; if no right answers are known, the fraction of words in common with the answers of all tokens", right]
       : this.known
-      ? ["Verdict", "", "Whether the words are those of the right answer", (row) => row.right]
-      : ["Same words", "%", "Share of words in common with the answer of all tokens, in order", (row) => row.agreement];
+      ? ["Verdict", "", "Whether the answer has the words of the right answer", (row) => row.right]
+      : ["Same words", "%", "Fraction of words in common with the answer of all tokens, in order", (row) => row.agreement];
     const figures = this.figures.map(([title, unit, meaning]) => [title, unit, meaning, (row) => row.cells[title][1]]);
     const words = this.isLabelled ? [["Seen", "", SEEN, null]] : [["Answer", "", MARKS, (row) => row.answer], verdict];
     return [["Method", "", "", (row) => row.label], ["Viewer", "", "Shows this run as A or B in the viewer", null],
@@ -78,7 +81,7 @@ export class Table {
   // A list that explains the columns, for people who cannot hover over their titles.
   meanings() {
     const told = this.#columns().filter(([, , meaning]) => meaning);
-    return folded("What the columns say", told);
+    return folded("Meaning of the columns", told);
   }
 
   #head([title, unit, meaning, value], place) {
@@ -88,7 +91,7 @@ export class Table {
     const arrow = falling === null ? "↕" : falling ? "↓" : "↑";
     if (falling !== null) head.ariaSort = falling ? "descending" : "ascending";
     const sort = button(title, () => {
-      // Ascending, descending, then the order of the comparison.
+      // Each press sorts ascending, then descending, then in the order of the comparison.
       this.sorted = falling === null ? { column: place, falling: false }
         : falling ? null : { column: place, falling: true };
       this.#show();
@@ -110,7 +113,7 @@ export class Table {
       make("td", "gv-answer", "", said), ...verdict, ...cells);
   }
 
-  // The time to the first token has its spread and its parts with it.
+  // The cell of the time to the first token also shows least and most of several passes, and a bar of its stages.
   #cell({ cells, parts, spread }, title) {
     const cell = make("td", "", cells[title][0]);
     if (title !== FIRST_TOKEN || !parts.length) return cell;
@@ -124,13 +127,16 @@ export class Table {
 
   // Every question with its answer; a click opens that run in the viewer.
   #each(row) {
-    const lines = row.each.map((one) => {
+    const whole = this.value.rows[0].each;
+    const lines = row.each.map((one, place) => {
       const sign = one.right === null ? "" : one.right ? "✓ " : "✗ ";
       const open = button(one.question, () => {
+        if (one.clip) return this.open([one.id, whole[place].id]);
         const detail = { b: "", id: one.id, source: "compare" };
         document.dispatchEvent(new CustomEvent("gleanvid:pair", { detail }));
       }, "gv-plain");
-      open.title = "Show this run as B in the viewer";
+      open.title = one.clip ? "Show this run as B in the viewer, with its clip" : "Show this run as B in the viewer";
+      if (one.clip) open.append(make("small", "", ` ${one.clip}`));
       open.disabled = !this.value.done;
       const marked = make("b", one.right === false ? "gv-wrong" : "gv-right", sign);
       return make("li", "", "", marked, open, make("span", "", ` ${one.answer || STATES.done}`));
@@ -159,7 +165,7 @@ export class Table {
   }
 }
 
-// The clip is decoded once for all rows, so decoding time is left out.
+// The stages of a row without decoding: the clip is decoded once for all rows.
 const told = (parts) => parts.filter(([name]) => name !== "decode");
 
 /** "3 of 4 (30–95 %)"; if no right answers are known, the fraction of words shared with all tokens' answers. */

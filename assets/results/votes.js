@@ -1,11 +1,11 @@
 // @ts-check
-// Votes on unnamed answers, kept in this browser alone.
+// Votes on unnamed answers, stored only in this browser.
 
 const KEY = "gleanvid-votes";
 const MOST = 1000;
 
 /**
- * `vote`: "first", "second", "both" or "neither" of the two labels.
+ * A vote between the answers of two labels, `first` and `second`; `vote` is "first", "second", "both" or "neither".
  * @typedef {{ at: string, clip: string, question: string, first: string, second: string,
  *   vote: string }} Vote
  */
@@ -27,10 +27,10 @@ export class Votes {
   }
 
   #write() {
-    try { localStorage.setItem(KEY, JSON.stringify(this.all)); } catch { /* a browser without storage */ }
+    try { localStorage.setItem(KEY, JSON.stringify(this.all)); } catch { /* no storage: votes are lost with the page */ }
   }
 
-  /** Wins, ties and losses of each label, over the votes on this clip and question. */
+  /** Wins, ties and losses of each label in the votes on this clip and question. */
   tally({ clip, question }) {
     /** @type {Map<string, { won: number, even: number, lost: number }>} */
     const found = new Map();

@@ -1,9 +1,9 @@
 // @ts-check
-// The settings of the chosen method, each drawn as what it declares: a slider, a number, a list or a
-// switch. Text from outside is only ever textContent.
+// The settings of the chosen method. Each is drawn as its declaration says: as a slider, a number box, a list
+// or a switch. Text from outside is only ever set as textContent.
 //
-// `fields`: what each setting may be, by key. `shown`: the keys of each method, in order. `props.value`:
-// the settings that are not at their default, of every method; a new object each time.
+// `fields`: declaration of each setting, by key. `shown`: the keys of each method's settings, in order.
+// `props.value`: the settings of all methods that differ from their defaults; a new object at every change.
 
 import { make } from "../viewer/dom.js";
 
@@ -14,8 +14,9 @@ import { make } from "../viewer/dom.js";
  * @typedef {(value: any, push?: boolean, note?: string) => void} Set
  */
 
-const TYPING_MS = 500; // wait for the end of typing: every digit would be a change
+const TYPING_MS = 500; // pause that ends typing: otherwise every digit would be a change
 const EDITED = "by_hand.keep";
+const RATIO = "retention_ratio";
 const KINDS = { slider, number, list, switch: toggle };
 
 /**
@@ -30,6 +31,9 @@ export function mount({ element, props, watch, fields, shown, method }) {
     if (detail.name === "compressor") own.draw(detail.value);
   });
   document.addEventListener("gleanvid:edit", (/** @type {CustomEvent} */ { detail }) => own.edit(detail.keep));
+  document.addEventListener("gleanvid:ratio", (/** @type {CustomEvent} */ { detail }) => {
+    if (RATIO in fields) own.set(RATIO, detail.ratio, true);
+  });
   own.draw(window["gleanvid"]?.setting?.("compressor") ?? method);
 }
 
@@ -67,8 +71,8 @@ class Settings {
     return key in this.props.value ? this.props.value[key] : this.fields[key].default;
   }
 
-  // `push`: a value that crosses its pair (alpha min and max) moves the other along, and back again.
-  // `note`: remark shown next to the value.
+  // `push`: if the value passes its partner's (alpha min and max), the partner takes this value, and returns to
+  // its own as the value moves back. `note`: remark shown next to the value.
   set(key, value, push, note = "") {
     const { fields } = this;
     const values = { ...this.props.value };
@@ -83,7 +87,7 @@ class Settings {
       put(other, moved);
       if (moved === own) { delete this.chosen[other]; continue; }
       this.chosen[other] = own;
-      note ||= `${label} went along to ${moved}.`;
+      note ||= `${label} was moved too, to ${moved}.`;
     }
     this.note.textContent = note;
     this.props.value = values;
@@ -103,7 +107,7 @@ class Settings {
   }
 }
 
-// --- one setting: `show(value)` brings it up to date, `set(value, push)` gets what a hand makes of it ---
+// --- one setting: `show(value)` displays a value, `set(value, push)` sets it; `push`: also move its partner ---
 
 /**
  * @param {Field} field
@@ -171,7 +175,7 @@ function number(field, set) {
 }
 
 /**
- * A number box: its value takes effect when typing pauses, and is clamped to the range when it ends.
+ * A number box: its value takes effect when typing pauses, and is clamped to the range when typing ends.
  * @param {Field} field
  * @param {Set} set
  */

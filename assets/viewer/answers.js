@@ -1,23 +1,23 @@
 // @ts-check
-// The answer of a side: its words, those that differ from A's marked; a verdict; one line of cost.
+// The answer of a side: its text, with words that differ from A's answer marked; a verdict; a line of cost.
 
 import { clock, key, secondsText } from "./clock.js";
 import { button, make, verdict } from "./dom.js";
 
 /**
- * What Python says of one answer; see `Answer` in `components/session/display.py`.
+ * An answer as Python sends it; see `Answer` in `components/session/display.py`.
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null, parts?: [string, number][],
- *   flops_saved: number | null, tokens_per_s: number | null, model?: string, 
+ *   flops_saved: number | null, tokens_per_s: number | null, older?: boolean, model?: string,
  *   labels?: import("./labels.js").Label[] }} Answer
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
-const LONGEST = 400; // words that are compared: the LCS table below grows with their square
+const LONGEST = 400; // most words that are compared: the LCS table below grows with their square
 
-// The answer of this side: its run's answer, else, marked stale, the last answer shown on this side.
-// `question`: the text in the question box, if known.
+// Return the answer of a side: its run's answer, or else the last answer shown on this side, marked stale.
+// `question`: the text in the question box, if known; an answer to another question is marked stale.
 export function answerOf(answers, key, run, question = null) {
   const own = answers.find((answer) => answer.run === run && (answer.side ?? key) === key)
     ?? answers.find((answer) => answer.run !== null && answer.run === run);
@@ -43,16 +43,16 @@ export function showAnswer(place, { answer, stale, longest }, reference, { again
   const compared = reference && !answer.running && !reference.running && answer.right === null;
   const found = compared ? difference(answer.text, reference.text) : null;
   const said = make("p", "gv-reply");
-  said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no words.)")]));
+  said.append(...(found ? found.pieces : [answer.text || (answer.running ? "" : "(The model gave no answer.)")]));
   const line = make("div", "gv-line", "", said, ...(answer.running ? [] : verdictOf(answer, found)));
-  // Both lines always take up space, so nothing below moves.
+  // The answer and the line of cost always take up space, so nothing below them moves.
   place.replaceChildren(line, make("div", "gv-below", "", costLine(answer, longest, !reference), staleLine(answer, again)));
-  if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // keys can scroll it
+  if (said.scrollHeight > said.clientHeight + 1) said.tabIndex = 0; // so that keys can scroll the answer
   if (answer.running) said.scrollTop = said.scrollHeight;
 }
 
 function verdictOf({ right, expected, caveat }, found) {
-  if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "knows only Glimpse"), { title: caveat }), ...another()];
+  if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "only meaningful for Glimpse clips"), { title: caveat }), ...another()];
   if (right === true) return [make("span", "gv-verdict gv-right", verdict(true))];
   if (right === false)
     return [make("span", "gv-verdict gv-wrong", verdict(false) + (expected ? `, expected: ${expected}` : ""))];
@@ -65,33 +65,34 @@ function verdictOf({ right, expected, caveat }, found) {
 function another() {
   const opener = document.querySelector("#gv-load-open");
   if (!(opener instanceof HTMLElement)) return [];
-  return [button("Load a real model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
+  return [button("Load a model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
 }
 
-// `isFirst`: the line of A, or of the only side, contains the legend of the bar's colours.
+// `isFirst`: whether the line is that of A, or of the only side; it then has the legend of the bar's colours.
 function costLine(answer, longest, isFirst) {
-  const { ttft_s: first, flops_saved: saved, tokens_per_s: speed } = answer;
+  const { ttft_s: first, flops_saved: saved, tokens_per_s: speed, older } = answer;
   const parts = [];
   const decode = answer.parts?.find(([name]) => name === "decode")?.[1];
   const before = decode ? ` after ${secondsText(decode)} of decoding` : "";
-  if (first !== null && first !== undefined) parts.push([`${first.toFixed(2)} s`, `to first token${before}`]);
-  if (saved) parts.push([`−${Math.round(100 * saved)} %`, "prefill FLOPs"]);
-  if (speed) parts.push([speed.toFixed(1), "tokens/s"]);
+  if (first !== null && first !== undefined) parts.push(["b", `${first.toFixed(2)} s`, `to first token${before}${older ? ", measured earlier" : ""}`]);
+  if (speed) parts.push(["b", speed.toFixed(1), "tokens/s"]);
+  if (saved) parts.push(["span", `−${Math.round(100 * saved)} %`, "prefill FLOPs"]); // computed, not measured
   const line = make("p", "gv-spent");
-  if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
-  parts.forEach(([figure, label], index) => line.append(index ? " · " : "", make("b", "", figure), ` ${label}`));
+  if (older) line.title = "The other side was asked again later. Press Ask to measure both sides.";
+  else if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";
+  parts.forEach(([tag, figure, label], index) => line.append(index ? " · " : "", make(tag, "", figure), ` ${label}`));
   if (answer.parts?.length) line.append(clock(answer.parts, longest), ...(isFirst ? [key(answer.parts)] : []));
   return line;
 }
 
 /** @param {Answer} answer */
 function staleLine({ model }, again) {
-  const text = model ? `Answered by ${model}, not by the model chosen above.` : "Answered for other settings or words.";
+  const text = model ? `Answered by ${model}, not by the model chosen above.` : "This answer is for other settings or another question.";
   return make("p", "gv-stale", "", Object.assign(make("span", "", text), { title: text }), button("Ask again", again, "gv-again"));
 }
 
-// Compare an answer with that of A: its pieces, with added words marked and missing ones struck out, and
-// the fraction of words in common, in order (ROUGE-L F1).
+// Compare an answer with A's answer. Returns its pieces, with added words marked and missing words struck out,
+// and the fraction of words in common, in order (ROUGE-L F1).
 export function difference(text, reference) {
   const tokens = [...text.matchAll(WORD)].slice(0, LONGEST);
   const words = tokens.map((match) => match[0].toLowerCase());

@@ -1,5 +1,5 @@
 // @ts-check
-// What a changed setting did: tokens that came and went are marked for a moment, and counted.
+// The effect of a changed setting: tokens that were added or removed are marked for a moment, and counted.
 
 import { sameGrid } from "./data.js";
 import { plural } from "./dom.js";
@@ -17,7 +17,7 @@ export class Changes {
     this.viewer = viewer;
   }
 
-  // `before`, `now`: the main side under the same compressor, before and after a setting changed.
+  // `before`, `now`: B, or the only side, with the same compressor before and after a setting changed.
   compare(before, now) {
     if (before?.method.id === now.method.id) return;
     clearTimeout(this.#timer);
@@ -25,7 +25,7 @@ export class Changes {
     if (before?.method.name !== now.method.name || before.stage.layer !== now.stage.layer) return;
     if (!sameGrid(before.grid, now.grid)) return;
     this.marks = Int8Array.from(now.stage.kept, (kept, token) => kept - before.stage.kept[token]);
-    if (before.method.label === now.method.label && !this.marks.some(Boolean)) return; // asked again
+    if (before.method.label === now.method.label && !this.marks.some(Boolean)) return; // only asked again
     const text = `${now.name ? `${now.name}: ` : ""}${changeWords(this.marks, now.evidence)}`;
     this.viewer.note.news(text, SAID_MS);
     this.viewer.telling.say(text);
@@ -42,5 +42,5 @@ function changeWords(marks, evidence) {
   const words = (sign) => (evidence && count(sign) ? ` (${onObject(sign) || "none"} on the object)` : "");
   const [came, went] = [count(1), count(-1)];
   if (!came && !went) return "The same tokens are kept as before.";
-  return `${plural(came, "token")} came${words(1)}, ${went.toLocaleString("en")} went${words(-1)}.`;
+  return `${plural(came, "token")} added${words(1)}, ${went.toLocaleString("en")} removed${words(-1)}.`;
 }

@@ -1,9 +1,9 @@
 // @ts-check
-// The time to the first word as one bar: decode, encode, compress, prefill.
+// The time to the first token as one bar of four stages: decode, encode, compress, prefill.
 
 import { make } from "./dom.js";
 
-/** @typedef {[string, number][]} Parts  name and seconds of each part */
+/** @typedef {[string, number][]} Parts  name and seconds of each stage */
 
 export const total = (/** @type {Parts} */ parts) => parts.reduce((sum, [, seconds]) => sum + seconds, 0);
 

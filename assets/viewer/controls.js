@@ -1,5 +1,5 @@
 // @ts-check
-// The controls under the frames and the words about what is on show.
+// The controls under the frames, and the texts about the runs and the view that are shown.
 
 import { layersOf } from "./data.js";
 import { timeText } from "./dom.js";
@@ -7,7 +7,7 @@ import { frameWords, legend, momentWords, moment, sizeWords, whatIsShown } from 
 
 export const KINDS = ["kept", "heat", "relevance", "ab", "groups", "original", "alike"];
 const OPTIONAL = ["groups", "alike"]; // views that are hidden when they have nothing to show
-const THUMB = 16; // pixels of the scrubber's, as in viewer.css
+const THUMB = 16; // width of the scrubber's thumb in pixels, as in viewer.css
 
 export class Controls {
   /** Compressors without a run yet, which Python can run on request: (name, title). */
@@ -42,9 +42,9 @@ export class Controls {
     this.#part(`[data-act=${name}]`).addEventListener("click", () => { if (this.viewer.clip) act(); });
   }
 
-  // --- what a person chooses ---------------------------------------------------------------------
+  // --- choices of the user -----------------------------------------------------------------------
 
-  // Runs by place, compressors that have none yet by name.
+  // Choose a run by its place in the list, or a compressor without a run by its name.
   #picked(name, value) {
     const { viewer } = this;
     const side = name === "a" || name === "b";
@@ -74,8 +74,9 @@ export class Controls {
 
   #toggleTruth() {
     const { viewer } = this;
-    viewer.truth = !viewer.truth;
-    this.#part("[data-act=truth]").setAttribute("aria-pressed", String(viewer.truth));
+    viewer.outline = !viewer.outline;
+    this.#part("[data-act=truth]").setAttribute("aria-pressed", String(viewer.outline));
+    this.describe(viewer.shown());
     viewer.redraw();
   }
 
@@ -88,19 +89,19 @@ export class Controls {
   missing(kind) {
     const { viewer } = this;
     const { sides, comparable } = viewer.shown();
-    if (kind === "heat" && !sides.some(({ score }) => score)) return "This compressor gives its tokens no score.";
+    if (kind === "heat" && !sides.some(({ score }) => score)) return "Scores: this compressor gives none.";
     if (kind === "relevance" && !viewer.clip.relevance) return viewer.clip.value.unmeasured ?? "";
-    if (kind === "ab" && viewer.clip.methods.length < 2) return "A/B needs a second compressor: choose one for B.";
-    if (kind === "ab" && sides.length > 1 && !comparable) return "A and B have different token grids.";
+    if (kind === "ab" && viewer.clip.methods.length < 2) return "A/B: choose a compressor for B.";
+    if (kind === "ab" && sides.length > 1 && !comparable) return "A/B: the token grids differ.";
     if (kind === "groups" && !sides.some(({ stage }) => stage.merges))
       return "This compressor merges nothing: it keeps tokens or drops them.";
-    if (kind === "alike" && !viewer.pin.known) return "Pin a token first, to see where the clip is like it.";
+    if (kind === "alike" && !viewer.pin.known) return "Pin a token first to see which tokens are similar to it.";
     return "";
   }
 
-  // --- what they say -----------------------------------------------------------------------------
+  // --- texts of the controls ---------------------------------------------------------------------
 
-  // What the title of a side offers: [value, text].
+  // The options of the menu at the title of a side: [value, text].
   #choices(key, { methods }) {
     const runs = methods.map((method, index) => [index, method.label]);
     const none = key === "b" ? [["", "none"]] : [];
@@ -109,7 +110,7 @@ export class Controls {
 
   describe(shown) {
     const { clip, main, beside, sides, layer, kind } = shown;
-    const missing = []; // reasons
+    const missing = []; // reasons why views are hidden
     for (const name of KINDS) {
       const radio = this.#part(`input[value=${name}]`);
       const problem = this.missing(name);
@@ -125,7 +126,7 @@ export class Controls {
     this.#fill("score", scores, score?.[0], kind === "heat" && scores.length > 1);
     const pair = sides.length > 1;
     this.#part("[data-act=swap]").hidden = this.#part("[data-act=pin]").hidden = !pair;
-    this.#part("[data-act=truth]").hidden = !clip.value.truth;
+    this.#part("[data-act=truth]").hidden = !shown.truth;
     this.#part("[data-act=measure]").hidden = kind !== "relevance" || Boolean(clip.relevance);
     this.#part(".gv-strength").hidden = kind === "original";
     this.#part(".gv-what").textContent = whatIsShown(shown);

@@ -1,31 +1,33 @@
 // @ts-check
-// What the server packed, fetched and made readable, without the page. A token is a number in
-// the whole grid, unit by unit and row by row; so is the place where a merged row stands.
+// Fetches and unpacks the data of the viewer; uses no element of the page. A token is identified by its index in
+// the whole grid, unit by unit and row by row. A merged row has the index of one of its tokens.
 
 import { unpackRelevance } from "./relevance.js";
 
 /**
- * The tokens of one encoding. `area` is the part of the picture they cover: left, top, right,
- * bottom as shares of it; `unitOf` has the unit of every frame.
+ * The token grid of one encoding. `area` is the part of the frame that tokens cover: left, top, right,
+ * bottom as fractions of the frame; `unitOf` has the unit of every frame.
  * @typedef {{ units: number, rows: number, columns: number, perUnit: number, total: number,
  *   area: number[], unitOf: number[] }} Grid
  *
- * One score of every token, as levels between `low` and `high`.
+ * One score of every token, as integer levels that are scaled from `low` to `high`.
  * @typedef {{ name: string, label: string, low: number, high: number, levels: Uint16Array }} Score
  *
- * What is left of the tokens from one layer on. `kept` is 1 where a row stands at the token; `home`
- * names for merged tokens the token at which their row stands, -1 where they were dropped.
+ * The tokens left from one layer on. `kept` is 1 for a token whose index is that of a row; `home` has for
+ * every token the index of the row that it is part of, or -1 if the token was dropped.
  * @typedef {{ layer: number, total: number, budgets: number[], rank: number[] | null,
- *   span: number[] | null, mattered: number[] | null, merges: boolean, mixed?: boolean, kept: Uint8Array,
+ *   span: number[] | null, merges: boolean, mixed?: boolean, kept: Uint8Array,
  *   home: Int32Array | null, weight: Uint16Array | null, scores: Score[],
  *   turns?: Uint8Array }} Stage
  *
- * One run: what a compressor did to the clip, stage by stage. `id` is its run's.
+ * One run: the effect of a compressor on the clip, stage by stage. `id` is the id of the run. `mattered` has
+ * fractions of the relevance, averaged over the model's layers: of the kept, of the best, of random tokens.
  * @typedef {{ id: string, name: string, label: string, first: number, novelty: number[] | null,
- *   split?: { alpha: number, gini: number } | null, grid: Grid, stages: Stage[] }} Method
+ *   split?: { alpha: number, gini: number } | null, grid: Grid, stages: Stage[],
+ *   mattered: number[] | null }} Method
  *
- * A clip with all its runs. `value` is the JSON it came from; `sketch` and the clip's novelty are of
- * the first run's grid.
+ * A clip with all its runs. `value` is the JSON that the server sent; `sketch` has a short vector per token,
+ * whose cosines are close to those of the features. It and the clip's novelty have the first run's grid.
  * @typedef {{ value: any, sketch: { width: number, levels: Int8Array } | null, methods: Method[],
  *   relevance: import("./relevance.js").Relevance | null, sheet?: ImageBitmap }} Clip
  */
@@ -82,7 +84,7 @@ function unpackStage(stage, total, buffer) {
 export const sameGrid = (one, other) =>
   one.units === other.units && one.rows === other.rows && one.columns === other.columns;
 
-// Compares clips by their content, as the frame sheet of a saved result has another address.
+// Compare clips by their content, not by the address of the frame sheet, which differs for a saved result.
 export const sameFrames = (one, other) => one.name === other.name && String(one.seconds) === String(other.seconds);
 
 export const keepsAll = ({ stage, grid }) => stage.total === grid.total;
@@ -97,7 +99,7 @@ export function apartByUnit(one, other) {
   return apart;
 }
 
-// The layers before which these methods change something, in order.
+// The layers before which one of the methods drops or merges tokens, in order.
 export const layersOf = (methods) =>
   [...new Set(methods.flatMap((method) => method.stages.map((stage) => stage.layer)))]
     .sort((left, right) => left - right);
@@ -114,7 +116,7 @@ export function placeOf(grid, token) {
 
 export const firstFrame = (grid, unit) => Math.max(0, grid.unitOf.indexOf(unit));
 
-// The frame on show at a second of the clip.
+// The frame shown at a second of the clip.
 export const frameAt = (seconds, at) => Math.max(0, seconds.findLastIndex((second) => second <= at + 1e-3));
 
 // The frame sampled nearest to a second of the clip.
@@ -126,13 +128,13 @@ export function scoreAt(score, token) {
   return level === ABSENT ? null : score.low + (level / (ABSENT - 1)) * (score.high - score.low);
 }
 
-// "kept": a row stands at the token; "merged": another row took it in; "dropped".
+// The fate of a token: "kept" if a row has its index, "merged" if it is part of another row, or "dropped".
 export function fateOf(stage, token) {
   if (stage.kept[token]) return "kept";
   return stage.merges && stage.home[token] >= 0 ? "merged" : "dropped";
 }
 
-// The token at which the row of `token` is: itself if kept, -1 if dropped.
+// The index of the row that `token` is part of: `token` itself if kept, -1 if dropped.
 export const homeOf = (stage, token) => (stage.merges ? stage.home[token] : stage.kept[token] ? token : -1);
 
 // Count the kept, merged and dropped tokens of one unit.
@@ -142,14 +144,14 @@ export function fatesIn(grid, stage, unit) {
   return counts;
 }
 
-// All tokens that went into the row standing at `home`.
+// All tokens that are part of the row with the index `home`.
 export function membersOf(stage, home) {
   const members = [];
   stage.home.forEach((place, token) => { if (place === home) members.push(token); });
   return members;
 }
 
-// Agreement of two masks over one unit, or over the whole clip where `unit` is null.
+// Count the tokens that both masks, only A's or only B's keep in one unit (null: in the clip), with their IoU.
 export function overlap(grid, a, b, unit = null) {
   const first = unit === null ? 0 : unit * grid.perUnit;
   const stop = unit === null ? grid.total : first + grid.perUnit;
@@ -163,7 +165,7 @@ export function overlap(grid, a, b, unit = null) {
   return { ...counts, iou: union ? counts.both / union : 1 };
 }
 
-// The kept tokens most like this one: [{ token, cosine }], by the cosine of the feature sketches.
+// The kept tokens most similar to `token`: [{ token, cosine }], by the cosine of the feature sketches.
 export function mostAlike(clip, stage, token, count = 3) {
   const { width, levels } = clip.sketch;
   const own = levels.subarray(token * width, (token + 1) * width);
@@ -185,7 +187,7 @@ export function mostAlike(clip, stage, token, count = 3) {
   return best.map(({ token: other, likeness }) => ({ token: other, cosine: likeness / length }));
 }
 
-// How alike every token is to this one, by the same cosine: levels up to 255 between `low` and `high`.
+// Cosine of every token's feature sketch to that of `token`, as levels up to 255 scaled from `low` to `high`.
 export function likenessOf({ sketch: { width, levels } }, token) {
   const own = levels.subarray(token * width, (token + 1) * width);
   const length = Math.hypot(...own) || 1;
@@ -202,7 +204,7 @@ export function likenessOf({ sketch: { width, levels } }, token) {
   return { low, high, levels: Uint8Array.from(cosines, (cosine) => Math.round((cosine - low) / step)) };
 }
 
-// --- the two files of a result: one picture with all frames, one file with all masks and scores ----
+// --- the two files of a result: one image with all frames, one file with all masks and scores -------
 
 async function fetched(file) {
   const reply = await fetch(file.url);
@@ -215,7 +217,7 @@ const bytes = async (file) => (await fetched(file)).arrayBuffer();
 
 /**
  * @param {any} value
- * @param {Clip | null} before  its frames are taken over where they are the same
+ * @param {Clip | null} before  the previous clip; its frames are reused if they are the same
  */
 export async function fetchClip(value, before) {
   const same = before?.value.sheet.url === value.sheet.url;

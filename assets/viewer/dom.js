@@ -1,6 +1,6 @@
 // @ts-check
-// Elements, figures, sorting and files: what viewer, results and settings share. Text from outside is
-// only ever set as textContent.
+// Functions shared by viewer, results and settings: making elements, formatting numbers, sorting, saving files.
+// Text from outside is only ever set as textContent.
 
 /** @returns {any} */
 export function make(tag, className = "", text = "", ...children) {
@@ -16,10 +16,10 @@ export function button(text, act, className = "") {
   return made;
 }
 
-// A header cell of a column, or with the scope "row" of a row.
+// A header cell of a column, or of a row if `scope` is "row".
 export const header = (text, scope = "col", ...children) => Object.assign(make("th", "", text, ...children), { scope });
 
-// A table of header cells and rows, with a caption where there is one.
+// A table of header cells and rows, with a caption if `caption` is not empty.
 export function table(className, caption, heads, rows) {
   const body = make("tbody", "", "", ...rows);
   const head = make("thead", "", "", make("tr", "", "", ...heads));
@@ -30,7 +30,7 @@ export const verdict = (right) => (right ? "✓ right" : "✗ wrong");
 export const short = (value) => Number(value.toPrecision(3)).toLocaleString("en");
 export const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
-// "2.75 s", from one minute on "1:30", "1:00:00".
+// Format a time: "2.75 s", from one minute on "1:30" or "1:00:00".
 export function timeText(seconds) {
   if (seconds < 60) return `${seconds.toFixed(2)} s`;
   const whole = Math.round(seconds);
@@ -41,21 +41,21 @@ export function timeText(seconds) {
 
 export const missing = (value) => value === null || value === undefined;
 
-// Compare two values of a sorted column; missing ones come last, whichever way.
+// Compare two values of a sorted column; missing values come last in either direction.
 export function order(one, other, falling) {
   if (missing(one) || missing(other)) return Number(missing(one)) - Number(missing(other));
   const sign = typeof one === "string" ? one.localeCompare(other, "en", { numeric: true }) : Number(one) - Number(other);
   return falling ? -sign : sign;
 }
 
-// Open a tab of the page, and bring a part of it into sight.
+// Open a tab of the page, and scroll to a part of the tab.
 export function openTab(name, part = "body") {
   const tabs = [...document.querySelectorAll("[role=tab], .overflow-dropdown button")];
   /** @type {any} */ (tabs.find((tab) => tab.textContent.trim() === name))?.click();
   setTimeout(() => document.querySelector(part)?.scrollIntoView());
 }
 
-// Have the browser save a file made here.
+// Let the browser save a file made by this script.
 export function save(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

@@ -1,12 +1,15 @@
 // @ts-check
-// When and how large the viewer is drawn: at most once an animation frame.
+// Decides the viewer's size, and draws the viewer at most once an animation frame.
 
 const COLOURS = ["a", "accent", "bar", "track", "axis", "even", "ground", "ink"];
 const NARROW = 640; // pixels of width below which the timeline's labels shrink
 const LOWEST = 220; // smallest height of a frame in pixels
 const HIGHEST = 640;
 const SENTENCE = 32; // height in pixels of the sentence under the timeline
-const ANSWER = 124; // pixels of an answer of two lines with its cost; a longer one leaves the frames as large
+const UNDER = 110; // pixels below a frame for an answer of one line, its cost and a count of tokens
+const NEXT = 176; // pixels to the right of a frame for the same, with a gap
+const MESSAGE = 24; // height in pixels of the line of messages above the frames
+const LEGEND = 18; // height in pixels of a legend of one line
 
 export class Drawing {
   #queued = false;
@@ -35,27 +38,31 @@ export class Drawing {
     root.dataset.width = root.clientWidth < NARROW ? "narrow" : "wide";
     if (!clip) return;
     const { tiles } = clip.value;
-    const tallest = this.#tallest();
-    panes.a.fit(tiles, tallest);
-    panes.b.fit(tiles, tallest);
     controls.measure(tiles.count);
     strips.measure();
-    film.measure(this.viewer.shown());
+    film.measure(this.viewer.shown()); // first, as the frames fill the room that the small frames leave
+    // Answers stand below the frames, or to their right where this leaves more room, as for square clips.
+    const [free, wide] = [this.#free(), panes.a.width];
+    const below = Math.min(Math.max(LOWEST, free - UNDER), HIGHEST);
+    const next = Math.min(free, HIGHEST, (wide - NEXT) * (tiles.height / tiles.width));
+    const isNarrow = root.dataset.width === "narrow";
+    const isNext = !isNarrow && next > Math.min(below, wide * (tiles.height / tiles.width));
+    root.toggleAttribute("data-next", isNext);
+    for (const pane of [panes.a, panes.b]) pane.fit(tiles, isNarrow ? Infinity : isNext ? next : below);
     this.redraw();
   }
 
-  // Largest height of a frame at which everything down to the sentence under the timeline fits the window.
-  #tallest() {
+  // Height from the top of the frames at which everything down to the sentence under the timeline fits the window.
+  // Message and legend count as one line each, so that longer ones do not shrink the frames.
+  #free() {
     const { root, panes } = this.viewer;
-    if (root.dataset.width === "narrow") return Infinity;
     const stage = panes.a.stage.getBoundingClientRect();
-    const answers = [panes.a, panes.b].map(({ answer }) => answer.offsetHeight);
-    const longer = Math.max(0, Math.max(0, ...answers) - ANSWER);
-    const moment = root.querySelector(".gv-moment").getBoundingClientRect();
-    const time = root.querySelector(".gv-time").getBoundingClientRect();
-    const below = Math.max(moment.bottom, time.bottom + SENTENCE) - stage.bottom - longer;
-    const free = window.innerHeight - (stage.top + window.scrollY) - below - 20;
-    return Math.max(LOWEST, Math.min(free, HIGHEST));
+    const [tools, legend, time, moment] = [".gv-tools", ".gv-legend", ".gv-time", ".gv-moment"]
+      .map((part) => root.querySelector(part).getBoundingClientRect());
+    const message = document.getElementById("gv-under")?.getBoundingClientRect().height ?? MESSAGE;
+    const longer = legend.height - LEGEND + Math.max(0, message - MESSAGE);
+    const below = Math.max(moment.bottom, time.bottom + SENTENCE) - tools.top - longer;
+    return Math.round(window.innerHeight - (stage.top + window.scrollY) - below - 20);
   }
 
   #draw() {

@@ -1,6 +1,6 @@
 // @ts-check
-// Tokens of B struck out or added by hand. The choice becomes a setting of the page ("gleanvid:edit"),
-// so the tokens and the answer follow as after a slider; the page ends it with another setting.
+// Dropping or adding tokens of B by hand. The kept tokens become a setting of the page ("gleanvid:edit"), so that
+// masks and answer change as after moving a slider. When another setting of B changes, the page ends the edit.
 
 import { placeOf, sameGrid } from "./data.js";
 import { make, plural } from "./dom.js";
@@ -10,10 +10,10 @@ import { leave, walk } from "./pointer.js";
 export class Edit {
   isOn = false;
   #kept = new Uint8Array(); // 1 for every token that is kept now
-  #start = { grid: null, kept: new Uint8Array(), isEdited: false }; // what B was before
-  #before = []; // earlier choices, for undo
-  #after = []; // choices that were undone
-  #sent = ""; // the setting as it was sent last
+  #start = { grid: null, kept: new Uint8Array(), isEdited: false }; // the tokens of B before the edit
+  #before = []; // earlier sets of kept tokens, for undo
+  #after = []; // undone sets of kept tokens, for redo
+  #sent = ""; // the setting that was sent last
   #clip = ""; // name of the page's clip
   #corner = -1; // the token on which a pointer went down
   #brush = make("div", "gv-brush");
@@ -41,7 +41,7 @@ export class Edit {
     return this.panel.querySelector(selector);
   }
 
-  // Whether a pointer on this side edits.
+  // Whether a pointer on the frame of this side edits tokens.
   takes(pane) {
     return this.isOn && pane.key === "b";
   }
@@ -60,7 +60,7 @@ export class Edit {
     this.leave();
   }
 
-  // Continue the previous edit if B is unchanged.
+  // Start editing B. Undo still reaches the earlier changes if B is edited by hand already, on the same grid.
   #begin() {
     const { viewer } = this;
     if (!viewer.clip || viewer.b === null) return;
@@ -97,13 +97,13 @@ export class Edit {
     this.#part("output").textContent = countWords(count(this.#kept), count(start));
     const useful = { undo: this.#before.length > 0, redo: this.#after.length > 0, reset: !isSame(this.#kept, start) };
     for (const [name, is] of Object.entries(useful))
-      this.#part(`[data-edit=${name}]`).setAttribute("aria-disabled", String(!is)); // keeps its focus
+      this.#part(`[data-edit=${name}]`).setAttribute("aria-disabled", String(!is)); // keeps the button's focus
     this.#part("[data-edit=object]").hidden = !main.evidence?.includes(1);
   }
 
   // --- changes -----------------------------------------------------------------------------------
 
-  // Keep (1) or drop (0) these tokens; with "All units", those at the same places of every unit too.
+  // Keep (1) or drop (0) these tokens; with "All units" also the tokens at the same positions in every unit.
   #put(tokens, value) {
     const { grid } = this.#start;
     const kept = this.#kept.slice();
@@ -137,7 +137,7 @@ export class Edit {
   #show(kept) {
     const { viewer } = this;
     this.#kept = kept;
-    for (const pane of Object.values(viewer.panes)) pane.card.hidden = true; // its text is out of date
+    for (const pane of Object.values(viewer.panes)) pane.card.hidden = true; // the card's text is outdated
     this.describe(viewer.shown());
     viewer.telling.say(this.#part("output").textContent);
     const { grid, kept: start, isEdited } = this.#start;
@@ -149,10 +149,10 @@ export class Edit {
     document.dispatchEvent(new CustomEvent("gleanvid:edit", { detail: { keep } }));
   }
 
-  // --- hands -------------------------------------------------------------------------------------
+  // --- pointer and keyboard ----------------------------------------------------------------------
 
-  // The pointer on the frame of B: one token, or the rectangle between two. `placeUnder`: place in
-  // the unit of the token under an event, -1 for none.
+  // Handle the pointer on the frame of B: a click edits one token, a drag a rectangle. `placeUnder` returns the
+  // index within the unit of the token under an event, -1 for none.
   attach(placeUnder) {
     const { canvas } = this.viewer.panes.b;
     canvas.addEventListener("pointerdown", (event) => {
@@ -185,10 +185,10 @@ export class Edit {
     const size = { width: `${Math.abs(x - x2) + w}px`, height: `${Math.abs(y - y2) + h}px` };
     Object.assign(this.#brush.style, { left: `${left}px`, top: `${top}px`, ...size });
     this.#brush.hidden = false;
-    b.card.hidden = true; // it would cover the tokens being chosen
+    b.card.hidden = true; // the card would cover the tokens being chosen
   }
 
-  // All tokens of the rectangle become what the first one was not.
+  // Toggle the first token of the rectangle, and give all its tokens the same state.
   #brushOver(corner, place) {
     const { main: { first, grid } } = this.viewer.shown();
     const [one, two] = [corner, place].map((at) => placeOf(grid, at));
@@ -226,7 +226,7 @@ function countWords(kept, budget) {
   return `${plural(kept, "token")} kept by hand, ${side} of ${budget.toLocaleString("en")}`;
 }
 
-// "2x3x4 0-5 9": the grid and the ranges of the tokens kept, as `gleanvid.by_hand` reads them.
+// Format "2x3x4 0-5 9": the grid and the ranges of kept tokens, which `gleanvid.by_hand` reads.
 function textOf({ units, rows, columns }, kept) {
   const ranges = [];
   kept.forEach((value, token) => {

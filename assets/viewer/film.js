@@ -1,19 +1,19 @@
 // @ts-check
-// All units as small frames with what each side leaves of them, A above B. Where they do not fit they
-// scroll. Only frames in sight are painted, each once until the view changes.
+// All units as small frames that show the tokens kept by each side, A above B. If they do not fit, they scroll.
+// Only visible frames are painted, each once until the view changes.
 
 import { fateOf, firstFrame } from "./data.js";
 import { heatColour, SHADES } from "./looks.js";
 import { A_COLOUR, B_COLOUR, DARK, fitCanvas, paintCells, paintFrame } from "./paint.js";
 
-const TALL = 28; // most pixels of a small frame
+const TALL = 28; // greatest height of a small frame in pixels
 const [LEAST, MOST] = [20, 96]; // smallest and largest width of a small frame in pixels; frames that would be smaller scroll
 const GAP = 2;
 const SHADE = 0.85;
 const COLUMNS = 64; // columns of the canvas that caches the small frames of a side
 const SHARPEST = 2; // most screen pixels per page pixel
 
-// Colour of a token by view, as in looks.js, where no heat colours it.
+// Colour of a token in each view without a heat map, as in looks.js.
 const COLOURS = {
   kept: ({ stage }) => (token) => SHADES[fateOf(stage, token)],
   ab: ({ key, stage }, other) => (token) =>
@@ -23,9 +23,9 @@ const COLOURS = {
 
 export class Film {
   #rows = []; // one per side: { canvas, context, painted, colour }
-  #of = []; // data from which the rows were painted
-  #width = 0; // of the part in sight
-  #size = [0, 0]; // of a small frame
+  #of = []; // data from which the rows are painted
+  #width = 0; // width of the visible part in pixels
+  #size = [0, 0]; // width and height of a small frame in pixels
   #slot = 0; // distance between two small frames
   #unit = -1; // the unit last scrolled into view
 
@@ -50,7 +50,7 @@ export class Film {
     this.place.setAttribute("aria-valuemax", `${main.grid.units}`);
   }
 
-  // How large the frames are, and whether they scroll.
+  // Set the size of the small frames and whether they scroll.
   measure({ clip, main, sides }) {
     this.#width = this.place.clientWidth;
     const { width, height } = clip.value.tiles;
@@ -87,7 +87,7 @@ export class Film {
     }
   }
 
-  // If the frames scroll, mark on the rail below which part of the clip is visible.
+  // If the small frames scroll, mark the visible part of the clip on the bar below them.
   #showPart(left, whole) {
     const share = (x) => `${100 * Math.min(1, x / whole)}%`;
     const { style } = this.place.parentElement;
@@ -116,7 +116,7 @@ export class Film {
     return [(unit % COLUMNS) * this.#size[0] * ratio, Math.floor(unit / COLUMNS) * this.#size[1] * ratio];
   }
 
-  // `unit` is one of the side in charge; a side with another grid shows its own of the same moment.
+  // `unit` is a unit of the main side; a side with another grid shows its own unit at the same time.
   #paint({ context, painted, colour }, { clip, main }, { grid }, unit, ratio) {
     const [wide, tall] = this.#size;
     const frame = firstFrame(main.grid, unit);
@@ -138,7 +138,7 @@ export class Film {
     context.strokeRect(x - 1, 1, wide + 2, rows * (this.#size[1] + GAP));
   }
 
-  // Scroll only when the unit changes: the person may have scrolled away from the current one.
+  // Scroll only when the unit changes: the user may have scrolled away from the current unit.
   #bringIntoSight(unit) {
     if (unit === this.#unit) return;
     this.#unit = unit;

@@ -1,5 +1,5 @@
 // @ts-check
-// The keyboard on the viewer.
+// Handles the viewer's keyboard commands.
 
 import { KINDS } from "./controls.js";
 import { leave, pinAt, walk } from "./pointer.js";
@@ -67,7 +67,7 @@ function onKey(viewer, keys, event) {
   event.preventDefault();
 }
 
-// Leave lists, checkboxes and buttons the keys that they handle themselves.
+// Whether a list, checkbox or button handles this key itself.
 function hasOwnUse(target, key) {
   if (target.matches("select")) return key !== "Escape";
   if (target.matches("button")) return key === " " || key === "Enter";
@@ -75,7 +75,7 @@ function hasOwnUse(target, key) {
   return native && /^(Arrow|Page|Home|End| $|Enter)/.test(key);
 }
 
-// The views on the page, from left to right: the keys count these.
+// The visible views from left to right, in the order of the number keys.
 const offeredViews = (viewer) =>
   KINDS.filter((kind) => !viewer.part(`input[value=${kind}]`).parentElement.hidden);
 

@@ -1,10 +1,11 @@
 // @ts-check
-// What an encoder sees: its labels under a side, each a way to where its tokens show it most.
+// The labels that an encoder gives a side's tokens; a click on a label goes to the token that shows it most.
 
 import { button, make, plural } from "./dom.js";
 
 /** @typedef {{ text: string, kept: boolean, unit: number, box: number[] }} Label */
 
+const DOUBT = "The classifier is often wrong:";
 export const NO_LABEL = "No label of ImageNet fits.";
 
 export class Labels {
@@ -17,8 +18,8 @@ export class Labels {
   }
 
   /**
-   * The list under a side. Labels that kept tokens no longer show are struck out, and lead to where
-   * all tokens show them.
+   * The list of labels under a side. A label that the kept tokens no longer have is struck out; a click then
+   * goes to its strongest token among all tokens.
    * @param {Label[]} labels
    */
   list(labels) {
@@ -26,20 +27,21 @@ export class Labels {
     const count = kept < labels.length ? `${kept} of ${plural(labels.length, "label")}` : plural(kept, "label");
     const items = labels.map((label) => {
       const way = button(label.text, () => this.#visit(label, way));
-      const shown = label.kept ? "Kept tokens show it" : "Kept tokens no longer show it";
+      const shown = label.kept ? "Kept tokens still show this label" : "Kept tokens no longer show this label";
       Object.assign(way, { ariaPressed: "false", title: `${shown}: go to unit ${label.unit + 1}` });
       return make("li", "", "", label.kept ? way : make("del", "", "", way));
     });
     const list = Object.assign(make("ul", "", "", ...items), { tabIndex: 0, ariaLabel: "Labels of ImageNet" });
-    return make("div", "gv-seen", "", make("p", "", labels.length ? `${count} of ImageNet:` : NO_LABEL), list);
+    return make("div", "gv-seen", "", make("p", "", labels.length ? `${count} of ImageNet. ${DOUBT}` : NO_LABEL), list);
   }
 
-  // Go to a label and outline its tokens; a second press takes the outline away.
+  // Go to the token of a label and outline it; a second press removes the outline.
   #visit(label, way) {
     const { viewer } = this;
     this.marked = this.marked === label ? null : label;
     for (const other of viewer.root.querySelectorAll(".gv-seen button"))
       other.ariaPressed = String(this.marked !== null && other === way);
+    viewer.controls.describe(viewer.shown());
     if (this.marked) viewer.visitUnit(label.unit);
     viewer.redraw();
   }

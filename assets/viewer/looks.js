@@ -1,6 +1,6 @@
 // @ts-check
-// The views of a side: each paints the tokens of the unit on show over the frame. `side` has the
-// method, its stage, its score and the first token of the unit; `other` is the side beside it.
+// The views of a side: each paints the tokens of the current unit over the frame. `side` has the method, the
+// stage, the score and the first token of the unit; `other` is the other side.
 
 import { ABSENT, fateOf, homeOf } from "./data.js";
 import {
@@ -12,7 +12,7 @@ const MERGED = 0.55; // darkness of merged tokens relative to dropped ones
 export const SHADES = { kept: null, merged: [...DARK, MERGED], dropped: DARK }; // shade of a token by its fate
 
 export const LOOKS = {
-  // One outline around connected kept tokens, others dimmed; drawn even if nothing is dropped.
+  // Outline connected kept tokens and dim all others; drawn even if no token is dropped.
   kept(context, box, { stage, first }, other, { strength }) {
     paintCells(context, box, (n) => SHADES[fateOf(stage, first + n)], strength);
     if (stage.merges) {
@@ -26,14 +26,14 @@ export const LOOKS = {
   heat: paintHeat,
   alike: paintHeat,
 
-  // A cross on what mattered for the answer and was dropped.
+  // A heat map of relevance, with a cross on dropped tokens that mattered for the answer.
   relevance(context, box, side, other, shown) {
     const { stage, map, first } = side;
     paintHeat(context, box, side, other, shown);
     paintCrosses(context, box, (n) => map.mattered[first + n] && fateOf(stage, first + n) === "dropped");
   },
 
-  // What both keep stays bright; what this side alone keeps has its colour and hatch.
+  // Tokens that both sides keep stay bright; tokens that only this side keeps get the side's colour and hatch.
   ab(context, box, { key, stage, first }, other, { strength }) {
     const which = (n) => stage.kept[first + n] * (other.stage.kept[first + n] ? 2 : 1);
     const own = [...(key === "a" ? A_COLOUR : B_COLOUR), 0.75];
@@ -59,7 +59,7 @@ export const LOOKS = {
   original() {},
 };
 
-// The colour of a token by levels of a score, up to 65534, or by others, up to 255.
+// The heat-map colour of a token: score levels go up to 65534, other levels up to 255.
 export const heatColour = ({ levels }) => (levels instanceof Uint16Array
   ? (token) => (levels[token] === ABSENT ? DARK : MAGMA[levels[token] >> 8])
   : (token) => MAGMA[levels[token]]);
@@ -70,7 +70,7 @@ function paintHeat(context, box, { stage, heat, first }, other, { strength }) {
   paintBorders(context, box, (n) => stage.kept[first + n], EDGE);
 }
 
-// The tokens of this unit that went into one row with `token`.
+// Paint the tokens of this unit that are merged into the same row as `token`.
 export function paintGroup(context, box, { stage, first }, token) {
   const chosen = token >= 0 ? homeOf(stage, token) : -1;
   if (chosen < 0) return;
@@ -78,7 +78,7 @@ export function paintGroup(context, box, { stage, first }, token) {
   paintBorders(context, box, (n) => Number(homeOf(stage, first + n) === chosen), strokes);
 }
 
-// A colour for every group: groups that begin next to each other get different ones.
+// A colour for every group of merged tokens; groups that begin next to each other get different colours.
 function groupColours(stage) {
   if (!stage.turns) {
     let turn = 0;

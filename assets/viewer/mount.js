@@ -1,5 +1,5 @@
 // @ts-check
-// The entry of the viewer: puts one on the page and connects it with what is around it.
+// Entry of the viewer's modules: creates a viewer on the page and connects it with Gradio and the document.
 
 import { KINDS } from "./controls.js";
 import { firstFrame, frameAt } from "./data.js";
@@ -9,8 +9,8 @@ import { attachPointer } from "./pointer.js";
 import { Viewer } from "./viewer.js";
 
 /**
- * Called once for every mount with what Gradio gives the script of a `gr.HTML`. The props and events
- * are described in `components/viewer/component.py`.
+ * Called once for every mount with the arguments that Gradio passes to the script of a `gr.HTML`.
+ * `components/viewer/component.py` describes the props and events.
  * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void,
  *   trigger: (event: string, detail: object) => void }} scope
  */
@@ -33,14 +33,14 @@ export function mount({ element, props, watch, trigger }) {
   }
 }
 
-// Resize the frames when the width of the viewer or the height of the answers changes.
+// Resize the frames when the width of the viewer or the room for it changes.
 function observe(viewer) {
   let seen = "";
   // Closing the panel of models above the viewer leaves more height for the frames.
   const above = document.getElementById("gv-load");
-  const parts = [viewer.root, viewer.panes.a.answer, viewer.panes.b.answer, ...(above ? [above] : [])];
+  const parts = [viewer.root, ...(above ? [above] : [])];
   const resized = new ResizeObserver(() => {
-    const now = `${parts.map(({ clientWidth }) => clientWidth)} ${parts.slice(1).map(({ offsetHeight }) => offsetHeight)}`;
+    const now = `${viewer.root.clientWidth} ${above?.offsetHeight}`;
     if (now === seen) return;
     seen = now;
     viewer.measure();
@@ -50,10 +50,10 @@ function observe(viewer) {
     .observe(document.body, { attributes: true, attributeFilter: ["class"] });
 }
 
-// "gleanvid:unit" {unit or seconds, source} moves the viewer, "gleanvid:pair" {a, b, source} chooses
-// its compressors by place or label, or by the id of a run that it has not yet, "gleanvid:view" {kind}
-// its view, "gleanvid:question" {text} and "gleanvid:setting" {name, value} say what stands in the box.
-// The viewer sends the first two itself, with the source "viewer".
+// Events of the document: "gleanvid:unit" {unit or seconds, source} moves the viewer. "gleanvid:pair" {a, b,
+// source} chooses its runs by place, label or the id of a run that it does not have yet. "gleanvid:view" {kind}
+// chooses its view. "gleanvid:question" {text} and "gleanvid:setting" {name, value} report the text of the
+// question box. The viewer itself also sends the first two, with the source "viewer".
 function follow(viewer) {
   const mounted = new AbortController();
   const hear = (name, act) => document.addEventListener(name, ({ detail }) => {

@@ -1,11 +1,11 @@
 // @ts-check
-// One line under the timeline, in view wherever the viewer is: why the pinned token was kept or
-// dropped, or for a while what a changed setting did. It stands in place of the sentence on the run.
+// One line under the timeline, which stays visible: why the pinned token was kept or dropped, or for a few
+// seconds the effect of a changed setting. It replaces the sentence on the run.
 
 import { button, make } from "./dom.js";
 
 export class Note {
-  #lasting = []; // shown when there is no temporary message
+  #lasting = []; // the note shown while there is no temporary message
   #timer = 0;
 
   /** @param {import("./viewer.js").Viewer} viewer */
@@ -21,7 +21,7 @@ export class Note {
     if (!this.#timer) this.#put(this.#lasting);
   }
 
-  // Clear the temporary message: the clip changed.
+  // Clear the temporary message, as the clip changed.
   quiet() {
     clearTimeout(this.#timer);
     this.#timer = 0;

@@ -1,6 +1,6 @@
 // @ts-check
-// Painting tokens on a frame: plain functions of a canvas context and data, no state and no page.
-// A look never rests on colour alone: it has a hatch, a dot or a border as well.
+// Functions that paint tokens on a canvas; they have no state and use no element of the page.
+// No meaning depends on colour alone: a hatch, a dot or a border shows it as well.
 
 // Magma, sampled at nine points and interpolated into 256 steps.
 export const MAGMA = (() => {
@@ -19,7 +19,7 @@ export const DARK = [11, 16, 28]; // colour over dropped tokens
 export const A_COLOUR = [126, 138, 153];
 export const B_COLOUR = [0, 114, 178];
 const [CAME, WENT] = ["#7fdc9a", "#ffb07c"];
-// Okabe and Ito's colours for groups, then the same darker and lighter: 24 that differ.
+// Colours of groups: Okabe and Ito's eight colours, then eight darker and eight lighter ones.
 export const GROUP_COLOURS = (() => {
   const pure = [
     [230, 159, 0], [86, 180, 233], [0, 158, 115], [240, 228, 66],
@@ -29,7 +29,7 @@ export const GROUP_COLOURS = (() => {
   return [...pure, ...mixed(0, 0.4), ...mixed(255, 0.45)];
 })();
 
-// Size a canvas in page pixels, sharp on every screen. Returns its context, also in page pixels.
+// Size a canvas in page pixels so that it is sharp on every screen. Returns its context, also in page pixels.
 export function fitCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -45,7 +45,7 @@ export function paintFrame(context, sheet, tiles, frame, width, height) {
   context.drawImage(sheet, left, top, tiles.width, tiles.height, 0, 0, width, height);
 }
 
-// One small canvas a grid, used again for every frame.
+// A small canvas with one pixel per token, reused for every frame.
 let cells = null;
 function cellsOf(rows, columns) {
   if (!cells || cells.canvas.width !== columns || cells.canvas.height !== rows) {
@@ -55,8 +55,8 @@ function cellsOf(rows, columns) {
   return cells;
 }
 
-// A flat colour for every token: `colour(n)` gives [r, g, b] or [r, g, b, share of alpha], or null
-// for none; `alpha` is 0..1.
+// Fill every token with a colour: `colour(n)` returns [r, g, b], or [r, g, b, a factor for `alpha`], or null for
+// none; `alpha` is 0..1.
 export function paintCells(context, grid, colour, alpha) {
   const { canvas, context: small, image } = cellsOf(grid.rows, grid.columns);
   for (let n = 0; n < grid.rows * grid.columns; n++) {
@@ -70,7 +70,7 @@ export function paintCells(context, grid, colour, alpha) {
   context.imageSmoothingEnabled = true;
 }
 
-// Hatches, 6 pixels wide: "/" for A, "\" for B, "." for rows that stand elsewhere.
+// Hatches, 6 pixels wide: "/" for A, "\" for B, "." for tokens merged into another row.
 const hatches = {};
 function hatch(context, kind) {
   if (!hatches[kind]) {
@@ -105,8 +105,8 @@ export function paintHatch(context, grid, inside, kind) {
   context.fill();
 }
 
-// The borders between tokens of different `kind(n)`, once for every [colour, thickness]. With `rim`
-// the edge of the grid is a border too, for kinds other than 0.
+// Draw the borders between tokens with different `kind(n)`, once for every [colour, thickness] of `strokes`.
+// With `rim` the edge of the grid is a border too, for kinds other than 0.
 export function paintBorders(context, grid, kind, strokes, rim = true) {
   const path = new Path2D();
   const [w, h] = [grid.width / grid.columns, grid.height / grid.rows];
@@ -130,7 +130,7 @@ export function paintBorders(context, grid, kind, strokes, rim = true) {
   }
 }
 
-// A cross on every token for which `inside` is true, visible on any frame.
+// Draw a cross, visible on any frame, on every token for which `inside` is true.
 export function paintCrosses(context, grid, inside) {
   const path = new Path2D();
   for (let n = 0; n < grid.rows * grid.columns; n++) {
@@ -163,12 +163,12 @@ export function paintRing(context, grid, n, colour = "#fff", dashes = []) {
   context.setLineDash([]);
 }
 
-// Tokens that came (1) and went (-1): a sign in a colour of its own on each.
+// Mark added tokens (1) and removed tokens (-1), each with its own sign and colour.
 export function paintChanges(context, grid, marks) {
   marks.forEach((mark, n) => { if (mark) paintDisc(context, grid, n, mark > 0 ? "+" : "−", mark > 0 ? CAME : WENT); });
 }
 
-// A disc on a token, with a figure in it where there is one.
+// Draw a disc on a token, with `text` in it if it is not empty.
 export function paintDisc(context, grid, n, text = "", fill = "#fff") {
   const [x, y, w, h] = boxOf(grid, n);
   const radius = text ? Math.max(7, Math.min(w, h) * 0.36) : Math.max(2, Math.min(w, h) * 0.2);

@@ -1,10 +1,10 @@
 // @ts-check
-// Playing: the frames one after the other, or the clip's own video, with its sound, in A's place.
+// Plays the frames one after the other, or the clip's own video with its sound in place of A's frame.
 
 import { frameAt } from "./data.js";
 
 const ICONS = { Play: "M4 2.5v11l9-5.5z", Pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z" };
-const SLOWEST_S = 0.6; // between two frames, however far apart they were sampled
+const SLOWEST_S = 0.6; // longest time between two frames, however far apart they were sampled
 const FASTEST_S = 0.08;
 const UNPLAYED = "This browser cannot play the clip. Its frames are here all the same.";
 
@@ -74,7 +74,7 @@ export class Player {
 
   // --- the video and the cursor ------------------------------------------------------------------
 
-  // While it plays the cursor follows every picture of the video that is on the glass.
+  // While the video plays, the timeline's cursor follows every video frame that the browser displays.
   #watch() {
     if (this.video.paused) return;
     this.#follow();
@@ -88,7 +88,7 @@ export class Player {
     if (next !== frame) this.viewer.showFrame(next);
   }
 
-  // A paused video follows the cursor.
+  // A paused video follows the timeline's cursor.
   #drawn() {
     const { clip, frame } = this.viewer;
     const address = clip.value.video?.url;

@@ -1,5 +1,5 @@
 // @ts-check
-// A pointer or a finger on the frames and the strips.
+// Handles a mouse or a finger on the frames and the strips.
 
 import { firstFrame } from "./data.js";
 import { boxOf } from "./paint.js";

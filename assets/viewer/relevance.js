@@ -1,14 +1,14 @@
 // @ts-check
-// What mattered: which tokens an answer rests on, and the words of it, each with a map of its own.
+// The view "What mattered": a map of the tokens that the answer rests on, and one for each word of the answer.
 
 import { button, make, openTab } from "./dom.js";
 
-const MOST = 0.8; // the fewest tokens that hold this part of a map are those that mattered
+const MOST = 0.8; // the fewest tokens with this fraction of a map's relevance count as "mattered"
 
 /**
- * Relevance of every token for an answer, or for one `word` of it. `shares` sum to 1; `levels` up to
- * 255 grow with the square root of a share; `mattered` is 1 for tokens that mattered; `units` has
- * the share of each unit.
+ * Relevance of every token for an answer, or for one `word` of the answer. `shares` sum to 1; `levels` up to
+ * 255 grow with the square root of a share; `mattered` is 1 for tokens that mattered; `units` has the sum of
+ * shares in each unit.
  * @typedef {{ word: string, high: number, shares: Float32Array, levels: Uint8Array,
  *   mattered: Uint8Array, units: number[] }} TokenMap
  *
@@ -51,19 +51,21 @@ export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 
 // Whether this side currently shows the relevance map.
 export const isOfRelevance = ({ heat, map }) => Boolean(heat) && heat === map;
 
-// "Kept 83 % of what mattered": of the whole answer, by one side.
-export function keptWords(mattered) {
-  return mattered ? `Kept ${Math.round(100 * mattered[0])} % of what mattered` : "";
+// The text "Kept 83 % of what mattered" for a run and the whole answer. The number does not depend on the stage
+// shown: it is the mean over layers, as in the tab Compare.
+export function keptWords({ mattered, stages }) {
+  const over = stages.length > 1 ? " (mean over layers)" : "";
+  return mattered ? `Kept ${Math.round(100 * mattered[0])} % of what mattered${over}` : "";
 }
 
-export const boundWords = ({ mattered: [, best], total, kept }) =>
-  `As many random tokens keep ${percent(total / kept.length)}, the best ones ${percent(best)}.`;
+export const boundWords = ([, best, random]) =>
+  `As many random tokens would keep ${percent(random)}, as many of the most relevant tokens ${percent(best)}.`;
 
 // Warning shown with every statement about relevance.
 export const useLine = () => make("p", "gv-use", "What mattered: a measure of this model's use of its input, not of truth. ",
   button("How far to trust it", () => openTab("About", ".gv-relevance")));
 
-// How many tokens of a unit mattered, and how many of these a side dropped.
+// Count the tokens of a unit that mattered, and how many of these a side dropped.
 export function droppedIn({ map: { mattered }, stage, grid, first }) {
   const places = Array.from({ length: grid.perUnit }, (_, n) => first + n).filter((token) => mattered[token]);
   const gone = places.filter((token) => (stage.merges ? stage.home[token] < 0 : !stage.kept[token]));
@@ -71,8 +73,8 @@ export function droppedIn({ map: { mattered }, stage, grid, first }) {
 }
 
 /**
- * Put buttons in place of the words of an answer: each shows its own map while it is pointed at, and
- * once pressed until it is pressed again.
+ * Replace the words of an answer by buttons. A button shows the map of its word while the pointer is on it, and
+ * after a press until the next press.
  * @param {HTMLElement} place  holds the answer's text
  * @param {Relevance} relevance
  * @param {import("./viewer.js").Viewer} viewer

@@ -1,13 +1,13 @@
 // @ts-check
-// What is on show: the state of a viewer with the methods, stages and units it points at. All that
-// is drawn or said follows from it.
+// The state of a viewer with the methods, stages and units that it shows. Everything that the viewer draws or
+// says is computed from it.
 
 import { sameGrid, stageAt } from "./data.js";
 import { evidenceOf } from "./truth.js";
 
 /** @param {import("./viewer.js").Viewer} viewer */
 export function shownOf(viewer) {
-  const { clip, frame, kind, layer, hovered, truth, changes, pin } = viewer;
+  const { clip, frame, kind, layer, hovered, changes, pin } = viewer;
   const { token: pinned, alike } = pin;
   const places = viewer.b === null ? [viewer.a] : [viewer.a, viewer.b];
   const map = clip.relevance?.maps[viewer.word] ?? null;
@@ -15,35 +15,40 @@ export function shownOf(viewer) {
   const heats = { map, likeness };
   const sides = places.map((place, index) => sideOf(viewer, place, index ? "b" : "a", places.length > 1, heats));
   const [main, beside] = [sides.at(-1), sides.length > 1 ? sides[0] : null];
-  const own = sides.find(({ key }) => key === viewer.handled) ?? main; // under the pointer
+  const own = sides.find(({ key }) => key === viewer.handled) ?? main; // the side under the pointer
   return {
     clip, frame, kind, layer, sides, main, beside, own,
     comparable: beside !== null && sameGrid(main.grid, beside.grid),
-    map, likeness,
-    marks: { hovered, pinned, alike, truth, grid: own.grid, changed: changes.marks, label: viewer.labels.marked },
+    map, likeness, truth: truthOf(viewer),
+    marks: { hovered, pinned, alike, outline: viewer.outline, grid: own.grid, changed: changes.marks, label: viewer.labels.marked },
     strength: Number(viewer.strength.value) / 100,
     focus: hovered >= 0 ? own.first + hovered : pinned,
   };
 }
 
-// `shared` says whether the clip's novelty and sketch are of this side's tokens. `heat` has the levels
-// that the view colours tokens by: null where this side has none, undefined in other views.
-function sideOf({ clip, frame, kind, layer, score: name }, place, key, named, heats) {
+// The objects of the right answer, which are known for the result's question: null if the box has another one.
+const truthOf = ({ clip: { value: { truth } }, question }) =>
+  (truth && (question ?? truth.question) === truth.question ? truth : null);
+
+// `shared`: whether the clip's novelty and feature sketch (see data.js) belong to this side's grid. `heat`: levels by
+// which the view colours tokens; null if this side has none, undefined in views without a heat map.
+function sideOf(viewer, place, key, named, heats) {
+  const { clip, frame, kind, layer, score: name } = viewer;
   const method = clip.methods[place];
   const { grid } = method;
   const stage = stageAt(method, layer);
   const unit = grid.unitOf[frame];
-  const { truth } = clip.value;
+  const truth = truthOf(viewer);
   const shared = sameGrid(grid, clip.methods[0].grid);
   const score = stage.scores.find((one) => one.name === name) ?? stage.scores[0] ?? null;
   const map = heats.map && sameGrid(grid, clip.relevance) ? heats.map : null;
   return {
     key, place, method, stage, grid, unit,
     name: named ? key.toUpperCase() : "",
-    split: (stage === method.stages[0] && method.split) || null, // alpha and Gini behind its budget
+    split: (stage === method.stages[0] && method.split) || null, // alpha and Gini that give the budgets
     first: unit * grid.perUnit,
     shared, score, map,
     heat: { heat: score, relevance: map, alike: shared ? heats.likeness : null }[kind],
-    evidence: truth ? evidenceOf(truth, grid) : null,
+    truth, evidence: truth ? evidenceOf(truth, grid) : null,
   };
 }

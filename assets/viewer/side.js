@@ -1,5 +1,5 @@
 // @ts-check
-// One side on the page: its frame, its method, its answer. What it shows is decided in viewer.js.
+// One side of the viewer: its frame, its method, its answer. viewer.js decides which run it shows.
 
 import { showAnswer } from "./answers.js";
 import { placeOf, sameGrid } from "./data.js";
@@ -34,12 +34,12 @@ export class Side {
   }
 
   get width() {
-    return this.stage.clientWidth;
+    return this.pane.clientWidth;
   }
 
-  // Size the frame to its place, at most `tallest` pixels high.
+  // Fit the frame to the width of the side, at most `tallest` pixels high.
   fit({ width, height }, tallest) {
-    if (!this.width && this.size[0]) return; // in a tab that is not open: as large as before
+    if (!this.width && this.size[0]) return; // in a closed tab: keep the size
     const scale = Math.min(this.width / width, tallest / height);
     this.size = [Math.round(width * scale), Math.round(height * scale)];
     const [wide, tall] = this.size;
@@ -47,7 +47,7 @@ export class Side {
     Object.assign(this.#part(".gv-video").style, { width: `${wide}px`, height: `${tall}px` });
   }
 
-  // Where the tokens of a grid lie on the frame, in page pixels.
+  // The box of all tokens of a grid on the frame, in page pixels.
   boxOf(grid) {
     const [left, top, right, bottom] = grid.area;
     const [wide, tall] = this.size;
@@ -58,7 +58,7 @@ export class Side {
   }
 
   // Write the token count, the answer, and the fraction of object tokens kept.
-  describe({ method, stage, grid, evidence }, found, reference, viewer) {
+  describe({ method, stage, grid, truth, evidence }, found, reference, viewer) {
     const count = this.#part(".gv-count");
     const share = stage.total === grid.total ? "" : ` (${short(100 * stage.total / grid.total)} %)`;
     const from = stage.layer ? ` from layer ${stage.layer} on` : "";
@@ -71,21 +71,21 @@ export class Side {
     const reply = /** @type {HTMLElement} */ (this.answer.querySelector(".gv-reply"));
     if (kind === "relevance" && relevance && reply?.textContent === relevance.answer) spell(reply, relevance, viewer);
     const [objects, mattered] = this.#part(".gv-evidence").children;
-    objects.textContent = evidence ? evidenceWords(evidenceKept(evidence, stage)) : "";
-    mattered.textContent = keptWords(stage.mattered);
-    /** @type {HTMLElement} */ (mattered).title = stage.mattered ? boundWords(stage) : "";
+    objects.textContent = evidence ? evidenceWords(truth, evidenceKept(evidence, stage)) : "";
+    mattered.textContent = keptWords(method);
+    /** @type {HTMLElement} */ (mattered).title = method.mattered ? boundWords(method.mattered) : "";
   }
 
-  /** Draw what `side`, an entry of `Viewer.shown()`, has on this frame. */
+  /** Draw the current frame and tokens of `side`, an entry of `sides` in `Viewer.shown()`. */
   draw(side, other, shown) {
-    const { clip, frame, kind, marks } = shown;
+    const { clip, frame, kind, marks, truth } = shown;
     const [wide, tall] = this.size;
     const context = fitCanvas(this.canvas, wide, tall);
     paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
     const box = this.boxOf(side.grid);
     LOOKS[side.heat === null ? "kept" : kind](context, box, side, other, shown);
     context.globalAlpha = 1;
-    if (clip.value.truth && marks.truth) paintTruth(context, clip.value.truth.boxes[frame] ?? [], wide, tall);
+    if (truth && marks.outline) paintTruth(context, truth.boxes[frame] ?? [], wide, tall);
     const { label } = shown.marks;
     if (label?.unit === side.unit) paintTruth(context, [label.box], wide, tall);
     this.#paintMarks(context, box, side, shown);
@@ -117,5 +117,9 @@ export class Side {
   }
 }
 
-/** @param {number[]} counts */
-const evidenceWords = ([kept, all]) => (all ? `Object tokens kept: ${kept} of ${all}` : "");
+// A sentence on how many tokens on the objects of the right answer are kept.
+function evidenceWords({ names }, [kept, all]) {
+  if (!all) return "";
+  const objects = names.length === 1 ? `the ${names[0]}` : `these ${names.length} objects`;
+  return `Kept ${kept} of ${plural(all, "token")} on ${objects}`;
+}

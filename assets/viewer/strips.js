@@ -1,6 +1,6 @@
 // @ts-check
-// The strips of the timeline: one bar a unit for the side in charge (B, or the one on show), a line
-// for A where it says something, marks for scene cuts and the unit on show.
+// The strips of the timeline: one bar per unit for the main side (B, or the only side), a line for A if it
+// differs, marks for scene cuts and for the current unit.
 
 import { firstFrame, keepsAll } from "./data.js";
 import { make, short } from "./dom.js";
@@ -12,7 +12,7 @@ const LOG = (value) => Math.log10(1 + Math.max(0, value));
 const whole = (value) => value.toLocaleString("en", { maximumFractionDigits: 0 });
 
 /**
- * `of` gives the values of one side by unit, or null; `scale` is their height before it is fitted.
+ * `of` returns the values of a side by unit, or null; `scale` maps a value to a height before fitting the strip.
  * @type {Record<string, { of: (side: any, clip: any) => number[] | null, words: (x: number) => string,
  *   scale: (x: number) => number, hint: (side: any) => string, tip?: (side: any) => string, cropped?: boolean }>}
  */
@@ -22,10 +22,10 @@ const STRIPS = {
     scale: (value) => value,
     words: whole,
     hint: () => "- - even share",
-    tip: ({ stage, grid }) => `Even share B/T = ${(stage.total / grid.units).toFixed(1)} tokens a unit`,
+    tip: ({ stage, grid }) => `Even share: ${(stage.total / grid.units).toFixed(1)} tokens in every unit`,
     cropped: true,
   },
-  relevance: { // in its view, in place of the rank: the frames keep their size
+  relevance: { // shown in place of the rank in the view "What mattered", so that the frames keep their size
     of: (side) => (isOfRelevance(side) ? side.map.units : null),
     scale: (value) => value,
     words: percent,
@@ -45,7 +45,7 @@ const STRIPS = {
   },
 };
 
-// The value at the top of a strip. A bar that dwarfs the rest, such as the first unit's budget, is cropped.
+// The value at the top of a strip. A bar far above all others, such as the first unit's budget, is cropped.
 export function topOf(values, cropped) {
   const [most, next] = [...values].sort((left, right) => right - left);
   return (cropped && next > 0 && most > 2 * next ? next * 1.25 : most * 1.08) || 1;
@@ -73,7 +73,7 @@ export function paintStrip(context, width, height, { own, line, even, lower, emp
   if (even !== null) paintEven(context, width, height - up(even), colours.even);
 }
 
-// Draw the evenly spread part of a bar: paler, below a gap.
+// Draw the part of a budget that is spread evenly over units: paler, below a gap.
 function paintLower(context, x, wide, height, tall, colours) {
   context.fillStyle = colours.ground;
   context.globalAlpha = 0.55;
@@ -157,7 +157,7 @@ function cutsOf(clip, grid) {
 const sameCurve = (one, other) =>
   one.length === other.length && one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
 
-// The bar at this fraction of a strip's width, with the value of A where there is one.
+// A text on the bar at this fraction of a strip's width, with A's value if it has one.
 function barWords({ drawn }, fraction) {
   if (!drawn) return "";
   const { own, other, words } = drawn;
@@ -189,7 +189,7 @@ export class Strips {
   // Update the values of the strips and the labels next to them.
   describe({ clip, main, beside }) {
     const cuts = cutsOf(clip, main.grid);
-    this.parts.hidden = !splitWords(main);
+    this.#sayParts(main); // now, as the frames are measured before the strips are drawn again
     this.use.hidden = !main.map;
     for (const strip of this.items) {
       const { of, hint, cropped = false, scale, words } = strip.kind;
@@ -211,9 +211,14 @@ export class Strips {
     }
   }
 
+  #sayParts(main) {
+    const words = splitWords(main);
+    this.parts.hidden = !words;
+    if (this.parts.lastElementChild.textContent !== words) this.parts.lastElementChild.textContent = words;
+  }
+
   draw({ main, beside }, colours) {
-    const parts = splitWords(main);
-    if (this.parts.lastElementChild.textContent !== parts) this.parts.lastElementChild.textContent = parts;
+    this.#sayParts(main);
     for (const { row, canvas, output, size: [width, height], drawn } of this.items) {
       if (row.hidden || !width) continue;
       paintStrip(fitCanvas(canvas, width, height), width, height, { ...drawn, unit: main.unit }, colours);

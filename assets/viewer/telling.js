@@ -1,5 +1,5 @@
 // @ts-check
-// What the viewer tells others: which unit is on show, what screen readers say, what it waits for.
+// Messages of the viewer: the current unit for the page, texts for screen readers, running work of the server.
 
 const SETTLED_MS = 250;
 const BEHIND = "Compressing…";
@@ -30,7 +30,7 @@ export class Telling {
     this.viewer.part(".gv-pending").textContent = text;
   }
 
-  // Announce to screen readers once a drag has ended, not at every frame of it.
+  // Give a text to screen readers once no newer one has come for a moment: a drag makes one at every frame.
   say(text) {
     clearTimeout(this.#speech);
     this.#speech = window.setTimeout(() => { this.viewer.part(".gv-live").textContent = text; }, SETTLED_MS);
@@ -47,7 +47,7 @@ export class Telling {
     document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
   }
 
-  // A new clip: its first unit does not count as a move.
+  // Called for a new clip, so that its first unit is not announced as a move of the user.
   forget() {
     this.#announced = -1;
   }

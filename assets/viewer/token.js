@@ -1,5 +1,5 @@
 // @ts-check
-// What the viewer says of one token: the card at the pointer and the panel of a pinned one.
+// Texts about one token: the card at the pointer, and the panel of a pinned token.
 
 import {
   fateOf, firstFrame, homeOf, keepsAll, likenessOf, membersOf, mostAlike, placeOf, sameGrid, scoreAt, stageAt,
@@ -16,8 +16,8 @@ function placeWords(grid, token) {
   return `unit ${unit + 1}, row ${row + 1}, column ${column + 1}`;
 }
 
-// [text, class] of every line about one token: why each side with the same tokens kept or dropped
-// it, and the scores of the side that was pointed at.
+// [text, class] of every line about a token: why each side with the same grid kept or dropped the token, and
+// its scores on the side under the pointer.
 export function tokenLines({ clip, sides, own, frame }, token) {
   const { grid, stage } = own;
   const { row, column } = placeOf(grid, token);
@@ -44,7 +44,7 @@ function groupLines(grid, stage, token) {
   return [[size, ""], [share, ""], ...mixed];
 }
 
-// The panel of a pinned token: its facts, who keeps it, and which kept tokens stand for it.
+// Fill the panel of a pinned token: its data, the sides that keep it, and the most similar kept tokens.
 function describePin(panel, shown, token, alike, visit, unpin) {
   const { grid, stage } = shown.own;
   const title = make("b", "", `Pinned: ${placeWords(grid, token)}`);
@@ -74,9 +74,9 @@ function keepersPart({ clip, layer, own }, token) {
 }
 
 function alikePart({ clip, own }, token, alike, visit) {
-  const title = `Kept tokens of ${own.method.label} most like it`;
+  const title = `Kept tokens of ${own.method.label} most similar to it`;
   if (!clip.sketch || !own.shared) return [title, make("li", "gv-faint", "Not measured for this result.")];
-  if (!alike.length) return [title, make("li", "gv-faint", "None other is kept.")];
+  if (!alike.length) return [title, make("li", "gv-faint", "No other token is kept.")];
   const items = alike.map(({ token: other, cosine }, index) => {
     const way = wayTo(other, `${index + 1}  ${placeWords(own.grid, other)}`, visit);
     return make("li", "", "", way, make("span", "gv-faint", ` cosine ≈ ${cosine.toFixed(2)}`));
@@ -86,9 +86,9 @@ function alikePart({ clip, own }, token, alike, visit) {
 
 // The pinned token: marked on every frame, and described in a panel.
 export class Pin {
-  token = -1; // in the whole grid; -1: none
-  alike = []; // kept tokens most like it
-  #likeness = { token: -1, sketch: null, found: null }; // of the token that it was asked for last
+  token = -1; // index of the pinned token in the whole grid; -1: none
+  alike = []; // kept tokens most similar to the pinned token
+  #likeness = { token: -1, sketch: null, found: null }; // the last result of likenessOf, and its token
 
   /** @param {import("./viewer.js").Viewer} viewer */
   constructor(viewer) {
@@ -101,7 +101,7 @@ export class Pin {
     return this.token >= 0 && Boolean(clip.sketch) && own.shared;
   }
 
-  // How alike every token is to the pinned one; see likenessOf.
+  // The similarity of every token to the pinned token; see likenessOf.
   likeness() {
     const { token, viewer: { clip } } = this;
     if (token < 0 || !clip.sketch) return null;

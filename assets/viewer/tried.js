@@ -1,12 +1,12 @@
 // @ts-check
-// What was tried on this clip: one line for every run with an answer. Any two go to A and B.
+// The table of earlier runs on this clip: a line for every run with an answer. Any two can be shown as A and B.
 
 import { button, make, missing, order, plural, table, verdict } from "./dom.js";
 
 const figure = (value, text) => (missing(value) ? "–" : text(value));
 
 /**
- * Title of a column, what it sorts by, and what stands in its cells.
+ * Title of a column, function that returns the value to sort by, function that formats its cells.
  * @type {[string, (row: any) => any, ((value: any) => string)?][]}
  */
 const COLUMNS = [
@@ -39,8 +39,8 @@ export class Tried {
       .map((method, index) => ({ method, index, answer: answers.find(({ run }) => run === method.id) }))
       .filter(({ answer }) => answer);
     this.place.hidden = rows.length === 0;
-    const all = clip.methods.length < MOST ? "" : `, the last of them: no more than ${MOST} stay`;
-    this.place.querySelector("summary").textContent = `Tried on this clip (${rows.length}${all})`;
+    const all = clip.methods.length < MOST ? "" : `; only the last ${MOST} are kept`;
+    this.place.querySelector("summary").textContent = `Runs tried on this clip (${rows.length}${all})`;
     if (this.#sorted >= 0) {
       const value = COLUMNS[this.#sorted][1];
       rows.sort((one, other) => order(value(one), value(other), this.#falling));

@@ -1,5 +1,5 @@
 // @ts-check
-// Where the asked-about objects are, on clips whose truth is known: drawn, and counted in tokens.
+// Objects of the right answer, on clips for which they are known: finds and counts the tokens that show them.
 
 const SHARE = 0.25; // smallest fraction of a token's area that the object must cover
 
@@ -12,8 +12,8 @@ export function evidenceOf(truth, grid) {
   return found.get(grid);
 }
 
-// Tokens of a grid that show an asked-about object in a frame of their unit: 1 or 0 for each. `boxes`
-// has for every frame [left, top, right, bottom] of the objects, in shares of the picture.
+// 1 for each token of a grid that shows an object of the right answer in a frame of its unit, else 0. `boxes` has
+// for every frame [left, top, right, bottom] of the objects, in fractions of the frame.
 function tokensOf(truth, grid) {
   const found = new Uint8Array(grid.total);
   const [left, top, right, bottom] = grid.area;

@@ -1,6 +1,6 @@
 // @ts-check
-// One viewer on the page: its state, and what is drawn from it. Two events connect it with the rest
-// of the page: "gleanvid:unit" says which unit is on show, "gleanvid:pair" which compressors are.
+// One viewer on the page: its state, and drawing from this state. Two events connect it with the rest of the
+// page: "gleanvid:unit" gives the current unit, "gleanvid:pair" the two runs.
 
 import { answerOf } from "./answers.js";
 import { Changes } from "./changes.js";
@@ -29,7 +29,7 @@ export class Viewer {
   /** @type {import("./answers.js").Answer[]} */
   answers = [];
   /** @type {string | null} */
-  question = null; // text of the question box, once the person has typed there
+  question = null; // text of the question box, once the user has typed in it
   frame = 0;
   kind = "kept";
   a = 0; // indices of the runs shown as A and B
@@ -37,19 +37,19 @@ export class Viewer {
   b = null;
   layer = 0;
   /** @type {string | null} */
-  score = null; // name of the score on show
+  score = null; // name of the score shown
   hovered = -1; // index within its unit of the token under the pointer or the keyboard cursor
   /** @type {"a" | "b"} */
   handled = "a"; // the side of the token hovered or pinned
   word = 0; // word of the answer whose relevance is shown; 0: the whole answer
   pressed = 0; // the word shown when none is hovered
-  truth = true; // whether the asked-about objects are outlined
-  onHalt = () => {}; // called when playing has to end: another clip, or the person moved to another time
+  outline = true; // whether the objects that the right answer rests on are outlined
+  onHalt = () => {}; // called when playing has to end: the clip changed, or the user moved to another time
   onDraw = () => {}; // called after a frame was drawn
 
   #loads = 0;
-  #runs = ""; // ids of the runs on show
-  #at = 0; // time in seconds that was last moved to
+  #runs = ""; // ids of the runs shown
+  #at = 0; // time in seconds to which the viewer was last moved
   #loading = false;
   #drawing = new Drawing(this);
 
@@ -81,7 +81,7 @@ export class Viewer {
     return this.element.querySelector(selector);
   }
 
-  // --- a result comes ----------------------------------------------------------------------------
+  // --- new data from the server ------------------------------------------------------------------
 
   async load(value) {
     const turn = ++this.#loads;
@@ -110,7 +110,7 @@ export class Viewer {
     if (this.#loads > 1 && this.#runs !== before) this.tellServer("show", {});
   }
 
-  // The same files with other labels: only the choice of runs may change.
+  // Handle a new value with the same files: only the labels and the choice of runs may differ.
   #renew(value) {
     const { value: before } = this.clip;
     const { main } = this.shown();
@@ -126,6 +126,8 @@ export class Viewer {
   hearQuestion(text) {
     this.question = text.trim();
     this.loadAnswers(this.answers);
+    if (this.clip && !this.#loading) this.controls.describe(this.shown());
+    this.redraw();
   }
 
   loadAnswers(answers) {
@@ -146,7 +148,7 @@ export class Viewer {
     this.part(".gv-blank").textContent = text;
   }
 
-  // Keep the current unit and token if only settings changed, and the time if the clip is sampled anew.
+  // Keep the current unit and token if only settings changed, and the time if the clip was sampled differently.
   #begin(clip, before) {
     const same = before !== null && (clip.sheet === before.sheet || sameFrames(clip.value, before.value));
     const grid = before?.methods[0].grid;
@@ -170,9 +172,9 @@ export class Viewer {
     this.measure();
   }
 
-  // --- what is chosen ----------------------------------------------------------------------------
+  // --- choices -----------------------------------------------------------------------------------
 
-  // Choose the compressors on show, by place in the list; `b` may be null.
+  // Choose the runs shown as A and B, by their place in the list; `b` may be null.
   choosePair(a, b) {
     const { methods } = this.clip;
     const valid = (index) => Number.isInteger(index) && index >= 0 && index < methods.length;
@@ -183,7 +185,7 @@ export class Viewer {
     this.refresh();
   }
 
-  // State from which all parts of the viewer are drawn.
+  // The state from which all parts of the viewer are drawn.
   shown() {
     return shownOf(this);
   }
@@ -241,7 +243,7 @@ export class Viewer {
     });
   }
 
-  // Show the relevance for a word of the answer, or with 0 for all of it; `press`: from now on.
+  // Show the relevance for a word of the answer, 0 for the whole answer; `press`: until the next press.
   pointAt(word, press = false) {
     this.word = word;
     if (press) this.pressed = word;

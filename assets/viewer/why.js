@@ -1,5 +1,5 @@
 // @ts-check
-// Why a token was kept or dropped, in one line, from the masks and scores that the page has.
+// Explains in one line why a token was kept or dropped, from the masks and scores in the browser.
 
 import { ABSENT, fateOf, keepsAll, membersOf, placeOf, scoreAt } from "./data.js";
 import { plural, short } from "./dom.js";
@@ -8,8 +8,8 @@ const TIED = 8; // levels of 65534: scores this close are tied in float32
 const EQUAL = 2; // levels of 65535: weights this close are equal
 
 /**
- * The score that explains which tokens a stage keeps: every kept token has one as high as any
- * dropped one, in the whole clip or in every unit.
+ * The score that explains which tokens a stage keeps: no dropped token has a higher score than a kept one, in
+ * the whole clip or within every unit.
  * @typedef {{ score: import("./data.js").Score, perUnit: boolean }} Rule
  * @type {WeakMap<import("./data.js").Stage, Rule | null>}
  */
@@ -32,7 +32,7 @@ function findRule(grid, stage) {
 function explains({ levels, low, high }, kept, size) {
   if (low === high) return false;
   for (let first = 0; first < kept.length; first += size) {
-    let [least, most] = [Infinity, -Infinity]; // lowest score of the kept, highest of the dropped
+    let [least, most] = [Infinity, -Infinity]; // lowest score of a kept token, highest of a dropped one
     for (let n = first; n < first + size; n++) {
       if (levels[n] === ABSENT && kept[n]) return false;
       if (kept[n]) least = Math.min(least, levels[n]);
@@ -82,8 +82,8 @@ function placeWords(side, token, fate) {
   return fate === "kept" ? keptWords(counts, rule, name, value) : droppedWords(counts, rule, name, value);
 }
 
-// Among the tokens that compete: how many are kept, the place of `token`, the kept ones before the
-// dropped ones, and the scores at the border.
+// Among the tokens that compete with `token`: how many are kept, the rank of `token` (kept tokens come before
+// dropped ones), and the lowest kept and highest dropped score.
 function countIn(grid, stage, { score, perUnit }, token) {
   const size = perUnit ? grid.perUnit : grid.total;
   const first = token - (token % size);
@@ -117,7 +117,7 @@ function droppedWords({ places, place, last }, rule, name, value) {
   const [own, border] = apart(value, last);
   const gap = behind === 1 ? "one place short" : `${behind.toLocaleString("en")} places short`;
   return own === border
-    ? `Dropped: ${ordinal(place)}, ${gap}, tied with the ${ordinal(places)} (${name} ${own}).`
+    ? `Dropped: ${ordinal(place)}, ${gap}, tied with the last one kept (${name} ${own}).`
     : `Dropped: ${ordinal(place)}, ${gap} (${name} ${own} against ${border}).`;
 }
 

@@ -1,17 +1,17 @@
 // @ts-check
-// What the viewer says of the frame on show: its legend, its caption, and one sentence about the
-// run. Text from outside is only ever set as textContent.
+// Texts of the viewer about the current frame: the legend, the caption, and one sentence about the run. Text from
+// outside is only ever set as textContent.
 
 import { ABSENT, apartByUnit, fatesIn, firstFrame, keepsAll, overlap } from "./data.js";
 import { make, plural, short, timeText } from "./dom.js";
 import { droppedIn, isOfRelevance, percent } from "./relevance.js";
 
-const atLayer = (layer) => (layer ? `layer ${layer} of the language model` : "the language model");
+const atLayer = (layer) => (layer ? ` to layer ${layer} of the language model` : "");
 
 // Describe the current view in one or two sentences.
 const WHAT = {
   kept: ({ main: { method, stage }, layer }) =>
-    `The frame as ${method.label} leaves it to ${atLayer(layer)}: bright tokens are `
+    `The frame as ${method.label} leaves it${atLayer(layer)}: bright tokens are `
     + (stage.merges ? "kept, dotted ones are merged into a kept one, dark ones are dropped." : "kept, dark ones are dropped."),
   heat: ({ sides }) => sides.filter(({ score }) => score).map(({ method, score }) =>
     `How ${method.label} rates every token by its ${score.label}.`).join(" ") + " White lines surround kept tokens.",
@@ -22,11 +22,11 @@ const WHAT = {
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
-    `Where the tokens go under ${method.label}: one colour is one token that the model receives, its dot `
-    + "the place it stands at. Point at a group to see all of it.",
+    `Where the tokens go under ${method.label}: one colour is one token that is left, its dot `
+    + "the position of that token. Point at a group to see all of its tokens.",
   original: () => "The frame as it was sampled, without any marks.",
-  alike: () => "How alike every token is to the pinned one, in all units. White lines surround kept tokens; "
-    + "1, 2 and 3 are the kept tokens most like it.",
+  alike: () => "How similar every token of the clip is to the pinned token. White lines surround kept tokens; "
+    + "1, 2 and 3 mark the most similar kept tokens.",
 };
 
 const LEGENDS = {
@@ -34,15 +34,15 @@ const LEGENDS = {
   heat: ({ sides }) => {
     const scored = sides.filter(({ score }) => score);
     const gone = scored.some(({ score }) => score.levels.includes(ABSENT));
-    // A score that all sides show is already named in the menu of scores.
+    // Leave out the name of a score that all sides show: the menu of scores shows this name.
     const named = scored.every(({ score, stage }) => stage.scores.length > 1 && score.label === scored[0].score.label);
     const range = ({ name, score }) =>
       [name, `${short(score.low)} – ${short(score.high)}`, named ? "" : score.label].filter(Boolean).join(" ");
-    return [["ramp", scored.map(range).join(" · ")], ...(gone ? [["dark", "gone before this layer"]] : [])];
+    return [["ramp", scored.map(range).join(" · ")], ...(gone ? [["dark", "dropped before this layer"]] : [])];
   },
   relevance: ({ map }) => (map ? [
     ["ramp", `0 – ${percent(map.high)}`], ["cross", "dropped"], ["edge", "kept"],
-  ] : []),
+  ] : [["", "What mattered is not measured for this question yet: the frames have no marks."]]),
   ab: () => [["bright", "both"], ["a", "only A"], ["b", "only B"], ["dark", "neither"]],
   groups: ({ main: { stage } }) => [
     ["groups", "one colour and border: one merged token"], ["dot", "the place it stands at"],
@@ -56,14 +56,24 @@ export const whatIsShown = (shown) => WHAT[shown.kind](shown);
 
 // `missing`: reasons why some views are empty.
 export function legend(shown, missing) {
-  return [...LEGENDS[shown.kind](shown), ...missing.map((reason) => ["", reason])].map(([swatch, text]) => {
+  const reasons = missing.map((reason) => ["", reason]);
+  return [...LEGENDS[shown.kind](shown), ...outlines(shown), ...reasons].map(([swatch, text]) => {
     const item = make("li", "", text);
     if (swatch) item.prepend(make("i", `gv-swatch gv-swatch-${swatch}`));
     return item;
   });
 }
 
-// Size of the data sent to the browser, and what was left out as too large.
+// Explain the dashed outlines: the objects of the right answer, and the label that was pressed.
+function outlines({ truth, marks: { outline, label } }) {
+  const found = [];
+  if (truth?.names.length && outline)
+    found.push(["dashed", `${truth.names.join(", ")}: the right answer rests on ${truth.names.length > 1 ? "these" : "it"}`]);
+  if (label) found.push(["dashed", `“${label.text}”: tokens that show it most`]);
+  return found;
+}
+
+// A sentence on the size of the data sent to the browser, and on the scores left out as too large.
 export function sizeWords(clip) {
   const { bytes, left_out: left } = clip.value;
   const size = (count) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} MB`;
@@ -94,10 +104,10 @@ function keptWords(side) {
 }
 
 /**
- * The unit to look at first. Of two compressors the one in which they keep other tokens most; else
- * the one that gets most after the first unit, which has no past to be known from.
- * @returns {{ unit: number, apart: number } | null} null where no unit stands out; `apart`: tokens
- *   that only one of them keeps there
+ * The unit to look at first. With two sides it is the unit in which their kept tokens differ most; with one side
+ * the unit with the largest budget after the first unit, whose budget is large in every clip.
+ * @returns {{ unit: number, apart: number } | null} null if no unit stands out; `apart`: number of tokens in
+ *   the unit that only one side keeps
  */
 export function moment({ main, beside, comparable }) {
   const apart = comparable && !keepsAll(main) && !keepsAll(beside) ? apartByUnit(main, beside) : [];
@@ -108,7 +118,7 @@ export function moment({ main, beside, comparable }) {
   return { unit: 1 + later.indexOf(Math.max(...later)), apart: 0 };
 }
 
-// The frame a clip opens with: in the unit with the largest budget, else the middle.
+// The frame shown first for a clip: in the unit to look at first, else in the middle.
 export function openingFrame(shown) {
   const found = moment(shown);
   return found ? firstFrame(shown.main.grid, found.unit) : shown.clip.value.tiles.count >> 1;
@@ -149,7 +159,7 @@ function rangeWords(counts) {
   return least === most ? `${most}` : `${least} or ${most}`;
 }
 
-// Units of which the model sees nothing: no token is kept or merged into a kept one.
+// Units without any token for the model: no token is kept or merged into a kept token.
 export const emptyUnits = ({ stage, grid }) =>
   stage.budgets.map((kept, unit) => !kept && !(stage.merges && fatesIn(grid, stage, unit).merged));
 
@@ -163,12 +173,16 @@ function emptyWords(side) {
 
 const UNEVEN = 0.5; // Gini coefficient from which on novelty is called uneven
 
-// Describe the two parts of the current unit's budget and the cause of alpha; nothing if unknown.
+// Describe the two parts of the current unit's budget and what determines alpha; empty if unknown.
 export function splitWords({ split, stage, grid, unit }) {
   if (!split) return "";
   const kept = stage.budgets[unit];
   const even = Math.min(kept, split.alpha * stage.total / grid.units);
   const spread = split.gini >= UNEVEN ? "uneven" : "fairly even";
-  return `${plural(kept, "token")} = ${even.toFixed(1)} (even share × alpha) + ${(kept - even).toFixed(1)} by novelty. `
-    + `Alpha ${split.alpha.toFixed(2)}, because novelty is ${spread} (Gini ${split.gini.toFixed(2)}).`;
+  const [least, most] = split.bounds;
+  const alpha = split.alpha.toFixed(2);
+  const range = split.bounds.length ? `, from ${least} to ${most}` : "";
+  const why = range && least === most ? `Alpha ${alpha}, because both its bounds are.`
+    : `Alpha ${alpha}${range}, because novelty is ${spread} (novelty Gini ${split.gini.toFixed(2)}).`;
+  return `${plural(kept, "token")} = ${even.toFixed(1)} (even share × alpha) + ${(kept - even).toFixed(1)} by novelty. ${why}`;
 }

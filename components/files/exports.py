@@ -1,11 +1,11 @@
-"""Exports runs as files: images, tables, masks, an overlay clip, and the run itself. No widgets.
+"""Export runs as files: images, tables, masks, a video with overlays, and the run itself.
 
 Every file has a folder of its own under Gradio's cache.
 """
 
 from __future__ import annotations
 
-import csv
+import io
 import json
 import math
 import secrets
@@ -13,6 +13,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +24,7 @@ from gradio.utils import get_upload_folder
 from PIL import Image
 
 from gleanvid.errors import StoppedError
-from gleanvid.evaluation.files import finite
+from gleanvid.evaluation.files import csv_text, finite
 from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
 from gleanvid.plots.labels import heading, labels
@@ -32,16 +33,19 @@ from gleanvid.video.isolation.archive import PARTS
 
 from .folder import trim
 
-EXPORT_BYTES = 2**30  # of all exported files; the oldest are deleted
+EXPORT_BYTES = 2**30  # bytes of all exported files; the oldest are deleted
+VISITOR_BYTES = EXPORT_BYTES // 4  # of one visitor, who so cannot push out the files of all others
+_KEY = secrets.token_bytes(16)  # without it, a folder's name does not tell the visitor's address
 LATE = "Stopped: the file took longer than {limit:g} seconds, the limit of this server."
 Timed = Callable[[Iterable[Any]], Iterable[Any]]
 Maker = Callable[[Sequence[Run], Path, Timed], Path]
 
 
-def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf) -> str:
-    """Write one of ``KINDS`` for the runs on show and return its path.
+def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str = "") -> str:
+    """Write the viewer's runs as one of the files in ``KINDS``; return the path of the file.
 
-    Raises ``StoppedError`` where that takes longer than ``limit_s``.
+    ``visitor``: address or network of the person who asked for it.
+    Raises ``StoppedError`` if writing takes longer than ``limit_s`` seconds.
     """
     end = time.monotonic() + limit_s
 
@@ -51,13 +55,18 @@ def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf) -> str:
                 raise StoppedError(LATE.format(limit=limit_s))
             yield part
 
-    return str(KINDS[kind][1](runs, new_folder(), timed))
+    return str(KINDS[kind][1](runs, new_folder(visitor), timed))
 
 
-def new_folder() -> Path:
-    """Create a folder for exported files; deletes the oldest ones above ``EXPORT_BYTES``."""
-    folder = Path(get_upload_folder()) / "exports" / secrets.token_hex(8)
+def new_folder(visitor: str = "") -> Path:
+    """Create a folder for exported files.
+
+    Deletes the visitor's oldest files above ``VISITOR_BYTES``, and anyone's above ``EXPORT_BYTES``.
+    """
+    own = blake2b(visitor.encode(), key=_KEY, digest_size=8).hexdigest()
+    folder = Path(get_upload_folder()) / "exports" / f"{own}-{secrets.token_hex(8)}"
     folder.mkdir(parents=True)
+    trim(folder.parent, VISITOR_BYTES, f"{own}-")
     trim(folder.parent, EXPORT_BYTES)
     return folder
 
@@ -71,11 +80,9 @@ def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 def units_csv(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write one line for every run and temporal unit."""
     path = folder / "units.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, list(unit_rows(runs[0], "")[0]))
-        out.writeheader()
-        for run, label in timed(zip(runs, labels(list(runs)), strict=True)):
-            out.writerows(unit_rows(run, label))
+    labelled = timed(zip(runs, labels(list(runs)), strict=True))
+    rows = [row for run, label in labelled for row in unit_rows(run, label)]
+    path.write_text(csv_text(list(rows[0]), rows), encoding="utf-8")
     return path
 
 
@@ -134,12 +141,12 @@ def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Draw all frames as A and B leave them: H.264 if PyAV can write it, else animated WebP."""
-    video, sides = runs[0].video, runs[:2][::-1]  # B comes first in the list
+    """Write a clip with the kept tokens of A and B: H.264 if PyAV can, else animated WebP."""
+    video, sides = runs[0].video, runs[:2][::-1]  # the list of runs has B first
     rate = max(1.0, len(video) / max(video.duration, 0.1))
 
     def frames() -> Iterator[np.ndarray]:
-        """Yield the drawn frames one at a time: together they would take gigabytes."""
+        """Yield the drawn frames one at a time: all frames in memory would take gigabytes."""
         for frame in timed(range(len(video))):
             yield side_by_side(sides, frame)
 
@@ -170,15 +177,29 @@ def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
 
 def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Draw the overlays as a figure for a paper: a row per run, a column per unit."""
-    from gleanvid.plots.paper import overlays, save_figure
+    from gleanvid.plots.paper import overlays
+    from gleanvid.plots.paper.layout import paper_style
 
     path = folder / "overlays.pdf"
-    save_figure(overlays(list(runs), title=heading(runs[0]), progress=timed), path)
+    figure = overlays(list(runs), title=heading(runs[0]), progress=timed)
+    with paper_style(), TimedFile(path, timed) as file:
+        figure.savefig(file, format="pdf")
     return path
 
 
+class TimedFile(io.BufferedWriter):
+    """A new file for a library that writes many small parts; each write checks the time limit."""
+
+    def __init__(self, path: Path, timed: Timed) -> None:
+        super().__init__(io.FileIO(path, "w"))
+        self._timed = timed
+
+    def write(self, part: Any) -> int:
+        return sum(super(TimedFile, self).write(each) for each in self._timed((part,)))
+
+
 def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write the first run whole, to be read again by ``opening.opened``."""
+    """Write the whole first run as a ZIP file, which ``opening.opened`` can read."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)
@@ -190,8 +211,8 @@ def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 KINDS: dict[str, tuple[str, Maker]] = {
     "sheet": ("Contact sheet of B (PNG)", sheet),
     "clip": ("Clip of both sides (MP4)", overlay_clip),
-    "pdf": ("All methods on show (PDF)", paper_pdf),
-    "csv": ("Every unit (CSV)", units_csv),
+    "pdf": ("All methods in the viewer (PDF)", paper_pdf),
+    "csv": ("Values of every unit (CSV)", units_csv),
     "json": ("Metrics (JSON)", metrics_json),
     "npz": ("Masks (NPZ)", masks_npz),
     "run": ("Whole run of B (ZIP)", saved_run),

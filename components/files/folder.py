@@ -9,7 +9,6 @@ from pathlib import Path
 
 
 def bytes_in(folder: str | Path) -> int:
-    """Bytes of all files below a folder."""
     total = 0
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -19,15 +18,20 @@ def bytes_in(folder: str | Path) -> int:
 
 def _bytes(entry: os.DirEntry[str]) -> int:
     try:
-        return bytes_in(entry.path) if entry.is_dir() else entry.stat().st_size
+        return bytes_in(entry.path) if entry.is_dir(follow_symlinks=False) else entry.stat().st_size
     except OSError:  # deleted in the meantime
         return 0
 
 
-def trim(folder: Path, limit_bytes: int) -> None:
-    """Delete the oldest files and folders directly below ``folder`` until the rest fits."""
+def trim(folder: Path, limit_bytes: int, prefix: str = "") -> None:
+    """Delete the oldest files and folders directly below ``folder`` until the others fit.
+
+    ``prefix``: count and delete only names that begin with it.
+    """
     entries = []
     for entry in os.scandir(folder):
+        if not entry.name.startswith(prefix):
+            continue
         with suppress(OSError):
             entries.append((entry.stat().st_ctime, _bytes(entry), entry.path))
     total = sum(size for _, size, _ in entries)

@@ -1,4 +1,4 @@
-"""Opening a saved run that a visitor uploaded: unpacked in the decoding process, checked here."""
+"""Open a saved run that a visitor uploaded: the decoding process unpacks it, then it is checked."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from gleanvid.video.isolation import sandbox
 from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
-OPEN_S = 30.0  # seconds to unpack one run
-MAX_FRAMES = 128  # every export draws each frame again
+OPEN_S = 30.0  # most seconds that unpacking a run may take
+MAX_FRAMES = 128  # exports draw every frame, which takes time
 MAX_TOKENS = 2**20
-LONGEST = 10_000  # characters of a question, the same limit as on the page
-LONGEST_SIDE = 8192  # pixels of a frame
+LONGEST = 10_000  # most characters of a question, the same limit as on the page
+LONGEST_SIDE = 8192  # most pixels along a side of a frame
 LONGEST_ANSWER = 20 * LONGEST
-LONGEST_SETTINGS = 10_000  # characters of a compressor's settings or of what repeats the run
+LONGEST_SETTINGS = 10_000  # most characters of a compressor's settings, or of ``made_with``
 LONGEST_NAME = 1_000
 
 
 def opened(path: str) -> Run:
-    """Read a saved run. Raises ``ValueError`` with a sentence for the visitor."""
+    """Read a saved run. If it is invalid, raises ``ValueError`` with a message for the visitor."""
     try:
         facts, arrays = sandbox.unpacked(path, OPEN_S)
     except UnreadableVideoError as error:
         raise ValueError(str(error)) from error
     with refusing(ValueError, NO_RUN):
-        json.dumps(facts, ensure_ascii=False).encode()  # a lone surrogate could not be shown
+        json.dumps(facts, ensure_ascii=False).encode()  # refuse lone surrogates: no page shows them
         run = Run.of(facts, arrays)
         size, whole = math.prod(run.compression.grid), sound(run)
     if not whole:
@@ -42,7 +42,7 @@ def opened(path: str) -> Run:
 def _is_long(run: Run) -> bool:
     """Return whether a text or a frame exceeds the limits of the page.
 
-    Exports draw all of them.
+    Exports draw every text and every frame, so a long one would take too much time and memory.
     """
     video = run.video
     settings = (run.compressor, run.made_with)

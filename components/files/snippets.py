@@ -15,13 +15,13 @@ from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.plugins import origin
 
 CLIP = "clip.mp4"
-WHOLE = "# {what} reads whole clips: take the Python code for a part of one.\n"
+WHOLE = "# {what} reads whole clips; use the Python code for a time span.\n"
 LENGTH = 64  # default of ``max_new_tokens``
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One question with all its settings. ``pixels``: of a frame; 0 is the model's own limit."""
+    """One question with all its settings. ``pixels``: maximum of a frame; 0: the model's limit."""
 
     clip: str  # name of the file
     question: str
@@ -30,18 +30,18 @@ class Recipe:
     compressor: Compressor
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    asks: bool = True  # False: the model answers no questions, so the code only compresses the clip
-    span: tuple[float | None, float | None] = (None, None)  # first and last second of the clip
+    asks: bool = True  # False if the model answers no questions: the code only compresses
+    # Time span of the clip: first and last second.
+    span: tuple[float | None, float | None] = (None, None)
 
     @property
     def times(self) -> dict[str, float]:
-        """Return the arguments ``start`` and ``end``, those that are set."""
         pairs = zip(("start", "end"), self.span, strict=True)
         return {name: second for name, second in pairs if second is not None}
 
 
 def changed(compressor: Compressor) -> dict[str, Any]:
-    """The settings that differ from the declared defaults, and the retention ratio."""
+    """Return the compressor settings that differ from the defaults, and the retention ratio."""
     declared = declared_settings(type(compressor))
     return {
         name: getattr(compressor, name)
@@ -51,12 +51,12 @@ def changed(compressor: Compressor) -> dict[str, Any]:
 
 
 def plugin_of(compressor: Compressor) -> str:
-    """Name of the plug-in file that has the method, without its folder; "" for any other."""
+    """Return the name of the plug-in file that defines the method; "" for built-in methods."""
     return Path(origin(type(compressor))).name
 
 
 def sampling(recipe: Recipe) -> dict[str, Any]:
-    """The sampling options that change the answer and differ from the library's defaults."""
+    """The generation options that change the answer and differ from the library's defaults."""
     given = dict(recipe.sampling)
     drawn = ("temperature", "top_p", "seed") if given.get("temperature") else ()
     length = given.get("max_new_tokens", LENGTH)
@@ -130,7 +130,10 @@ def command(recipe: Recipe) -> str:
 
 
 def curl(recipe: Recipe, address: str) -> str:
-    """Three calls of the app's API: upload, ask or compress, read the result, without defaults."""
+    """Return three calls of the app's API: upload the clip, ask or compress, read the result.
+
+    Settings that have their default are left out.
+    """
     if recipe.times:
         return WHOLE.format(what="The API")
     compressor = recipe.compressor

@@ -1,4 +1,4 @@
-"""The tab About: the story of the open clip, then words, methods, models and privacy."""
+"""The tab About: the open clip's run step by step, then terms, methods, models and privacy."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ published methods and simple baselines behind the same interface.
 """
 BLANK = '<div class="gv-story"><p class="gv-hint">Reading the run…</p></div>'
 DOCUMENTATION = "The **[documentation](docs/index.html)** explains every part of this page."
-NO_RUN = "Choose a clip: its steps appear here."
+NO_RUN = "Choose a clip to see its steps here, from frames to answer."
 TEXT = """
 ## Words
-- **Retention ratio**: the share of the visual tokens that is kept.
-- **Effective rank**: how many independent directions all that is kept so far spans; all tokens
-  repeat each other, so it can be lower for them.
+- **Retention ratio**: the fraction of the visual tokens that is kept.
+- **Effective rank**: how many independent directions the tokens kept up to a unit span. It can be
+  lower with all tokens, because these repeat each other.
 - **Glimpse**: the made-up world of moving shapes that the built-in model was trained on, and all
-  it knows. The **object outline** is around what the question asks about there; **object tokens**
-  are those on it.
+  it knows. In Glimpse clips, the **object outline** surrounds the objects that the right answer
+  rests on, while they are visible.
 - **First token**: seconds of encoding, compressing and prefill, up to the first word. Encoding
-  counts also where the clip was in memory; decoding the file is shown but not counted.
+  counts even if the clip was in memory; decoding the file is shown but not counted.
 - **FLOPs** are counted in multiply-accumulates (**MAC**), each of them two operations.
 
-## What is kept
+## How long files stay on the server
 Uploads and results lie in a temporary folder of the server and are deleted after a day, on a
 public server after two hours. Whoever knows the address of an uploaded file can fetch it: on a
 server that you share, upload nothing private. The page itself talks to this server alone.
 """
 RELEVANCE = "## What mattered\n" + (ASSETS / "relevance.md").read_text(encoding="utf-8")
 MODELS = """
-What `--model` takes, besides a directory or another checkpoint of the same types. "Class" in the
-column of what was tested means the real class with random weights.
+Values of `--model`; it also takes a folder or another checkpoint of these types. In the column of
+tests, "class" means the real model class with random weights.
 
 """
 
@@ -76,6 +76,7 @@ class AboutTab(Tab):
             event(None, None, None, js=script("drawSeen", "gv-story", "gv-tell"), **PRIVATE)
 
     def on_tell(self, values: Values) -> Changes:
-        found = map(self.page.engine.runs.get, values[self.page.outputs.runs][:2])  # B, then A
+        # The first two ids are those of B and A.
+        found = map(self.page.engine.runs.get, values[self.page.outputs.runs][:2])
         runs = [run for run in found if run is not None]
         return {self.story: story(runs) if runs else {"about": NO_RUN, "steps": []}}

@@ -10,6 +10,7 @@ import gradio as gr
 from ..files import exports
 from ..session.actions import check
 from ..session.display import message
+from ..session.request import NO_ANSWERS
 from . import notice
 from .events import AT_ONCE, Changes, Values
 from .page_state import owner
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from gleanvid.evaluation.check.report import Report
 
 ABOUT = (
-    "Is compression right and worth it with this model, on this machine? Checks run on 8 frames "
-    "of the clip above, times are taken on all of them. Others wait for the model meanwhile."
+    "Does compression work correctly with this model on this machine, and how much time does it "
+    "save? Checks run on 8 frames of the clip above, times are measured on all its frames. "
+    "Meanwhile, other visitors wait for the model."
 )
 FILES = ("Report (Markdown)", "Report (JSON)")
 LAST = "The last check of this model on this server. Check again to test it on the clip above."
@@ -33,7 +35,7 @@ class CheckTab(Tab):
 
     def __init__(self) -> None:
         gr.Markdown(ABOUT, elem_classes="gv-hint")
-        no_answers()
+        no_answers(NO_ANSWERS)
         with gr.Row(elem_id="gv-checking"):
             self.start = gr.Button(
                 "Check this model", variant="primary", scale=0, min_width=180, elem_id="gv-check"
@@ -67,7 +69,7 @@ class CheckTab(Tab):
         self.tab.select(self.on_select, known, shown, **AT_ONCE)
 
     def on_select(self, values: Values) -> Changes:
-        """Begin with the last report on the model of the page, whoever asked for it."""
+        """Show the last report on the page's model, whichever visitor asked for it."""
         report = check.last(self.page.engine, values[self.page.inputs.settings["model"]])
         if report is None or values[self.report]:
             return gr.skip()
@@ -81,7 +83,7 @@ class CheckTab(Tab):
             yield changes | (self.page.outputs.working(False) if update.done else {})
 
     def on_stop(self, user: gr.Request) -> Changes:
-        """Ask the check to end. Its current step finishes; the results so far are shown."""
+        """Ask the running check to end after its current step; the results so far are shown."""
         self.page.engine.pages.stop(owner(user))
         return gr.update(interactive=False)
 

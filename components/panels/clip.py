@@ -1,7 +1,7 @@
-"""The clip: an example with suggested questions, or the visitor's own file or webcam recording.
+"""The choice of a clip: an example with suggested questions, or a file or webcam recording.
 
-Another clip clears the page of the one before, once it can be read. A file dropped anywhere on the
-page is one's own; see ``assets/page/own_clip.js``.
+A new clip replaces the previous clip and its answers as soon as the new one has been read. A file
+dropped anywhere on the page counts as an upload; see ``assets/page/own_clip.js``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gleanvid.types import StoppedError, VideoError
 from ..session.actions import uploads
 from ..session.actions.ahead import encode_ahead
 from ..session.actions.first import First
-from ..session.display import explain, message
+from ..session.display import READING, PageUpdate, explain, message, status
 from ..session.examples import Example, model_for, ready, thumbnail
 from ..session.request import pinned_settings
 from ..session.work.queue import BusyError
@@ -27,7 +27,7 @@ from .page_state import owner
 from .panel import Page, Panel
 from .served import served_method
 
-SAVED = "Saved result. Change a setting, and it is made again."
+SAVED = "Saved result. Changing a setting runs the model again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
 SHELVED = 6  # uploaded clips that stay in the row, the newest ones
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
@@ -62,6 +62,7 @@ class ClipPanel(Panel):
             self.record = gr.Button("Webcam", size="sm", min_width=56, elem_id="gv-webcam")
         first = str(examples[0].path) if examples else None
         self.file = gr.File(first, visible=False, elem_id="gv-clip")
+        self.own = gr.State({})  # uploaded clips: thumbnail by path, the newest last
 
     def linked(self) -> dict[str, Any]:
         return {"clip": self.file}
@@ -70,9 +71,9 @@ class ClipPanel(Panel):
         self.page = page
         outputs = page.outputs
         self.model, self.method = (page.inputs.settings[key] for key in ("model", "compressor"))
-        changed = [self.model, self.method, outputs.ready, outputs.notice, *outputs.results]
+        self.lines = [outputs.ready, outputs.notice, outputs.status]  # they change with the clip
+        changed = [self.model, self.method, *self.lines, *outputs.results]
         self.arrived = gr.State()  # when an uploaded clip was last read
-        self.own = gr.State({})  # uploaded clips: the thumbnail by path, the newest last
         self.tried = gr.State({})  # ids of the runs of earlier clips, by path
         self.is_unknown = gr.Checkbox(True, visible=False)  # False: an example shows saved results
         # Not queued: a second upload ends the reading of the first.
@@ -97,8 +98,9 @@ class ClipPanel(Panel):
             mark = script("chooseExample", shortened(example.path))
             button.click(None, None, None, js=mark, **PRIVATE)
             of_example = [*chosen, self.is_unknown]
-            stood = {*left, page.inputs.gathered.box}
-            clicked = button.click(self.on_example(example), stood, of_example, **AT_ONCE)
+            clicked = page.inputs.when(
+                button.click, self.on_example(example), of_example, left, **AT_ONCE
+            )
             page.preview.after(clicked.then, when=self.is_unknown)
         picked = self.shelf.pick(self.on_shelf, {*left, self.own}, chosen, **AT_ONCE)
         page.preview.after(picked.success, live=False)
@@ -107,33 +109,34 @@ class ClipPanel(Panel):
             self.model.input(self.on_model, {self.model, self.file}, asked, **AT_ONCE)
 
     def cleared(self) -> Changes:
-        outputs = self.page.outputs
-        return {outputs.ready: [], outputs.notice: message()} | outputs.cleared()
+        outputs, now = self.page.outputs, status(self.page.engine)
+        lines = {outputs.ready: [], outputs.notice: message(), outputs.status: now}
+        return lines | outputs.cleared()
 
     def on_upload(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """Read the new clip. If it cannot be read, the clip before stays with its answers."""
+        """Read the uploaded clip. If that fails, the previous clip stays with its answers."""
         inputs, outputs = self.page.inputs, self.page.outputs
         values = inputs.read(values)
         path, frames = values[self.upload], inputs.request(values).frames
-        pending = {outputs.viewer: gr.update(pending=uploads.READING)}
-        reading = {outputs.notice: message(uploads.READING)} | pending
-        yield reading | outputs.working(True, self.page.preview.stop)
+        begun = PageUpdate(message(READING), pending=READING)
+        yield outputs.changes(begun) | outputs.working(True, self.page.preview.stop)
         own = values[self.own]
         over = outputs.working(False) | {outputs.viewer: gr.update(pending="")}
         try:
-            video = uploads.read(self.page.engine, path, frames, owner(user))
+            for text in uploads.read(self.page.engine, path, frames, owner(user)):
+                yield outputs.changes(PageUpdate(message(text), pending=text))
+            video = self.page.engine.clip(path, frames)
         except StoppedError as stopped:
-            if str(stopped):  # else the visitor has chosen another clip
+            if str(stopped):  # otherwise the visitor has chosen another clip meanwhile
                 yield {outputs.notice: message(str(stopped)), self.shelf: shelf(own)} | over
             return
         except Exception as error:
             problem = message(explain(error), "problem")
             yield {outputs.notice: problem, self.shelf: shelf(own)} | over
             return
-        arrived = {self.file: path, self.arrived: time.monotonic()}
         yield (
             outputs.working(False)
-            | arrived
+            | {self.file: path, self.arrived: time.monotonic()}
             | self.shelved(path, uploads.thumbnail(video.frames[0]), own)
             | self.cleared()
             | self.returning(path, values)
@@ -142,13 +145,15 @@ class ClipPanel(Panel):
         )
 
     def shelved(self, path: str, picture: str, own: Mapping[str, str]) -> Changes:
-        """Put a clip on the shelf; ``own``: the clips that stand there."""
+        """Add an uploaded clip to the row of clips; ``own``: the clips already in the row."""
         others = [(known, seen) for known, seen in own.items() if known != path]
-        clips = dict([*others, (path, picture)][-SHELVED:])
-        return {self.own: clips, self.shelf: shelf(clips)}
+        return self.shelf_of(dict([*others, (path, picture)][-SHELVED:]))
+
+    def shelf_of(self, own: Mapping[str, str]) -> Changes:
+        return {self.own: dict(own), self.shelf: shelf(own)}
 
     def suited(self, values: Values, example: Example | None = None) -> Changes:
-        """Choose the model for a clip (see :func:`model_for`), and a method that it serves."""
+        """Choose the model for a clip (:func:`model_for`), and a method that this model can run."""
         chosen, offered = values[self.model], [name for _, name in self.model.choices]
         model, method = model_for(example, chosen, offered), values[self.method]
         changes = {} if model == chosen else {self.model: model}
@@ -163,7 +168,7 @@ class ClipPanel(Panel):
         return {self.tried: tried, runs: tried.get(path, [])}
 
     def on_shelf(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Return to an uploaded clip."""
+        """Show an uploaded clip again, with its earlier runs."""
         place, paths = getattr(event, "place", None), list(values[self.own])
         if not isinstance(place, int) or not 0 <= place < len(paths):
             return gr.skip()
@@ -179,15 +184,13 @@ class ClipPanel(Panel):
         return self.page.outputs.working(False) if was_reading else {}
 
     def asked(self, values: Values) -> Changes:
-        """Clear the question if it is one of an example's suggested questions."""
+        """Clear the question for a new clip if it is a suggested question of an example."""
         question = self.page.inputs.question
         ready = {example.question for example in self.examples}
         ready |= {text for example in self.examples for text, _ in example.questions}
         return {question: ""} if values[question] in ready else {}
 
     def on_example(self, example: Example) -> Callable[[gr.Request, Values], Changes]:
-        """Return the handler of this example's button."""
-
         def choose(user: gr.Request, values: Values) -> Changes:
             path = str(example.path)
             chosen: Changes = {self.file: path, self.page.inputs.question: example.question}
@@ -196,8 +199,6 @@ class ClipPanel(Panel):
             changes |= self.returning(path, values) | suited | {self.is_unknown: True}
             changes[self.page.outputs.ready] = ready(example)
             if path in values[self.tried]:
-                return changes
-            if not values[self.page.inputs.gathered.box]:
                 return changes
             standing = {**self.page.inputs.read(values), self.file: path, **suited}
             return changes | self.made_before(example, standing)
@@ -213,18 +214,20 @@ class ClipPanel(Panel):
             return {}
         try:
             value = saved.opened(engine, example)
+            now = status(engine, engine.runs.get(saved.runs[0]))
             encode_ahead(engine, request.clip(engine.clip(str(example.path), request.frames)))
         except (VideoError, BusyError):
-            return {}  # the preview says why
+            return {}  # the preview will say why the clip cannot be read
         return {
             outputs.viewer: gr.update(version=0, value=value, answers=saved.answers, pending=""),
             outputs.runs: saved.runs,
             outputs.notice: message(SAVED),
+            outputs.status: now,
             self.is_unknown: False,
         }
 
     def on_model(self, values: Values) -> Changes:
-        """Choose the clip of a recording and offer the recorded questions."""
+        """Offer the recorded questions if the model is a recording, else those of the example."""
         inputs, offered = self.page.inputs, self.page.outputs.ready
         recording = inputs.recordings.get(values[self.model])
         if recording is None:
@@ -234,16 +237,16 @@ class ClipPanel(Panel):
 
 
 def shelf(own: Mapping[str, str]) -> dict[str, Any]:
-    """Return the row of uploaded clips. It is redrawn each time because it shows their age."""
+    """Return a new value for the row of uploaded clips: redrawing it drops a failed upload."""
     clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
     return {"clips": clips, "at": time.monotonic()}
 
 
 def questions(offered: Sequence[dict[str, Any]]) -> Any:
-    """Return chips for the questions of :func:`ready`; the event ``pick`` carries the text."""
+    """Return a button for each question of :func:`ready`; the event ``pick`` carries its text."""
     return part("questions", QUESTIONS, list(offered), "pick", elem_id="gv-ready")
 
 
 def shortened(path: str | Path) -> str:
-    """Return the end of a path, long enough to tell two clips of one name apart."""
+    """Return the end of a path, long enough to distinguish two clips with the same file name."""
     return "/".join(Path(path).parts[-2:])

@@ -24,7 +24,7 @@ from ..session.actions.plans import RATIOS, Plan
 from ..session.actions.rows import Asked
 from ..session.answers import caveat
 from ..session.display import message
-from ..session.request import NONE, RATIO, can_answer
+from ..session.request import NONE, RATIO, Request, can_answer
 from ..viewer import modules
 from . import failures, notice
 from .clip import shortened
@@ -36,10 +36,10 @@ from .questions import QuestionsPanel
 from .served import not_served
 from .working import halted, start
 
-ABOUT = "The clip above, under every method you choose. It is encoded once."
+ABOUT = "Compare compressors on the clip above, which is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
 HTML = """<div class="gv-compare"></div>"""
-AT_HAND = "Runs that were there already. Compare makes them again, with their times."
+AT_HAND = "These runs were made before. Compare runs them again and times them."
 CHOSEN = {"compressor", RATIO}  # the table has its own methods and ratios
 
 
@@ -67,13 +67,18 @@ class CompareTab(Tab):
                 elem_classes="gv-choices",
             )
             self.measured = gr.Checkbox(
-                True, label="Measure what mattered", scale=0, min_width=190, interactive=True
+                True,
+                label="Measure what mattered",
+                scale=0,
+                min_width=190,
+                interactive=True,
+                elem_id="gv-measured",
             )
             self.start = gr.Button(
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
             self.sweep = gr.Button(
-                "Sweep B over all ratios", scale=0, min_width=160, elem_id="gv-sweep"
+                "Compare B's method at all ratios", scale=0, min_width=160, elem_id="gv-sweep"
             )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
         self.notice = notice.panel()
@@ -81,7 +86,7 @@ class CompareTab(Tab):
             None,
             apply_default_css=False,
             html_template=HTML,
-            js_on_load=modules.mounting("results/compare.js"),
+            js_on_load=modules.mounting("results/compare.js", ("open",)),
             elem_id="gv-rows",
         )
         self.least = LeastPanel(self.methods)
@@ -101,6 +106,7 @@ class CompareTab(Tab):
         own = [self.notice, self.table, self.before]
         changed = [*own, *outputs.previewed, *outputs.buttons]
         asked = [self.methods, self.ratios, self.questions.box, self.measured, self.before]
+        asked.append(page.inputs.shelf)
         self.left_on_show = [
             start(page, button.click, self.notice, self.stop, handler, changed, asked)
             for button, handler in (
@@ -145,12 +151,18 @@ class CompareTab(Tab):
         request, sides = inputs.request(values), inputs.sides(values)
         names = [name for name in names if name not in not_served(request.model)]
 
+        listed = self.questions.listed(values) if can_answer(request.model) else []
+        is_recording = request.model in inputs.recordings
+        why = self.questions.refusal(values, is_recording) if listed else ""
+
         def plan() -> list[Plan]:
+            if why:
+                raise ValueError(why)
             return plans.plans(names, ratios, inputs.maker(values))
 
-        listed = self.questions.listed(values) if can_answer(request.model) else []
         asked = asked_with(inputs, values, names, listed)
         first, *more = [text for text, _ in asked.questions]
+        requests = [of_clip(inputs, request, path) for *_, path in listed]
         updates = compare.compare(
             engine,
             owner(user),
@@ -161,6 +173,7 @@ class CompareTab(Tab):
             sides.pinned,
             more,
             bool(values[self.measured]),
+            requests,
         )
         for update in updates:
             yield self.changes(update, asked, values[self.before])
@@ -176,7 +189,7 @@ class CompareTab(Tab):
         return stopped | {self.table: left}
 
     def changes(self, update: Compared, asked: Asked, before: dict[str, Any] | None) -> Changes:
-        """Return what changes on the page.
+        """Return the page changes that show an update of the comparison.
 
         ``before``: the table that stays if this comparison ends without a single row.
         """
@@ -204,17 +217,19 @@ def asked_with(
     inputs: Inputs,
     values: Values,
     methods: Sequence[str],
-    listed: Sequence[tuple[str, str | None]] = (),
+    listed: Sequence[tuple[str, str | None, str]] = (),
 ) -> Asked:
-    """Return the question and the settings that a comparison is made with."""
     settings = inputs.by_key(values)
-    path = settings["clip"] or ""
-    example = inputs.examples.get(path)
-    asks = can_answer(settings["model"])
+    path, model = settings["clip"] or "", settings["model"]
+    asks = can_answer(model)
+    rows = listed or [(values[inputs.question] or "" if asks else "", None, path)]
+    examples = [inputs.examples.get(clip) for *_, clip in rows]
     questions = [
         (text, truth or (example.expected(text) if example else None))
-        for text, truth in listed or [(values[inputs.question] or "" if asks else "", None)]
+        for (text, truth, _), example in zip(rows, examples, strict=True)
     ]
+    names = [Path(clip).name for *_, clip in rows]
+    clips = names if {clip for *_, clip in rows} != {path} else []
     question, expected = questions[0]
     shown = {
         key: NONE if value is None else value
@@ -222,6 +237,16 @@ def asked_with(
         if key not in CHOSEN and ("." not in key or key.split(".")[0] in methods)
     }
     shown |= {"clip": shortened(path)} | ({} if listed or not asks else {"question": question})
-    worth = caveat(example, settings["model"])
-    name, busy = Path(path).name, clock.busy()
-    return Asked(question, name, expected, shown, worth, questions, busy)
+    if clips:
+        del shown["clip"]  # choosing another clip does not make the table stale
+    worth = next(filter(None, (caveat(example, model) for example in examples)), "")
+    name = f"{len(set(names))} clips" if len(set(names)) > 1 else names[0]
+    busy = clock.busy() if asks else ""  # without answers the table has no times
+    return Asked(question, name, expected, shown, worth, questions, busy, clips)
+
+
+def of_clip(inputs: Inputs, request: Request, path: str) -> Request:
+    """Return ``request`` with the clip at ``path``, or unchanged if it is about a recording."""
+    if path == request.path or request.model in inputs.recordings:
+        return request  # a recording has a single clip
+    return replace(request, path=path, example=inputs.examples.get(path))

@@ -29,7 +29,7 @@ Methods = Mapping[str, type[Compressor]]
 
 @dataclass(frozen=True)
 class MethodSetting:
-    """One declared setting of a method; ``key`` is its name in a link."""
+    """One declared setting of a method; ``key`` is the setting's name in a link."""
 
     key: str
     default: Any
@@ -78,7 +78,7 @@ class MethodSetting:
         return field | {name: value for name, value in others.items() if value}
 
     def read(self, text: str) -> Any:
-        """Read its value from the text of a link. Raises ``ValueError``."""
+        """Return the setting's value from a link's text. Raises ``ValueError`` for a wrong text."""
         if text == NONE and self.declared.optional:
             return None
         value: Any = text
@@ -113,7 +113,7 @@ class Controls:
         return [key for key in self.own if key not in self.parts[0].fields]
 
     def put(self, settings: Mapping[str, Any]) -> dict[Any, Any]:
-        """Return the values of every part that put ``settings``, by key, on the page."""
+        """Return widget values that show ``settings``, given by key, on the page."""
         changed = {
             key: value
             for key, value in settings.items()
@@ -126,7 +126,7 @@ class Controls:
 
 
 def settings_by_key(methods: Methods, start: str, ratio: float) -> dict[str, MethodSetting]:
-    """The settings of every method by key, the ``ratio`` that they share, and an edit of B."""
+    """Return all settings of all methods by key, the shared ``ratio``, and an edited mask of B."""
     _, kind, declared = declared_settings(methods[start])[RATIO]
     found = {RATIO: MethodSetting(RATIO, ratio, kind, declared)}
     every: Methods = {**methods, ByHand.name: ByHand}
@@ -145,7 +145,7 @@ def choice(methods: Methods, start: str) -> gr.Dropdown:
 def part(
     methods: Methods, own: Mapping[str, MethodSetting], start: str, *, in_the_open: bool
 ) -> MethodSettings:
-    """Return the settings that a method shows at once, with the ratio; or all others."""
+    """Make the settings that are always visible, or without ``in_the_open`` all others."""
     held = {
         key: setting
         for key, setting in own.items()
@@ -177,7 +177,7 @@ def given_settings(
     """
     method = str(settings["name"])
     own = {f"{method}.{name}": value for name, value in settings.items()}
-    if method == ByHand.name:  # the method that was edited stays in its menu
+    if method == ByHand.name:  # the menu keeps the method whose mask was edited
         return controls.put({**stood, **own})
     own[EDITED] = ""
     if has_free_ratio(COMPRESSORS[method]):
@@ -186,9 +186,9 @@ def given_settings(
 
 
 def readout(method: type[Compressor], record: Compression) -> str:
-    """Describe the effect of the settings: "This clip: alpha 0.30, Gini 0.76"; "" if unknown.
+    """Describe the effect of the settings: "This clip: alpha 0.30, novelty Gini 0.76"; or "".
 
-    Also says how many units had no novelty, if there are any.
+    The text is "" if the trace lacks these values. It also counts units without novelty.
     """
     trace = record.trace
     names = [
@@ -196,6 +196,6 @@ def readout(method: type[Compressor], record: Compression) -> str:
     ]
     if not names or not all(name in trace for name in names):
         return ""
-    values = (f"{name.replace('gini', 'Gini')} {float(trace[name]):.2f}" for name in names)
+    values = (f"{name.replace('gini', 'novelty Gini')} {float(trace[name]):.2f}" for name in names)
     sentences = ["This clip: " + ", ".join(values), str(saturation(record) or "")]
     return ". ".join(filter(None, sentences))

@@ -1,6 +1,6 @@
-"""The curves of the runs on show, drawn while their tab is open.
+"""The tab Curves: curves of the runs in the viewer, drawn while the tab is open.
 
-Hovering a curve moves the viewer, and the other way round.
+Hovering over a curve moves the viewer to that unit, and stepping in the viewer marks the curves.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ from . import notice
 from .events import PRIVATE, Changes, Values, script
 from .panel import Page, Tab
 
-SOME = "{drawn} of {count} compared rows: {names} no longer among the runs on show."
-SOME_GONE = (
-    "Some of the runs on show are no longer on the server: these are the curves of the rest."
-)
+SOME = "Curves of {drawn} of {count} compared rows: {names} no longer in the viewer."
+SOME_GONE = "Some runs are no longer on the server; the curves show the others."
 DRAWING = "Measuring {count}…"
 ABOUT = (
     "A unit is one step in time as the model sees it. Point at a curve to move the viewer there."
@@ -57,8 +55,11 @@ class CurvesTab(Tab):
     def connect(self, page: Page) -> None:
         self.page, settings = page, page.inputs.settings
         self.model, self.pixels = settings["model"], settings["pixels"]
+        first = str(page.examples[0].path) if page.examples else None
+        self.clip, self.drawn = settings["clip"], gr.State(first)  # the clip whose curves are shown
         inputs = {page.outputs.runs, self.model, self.pixels, page.outputs.compared}
-        drawn = [self.notice, self.legend, *self.plots.values()]
+        inputs |= {self.clip, self.drawn}
+        drawn = [self.notice, self.legend, self.drawn, *self.plots.values()]
         draw = gr.Button("Draw", visible="hidden", elem_id="gv-draw")
         draw.click(self.on_draw, inputs, drawn, trigger_mode="always_last", **PRIVATE)
         viewer: Any = page.outputs.viewer
@@ -75,7 +76,9 @@ class CurvesTab(Tab):
             yield {self.notice: message()} | self.cleared()
             return
         count = "1 method" if len(ids) == 1 else f"{len(ids)} methods"
-        yield {self.notice: message(DRAWING.format(count=count))}
+        clip = values[self.clip]
+        older = {} if values[self.drawn] == clip else self.cleared()
+        yield {self.notice: message(DRAWING.format(count=count)), self.drawn: clip} | older
         found = measured_runs(engine, ids, values[self.model], values[self.pixels])
         if not found:
             yield {self.notice: message(GONE, "problem")}
@@ -106,9 +109,9 @@ def _plot(name: str, figure: Any | None) -> gr.Plot:
 
 
 def left_out(engine: Engine, table: Mapping[str, Any] | None, runs: Sequence[Run]) -> str:
-    """Say which rows of the comparison have no curve: the viewer takes only so many runs.
+    """Return a sentence on the comparison rows without a curve: the viewer holds a limited number.
 
-    Empty where all have one, and for the table of another clip.
+    The sentence is empty if all rows have a curve, and for the table of another clip.
     """
     rows = [(row["label"], engine.runs.get(row["id"])) for row in (table or {}).get("rows", [])]
     first, shown = runs[0], [run.compressor for run in runs]

@@ -38,7 +38,7 @@ def script(name: str, *data: Any) -> str:
 
 
 def part(name: str, markup: str, value: Any = None, *events: str, **options: Any) -> Any:
-    """Return a ``gr.HTML`` whose value is drawn by one of the parts in ``assets/page/parts.js``.
+    """Return a ``gr.HTML`` whose value is drawn by function ``name`` of ``assets/page/parts.js``.
 
     Gradio gives a component only those ``events`` whose names occur in its script.
     """
@@ -54,7 +54,10 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
 
 
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
-    """Leave out empty changes: Gradio empties the outputs of a generator that yields nothing."""
+    """Yield the changes that are not empty, or ``gr.skip()`` if there is none.
+
+    Gradio would empty the outputs of a generator that yields nothing.
+    """
     is_changed = False
     for change in filter(None, changes):
         is_changed = True

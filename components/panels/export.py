@@ -12,6 +12,7 @@ from gleanvid.compressors import METHODS
 from gleanvid.run import Run
 
 from ..files import exports, opening, snippets
+from ..server.visitors import visitor
 from ..session.actions import take_away
 from ..session.actions.restore import at_home
 from ..session.actions.runs import GONE, measured_runs
@@ -42,12 +43,15 @@ API = (
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
-EXPORTS = 8  # concurrent exports of a kind; more than one visitor may have events
+EXPORTS = 8  # concurrent exports of one kind, above the number of events that a visitor may have
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as A."
-OF_ANOTHER = "{model} made it: tuning or asking runs A again, with the model chosen above."
-ELSEWHERE = f"{OPENED} Its clip is not here: choose one to tune or ask."
+OF_ANOTHER = (
+    "The run was made with {model}. After a change of settings or a question, A is run again with "
+    "the model chosen above."
+)
+ELSEWHERE = f"{OPENED} Its clip is not on this server: choose a clip to change settings or ask."
 
 
 class ExportTab(Tab):
@@ -61,7 +65,9 @@ class ExportTab(Tab):
                 if group == "Pictures":
                     self.frames = gr.Button("Both frames (PNG)", size="sm", min_width=150)
                 for kind in kinds:
-                    self.files[kind] = gr.Button(TITLES[kind], size="sm", min_width=150)
+                    self.files[kind] = gr.Button(
+                        TITLES[kind], size="sm", min_width=150, elem_classes="gv-export"
+                    )
                 if group == "Run":
                     self.opened = gr.UploadButton(
                         "Open a saved run (ZIP)", size="sm", min_width=150, elem_id="gv-open"
@@ -69,9 +75,7 @@ class ExportTab(Tab):
         self.notice = notice.panel()
         self.file = gr.File(show_label=False, interactive=False, visible=False, elem_id="gv-file")
         gr.Markdown(f"## Code\n{CODE}", elem_classes="gv-heading")
-        self.write = gr.Button(
-            "Write the code for the settings as they are", size="sm", elem_id="gv-code"
-        )
+        self.write = gr.Button("Write code for the current settings", size="sm", elem_id="gv-code")
         self.code: Any = gr.HTML(
             None,
             apply_default_css=False,
@@ -90,7 +94,7 @@ class ExportTab(Tab):
         for kind, button in self.files.items():
             write = writing(page.engine, kind)
             made = button.click(write, shown, written, concurrency_limit=EXPORTS, **PRIVATE)
-            made.success(None, None, None, js=script("fetchFile"))
+            made.then(None, None, None, js=script("fetchFile"))
         lines = [self.notice, outputs.notice, outputs.ready, outputs.status, outputs.tabs]
         settings = [self.clip, self.count, inputs.question, inputs.pinned]
         taken = self.opened.upload(
@@ -103,7 +107,7 @@ class ExportTab(Tab):
         inputs.when(self.write.click, self.on_code, [self.notice, self.code], **AT_ONCE)
 
     def on_open(self, user: gr.Request, values: Values) -> Changes:
-        """Show the saved run. Its clip is not on the page, so nothing can be asked about it."""
+        """Show the run of an uploaded file, and its clip if the page or its examples have it."""
         engine, inputs, outputs = self.page.engine, self.page.inputs, self.page.outputs
         try:
             saved = opening.opened(values[self.opened])
@@ -114,7 +118,7 @@ class ExportTab(Tab):
             view = payload([run], source=path, facts=facts, question=run.question)
         except Exception as error:
             return {self.notice: message(explain(error), "problem")}
-        engine.pages.end_preview(owner(user))  # its tokens would replace the opened run
+        engine.pages.end_preview(owner(user))  # a preview would replace the opened run
         engine.pages.end_upload(owner(user))
         run_id = engine.runs.add(run, path, example, opened=True)
         sides = Sides([run_id], question=run.question, model=values[self.model])
@@ -162,21 +166,21 @@ class ExportTab(Tab):
 
 
 def writing(engine: Engine, kind: str) -> Callable[..., Any]:
-    """Return the handler that writes this kind of file."""
+    """Return the handler of the button that writes one kind of file."""
     title = TITLES[kind]
 
-    def write(ids: list[str], model: str, pixels: int) -> Iterator[Any]:
-        """Write the file: show a message, then the file or the reason why it cannot be written."""
+    def write(ids: list[str], model: str, pixels: int, user: gr.Request) -> Iterator[Any]:
         yield message(WRITING.format(title=title)), gr.skip()
         runs = measured_runs(engine, ids, model, pixels) if ids else []
         if not runs:
             yield message(GONE if ids else NOTHING, "problem"), gr.skip()
             return
         try:
+            sender = visitor(user.client.host if user.client else "")
             if kind == "html":
-                path = html_file(engine, ids, model, pixels)
+                path = html_file(engine, ids, model, pixels, sender)
             else:
-                path = exports.make(kind, runs, engine.queue.deadline_s)
+                path = exports.make(kind, runs, engine.queue.deadline_s, sender)
         except Exception as error:
             yield message(explain(error), "problem"), gr.skip()
             return
@@ -185,15 +189,15 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
     return write
 
 
-def html_file(engine: Engine, ids: list[str], model: str, pixels: int) -> str:
+def html_file(engine: Engine, ids: list[str], model: str, pixels: int, sender: str = "") -> str:
     """Write the viewer with its runs as one HTML file; return its path."""
-    path = exports.new_folder() / "gleanvid.html"
+    path = exports.new_folder(sender) / "gleanvid.html"
     path.write_text(take_away.web_page_of(engine, ids, model, pixels), encoding="utf-8")
     return str(path)
 
 
 def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
-    """Return the settings of the page as a recipe. Raises ``ValueError`` naming a bad one."""
+    """Return the settings of the page as a recipe. Raises ``ValueError`` naming a wrong one."""
     request = inputs.request(values)
     return snippets.Recipe(
         clip=Path(request.path or snippets.CLIP).name,

@@ -1,8 +1,8 @@
-"""Where methods fail: wrong answers of the evaluation as a list, each opened by a press."""
+"""Open an answer with its clip: a wrong one of the evaluation, or one of a comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ from gleanvid.compressors import COMPRESSORS, title_of
 
 from ..session import failures
 from ..session.actions import uploads
-from ..session.examples import ready
+from ..session.actions.runs import GONE
+from ..session.display import message
+from ..session.examples import Example, ready
 from ..session.request import RATIO
 from ..viewer import modules
 from .clip import ClipPanel
@@ -25,11 +27,11 @@ from .panel import Page, Panel
 from .sides import TokensTab
 
 HTML = '<div class="gv-failures"></div>'
-FOLDER = "glimpse"  # of the clips, among the files of visitors
+FOLDER = "glimpse"  # folder of the clips, among the files of visitors
 
 
 def fold() -> Any:
-    """Return the list, which is fetched when it is opened."""
+    """Return the folded list of wrong answers; the browser fetches it when the list is unfolded."""
     return gr.HTML(
         None,
         apply_default_css=False,
@@ -47,11 +49,27 @@ def folder() -> Path:
     return Path(get_upload_folder()) / FOLDER
 
 
-class FailuresPanel(Panel):
-    """Opens the clip, the question, the method and the ratio of a failure, and asks."""
+def linked_example(name: str) -> Example | None:
+    """Return the evaluation clip that a link names, rendered if needed; None for other names."""
+    item = failures.item_of(name)
+    return failures.example_of(item, folder()) if item else None
 
-    def __init__(self, listed: Any, clip: ClipPanel, controls: Controls) -> None:
-        self.listed, self.clip, self.controls = listed, clip, controls
+
+def shelved(clip: ClipPanel, example: Example, own: Mapping[str, str]) -> Changes:
+    """Add a rendered clip to the row of uploaded clips; ``own``: the clips already in the row."""
+    picture = uploads.thumbnail(np.asarray(Image.open(example.path.with_suffix(".jpg"))))
+    return clip.shelved(str(example.path), picture, own)
+
+
+class FailuresPanel(Panel):
+    """Opens a wrong answer or a run of a comparison: its clip, its question, its settings as B.
+
+    A then has all tokens.
+    """
+
+    def __init__(self, listed: Any, table: Any, clip: ClipPanel, controls: Controls) -> None:
+        """``listed``: the widget of :func:`fold`; ``table``: that of Compare."""
+        self.listed, self.table, self.clip, self.controls = listed, table, clip, controls
         gr.set_static_paths([folder()])
 
     def connect(self, page: Page) -> None:
@@ -60,27 +78,55 @@ class FailuresPanel(Panel):
         inputs = {clip.file, clip.own, clip.tried, clip.model, clip.method, outputs.runs}
         filled: Sequence[Any] = [
             *(clip.file, clip.own, clip.tried, clip.shelf, clip.model),
-            *(page.inputs.question, outputs.ready, outputs.notice, outputs.tabs),
+            *(page.inputs.question, page.inputs.pinned, outputs.tabs, *clip.lines),
             *(*outputs.results, *outputs.buttons, *self.controls.widgets),
         ]
-        picked = self.listed.pick(self.on_pick, {*inputs, *self.controls.parts}, filled, **AT_ONCE)
+        inputs |= {*self.controls.parts}
+        picked = self.listed.pick(self.on_pick, inputs, filled, **AT_ONCE)
         picked.success(None, clip.file, None, js=script("askAbout"), **PRIVATE)
+        opened = self.table.open(self.on_open, inputs, filled, **AT_ONCE)
+        opened.success(None, clip.file, None, js=script("showClip"), **PRIVATE)
+        page.preview.after(opened.success, live=False)
 
     def on_pick(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Fill the page as the failure was; the answer follows by Ask."""
+        """Set the page to a wrong answer's clip, question and settings; Ask gives it again."""
         method, ratio, item = (getattr(event, name, "") for name in ("method", "ratio", "item"))
         if not failures.is_known(method, ratio, item):
             return gr.skip()
-        clip, inputs, outputs = self.clip, self.page.inputs, self.page.outputs
         example = failures.example_of(item, folder())
-        path = str(example.path)
-        inputs.examples[path] = example
-        picture = uploads.thumbnail(np.asarray(Image.open(example.path.with_suffix(".jpg"))))
-        stood = {key: value for part in self.controls.parts for key, value in values[part].items()}
         settings = {"name": method, RATIO: float(ratio)}
+        return self.opened(user, values, str(example.path), example, example.question, settings)
+
+    def on_open(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
+        """Show a run of a comparison over several clips as B, and that of all tokens as A."""
+        sent, store = getattr(event, "ids", None), self.page.engine.runs
+        ids = [str(one) for one in sent] if isinstance(sent, list) and sent else [""]
+        run, path = store.get(ids[0]), store.path(ids[0])
+        if run is None or path is None or run.compressor.get("name") not in COMPRESSORS:
+            return {self.page.outputs.notice: message(GONE, "problem")}
+        about = path, store.example(ids[0]), run.question, run.compressor
+        changes = self.opened(user, values, *about)
+        others = changes[self.page.inputs.runs]
+        return changes | {self.page.inputs.runs: list(dict.fromkeys([*ids[:2], *others]))}
+
+    def opened(
+        self,
+        user: gr.Request,
+        values: Values,
+        path: str,
+        example: Example | None,
+        question: str,
+        settings: Mapping[str, Any],
+    ) -> Changes:
+        """Set the page to a clip, a question and the settings of B; A has all tokens."""
+        clip, inputs, outputs = self.clip, self.page.inputs, self.page.outputs
+        changes: Changes = {clip.file: path, inputs.question: question, inputs.pinned: ""}
+        if example and example not in self.page.examples:
+            inputs.examples[path] = example
+            changes |= shelved(clip, example, values[clip.own])
+        stood = {key: value for part in self.controls.parts for key, value in values[part].items()}
         return (
-            {clip.file: path, inputs.question: example.question}
-            | clip.shelved(path, picture, values[clip.own])
+            changes
             | clip.ready_again(user)
             | clip.cleared()
             | clip.returning(path, values)

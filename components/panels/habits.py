@@ -1,4 +1,4 @@
-"""Preferences of asking: again while tuning, with all tokens too, with a conversation memory."""
+"""Checkboxes: ask again after every change, ask with all tokens too, send the conversation."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..session.work.local import BUILT_IN
 from .events import AT_ONCE, Changes, Values, part
 from .panel import Page, Panel
 
-UNKNOWN_CLIP = "Disabled here: the built-in model knows only Glimpse clips. Press Ask."
+UNKNOWN_CLIP = "Disabled here: the built-in model is made for Glimpse clips alone. Press Ask."
 LOG = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
 
 
 def live_switch() -> gr.Checkbox:
     return gr.Checkbox(
-        True, label="Ask again while tuning", interactive=True, elem_id="gv-live-switch"
+        True, label="Ask again after a change", interactive=True, elem_id="gv-live-switch"
     )
 
 
 class HabitsPanel(Panel):
-    """Checkboxes for these preferences. ``live``: the switch that :func:`live_switch` made."""
+    """Checkboxes on how to ask. ``live``: the switch that :func:`live_switch` made."""
 
     def __init__(self, live: gr.Checkbox, model: str) -> None:
         self.live = live
@@ -67,7 +67,7 @@ class HabitsPanel(Panel):
 
 
 def switch_state(example: Example | None, model: str) -> dict[str, Any]:
-    """Disable the live switch, with the reason, where answers would mean nothing.
+    """Disable the live switch, and show why, if the model's answers on this clip mean nothing.
 
     Its value is kept; ``style.css`` hides the tick while it is disabled.
     """

@@ -21,13 +21,16 @@ HTML = """<div class="gv-least"></div>"""
 
 
 class LeastPanel(Panel):
-    """``methods``: the widget that holds the names of the compressors to search."""
+    """The search for the least ratio. ``methods``: widget with the names of the compressors."""
 
     def __init__(self, methods: gr.CheckboxGroup) -> None:
         self.methods = methods
         with gr.Row(elem_id="gv-finding"):
             self.start = gr.Button(
-                "Find the least that keeps the answer", scale=0, min_width=250, elem_id="gv-find"
+                "Find the lowest ratio that keeps the answer",
+                scale=0,
+                min_width=250,
+                elem_id="gv-find",
             )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-find-stop")
         self.starters, self.stoppers = (self.start,), (self.stop,)

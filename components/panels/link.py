@@ -5,25 +5,30 @@ A reloaded tab also gets its results back, because its browser keeps their ids.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.utils import get_upload_folder
 
 from ..session.actions import restore
 from ..session.actions.plans import RATIOS
 from ..session.actions.preview import View
 from ..session.display import message, status
-from ..session.examples import example_of, ready
+from ..session.examples import Example, example_of, ready
 from ..session.request import RATIO, can_answer
 from ..session.work.local import PHOTOS
+from . import failures
 from .clip import ClipPanel, shortened
 from .controls import given_settings
 from .events import AT_ONCE, PRIVATE, Changes, part, script
 from .panel import Page, Panel
-from .query import Links, unread_value
+from .query import Links, unread_value, without_own_clip
 from .settings import SettingsPanel
 
+UPLOADED = re.compile("[0-9a-f]{64}")  # folder of an upload, named by Gradio after its content
 COPY = "Copy link to these settings"
 UNREAD = """<p class="gv-unread" role="status" hidden><span></span>
 <button type="button" class="gv-plain">Dismiss</button></p>"""
@@ -38,7 +43,7 @@ def copy_button() -> gr.Button:
 
 
 class LinkPanel(Panel):
-    """Reads the link as the page opens, and names its parameters that are unknown or invalid.
+    """Reads the page's address as the page opens, and shows which parameters are invalid.
 
     ``start``: compressor settings that the page opens with, if they differ from the defaults.
     """
@@ -51,16 +56,16 @@ class LinkPanel(Panel):
         """Bind the events. ``named``: every widget by its key in a link."""
         self.page, self.controls, self.named = page, settings.controls, named
         titles = [tab.title for tab in page.tabs]
-        self.links = Links(named, self.controls.own, page.examples, titles)
+        self.links = Links(named, self.controls.own, self.clip_named, titles)
         self.write_changes(settings)
         page.outputs.tabs.select(None, None, None, js=script("openedTab"), **PRIVATE)
         outputs = page.outputs
-        self.kept = gr.Textbox(
-            visible=False
-        )  # as input what the browser kept, as output the restored run
+        # input: the results that the browser stored; output: the run that was restored
+        self.kept = gr.Textbox(visible=False)
         lines = [self.unread, outputs.notice, outputs.ready, outputs.tabs, outputs.status]
         others = [widget for tab in page.tabs for widget in tab.cleared()]
-        widgets = [*named.values(), *self.controls.parts, *others, *outputs.results]
+        shelf = [self.clip.shelf, self.clip.own]
+        widgets = [*named.values(), *self.controls.parts, *others, *outputs.results, *shelf]
         opened = page.blocks.load(
             self.on_load,
             self.kept,
@@ -101,26 +106,38 @@ class LinkPanel(Panel):
 
     def on_load(self, user: gr.Request, text: str | None) -> Changes:
         """Apply the settings of the link, and restore results that the browser kept."""
-        query, named, links = dict(user.query_params), self.named, self.links
+        given, named, links = dict(user.query_params), self.named, self.links
+        query = without_own_clip(given)
         engine, outputs = self.page.engine, self.page.outputs
         changes = self.opening_settings(links.settings(query))
         changes |= {named[key]: value for key, value in links.valid(query).items()}
-        menu, example = named["model"], example_of(self.page.examples, changes.get(named["clip"]))
+        menu, example = named["model"], self.example(changes.get(named["clip"]))
         standing = {widget: widget.value for widget in self.page.inputs.gathered.widgets} | changes
         if example and "model" not in query:
             suited = self.clip.suited(standing, example)
             changes, standing = changes | suited, standing | suited
-        back, first = restore.restored(engine, text, changes.get(menu, menu.value)), None
+        back, first = (
+            restore.restored(engine, text, self.kept_clip, changes.get(menu, menu.value)),
+            None,
+        )
+        own = back.own if back else {}
+        if back and back.path and "clip" not in query:
+            changes[named["clip"]] = back.path
+        if example and example not in self.page.examples:  # one of the evaluation
+            changes |= failures.shelved(self.clip, example, own)
+        elif own:
+            changes |= self.clip.shelf_of(own)
         is_gone = "clip" not in query and (back is None or back.path is None)
-        if (
-            is_gone and changes.get(menu) == PHOTOS
-        ):  # the photo encoder was chosen for a clip that is gone
+        # the link's photo encoder was for an uploaded clip, which is gone
+        if is_gone and changes.get(menu) == PHOTOS:
             del changes[menu]
-        if menu in changes:  # loaded since this server started, maybe
+        if menu in changes:  # also send the models loaded since the start
             changes[menu] = gr.update(value=changes[menu], choices=list(menu.choices))
         if back is not None and back.view is not None:
             first = back.view.runs[0]
             changes |= self.returned(back, back.view) | {self.kept: first}
+            if "question" not in query and not self.example(back.path):
+                changes[self.page.inputs.question] = ""  # it is one of the opening example
         else:
             changes = self.emptied(changes.get(named["clip"]), back) | changes
             saved = self.clip.made_before(example, standing) if example else {}
@@ -131,12 +148,36 @@ class LinkPanel(Panel):
         if (tab := query.get("tab", "")) in links.tabs:
             changes |= {outputs.tabs: gr.update(selected=tab)}
         unread, replaced = links.unread(query), links.replaced(query)
-        if unread or replaced:
-            changes[self.unread] = unread_value(unread, replaced)
+        dropped = [name for name in given if name not in query]
+        if unread or replaced or dropped:
+            changes[self.unread] = unread_value(unread, replaced, dropped)
+        if outputs.runs not in changes and outputs.runs.value:
+            first = outputs.runs.value[0]  # the result that the page opens with
         return changes | {outputs.status: status(engine, engine.runs.get(first))}
 
+    def clip_named(self, name: str) -> str | None:
+        """Return the path of an example or evaluation clip by its name; None for other names."""
+        known = (example for example in self.page.examples if example.path.name == name)
+        if example := next(known, None) or failures.linked_example(name):
+            self.page.inputs.examples[str(example.path)] = example
+        return str(example.path) if example else None
+
+    def kept_clip(self, kept: str) -> str | None:
+        """Return the path of a clip on the shelf from its folder and name; None if it is gone."""
+        folder, _, name = kept.rpartition("/")
+        path = Path(get_upload_folder()) / kept
+        is_ours = folder == failures.FOLDER or UPLOADED.fullmatch(folder)
+        if not (is_ours and path.is_file()):
+            return None
+        return self.clip_named(name) if folder == failures.FOLDER else str(path)
+
+    def example(self, path: str | None) -> Example | None:
+        """Return the example or evaluation clip at this path; None for other paths."""
+        known = self.page.inputs.examples.get(path or "")
+        return known or example_of(self.page.examples, path)
+
     def opening_settings(self, linked: Mapping[str, Any]) -> Changes:
-        """Return the methods' settings: those of the link, else those that the page opens with."""
+        """Return the methods' settings: the link's, or the opening ones if the link has none."""
         if self.start is None:
             return self.controls.put(linked) if linked else {}
         start = given_settings(self.controls, self.start, {})
@@ -146,25 +187,25 @@ class LinkPanel(Panel):
         return start | self.controls.put({**before, **linked}) | compared
 
     def returned(self, back: restore.Restored, view: View) -> Changes:
-        """Show the runs whose ids the browser kept."""
+        """Show the runs whose ids the browser stored before a reload."""
         outputs = self.page.outputs
         return {
             outputs.notice: message(back.text),
             outputs.viewer: gr.update(version=0, value=view.value, answers=view.answers),
             outputs.runs: view.runs,
-            outputs.ready: ready(example_of(self.page.examples, back.path)),
+            outputs.ready: ready(self.example(back.path)),
             self.named["clip"]: back.path,
         }
 
     def emptied(self, clip: str | None, back: restore.Restored | None) -> Changes:
-        """Clear the opening result if the link has another clip or other settings."""
+        """Return changes that clear the opening result if the link has another clip or settings."""
         outputs, examples = self.page.outputs, self.page.examples
-        notice: Changes = {} if back is None else {outputs.notice: message(back.text)}
+        notice: Changes = {outputs.notice: message(back.text)} if back and back.text else {}
         empty = outputs.cleared()
         for tab in self.page.tabs:
             empty |= tab.cleared()
         if clip and clip != str(examples[0].path):
-            example = example_of(examples, clip)
+            example = self.example(clip)
             question = example.question if example else ""
             shown = {outputs.ready: ready(example), self.page.inputs.question: question}
             return notice | empty | shown

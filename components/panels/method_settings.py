@@ -1,9 +1,9 @@
 """A Gradio component that holds the settings of every method and draws those of the chosen one.
 
-Drawn by ``assets/tuning/settings.js``, those of the chosen method alone. As widgets of Gradio's
-they would be a hundred, of which six are seen, and Gradio would build and search every one.
+``assets/tuning/settings.js`` draws them. With one Gradio widget per setting the page would have
+about a hundred, of which six are visible, and Gradio would build and search every one.
 
-Alone in its file because Gradio writes a stub beside every file that holds a component.
+The class has a file of its own because Gradio writes a stub next to each file with a component.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ HTML = """<div class="gv-own" role="group" aria-label="The compressor's settings
 
 
 class MethodSettings(gr.HTML):
-    """The component. ``value``: settings that differ from their default, by their key in a link.
+    """Gradio component. ``value``: settings that differ from their default, by their key in a link.
 
-    ``fields``: what each setting may be, by key; see ``assets/tuning/settings.js``. ``shown``: keys
-    by method. ``readout``: a line on the effect of the settings on this clip.
+    ``fields``: the allowed values of each setting, by key; see ``assets/tuning/settings.js``.
+    ``shown``: the keys of each method's settings. ``readout``: a line on the effect of the settings
+    on this clip.
     """
 
     def __init__(
@@ -48,5 +49,5 @@ class MethodSettings(gr.HTML):
         self.fields, self.shown = fields, shown
 
     def __getattr__(self, name: str) -> Any:
-        """Declare no events: Gradio would take quoted words of the script for event names."""
+        """Declare no events: Gradio would take quoted words of the script for names of events."""
         raise AttributeError(name)

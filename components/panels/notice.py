@@ -9,11 +9,11 @@ from .events import part
 
 
 def panel(text: str = "") -> Any:
-    """A line for messages; see :func:`components.session.display.message`."""
+    """Make a line for messages; see :func:`components.session.display.message`."""
     markup = """<p class="gv-notice" data-kind="quiet" role="status"></p>"""
     return part("notice", markup, message(text))
 
 
 def plain(css_class: str) -> Any:
-    """A line of plain text, empty at first."""
+    """Make a line of plain text, empty at first."""
     return part("text", f'<p class="{css_class}" role="status"></p>', "")

@@ -52,8 +52,9 @@ def build_app(
     """Build the page with its endpoints.
 
     ``models`` are (label, name) pairs, the first one chosen. ``choosing`` loads further models;
-    None where visitors may not load any. ``recordings``: offered among the models. ``served``: the
-    settings of a compressor that the first model has for every request; the page opens with them.
+    None if visitors may not load any. ``recordings``: recordings offered among the models.
+    ``served``: the compressor settings that the first model, a vLLM server, uses for every request;
+    the page opens with them.
     """
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load(clip=examples[0].path if examples else None)
@@ -124,7 +125,8 @@ class Layout:
         self.sides = SidesPanel(self.settings.controls)
         (compare,) = (tab for tab in self.tabs if isinstance(tab, CompareTab))
         self.served = ServedPanel(self.settings.controls.method, compare.methods)
-        self.failures = FailuresPanel(compare.failures, self.clip, self.settings.controls)
+        lists = compare.failures, compare.table
+        self.failures = FailuresPanel(*lists, self.clip, self.settings.controls)
 
     @property
     def panels(self) -> list[Panel]:
@@ -173,6 +175,7 @@ class Layout:
             question=question,
             pinned=pinned,
             runs=runs,
+            shelf=self.clip.own,
             habits=asks,
             examples={str(example.path): example for example in examples},
             recordings={entry.model: entry for entry in recordings},
@@ -196,7 +199,6 @@ class Layout:
 
 
 def make_tabs(rows: Sequence[tuple[type[Tab], tuple[Any, ...]]]) -> tuple[gr.Tabs, list[Tab]]:
-    """Make the tabs and their panels."""
     panels = []
     with gr.Tabs(elem_id="gv-tabs") as bar:
         for kind, made_from in rows:

@@ -45,7 +45,6 @@ class Gathered:
         self.box = gr.JSON(visible=False)
 
     def on(self, event: Callable[..., Any], name: str = "gather", **how: Any) -> Any:
-        """Gather all values on ``event``."""
         return event(None, self.widgets, self.box, js=script(name), **PRIVATE, **how)
 
     def read(self, sent: Any) -> dict[Any, Any]:
@@ -64,12 +63,12 @@ class Gathered:
 
     @staticmethod
     def is_live(sent: Any) -> bool:
-        """Whether the preview of these values may be followed by an answer."""
+        """Whether a live answer may follow the preview of the gathered values."""
         return sent[-1] is True
 
 
 def _checked(widget: Any, value: Any) -> Any:
-    """Return a value as its widget would send it. Raises ``ValueError`` and ``TypeError``."""
+    """Return ``value`` if the widget could send it. Raises ``ValueError`` and ``TypeError``."""
     if isinstance(widget, MethodSettings):
         return sent_settings(value)
     if isinstance(widget, gr.Dropdown) and value not in [row[1] for row in widget.choices]:
@@ -88,17 +87,18 @@ def owner(user: gr.Request) -> str:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The widgets that a request is made of."""
+    """The widgets that hold the clip, the question and the settings of a request."""
 
     settings: Mapping[str, Any]  # widgets by their key in a link
-    parts: Sequence[MethodSettings]  # settings of methods that differ from their default
+    parts: Sequence[MethodSettings]  # widgets with the settings of the compressors
     defaults: Mapping[str, Any]  # defaults of the methods' settings, by key in a link
     question: gr.Textbox
     pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
     runs: gr.State  # ids of the runs on show: B, A, then others
-    habits: Mapping[str, gr.Checkbox]  # checkboxes by field of Habits
-    examples: dict[str, Example]  # by path; clips of failures are added as they are opened
-    recordings: Mapping[str, Entry]  # by the name of the recorded model
+    shelf: gr.State  # the visitor's clips: path -> thumbnail
+    habits: Mapping[str, gr.Checkbox]  # the checkbox for each field of Habits
+    examples: dict[str, Example]  # examples by path; those of wrong answers are added when opened
+    recordings: Mapping[str, Entry]  # recordings by the name of their model
     gathered: Gathered  # values of all settings, of the question and of A
 
     def when(self, event: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -169,7 +169,10 @@ class Inputs:
         return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})
 
     def maker(self, values: Values) -> Callable[[str, float], Compressor]:
-        """Return a function that makes a method at a ratio with its other settings of the page."""
+        """Return a function that makes a compressor from a name and a ratio.
+
+        The other settings of the compressor are those on the page.
+        """
         settings = self.by_key(values)
 
         def make(method: str, ratio: float) -> Compressor:
@@ -179,7 +182,6 @@ class Inputs:
 
 
 def _own_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of one method, selected from those of the page by key."""
     prefix = f"{method}."
     return {
         key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)
@@ -192,17 +194,20 @@ class Outputs:
 
     notice: gr.HTML
     viewer: MaskViewer
-    runs: gr.State  # the same as in Inputs
+    runs: gr.State  # the same values as in Inputs
     status: gr.HTML
     exchanges: gr.State  # the conversation that the model remembers
     ready: gr.HTML  # questions offered for the clip
     compared: gr.State  # the last finished table of a comparison
     tabs: gr.Tabs
     starters: tuple[gr.Button, ...]  # buttons that begin work at the model
-    stoppers: tuple[gr.Button, ...]  # each ends the work of its own panel
+    stoppers: tuple[gr.Button, ...]  # buttons that end the work of their panel
 
     def changes(self, update: PageUpdate, version: int = 0) -> Changes:
-        """Return the changes of an update. ``version``: version of the settings that it used."""
+        """Return the new widget values that show an update.
+
+        ``version``: version of the settings from which the update was computed.
+        """
         filled = {
             self.notice: self.versioned(update.notice, version),
             self.runs: update.runs,

@@ -1,6 +1,6 @@
 """Base classes of panels, which make widgets and handle their events, and of tabs.
 
-A new tab is one file with a :class:`Tab`, and its line in ``tabs_of()`` of ``page.py``.
+To add a tab, write one file with a :class:`Tab` and one line in ``tabs_of()`` of ``page.py``.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .previews import Previews
 
 
 class Panel:
-    """Widgets that belong together. They are made in ``__init__``."""
+    """Base class of a group of widgets, which are made in ``__init__``."""
 
     starters: tuple[gr.Button, ...] = ()  # buttons that begin work at the model
-    stoppers: tuple[gr.Button, ...] = ()  # buttons that end it
+    stoppers: tuple[gr.Button, ...] = ()  # buttons that end the panel's work
 
     def linked(self) -> Mapping[str, Any]:
         """Return the widgets whose values a link holds, by key."""
         return {}
 
     def connect(self, page: Page) -> None:
-        """Bind the events."""
+        """Bind the panel's widgets to their events."""
 
     def cleared(self) -> Changes:
         """Return the changes that empty the panel if the page opens with another clip."""
@@ -37,11 +37,11 @@ class Panel:
 
 
 class Tab(Panel):
-    """A panel in a tab of its own."""
+    """Base class of panels that fill one tab of the page."""
 
     title: ClassVar[str]
     tab: gr.Tab  # set once the panel is made
-    left_on_show: Sequence[Any] = ()  # events that leave other runs on show
+    left_on_show: Sequence[Any] = ()  # events after which the viewer has other runs
 
 
 @dataclass(frozen=True)

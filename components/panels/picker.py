@@ -27,14 +27,14 @@ PRECISION_LABELS = {
     "4bit": "4-bit",
 }
 HUB_ADDRESS = "https://huggingface.co/"
-OWN = "Or type the id of a model on the hub, or a local folder."
+OWN = "Or type the id of a model on the hub, a local folder, or vllm:http://host:port."
 BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
 
 
 def button() -> gr.Button:
-    """The button that opens the panel; it stands next to the menu of models."""
-    return gr.Button("Load a real model", size="sm", min_width=56, elem_id="gv-load-open")
+    """Make the button that opens the panel; the button stands next to the menu of models."""
+    return gr.Button("Load a model", size="sm", min_width=56, elem_id="gv-load-open")
 
 
 class ModelPicker(Panel):
@@ -61,7 +61,7 @@ class ModelPicker(Panel):
                     [(PRECISION_LABELS[name], name) for name in PRECISIONS],
                     value=AUTO,
                     label="Precision",
-                    info="bfloat16 on a GPU, else float32",
+                    info="Automatic: bfloat16 on a GPU, else float32",
                     interactive=True,
                     scale=1,
                     min_width=140,
@@ -76,7 +76,7 @@ class ModelPicker(Panel):
                     "Close", size="sm", scale=0, min_width=90, elem_id="gv-load-close"
                 )
             self.bar = part("loading", BAR)
-        self.loaded_at = gr.State()  # the shown tokens come from the previous model
+        self.loaded_at = gr.State()  # changes with the model: the tokens on show are older
 
     def connect(self, page: Page) -> None:
         self.notice, self.frames = page.outputs.notice, page.inputs.settings["frames"]
@@ -91,7 +91,7 @@ class ModelPicker(Panel):
         if self.choosing.first:
             fold = [self.fold, self.name, self.precision]
             page.blocks.load(self.on_first, None, [*fold, *outputs], **QUEUED)
-            # Write it to the address, else a reload would replace it by the first model.
+            # Write the model to the address, else a reload would choose the first one.
             stay = script("writeSetting", "model", None)
             self.menu.input(None, self.menu, None, js=stay, **PRIVATE)
         page.preview.after(self.loaded_at.change, live=False)
@@ -109,16 +109,16 @@ class ModelPicker(Panel):
         return {self.fold: gr.update(visible=False)}
 
     def on_look(self, values: Values) -> Iterator[Changes]:
-        """Show download size, memory and licence of the model.
+        """Show download size, memory and licence of the chosen model.
 
-        The button is disabled if the hub cannot be asked; other problems may be over by the time
-        it is pressed.
+        The load button is disabled if the hub cannot be reached. Other problems do not disable it:
+        they may be solved by the time somebody presses it.
         """
         can_load, off = True, gr.update(interactive=False)
         if not (name := self._named(values)):
             yield {self.outlook: "", self.load: off}
             return
-        # Clear what was said of another model.
+        # Clear the message about another model.
         failed: Changes = {self.bar: {}} if self.choosing.now.over else {}
         yield {self.outlook: LOOKING.format(name=name), self.load: off} | failed
         try:
@@ -129,7 +129,6 @@ class ModelPicker(Panel):
         yield {self.outlook: text, self.load: gr.update(interactive=can_load)}
 
     def on_load(self, values: Values) -> Iterator[Changes]:
-        """Start loading the model and show its progress."""
         try:
             self.choosing.begin(self._named(values), *self._options(values))
         except Exception as error:
@@ -138,14 +137,14 @@ class ModelPicker(Panel):
         yield from self._watch()
 
     def on_watch(self) -> Iterator[Changes]:
-        """Show the progress of loading, also if another page started it."""
+        """Show the progress of loading a model, also if another page started the load."""
         if self.choosing.now.over:
             yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
         else:
             yield from self._watch()
 
     def on_first(self, user: gr.Request) -> Iterator[Changes]:
-        """Choose the model that the server was started with, or show how far it is.
+        """Choose the model that the server was started with, or show the progress of loading it.
 
         A link that names another model takes precedence.
         """
@@ -193,7 +192,6 @@ def rank(row: Offer) -> tuple[bool, bool]:
 
 
 def bar_value(now: Progress) -> dict[str, Any]:
-    """Return the value of the progress bar."""
     return {
         "text": now.text,
         "done": now.done,

@@ -1,8 +1,8 @@
 """Previews: show the tokens kept under the current settings, then, if live, a new answer.
 
-Every cause of a preview has a script (``assets/page/settings.js``) press one hidden button, at a
-pace that the server can follow. What is at hand is answered at once, outside Gradio's queue, which
-may deliver two events of a page in the wrong order. What takes longer follows in the queue.
+After a change of settings, a script (``assets/page/settings.js``) presses one hidden button, no
+faster than the server answers. A clip that is encoded already is answered at once, outside Gradio's
+queue, which may deliver two events of a page in the wrong order. Slower work uses the queue.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..session.work.engine import Engine
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, or_nothing, script
 from .page_state import Inputs, Outputs, owner
 
-SLOW = "Answers take a while here: press Ask for one."
+SLOW = "Answers are slow with this model: press Ask to get one."
 
 
 class Previews:
-    """Shows which tokens are kept, without asking.
+    """Shows which tokens are kept, without a question to the model.
 
     ``problem`` says why settings are refused; ``live`` is the switch of live answers.
     """
@@ -51,14 +51,14 @@ class Previews:
         inputs.after(began.success, self.on_follow, shown, [live], **how)
 
     def after(self, event: Callable[..., Any], live: bool = True, when: Any = None) -> None:
-        """Preview on ``event``. ``live``: a new answer may follow.
+        """Show a preview on ``event``. ``live``: a new answer may follow the preview.
 
         ``when``: a widget; while its value is False there is no preview.
         """
         event(None, when, None, js=script("preview", live), **PRIVATE)
 
     def of_moves(self, event: Callable[..., Any]) -> None:
-        """Preview moving sliders; the next preview starts once the previous one is shown."""
+        """Show previews while a slider moves; each starts once the previous one is shown."""
         event(None, None, None, js=script("previewMoves"), trigger_mode="multiple", **PRIVATE)
 
     def on_preview(self, user: gr.Request, values: Values) -> Changes:
@@ -74,7 +74,7 @@ class Previews:
         return changes or gr.skip()
 
     def on_follow(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """Encode the clip if necessary and show its tokens, then new answers."""
+        """Encode the clip if necessary; show its tokens, then new answers if these are on."""
         sent, values = values[self.inputs.gathered.box], self.inputs.read(values)
         live = self.inputs.gathered.is_live(sent) and bool(values[self.live])
         yield from or_nothing(self.follow(owner(user), values, live))
@@ -87,7 +87,7 @@ class Previews:
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
         if not can_answer(request.model) or not live or caveat(request.example, request.model):
-            return  # meaningless answers are given on demand only
+            return  # answers that mean nothing here: only Ask gives them
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return
         if ask.is_slow(engine, request.model):
@@ -102,14 +102,17 @@ class Previews:
 
     def changes(self, session: str, request: Request, sides: Sides, update: PageUpdate) -> Changes:
         stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
-        if self.engine.pages.busy(session):  # Stop of that work ends the preview too
+        if self.engine.pages.busy(session):  # the Stop button of that work ends it, too
             stopping = {}
         refused = {self.problem: refusal(request)}
         return refused | stopping | self.outputs.changes(update, sides.version)
 
 
 def refusal(request: Request) -> str:
-    """Return why the settings cannot be used and what the frames then show; "" if they can."""
+    """Return a sentence on why the settings cannot be used; "" if they can.
+
+    The sentence adds that the frames still show the previous settings.
+    """
     try:
         request.make_compressor()
     except ValueError as error:

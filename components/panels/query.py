@@ -1,8 +1,8 @@
-"""Read the parameters in the address of a page: valid values, and names that are unknown."""
+"""Read the parameters in the address of a page: the valid values, and the invalid ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -10,19 +10,15 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..session.examples import Example
-from ..session.request import LONGEST, RATIO, pinned_settings
+from ..session.request import EDITED, LONGEST, RATIO, pinned_settings
 from .controls import MethodSetting
 
-VIEWS = (
-    "kept",
-    "heat",
-    "ab",
-    "groups",
-    "original",
-)  # views of the viewer, which reads this parameter itself
-SHOWN_CHARS = 40  # of an invalid value quoted in a message
+# views of the viewer, which reads this parameter itself
+VIEWS = ("kept", "heat", "relevance", "ab", "groups", "original", "alike")
+SHOWN_CHARS = 40  # most characters of an invalid value quoted in a message
 SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
+OWN = "own"  # clip in a link that was copied next to an uploaded clip; see assets/page/links.js
+NOT_IN_LINK = "The clip of this link was uploaded by its sender and is not in the link."
 
 
 class Links(NamedTuple):
@@ -30,7 +26,7 @@ class Links(NamedTuple):
 
     named: Mapping[str, Any]  # widgets by key
     own: Mapping[str, MethodSetting]  # settings of methods by key
-    examples: Sequence[Example]
+    clip: Callable[[str], str | None]  # path of the clip that a link may name
     tabs: Sequence[str]
 
     def valid(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -38,10 +34,18 @@ class Links(NamedTuple):
         found = {}
         for name, widget in self.named.items():
             text = str(query.get(name, ""))
-            value = _read(name, widget, text, self.examples) if text else None
+            value = self.read(name, widget, text) if text else None
             if value is not None:
                 found[name] = value
         return found
+
+    def read(self, name: str, widget: Any, text: str) -> Any:
+        """Return a link's value for a setting; None if the setting's widget does not allow it."""
+        if name == "clip":
+            return self.clip(text)
+        if name == "a" and pinned_settings(text) is None:
+            return None
+        return _value(widget, text)
 
     def settings(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return the valid settings of methods in a link, by key."""
@@ -73,11 +77,11 @@ class Links(NamedTuple):
         return {name: text for name, text in query.items() if not is_read(name, text)}
 
     def replaced(self, query: Mapping[str, str]) -> list[str]:
-        """Return the short names in a link; the page rewrites them to the settings' keys."""
+        """Return the short names of settings in a link, which the page replaces by full keys."""
         return [name for name in query if self.key(name, query) != name]
 
     def key(self, name: str, query: Mapping[str, str]) -> str:
-        """Return the key that a name stands for: ``tau`` is the setting of the link's method."""
+        """Return the full key of a short name: ``tau`` means the setting of the link's method."""
         if name in self.named:
             return name
         method = query.get("compressor") or self.named["compressor"].value
@@ -85,14 +89,24 @@ class Links(NamedTuple):
         return f"{method}.{key}" if f"{method}.{key}" in self.own else key
 
 
-def unread_value(found: Mapping[str, str], replaced: Sequence[str] = ()) -> dict[str, Any]:
+def without_own_clip(query: Mapping[str, str]) -> dict[str, str]:
+    """Drop an uploaded clip, and the tokens chosen by hand on it, from the parameters of a link."""
+    of_clip = ("clip", EDITED) if query.get("clip") == OWN else ()
+    return {name: text for name, text in query.items() if name not in of_clip}
+
+
+def unread_value(
+    found: Mapping[str, str], replaced: Sequence[str] = (), own: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the message that names the invalid values found by :meth:`Links.unread`.
 
-    These names leave the address, and those of :meth:`Links.replaced`.
+    The page then removes these names, those of :meth:`Links.replaced`, and those that
+    :func:`without_own_clip` dropped (``own``), from its address.
     """
     parts = [f"{name.replace('_', ' ')} “{_cut(text)}”" for name, text in found.items()]
-    text = f"Not understood in this link: {', '.join(parts)}." if parts else ""
-    return {"text": text, "names": [*found, *replaced]}
+    wrong = f"Not understood in this link: {', '.join(parts)}." if parts else ""
+    text = " ".join(filter(None, [NOT_IN_LINK if own else "", wrong]))
+    return {"text": text, "names": [*found, *replaced, *own]}
 
 
 def _cut(text: str) -> str:
@@ -100,20 +114,13 @@ def _cut(text: str) -> str:
 
 
 def _strange(widget: Any, text: str) -> bool:
-    """Return whether a list has items that its widget does not offer; the others are used."""
+    """Return whether a list in a link has items that its widget does not offer.
+
+    The other items are used.
+    """
     if not isinstance(widget, gr.CheckboxGroup):
         return False
     return not {*text.split(",")} <= {str(value) for _, value in widget.choices}
-
-
-def _read(name: str, widget: Any, text: str, examples: Sequence[Example]) -> Any:
-    """Return the value under this key of a link; None if its widget does not allow it."""
-    if name == "clip":
-        clips = {example.path.name: str(example.path) for example in examples}
-        return clips.get(text)
-    if name == "a" and pinned_settings(text) is None:
-        return None
-    return _value(widget, text)
 
 
 def _value(widget: Any, text: str) -> Any:

@@ -1,4 +1,4 @@
-"""The list of questions of a comparison: typed, those of the clip, or those of a file."""
+"""The questions of a comparison: typed, suggested for the clip, or read from a file."""
 
 from __future__ import annotations
 
@@ -6,25 +6,37 @@ from pathlib import Path
 
 import gradio as gr
 
-from ..session.actions.questions import FILE_BYTES, as_lines, in_file, in_lines
+from ..session.actions.questions import (
+    FILE_BYTES,
+    Listed,
+    as_lines,
+    in_file,
+    in_lines,
+    of_clips,
+)
 from ..session.display import message
 from ..session.request import LONGEST
 from .events import AT_ONCE, Changes, Values
 from .panel import Page, Panel
 
-MOST = 16  # each is a run for every row, and the store of all visitors is bounded
-HINT = "Empty: the question above. Else one a line, a right answer after |"
+MOST = 16  # most questions: each adds a run per row to the store, which has a limit
+HINT = (
+    "One question per line; its right answer may follow after |, the name of another clip after a "
+    "second |. Empty: the question above"
+)
 TOO_MANY = f"{{count}} questions; the limit is {MOST}. Ask fewer."
 FIRST = f"The first {MOST} of {{count}} questions in the file."
 NONE_HERE = (
-    "No question of this clip in the file. Give one a line, a right answer after |, or the "
-    "questions.jsonl of gleanvid glimpse make with a clip of the same folder."
+    "The file has no question about these clips. Write one question per line, with a right answer "
+    "after |, or take the questions.jsonl of gleanvid glimpse make and upload a clip of its folder."
 )
+RECORDED = "A recording answers about its own clip alone: leave out the questions about others."
+NO_CLIP = "There is no clip {name} above: choose or upload it first."
 UNREADABLE = "This file could not be read as text with questions."
 
 
 class QuestionsPanel(Panel):
-    """``box``: the questions as text, one a line."""
+    """The list of questions. ``box``: the text box that holds them, one on each line."""
 
     def __init__(self) -> None:
         self.box = gr.Textbox(
@@ -37,41 +49,72 @@ class QuestionsPanel(Panel):
             elem_id="gv-questions",
         )
         with gr.Row(elem_id="gv-listing"):
-            self.ready = gr.Button("All ready questions", size="sm", min_width=140)
+            self.ready = gr.Button("Use all suggested questions", size="sm", min_width=140)
+            self.every = gr.Button("Suggested questions of all clips", size="sm", min_width=170)
             self.file = gr.UploadButton(
                 "Questions from a file", size="sm", min_width=140, elem_id="gv-question-file"
             )
 
     def tell_in(self, notice: gr.HTML) -> None:
-        """Say in this line what of a file was taken."""
+        """Set the message line that says which questions of a file were taken."""
         self.notice = notice
 
     def connect(self, page: Page) -> None:
         self.page, self.clip = page, page.inputs.settings["clip"]
+        self.shelf = page.inputs.shelf
         self.ready.click(self.on_ready, {self.clip}, self.box, **AT_ONCE)
-        chosen = {self.clip, self.file}
+        self.every.click(self.on_every, {self.clip, self.shelf}, self.box, **AT_ONCE)
+        chosen = {self.clip, self.shelf, self.file}
         self.file.upload(self.on_file, chosen, [self.box, self.notice], **AT_ONCE)
 
     def on_ready(self, values: Values) -> str:
-        """Put the questions that the clip comes with into the box."""
+        """Fill the box with the suggested questions of the clip."""
         example = self.page.inputs.examples.get(values[self.clip] or "")
-        return as_lines([(text, None) for text, _ in (example.questions if example else ())])
+        return as_lines((text, None, "") for text, _ in (example.questions if example else ()))
+
+    def on_every(self, values: Values) -> str:
+        """Fill the box with suggested questions of every clip, equally many for each."""
+        paths = dict.fromkeys(self.clips(values).values())
+        known = [example for path in paths if (example := self.page.inputs.examples.get(path))]
+        return as_lines(of_clips([example for example in known if example.questions], MOST))
+
+    def clips(self, values: Values) -> dict[str, str]:
+        """Return the paths of all clips of the page by file name and by title, the chosen first."""
+        examples = (str(example.path) for example in self.page.examples)
+        paths = filter(None, [values[self.clip], *examples, *values[self.shelf]])
+        found: dict[str, str] = {}
+        for path in paths:
+            found.setdefault(Path(path).name, path)
+        for example in self.page.examples:
+            found.setdefault(example.title, str(example.path))
+        return found
 
     def on_file(self, values: Values) -> Changes:
-        """Put the questions of a file into the box, those of this clip where it names clips."""
+        """Fill the box with the questions of a file; skip those about clips not on the page."""
         try:
-            text = Path(values[self.file]).read_bytes()[:FILE_BYTES].decode("utf-8-sig")
+            with open(values[self.file], "rb") as file:
+                text = file.read(FILE_BYTES).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             return {self.notice: message(UNREADABLE, "problem")}
-        found = in_file(text, values[self.clip] or "")
+        found = in_file(text, self.clips(values))
         if not found:
             return {self.notice: message(NONE_HERE, "problem")}
         left = message(FIRST.format(count=len(found)) if len(found) > MOST else "")
         return {self.box: as_lines(found[:MOST]), self.notice: left}
 
-    def listed(self, values: Values) -> list[tuple[str, str | None]]:
-        """Return the questions with their right answers, where known."""
-        found = in_lines(values[self.box] or "")
+    def listed(self, values: Values) -> Listed:
+        """Return the questions, grouped by clip, each with the path of its clip."""
+        found, clips = in_lines(values[self.box] or ""), self.clips(values)
+        own, order = values[self.clip] or "", list(clips.values())
+        rows = [(text, truth, clips.get(name, own)) for text, truth, name in found]
+        return sorted(rows, key=lambda row: order.index(row[2]) if row[2] in order else 0)
+
+    def refusal(self, values: Values, is_recording: bool) -> str:
+        """Return why the list cannot be asked, as a sentence; empty if it can."""
+        found, clips = in_lines(values[self.box] or ""), self.clips(values)
         if len(found) > MOST:
-            raise gr.Error(TOO_MANY.format(count=len(found)), print_exception=False)
-        return found
+            return TOO_MANY.format(count=len(found))
+        if name := next((name for *_, name in found if name and name not in clips), ""):
+            return NO_CLIP.format(name=name)
+        others = {path for *_, path in self.listed(values)} - {values[self.clip] or ""}
+        return RECORDED if is_recording and others else ""

@@ -10,17 +10,20 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..session.request import NO_ANSWERS, lacking
+from ..session.request import TO_ASK, lacking
 from .events import AT_ONCE, Changes, Values
 from .panel import Page, Panel
 
-SILENT = f'<p class="gv-silent">{NO_ANSWERS}</p>'
-SOME = "{count} of {all} are left out: they need attention or a language model. Compare names them."
+SOME = (
+    "{count} of {all} compressors are left out: they need attention or a language model. The tab "
+    "Compare names them."
+)
 
 
-def no_answers() -> gr.HTML:
-    """Sentence shown in place of the question box if the model answers no questions."""
-    return gr.HTML(SILENT, js_on_load=None, apply_default_css=False)
+def no_answers(text: str = TO_ASK) -> gr.HTML:
+    """Make the sentence that replaces widgets of asking if the model answers no questions."""
+    sentence = f'<p class="gv-silent">{text}</p>'
+    return gr.HTML(sentence, js_on_load=None, apply_default_css=False)
 
 
 def served_method(model: str, method: str) -> str:
@@ -45,7 +48,11 @@ class ServedPanel(Panel):
         page.preview.after(chosen.then)
 
     def on_change(self, values: Values) -> Changes:
-        """Update the menus. Gradio refuses values outside the choices, so those are unticked."""
+        """Update the menus; untick methods that the model cannot run, as Gradio would refuse them.
+
+        The sentence on methods left out is "" if there are none: for None, Gradio 6 would keep the
+        old sentence.
+        """
         model, method = values[self.model], values[self.method]
         ticked = [*values[self.compared], *values[self.apart]]
         served = [name for name in ticked if name not in not_served(model)]
@@ -54,12 +61,8 @@ class ServedPanel(Panel):
         some = SOME.format(count=count, all=len(COMPRESSORS)) if count else ""
         boxes = [row for row in titles if row[1] != "full"]
         return {
-            self.method: gr.update(
-                choices=titles, info=some or None, value=served_method(model, method)
-            ),
-            self.compared: gr.update(
-                choices=boxes, info=not_served_sentence(model) or None, value=served
-            ),
+            self.method: gr.update(choices=titles, info=some, value=served_method(model, method)),
+            self.compared: gr.update(choices=boxes, info=not_served_sentence(model), value=served),
             self.apart: [name for name in ticked if name not in served],
             self.viewer: gr.update(choices=list(offered.items())),
         }
@@ -77,12 +80,12 @@ def not_served(model: str) -> dict[str, str]:
 
 
 def not_served_sentence(model: str) -> str:
-    """Return which compressors the menu leaves out with this model, and why; empty for none."""
+    """Return a sentence on the compressors that the menu leaves out, and why; empty if none."""
     groups: dict[str, list[str]] = {}
     for name, why in not_served(model).items():
         groups.setdefault(why, []).append(COMPRESSORS[name].title)
     listed = "; ".join(f"{', '.join(titles)} ({why})" for why, titles in groups.items())
-    return f"The photo encoder cannot run {listed}." if listed else ""
+    return f"The model “Photo encoder” cannot run {listed}." if listed else ""
 
 
 def _offered(model: str) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """The settings: model, compressor, frames, pixels, seed, sampling.
 
-A preview follows when a slider is released.
+Releasing a slider shows a preview of the kept tokens.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .events import AT_ONCE
 from .habits import HabitsPanel, live_switch
 from .panel import Page, Panel
 
-FRAMES = (4, 32)  # least and default number of sampled frames
+FRAMES = (4, 32)  # minimum and default number of sampled frames
 PIXELS = {  # most pixels of a frame, as the model sees it
-    "The model's own limit": 0,
+    "As the model limits it": 0,
     "640 × 640": 640 * 640,
     "448 × 448": 448 * 448,
     "320 × 320": 320 * 320,
@@ -95,7 +95,7 @@ class SettingsPanel(Panel):
         return [*ours, *self.controls.folded]
 
     def moved(self) -> list[Any]:
-        """Return the widgets whose every change is followed by a preview."""
+        """Return the widgets for which every change, also while a slider moves, shows a preview."""
         return [*self.controls.parts, self.seed, self.temperature, self.top_p, self.new_tokens]
 
     def connect(self, page: Page) -> None:
@@ -135,21 +135,21 @@ def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
 
 
 def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
-    """Frames, and pixels of a frame."""
+    """Make the sliders for the number of frames and the pixels of a frame."""
     frames = gr.Slider(
         FRAMES[0],
         max_frames,
         value=min(FRAMES[1], max_frames),
         step=2,
         label="Frames",
-        info="Sampled evenly over the clip, or between two times of it",
+        info="Number of frames sampled evenly over the clip or its time span",
         interactive=True,
     )
     pixels = gr.Dropdown(
         list(PIXELS.items()),
         value=0,
         label="Pixels per frame",
-        info="At most, as the model sees it",
+        info="Maximum number of pixels per frame as the model sees it",
         interactive=True,
     )
     return frames, pixels
@@ -161,7 +161,7 @@ def time_box(label: str, usual: str) -> gr.Textbox:
         "",
         label=label,
         placeholder=usual,
-        info="Seconds or mm:ss",
+        info="Time in seconds or mm:ss",
         max_length=12,
         min_width=100,
         interactive=True,
@@ -169,19 +169,19 @@ def time_box(label: str, usual: str) -> gr.Textbox:
 
 
 def heading(markup: str) -> gr.HTML:
-    """Make a heading as HTML: for Markdown Gradio would load a renderer on the first screen."""
+    """Make a heading as HTML: for Markdown, Gradio would load a slow renderer first."""
     return gr.HTML(markup, js_on_load=None, apply_default_css=False, elem_classes="gv-heading")
 
 
 def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
-    """Temperature, top-p and length."""
+    """Make the sliders for temperature, top-p and the length of the answer."""
     temperature = gr.Slider(
         0.0,
         2.0,
         value=0.0,
         step=0.05,
         label="Temperature",
-        info="0 = greedy decoding",
+        info="Sampling temperature; 0 = greedy decoding",
         interactive=True,
     )
     top_p = gr.Slider(
@@ -200,7 +200,7 @@ def sampling() -> tuple[gr.Slider, gr.Slider, gr.Slider]:
         value=usual,
         step=1,
         label="Answer length",
-        info="At most this many tokens",
+        info="Maximum length of the answer in tokens",
         interactive=True,
     )
     return temperature, top_p, new_tokens

@@ -60,7 +60,7 @@ class SidesPanel(Panel):
         page.preview.after(forgotten.success, live=False)
 
     def follow(self, compared: Any) -> None:
-        """Take over the settings of both sides after a comparison."""
+        """Show the settings of both sides on the page after a comparison."""
         inputs = {self.runs, *self.controls.parts}
         outputs = [self.pinned, *self.controls.widgets]
         stood = compared.then(self.on_compared, inputs, outputs, **AT_ONCE)
@@ -74,7 +74,7 @@ class SidesPanel(Panel):
     def put(
         self, a: Mapping[str, Any] | None, b: Mapping[str, Any] | None, values: Values
     ) -> Changes:
-        """Write the settings of both sides to the widgets that hold them."""
+        """Write the settings of A and B to the widgets that hold them."""
         changes = {} if a is None else {self.pinned: as_pinned(a)}
         if b is None:
             return changes
@@ -107,7 +107,7 @@ class SidesPanel(Panel):
         return {self.wanted: name}
 
     def on_wanted(self, values: Values) -> Changes:
-        """Make A a method with the settings that the page has for it."""
+        """Run another method as side A, with the settings that the page has for this method."""
         if not values[self.wanted]:
             return gr.skip()
         inputs = self.page.inputs
@@ -125,5 +125,5 @@ class SidesPanel(Panel):
 
 
 def as_pinned(settings: Mapping[str, Any]) -> str:
-    """Return the settings of A as the page holds them; "" for all tokens."""
+    """Return the settings of A as the JSON text that the page holds; "" for all tokens."""
     return "" if settings["name"] == ALL_TOKENS["name"] else json.dumps(dict(settings))

@@ -11,5 +11,5 @@ MARKUP = """<dl class="gv-status" aria-label="Status"></dl>"""
 
 
 def panel(pairs: Sequence[tuple[str, str]]) -> Any:
-    """``pairs``: names and texts."""
+    """Make the status line; ``pairs``: (name, text) of each value."""
     return part("status", MARKUP, list(pairs), elem_id="gv-status")

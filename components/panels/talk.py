@@ -17,7 +17,7 @@ from .panel import Page, Panel
 from .served import no_answers
 from .working import halted, start
 
-SAVED = "Saved run of the built-in model. Ask to repeat it."
+SAVED = "Saved run of the built-in model. Press Ask to run it again."
 
 
 class TalkPanel(Panel):
@@ -78,5 +78,5 @@ class TalkPanel(Panel):
 
     @staticmethod
     def on_pick(event: gr.EventData) -> str:
-        """Ask the question on the pressed chip, cut to a question's length."""
+        """Ask the question on the pressed button, cut to the length that a question may have."""
         return str(getattr(event, "text", ""))[:LONGEST]

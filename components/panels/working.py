@@ -14,8 +14,8 @@ from .events import AT_ONCE, QUEUED, Changes
 from .page_state import owner
 from .panel import Page
 
-GRACE_S = 3.0  # time for stopped work to say how it ended
-BUSY = "Still at work for you. Stop it first, or wait."
+GRACE_S = 3.0  # seconds in which a stopped job may still show its last message
+BUSY = "Earlier work of this page is still running. Stop it first, or wait."
 
 
 def start(
@@ -27,10 +27,11 @@ def start(
     outputs: Sequence[Any],
     also: Sequence[Any] = (),
 ) -> Any:
-    """Call ``handler`` on ``event``, once the page is marked as working; see ``Inputs.when``.
+    """Call ``handler`` on ``event``, after the page is marked as working; see ``Inputs.when``.
 
-    Until it ends, of all buttons that start or stop something only ``stop`` is enabled. A second
-    click is refused in ``notice``: Gradio shows no error of an event outside its queue.
+    Until the handler ends, ``stop`` is the only enabled button among those that start or stop work.
+    ``notice`` shows that a second click was refused: Gradio shows no error of an event outside its
+    queue.
     """
 
     def on_start(user: gr.Request) -> Changes:

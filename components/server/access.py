@@ -1,4 +1,4 @@
-"""The model for one call of an endpoint; every failure becomes a ``gr.Error`` here."""
+"""Access to the model for one call of an endpoint; any failure becomes a ``gr.Error``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from ..session.display import explain
 from ..session.request import Request
 from ..session.work.engine import Engine
 from ..session.work.queue import Work
+from .sessions import when_caller_leaves
 
 
 class ModelAccess:
-    """Context manager that reads the clip of a request, waits for the queue, and leaves it."""
+    """Context manager that reads a request's clip, waits for the model and frees it at the end."""
 
     def __init__(self, engine: Engine, request: Request) -> None:
         self.engine, self.request, self.work = engine, request, Work()
 
     def __enter__(self) -> tuple[Video, Work]:
+        when_caller_leaves(self.work.end)
         try:
             clip = self.engine.clip(str(self.request.path), self.request.sampled, self.work)
             for _ in self.engine.queue.wait(self.work):

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from gradio.utils import get_upload_folder, is_static_file
+from gradio.data_classes import _StaticFiles
+from gradio.utils import get_upload_folder
 
 from gleanvid.video.isolation.bounds import fits
 
@@ -29,6 +30,7 @@ PAGE = (
     "GET /theme.css",
     "GET /favicon.ico",
     "GET /modules/{version}/{name:path}",
+    "GET /docs",
     "GET /docs/{rest:path}",
     "GET /static/{path:path}",
     "GET /assets/{path:path}",
@@ -58,11 +60,12 @@ CLIENTS = (  # routes used by gradio_client, curl and the snippets of the tab Ex
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
 ENDPOINTS = "(?:ask|compress|compare)"  # the page's own events are not for clients
-LONGEST_NAME = 255  # bytes; Gradio fails when it asks the system for a file of a longer name
+LONGEST_NAME = 255  # most bytes of a file name; Gradio fails on longer ones
 LONGEST_PATH = 1024  # characters
 MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
 MAX_ITEMS = 20_000
 MAX_DEPTH = 32
+MAX_FILES = 16  # most files in a request: each costs calls of the file system
 _ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]+:/|https?:|//)", re.IGNORECASE)
 _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
 # Gradio joins names of sessions and events with a separator and splits them again: a name that
@@ -72,7 +75,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class RefusedError(Exception):
-    """A request that is not answered: the status and the sentence to send."""
+    """Raised for a refused request, with the HTTP status and the sentence to send."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -109,23 +112,26 @@ def checked_json(body: bytes) -> bytes:
     The JSON is serialised again, so that Gradio cannot parse it differently than this check.
 
     Raises:
-        RefusedError: too large, nested too deeply, no JSON, an odd session name, or a file that
-            is neither an upload nor an example. Gradio downloads a file that is named by an
-            address without a limit.
+        RefusedError: the body is too large, nested too deeply or no JSON, has a malformed session
+            name, or names a file that is neither an upload nor an example. (Gradio would
+            download a file given by a URL, without any limit.)
     """
     if not body:
         return body
     if not fits(body, MAX_JSON, MAX_ITEMS, MAX_DEPTH):
-        raise RefusedError(413, "The request holds too much, or is nested too deeply.")
+        raise RefusedError(413, "The request is too large or nested too deeply.")
     try:
         content = json.loads(body.decode())  # json would guess the encoding of bytes
         # Neither lone surrogates nor infinite numbers can be written.
         json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
-        raise RefusedError(400, "The request is no JSON.") from error
+        raise RefusedError(400, "The body of the request is not valid JSON.") from error
     if isinstance(content, dict):
         _check_names(content)
-    for item in _dictionaries(content):
+    named = [item for item in _dictionaries(content) if "path" in item or "video" in item]
+    if len(named) > MAX_FILES:
+        raise RefusedError(413, "The request names too many files.")
+    for item in named:
         _check_file(item)
     return json.dumps(content).encode()
 
@@ -152,26 +158,27 @@ def _check_file(item: dict[str, Any]) -> None:
     """Replace the URL of an upload, as MCP clients send it, by its path. Raises RefusedError."""
     path, video = item.get("path"), item.get("video")
     if isinstance(video, str) and video.startswith("data:"):
-        raise RefusedError(422, "Upload the file; it is not taken as a text.")
+        raise RefusedError(422, "Upload the file; a file sent as text is not accepted.")
     if isinstance(path, str):
         uploaded = _UPLOADED.match(path)
         item["path"] = path = unquote(uploaded[1]) if uploaded else path
         if _ADDRESS.match(path):
-            raise RefusedError(422, "Upload the file; addresses are not fetched.")
+            raise RefusedError(422, "Upload the file; this server fetches no web addresses.")
         if len(path) > LONGEST_PATH or CONTROL.search(path) or not _is_served(path):
-            raise RefusedError(422, "Upload the file; this path is none of an upload.")
+            raise RefusedError(422, "Upload the file; this path does not belong to an upload.")
 
 
 def _is_served(path: str) -> bool:
-    """Whether a path is an example of the page, or lies in a folder of the folder of uploads.
+    """Whether a path is an example of the page, or a file in a subfolder of the uploads.
 
-    Gradio would refuse other paths as well, but would log them unshortened.
+    Gradio would refuse other paths as well, but would log them at full length.
     """
     real, uploads = Path(os.path.realpath(path)), os.path.realpath(get_upload_folder())
     is_upload = real.parent.is_relative_to(uploads) and real.parent != Path(uploads)
-    return not _is_long(path) and (is_upload or is_static_file(real))
+    is_example = any(real.is_relative_to(path) for path in _StaticFiles.all_paths)
+    return not _is_long(path) and (is_upload or is_example)
 
 
 def _is_long(path: str) -> bool:
-    """Whether the system would refuse a part of this path for its length."""
+    """Whether a part of this path is too long for the file system."""
     return any(len(part) > LONGEST_NAME for part in path.encode("utf-8", "replace").split(b"/"))

@@ -1,4 +1,4 @@
-"""Limits on connections: how many a visitor may open, and how long one may send nothing.
+"""Limits on connections: how many a visitor may open, and how slowly a client may send.
 
 Uvicorn limits the connections of all visitors together, and waits for ever for the rest of a
 request. Behind a trusted proxy all connections are the proxy's, so the proxy has to limit them.
@@ -18,7 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from .visitors import Proxies, visitor
 
 HEAD_S = 10.0  # from the first byte of a request, or from connecting, to the end of its head
-BODY_BYTES_PER_S = 1000.0  # slower bodies are given up
+BODY_BYTES_PER_S = 1000.0  # bytes per second; slower request bodies are refused
 BODY_S = 3600.0  # from the first byte of a request to the end of its body
 CHECK_S = 5.0  # between two checks of a connection
 PER_VISITOR = 128
@@ -31,11 +31,11 @@ FULL = (
 
 
 def limit_connections(server: Server, proxies: Proxies) -> None:
-    """Limit the further connections of a running server.
+    """Limit the connections that a running server accepts from now on.
 
-    They reach the application itself: Uvicorn's own middleware would believe what any program on
-    this machine says of a visitor's address. The page has no WebSockets; Uvicorn's protocol for
-    them would take a connection out of the count for good.
+    Uvicorn's proxy middleware is bypassed: it would believe any program on this machine that
+    names another visitor's address. WebSockets, which the page does not use, are switched off:
+    Uvicorn's protocol for WebSockets would never release a connection from the count.
     """
     count: Counter[str] = Counter()
     most = raise_descriptors() // 2  # the rest is for files, pipes and connections being refused
@@ -48,8 +48,8 @@ def limit_connections(server: Server, proxies: Proxies) -> None:
 def raise_descriptors() -> int:
     """Let this process open more files, up to ``DESCRIPTORS``; return how many it may open.
 
-    Where it may open no more, asyncio writes a traceback into the log for each connection that
-    waits, again and again: tens of megabytes a second.
+    A process that has reached its limit makes asyncio log a traceback for each waiting connection,
+    again and again: tens of megabytes a second.
     """
     try:
         import resource
@@ -64,7 +64,7 @@ def raise_descriptors() -> int:
 
 
 class Connection(H11Protocol):
-    """One connection of a visitor. It is closed when the visitor is late in sending."""
+    """One connection of a visitor, which is closed when the visitor sends too slowly."""
 
     def __init__(
         self, *args: Any, proxies: Proxies, count: Counter[str], most: int, **options: Any
@@ -91,7 +91,7 @@ class Connection(H11Protocol):
         self.count[EVERYBODY] -= 1
         if self.visitor:
             self.count[self.visitor] -= 1
-            self.count += Counter()  # forgets visitors at zero
+            self.count += Counter()  # drops visitors whose count is zero
 
     def data_received(self, data: bytes) -> None:
         if self.conn.their_state is h11.IDLE and not self.received:
@@ -114,13 +114,13 @@ class Connection(H11Protocol):
         self.received, self.since = 0, self.loop.time()
 
     def check(self) -> None:
-        """Close this connection if its head is late or its body comes too slowly."""
+        """Close this connection if a request's head is late or its body arrives too slowly."""
         if self.transport.is_closing():
             return
         if self.conn.their_state is h11.SEND_BODY:
             slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
             self.slow, self.received = (self.slow + 1 if slow else 0), 0
-            # The first check may come right after the head.
+            # Two slow checks, as a body that has only just begun looks slow, too.
             late = self.slow > 1 or self.loop.time() - self.since > BODY_S
         else:
             idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE

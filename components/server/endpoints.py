@@ -1,12 +1,13 @@
 """Named endpoints with documented types, for gradio_client, curl and MCP.
 
-Calls wait in the same queue as the pages, under the same limits. Videos must have been uploaded.
+Calls wait in the same queue as the pages, under the same limits. Videos must be uploaded first.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -23,13 +24,14 @@ from ..session.actions import plans, rows
 from ..session.request import Request
 from ..session.work.engine import Engine, decides_early
 from .access import ModelAccess
+from .sessions import when_caller_leaves
 from .uploads import uploaded
 
-COMING = "{name} is not loaded yet. The page of this server says how far it is."
+COMING = "{name} is not loaded yet. The page of this server shows the progress."
 
 
 def publish(engine: Engine, models: Sequence[str], max_frames: int, coming: str = "") -> None:
-    """Add the endpoints to the page that is being built."""
+    """Add the endpoints to the Gradio page that is being built."""
     calls = Calls(engine, models, max_frames, coming)
     for function in (calls.ask, calls.compress, calls.compare):
         gr.api(
@@ -41,7 +43,7 @@ def publish(engine: Engine, models: Sequence[str], max_frames: int, coming: str 
 
 
 def described(function: Callable[..., Any]) -> str:
-    """Return the description of an endpoint on one line, without its arguments."""
+    """Return an endpoint's description, from its docstring, in one line without the arguments."""
     text, _, returns = get_function_description(function)
     return f"{text} Returns: {' '.join(returns)}"
 
@@ -85,10 +87,10 @@ class Calls:
             model: one of the models this server offers; empty for its first.
             frames: how many frames are sampled evenly over the clip.
             settings: further settings of the compressor by name.
-            seed: of sampling.
-            temperature: 0 always takes the likeliest token.
-            max_new_tokens: the longest answer.
-            top_p: share of likelihood that a token is drawn from.
+            seed: random seed of sampling.
+            temperature: sampling temperature; 0 is greedy decoding.
+            max_new_tokens: maximum length of the answer in tokens.
+            top_p: nucleus sampling, the cumulative probability kept.
             pixels: most pixels of a frame as the model sees it; 0 for the model's own limit.
 
         Returns:
@@ -115,7 +117,7 @@ class Calls:
         frames: int = 32,
         settings: dict | None = None,
     ) -> dict:
-        """Choose which visual tokens of a video a model would be given; nothing is asked.
+        """Choose which visual tokens of a video a model would receive, without asking a question.
 
         Use it to see where in time and space a compressor spends its budget.
 
@@ -135,7 +137,7 @@ class Calls:
         with ModelAccess(self.engine, request) as (clip, work):
             method = request.make_compressor()
             if not decides_early(method):
-                raise ValueError(f"{compressor} decides while the model reads a question: use /ask")
+                raise ValueError(f"{compressor} chooses tokens during the answer: use /ask")
             key = request.clip(clip, method.needs)
             run = self.engine.compress(key, self.engine.encode(key, work), method, work)
             record = run.compression
@@ -160,7 +162,7 @@ class Calls:
         """Ask one question about a video under several compressors and ratios.
 
         The full tokens come first. Use it to compare what compressors save and what that costs
-        in the answer. It takes as long as all the questions one after another.
+        in the answer. It takes as long as asking once for every compressor and ratio.
 
         Args:
             video: an uploaded video file.
@@ -194,6 +196,7 @@ class Calls:
 
         session = f"api-{secrets.token_hex(8)}"
         self.engine.pages.start(session)
+        when_caller_leaves(partial(self.engine.pages.stop, session))
         done: list[rows.Row] = []
         problem = ""
         for update in comparing.compare(self.engine, session, request, question, plan):
@@ -223,7 +226,11 @@ class Calls:
                 most = self.max_frames
                 raise ValueError(f"frames={frames!r} must be a whole number in [1, {most}]")
             if settings is not None and not isinstance(settings, dict):
-                raise ValueError(f"settings={settings!r} must be an object of settings by name")
+                raise ValueError(
+                    f"settings={settings!r} must be a JSON object of setting names and values"
+                )
+            if settings and "name" in settings:  # it would choose another method
+                raise ValueError("settings must not hold the name of a compressor")
             values = dict(settings or {})
             if method is not COMPRESSORS["full"]:
                 values["retention_ratio"] = ratio

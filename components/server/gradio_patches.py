@@ -1,7 +1,7 @@
 """Patches for faults of Gradio 6.31 that matter on a public server.
 
-Each has a test in ``tests/components/server/test_gradio_patches.py`` that fails as soon as a
-Gradio without the fault is installed: then the patch goes.
+Each patch has a test in ``tests/components/server/test_gradio_patches.py`` that fails as soon as
+a Gradio without the fault is installed: delete the patch then.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import gradio as gr
 from gradio import queueing, route_utils, routes, utils
 from gradio.route_utils import GradioMultiPartParser
 from gradio.routes import file_upload_statuses
-from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException
 from starlette.types import Scope
 
 from .allowed import FILE
+from .sessions import Calls, Sessions
 
 log = logging.getLogger(__name__)
 
@@ -46,11 +46,12 @@ ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
 
 
 class FilesOnly(GradioMultiPartParser):
-    """Form parser that takes files alone, few of them, and leaves none behind.
+    """Upload form parser that accepts only a few files and deletes those of broken uploads.
 
-    Gradio holds every other field in memory, however long it is, takes 1,000 files in an upload,
-    and keeps the files of an upload that broke off or has another field's name. It names the folder
-    of an upload by its content: whoever has the same clip could ask whether somebody brought it.
+    Gradio would hold form fields without a file in memory, however long they are, accept 1,000
+    files in an upload, and keep the files of an upload that broke off. It names the folder of a
+    file by a hash of the content, so anyone with the same file could find out that it was uploaded;
+    random bytes are added to the hash.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -59,7 +60,7 @@ class FilesOnly(GradioMultiPartParser):
     def on_headers_finished(self) -> None:
         super().on_headers_finished()
         if self._current_part.field_name != "files":
-            raise MultiPartException("The files of an upload are fields named files.")
+            raise MultiPartException("An upload must send its files in form fields named files.")
         file: Any = self._current_part.file
         if file is not None:
             file.sha.update(secrets.token_bytes())
@@ -74,56 +75,18 @@ class FilesOnly(GradioMultiPartParser):
             raise
 
 
-class Session(SessionState):
-    """Session state that does not copy every widget's configuration.
-
-    Gradio makes the copy for each call of an endpoint too; only deep links read it.
-    """
-
-    @property
-    def config_values(self) -> dict[int, Any]:
-        return {}
-
-    @config_values.setter
-    def config_values(self, values: dict[int, Any]) -> None:
-        return
-
-    def _update_value_in_config(self, key: int, value: Any) -> None:
-        return
-
-
-class Sessions(StateHolder):
-    """At most ``capacity`` sessions; dropping one also ends the work of its page.
-
-    Gradio would only drop the session, and the page's work would continue.
-    """
-
-    def __getitem__(self, session_id: str) -> SessionState:
-        if session_id not in self:
-            self.session_data[session_id] = Session(self.blocks)
-        return super().__getitem__(session_id)
-
-    def update(self, session_id: str) -> None:
-        oldest = next(iter(self.session_data))
-        super().update(session_id)
-        if oldest not in self.session_data:
-            for event in self.blocks.fns.values():
-                if event.fn and any(kind == "unload" for _, kind in event.targets):
-                    event.fn(gr.Request(session_hash=oldest))
-
-
 class FailureLog:
     """Replaces the module ``traceback`` in Gradio: logs one bounded line per failed event.
 
-    Gradio prints a traceback for whatever a request holds that does not fit its event, and with it
-    what the visitor sent: one address could write 150 MB a minute, and forge lines.
+    For a request whose values do not fit its event, Gradio prints a traceback with the values that
+    the visitor sent: one address could write 150 MB a minute into the log, and forge lines.
     """
 
     def __init__(self) -> None:
         self._begun, self._count = 0.0, 0
 
     def print_exc(self) -> None:
-        """Log the error that is being handled, unless a minute has had ``FAILURES`` of them."""
+        """Log the error that is being handled, at most ``FAILURES`` errors a minute."""
         now = time.monotonic()
         if now - self._begun > 60.0:
             self._begun, self._count = now, 0
@@ -142,14 +105,15 @@ stock_payload = utils.error_payload
 def error_payload(error: BaseException | None, show_error: bool) -> dict[str, Any]:
     """Return the error message of a failed event: ``UNFIT`` in place of Gradio's ``null``.
 
-    Functions of the page and of the endpoints say themselves what went wrong, so only values that
-    do not reach them are left.
+    Functions of the page and of the endpoints raise ``gr.Error`` with their own message. ``UNFIT``
+    is for values that Gradio refuses before it calls a function.
     """
     return stock_payload(error if isinstance(error, gr.Error) else gr.Error(UNFIT), show_error)
 
 
 def apply(app: Any) -> None:
     """Patch a Gradio application that is about to be served."""
+    app.get_blocks().call_function = Calls(app.get_blocks())
     routes.traceback = queueing.traceback = FAILURE_LOG  # type: ignore[assignment]
     queueing.error_payload = utils.error_payload = error_payload
     route_utils.GradioMultiPartParser = FilesOnly  # type: ignore[misc]
@@ -160,9 +124,9 @@ def apply(app: Any) -> None:
 
 
 def without_mirrored(scope: Scope) -> Scope:
-    """Drop most headers of a request for a file, and ranges of several parts.
+    """Drop most headers of a request for a file, also a range header that names several ranges.
 
-    Gradio sends all headers of a request for a part of a file back as headers of the answer.
+    Gradio would copy all headers of a request for a range of a file into its answer.
     """
     if not scope["path"].startswith(FILE):
         return scope
@@ -175,7 +139,11 @@ def without_mirrored(scope: Scope) -> Scope:
 
 
 def addresses(app: Any) -> Iterator[str]:
-    """Yield the client address of each waiting or running event."""
+    """Yield the client address of each waiting or running event, and of each cancelled one.
+
+    A cancelled event is included until its function ends.
+    """
+    yield from app.get_blocks().call_function.left.values()
     for event in list(app.get_blocks()._queue.event_ids_to_events.values()):
         if event.request.client is not None:
             yield event.request.client.host
@@ -188,7 +156,7 @@ def forget_files(app: Any) -> None:
 
 
 def forget(app: Any, keep_s: float = KEEP_S) -> None:
-    """Drop what Gradio keeps for ever.
+    """Drop sessions and results that Gradio would keep for ever.
 
     That is: sessions of calls that are over, results that nobody has fetched for ``keep_s``
     seconds, and the progress of all but the last uploads.

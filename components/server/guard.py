@@ -1,9 +1,9 @@
 """ASGI middleware around the whole Gradio application: refuses requests, adds headers to answers.
 
-Refused are host names that are not this server's (400), requests that another site's page makes in
-a visitor's browser (403), routes that are not listed (404), bodies that are no uploads and no
-small JSON (400, 413, 422) and, where limits are set, more than one visitor may have (429) or the
-server can hold (507). Streamed answers pass through unchanged.
+It refuses host names that are not this server's (400), requests that another site's page makes in
+a visitor's browser (403), routes that are not listed (404) and bodies that are neither uploads nor
+small JSON (400, 413, 422). If limits are set, it refuses requests beyond a visitor's limit (429)
+and uploads that exceed the server's storage (507). Streamed answers pass through unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .allowed import (
 )
 from .gradio_patches import FAILURE_LOG, UNFIT, without_mirrored
 from .uploads import Uploads
-from .visitors import Events, Proxies, RateLimit, bracketed, doubled, nothing, sender, visitor
+from .visitors import Events, Proxies, RateLimit, bracketed, doubled, nothing, welcomed
 
 READS = 10  # allowed reading requests (files, modules) per allowed changing request
 MAX_QUERY = 128  # bytes after the "?" of an upload; Gradio keeps the name that stands there
@@ -54,23 +54,23 @@ POLICY = (
     "base-uri 'self'; frame-ancestors 'self'"
 )
 NOTHING = "There is nothing here."
-FAULT = "This request has met a fault of the server."
-MUCH = "Much is under way from your address already. Try again in a minute."
+FAULT = "The server failed to answer this request."
+MUCH = "Too many requests from your address are running. Try again in a minute."
 
 
 class Guard:
-    """The middleware; see the module docstring.
+    """ASGI middleware that refuses requests and adds headers; see the module docstring.
 
     Args:
         app: application to guard.
         requests_per_minute: most changing requests of one visitor; 0 for no limit.
         framed_by: further pages that may show this one in a frame, each after a space.
-        uploads: their limits; None for no limit.
+        uploads: limits on uploads; None for no limit.
         hosts: further host names of this server; ``*.example.org`` allows all subdomains.
         proxies: proxies whose forwarded headers are trusted.
         routes: allowed routes.
-        events: as ``most`` of :class:`Events`.
-        under_way: as in :class:`Events`.
+        events: the argument ``most`` of :class:`Events`.
+        under_way: the argument ``under_way`` of :class:`Events`.
     """
 
     def __init__(
@@ -111,13 +111,13 @@ class Guard:
         if scope["type"] != "http":  # the page has no websockets
             return await send({"type": "websocket.close"})
         if doubled(scope):
-            return await _refuse(send, 400, "A header of the request stands there twice.")
+            return await _refuse(send, 400, "The request has the same header twice.")
         scope = await self.proxies.unwrapped(scope)
         reached = bracketed(str((scope.get("server") or ("",))[0]))
         return await self._named(reached)(scope, receive, self._with_headers(send))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        name = visitor(sender(scope))
+        name = welcomed(scope)
         begun: list[Message] = []
 
         async def noted(message: Message) -> None:
@@ -144,12 +144,12 @@ class Guard:
         """Check host, route and headers before the body is read. Raises ``RefusedError``."""
         headers = dict(scope["headers"])
         if URL(scope=scope).netloc.encode("latin-1") != headers[b"host"]:  # the port is invalid
-            raise RefusedError(400, "There is no such port.")
+            raise RefusedError(400, "The host header of the request names an invalid port.")
         if b"transfer-encoding" in headers and b"content-length" in headers:
-            raise RefusedError(400, "The request tells its length twice.")
+            raise RefusedError(400, "The request states its length twice.")
         origin = headers.get(b"origin")
         if origin is not None and origin.partition(b"://")[2] != headers[b"host"]:
-            raise RefusedError(403, "This page answers only its own visitors.")
+            raise RefusedError(403, "This server answers only requests from its own page.")
         rate = self.rates.get(_kind(scope))
         if rate and not rate.allows(name):
             raise RefusedError(429, "Too many requests from your address. Wait a minute.")
@@ -161,7 +161,7 @@ class Guard:
             raise RefusedError(414, "The name of an upload is too long.")
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Render at most ``PAGES_AT_ONCE`` pages at a time; sending them does not count."""
+        """Render at most ``PAGES_AT_ONCE`` pages at a time; sending a page is not counted."""
         async with AsyncExitStack() as place:
             await place.enter_async_context(self.pages)
 
@@ -188,7 +188,9 @@ class Guard:
     async def _check_upload(self, headers: Headers, name: str) -> None:
         kinds = headers.getlist("content-type")
         if len(kinds) != 1 or not FORM.fullmatch(kinds[0]):
-            raise RefusedError(400, "An upload is a form of files that can be read.")
+            raise RefusedError(
+                400, "An upload must be a multipart form in UTF-8 with readable files."
+            )
         if self.uploads:
             length = headers.get("content-length", "")
             await run_in_threadpool(self.uploads.check, length, name)
@@ -216,7 +218,7 @@ def _kind(scope: Scope) -> str:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes:
-    """Read a body whole. Raises ``RefusedError`` beyond the limit, and ``ClientDisconnect``."""
+    """Read a whole request body. Raises ``RefusedError`` if too long, ``ClientDisconnect``."""
     body = bytearray()
     async for part in Request(scope, receive).stream():
         body += part
@@ -226,7 +228,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a ``receive`` that gives this body first."""
+    """Return an ASGI ``receive`` that yields the body already read, then the rest."""
     pending = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -236,7 +238,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def _fault(error: Exception) -> tuple[int, str]:
-    """Status and sentence for an error that one of Gradio's routes has raised."""
+    """Return the HTTP status and a sentence for an error raised in one of Gradio's routes."""
     if isinstance(error, TypeError):  # arguments of /call/v2 that the endpoint does not have
         return 400, UNFIT
     return (507, sentence(error)) if sentence(error) == DISK_FULL else (500, FAULT)

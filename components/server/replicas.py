@@ -1,13 +1,13 @@
-"""The app's named endpoints on Ray Serve: many replicas, each with the same engine as one page.
+"""The app's named endpoints on Ray Serve: many replicas, each with an engine of its own.
 
     serve run components.server.replicas:build model=Qwen/Qwen3-VL-2B-Instruct num_replicas=4
 
 ``POST /ask``, ``/compress`` and ``/compare`` take a form with the file ``video`` and the field
-``arguments``: JSON with the names of :class:`components.server.endpoints.Calls`, whose answer comes
-back. A request brings its clip, so any replica can answer it; a lost one takes no session along.
-Requests with the same ``serve_multiplexed_model_id`` header (any name for the clip) go to the
-replica that had it last, where the clip is encoded already (about a second after its first answer:
-Serve tells its router in the background).
+``arguments``: JSON with the arguments of the method of :class:`components.server.endpoints.Calls`,
+whose result is returned. Every request includes its clip, so any replica can answer it, and no
+session is lost with a replica. Requests with the same ``serve_multiplexed_model_id`` header (any
+name for the clip) go to the replica that answered the last one, which has the clip encoded. This
+works from about a second after the first answer, as Serve updates its router in the background.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ log = logging.getLogger(__name__)
 
 
 def build(arguments: Mapping[str, Any]) -> Any:
-    """The application, for ``serve run`` and ``serve.run``.
+    """Build the Ray Serve application, for ``serve run`` and ``serve.run``.
 
-    ``arguments``: "model" (default: the built-in one), "num_replicas" (1), "num_gpus" of each (0),
-    "max_frames", "upload_mb", "deadline" in seconds, "plugin" (a file that every replica has, with
-    methods of your own), and how the model is loaded: "dtype",
-    "quantization" and the others of ``gleanvid.cli.options.LOADING``. Raises ``ValueError`` for
-    any other.
+    ``arguments``: "model" (default: the built-in one), "num_replicas" (1), "num_gpus" of each
+    replica (0), "max_frames", "upload_mb", "deadline" in seconds, "plugin" (a file with methods of
+    your own, on the disk of every replica), and how the model is loaded: "dtype", "quantization"
+    and the other options in ``gleanvid.cli.options.LOADING``. Raises ``ValueError`` for any other
+    argument.
     """
     readers: Mapping[str, Callable[[Any], Any]] = LOADING | {
         "model": str,
@@ -84,7 +84,7 @@ def build(arguments: Mapping[str, Any]) -> Any:
 
 
 class Replica:
-    """One engine with its model; ready once that is loaded."""
+    """A Ray Serve replica: one engine with its model, ready once the model is loaded."""
 
     def __init__(
         self,
@@ -127,14 +127,16 @@ class Replica:
 
     @serve.multiplexed(max_num_models_per_replica=CLIPS_REMEMBERED)
     async def _has_clip(self, key: str) -> str:
-        """Tell Serve's router that this replica has the clip of this name."""
+        """Tell Serve's router that this replica has the clip called ``key`` in memory."""
         return key
 
     async def _answer(self, route: str, request: Request) -> Any:
         async with request.form() as form:
             video, text = form.get("video"), form.get("arguments", "{}")
             if not isinstance(video, UploadFile) or not isinstance(text, str):
-                raise ValueError("a form with the file video and the field arguments is needed")
+                raise ValueError(
+                    "send a form with the file field video and the text field arguments"
+                )
             arguments = json.loads(text)
             call = getattr(self.calls, route)
             if not isinstance(arguments, dict) or "video" in arguments:
@@ -163,7 +165,7 @@ class Replica:
 
 
 class TooLargeError(ValueError):
-    """More data than a request may bring."""
+    """Raised for a request body above the size limit."""
 
 
 def _bounded(receive: Receive, most: int) -> Receive:

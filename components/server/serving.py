@@ -1,4 +1,4 @@
-"""Launch options and limits of the server, for a private page and for a public one."""
+"""Launch options and limits of the server, for a private and for a public page."""
 
 from __future__ import annotations
 
@@ -20,16 +20,12 @@ import matplotlib as mpl
 from gradio.utils import get_upload_folder
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from gleanvid.video.isolation import rights, sandbox, spare
 
-from ..places import ASSETS, DOCS, ROOT
+from ..places import ASSETS, ROOT
 from ..viewer import modules
-from . import gradio_patches, theme
+from . import gradio_patches, routes, theme
 from .allowed import ALLOWED, MCP
 from .connections import BODY_S, limit_connections
 from .guard import Guard
@@ -56,12 +52,12 @@ class Limits:
     events: int  # concurrent events of one address; 0: no limit
     requests_per_minute: int  # changing requests of one address; 0: no limit
     disk_gb: int  # all files of visitors together; 0: no limit
-    visitor_mb: int  # that one address may bring at once, and again while it is held; 0: no limit
+    visitor_mb: int  # MB of uploads that one address may store; 0: no limit
     keep_s: int  # age at which uploads and results are deleted
     may_check: bool = False  # whether a visitor may have the model checked, which takes minutes
 
 
-LOCAL = Limits(500, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S, may_check=True)
+LOCAL = Limits(4000, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S, may_check=True)
 PUBLIC = Limits(200, 32, 90.0, 12, 40, 6, 600, 20, 1024, 2 * HOUR_S)
 
 
@@ -71,20 +67,23 @@ def on_space() -> bool:
 
 
 def is_public(options: argparse.Namespace) -> bool:
-    """Whether strangers reach what this launch serves."""
+    """Whether strangers can reach the page that is launched with these options."""
     return bool(options.public or options.share or on_space())
 
 
 def limits(options: argparse.Namespace) -> Limits:
-    """Return the limits of a launch, private or public, with the operator's changes."""
+    """Return the limits of a private or public server, with the operator's changes."""
     given = {"max_frames": options.max_frames, "deadline_s": options.deadline}
     chosen = PUBLIC if is_public(options) else LOCAL
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
 
 
 def shares(limits: Limits) -> RateLimit | None:
-    """Return the rate limit in uploaded bytes; a visitor never holds more than twice as much."""
-    held_s = BODY_S + limits.keep_s  # a slow upload, and then its file
+    """Return the rate limit on the bytes that a visitor may upload.
+
+    Because of it, a visitor's files on the server never take more than twice ``visitor_mb``.
+    """
+    held_s = BODY_S + limits.keep_s  # time of a slow upload, then until its file is deleted
     return RateLimit(limits.visitor_mb * MIB, held_s) if limits.visitor_mb else None
 
 
@@ -92,7 +91,7 @@ def shares(limits: Limits) -> RateLimit | None:
 class Guarded:
     """Application lifespan that wraps the guard around Gradio's whole middleware stack.
 
-    Gradio would put its own CORS middleware outside of any middleware that it is given.
+    Middleware passed to Gradio would run only after Gradio's own CORS middleware.
     """
 
     guard: partial[Guard]
@@ -101,9 +100,8 @@ class Guarded:
     @asynccontextmanager
     async def __call__(self, app: Starlette) -> AsyncIterator[None]:
         gradio_patches.apply(app)
-        outermost: Any = (
-            app.middleware_stack
-        )  # Starlette's ServerErrorMiddleware, which the guard replaces
+        # Starlette's ServerErrorMiddleware, which the guard replaces
+        outermost: Any = app.middleware_stack
         under_way = partial(gradio_patches.addresses, app)
         app.middleware_stack = self.guard(outermost.app, under_way=under_way)
         sweeping = asyncio.create_task(sweep(app, self.keep_s))
@@ -113,7 +111,7 @@ class Guarded:
 
 
 async def sweep(app: Starlette, keep_s: int) -> None:
-    """Delete old files and forgotten state every ``SWEEP_S`` seconds."""
+    """Every ``SWEEP_S`` seconds, delete old files, and sessions and results nobody uses."""
     acts = (
         partial(delete_old, Path(get_upload_folder()), keep_s),
         partial(gradio_patches.forget_files, app),
@@ -125,22 +123,22 @@ async def sweep(app: Starlette, keep_s: int) -> None:
             gradio_patches.forget(app)
             for act in acts:
                 await run_in_threadpool(act)
-        except Exception:  # sweeping must go on
-            logging.getLogger(__name__).exception("Sweeping failed.")
+        except Exception:  # try again at the next sweep
+            logging.getLogger(__name__).exception("Deleting old files failed.")
 
 
 def free_memory() -> None:
-    """Give freed memory back to Linux, whose C library keeps what threads have freed.
+    """Return freed memory to Linux: its C library would keep memory that threads have freed.
 
-    Over hundreds of questions that adds up to tens of megabytes (``tools/soak.py``).
+    Without this, hundreds of questions add up to tens of megabytes (``tools/soak.py``).
     """
     if sys.platform == "linux":
-        with suppress(AttributeError):  # another C library
+        with suppress(AttributeError):  # a C library other than glibc
             ctypes.CDLL(None).malloc_trim(0)
 
 
 def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> None:
-    """Launch a page with these options of :func:`options`; returns while it is served."""
+    """Launch a page with the arguments of :func:`options`; return without waiting for its end."""
     # Read by Gradio's queue: else it would compute statistics of 10,000 events after each event.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", str(10**9))
     page.queue(max_size=limits.queue, api_open=False)  # API calls cannot bypass the queue
@@ -174,7 +172,10 @@ def options(
     mcp: bool = False,
     root_path: str | None = None,
 ) -> dict[str, Any]:
-    """Return arguments of ``Blocks.launch``. ``names``: more hosts; ``proxies``: trusted ones."""
+    """Return arguments of ``Blocks.launch``.
+
+    ``names``: further host names of this server; ``proxies``: trusted proxies.
+    """
     own, trusted = reached_by(host, share, names, proxies)
     guard = partial(
         Guard,
@@ -209,22 +210,18 @@ def options(
             "redoc_url": None,
             "openapi_url": None,
             "lifespan": Guarded(guard, limits.keep_s),
-            "routes": [
-                Route("/healthz", health),
-                Route("/modules/{version}/{name:path}", module),
-                Mount("/docs", StaticFiles(directory=DOCS, html=True, check_dir=False)),
-            ],
+            "routes": routes.own(),
         },
     }
 
 
 def decoding(limits: Limits) -> str:
-    """Return a line on the sandbox of the decoding process, and start a spare process."""
+    """Return a line on the sandbox of the decoding process; start a process for the first clip."""
     layers = sandbox.layers()
     spare.KEPT.keep()
     lacking = [text for name, text in rights.LAYERS.items() if name not in layers]
     limits_text = "; ".join(rights.LAYERS[name] for name in layers) or "nothing limits it"
-    line = f"* Clips are decoded in a process of its own: {limits_text}."
+    line = f"* Clips are decoded in a separate process: {limits_text}."
     if lacking:
         line += f"\n* MISSING on this system: {'; '.join(lacking)}."
         if limits is not LOCAL:
@@ -233,22 +230,7 @@ def decoding(limits: Limits) -> str:
 
 
 def closed() -> list[str]:
-    """Return the paths that Gradio must not serve: everything next to ``assets``."""
+    """Return the paths that Gradio must not serve: all files and folders next to ``assets``."""
     files = Path(get_upload_folder()).resolve()
     beside = [path for path in sorted(ROOT.iterdir()) if path.name != "assets"]
     return [str(path) for path in (*beside, files / LOCK) if not files.is_relative_to(path)]
-
-
-async def module(request: Request) -> Response:
-    """Serve an ES module of the page; cacheable for ever, as its address contains a hash."""
-    wanted = request.path_params
-    text = modules.TEXTS.get(wanted["name"]) if wanted["version"] == modules.VERSION else None
-    if text is None:
-        return Response("No such module. Load the page again.", 404)
-    kept = {"cache-control": "public, max-age=31536000, immutable"}
-    return Response(text, headers=kept, media_type="text/javascript")
-
-
-async def health(request: Request) -> JSONResponse:
-    """Health check; does not use the model."""
-    return JSONResponse({"status": "ok"})

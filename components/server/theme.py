@@ -15,7 +15,7 @@ SLATE = gr.themes.colors.slate
 
 
 def build() -> gr.themes.Base:
-    """Build the theme: system fonts, so nothing is fetched; text dark enough in both modes."""
+    """Build the theme: system fonts, so nothing is fetched; contrast in light and dark mode."""
     theme = gr.themes.Base(
         primary_hue=BLUE,
         secondary_hue=BLUE,

@@ -1,4 +1,4 @@
-"""The folder of visitors' files: limits on uploads, deletion by age and at the end.
+"""The folder of visitors' files: limits on uploads, deletion by age and as the server ends.
 
 A server locks its folder. The system releases the lock however the server ends, so an unlocked
 folder is a stale one, which the next server deletes.
@@ -6,6 +6,7 @@ folder is a stale one, which the next server deletes.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ from typing import IO, Any
 from gradio.utils import get_upload_folder
 
 from ..files.folder import bytes_in
+from ..places import ASSETS, LINK
 from .allowed import RefusedError
 from .visitors import RateLimit
 
@@ -40,20 +42,17 @@ OF_VISITORS = ("viewer/*", "exports/*/*", "exports/*", "[0-9a-f]" * 64 + "/*", "
 PREFIX = "gleanvid-"
 LOCK = ".lock"
 YOUNG_S = 60.0  # younger folders may belong to a server that is just starting
-ENDING = (
-    "SIGTERM",
-    "SIGHUP",
-    "SIGQUIT",
-)  # SIGHUP and SIGQUIT come from terminals and do not exist on Windows
+# All but SIGTERM come from terminals, SIGINT by Ctrl+C; Windows has no SIGHUP and no SIGQUIT.
+ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 
 
 class Uploads:
-    """Limits on uploads.
+    """Limits on the number and size of uploaded files.
 
     Args:
-        each_bytes: of one upload; Gradio's own limit is that of a file, of which there may be many.
-        all_bytes: of all files together; 0 for no limit.
-        shares: the bytes that one visitor may upload.
+        each_bytes: most bytes of one upload; Gradio limits each file, but an upload may have many.
+        all_bytes: most bytes of all files together; 0 for no limit.
+        shares: rate limit on the bytes that one visitor may upload.
         clock: returns seconds.
     """
 
@@ -70,9 +69,9 @@ class Uploads:
         self._lock = threading.Lock()
 
     def check(self, length: str, visitor: str = "") -> None:
-        """Count an upload of this Content-Length. Raises ``RefusedError`` if it is too large."""
+        """Count an upload of ``length`` bytes. Raises ``RefusedError`` if it is too large."""
         if not length.isdecimal():
-            raise RefusedError(411, "An upload must say its length.")
+            raise RefusedError(411, "An upload must state its length.")
         size = int(length)
         if size > self.each_bytes + FORM_BYTES:
             raise RefusedError(413, f"The file is larger than {self.each_bytes // MIB} MB.")
@@ -80,9 +79,13 @@ class Uploads:
             if self.clock() - self._scanned >= SCAN_S:
                 self._bytes, self._scanned = bytes_in(get_upload_folder()), self.clock()
             if self.all_bytes and self._bytes + size > self.all_bytes:
-                raise RefusedError(507, "This server holds all the files it can. Try again later.")
+                raise RefusedError(
+                    507, "The upload folder of this server is full. Try again later."
+                )
             if self.shares and not self.shares.allows(visitor, max(size, LEAST_BYTES)):
-                raise RefusedError(429, "Your address has uploaded all that it may. Try later.")
+                raise RefusedError(
+                    429, "Your address has reached its upload limit. Try again later."
+                )
             self._bytes += size
 
 
@@ -98,25 +101,30 @@ def uploaded(video: Any) -> str:
 def delete_old(folder: Path, keep_s: float) -> None:
     """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago.
 
-    Temporary files of uploads that Gradio refused once they were complete go after ``BROKEN_S``.
+    Temporary files of complete uploads that Gradio refused are deleted after ``BROKEN_S``.
     """
     ages = {"tmp*": min(keep_s, BROKEN_S)} | dict.fromkeys(OF_VISITORS, keep_s)
     for pattern, most_s in ages.items():
-        for path in folder.glob(pattern):
-            with suppress(OSError):  # deleted meanwhile, or a folder that is not empty
-                status = path.lstat()
-                is_file, age_s = stat.S_ISREG(status.st_mode), time.time() - status.st_mtime
-                is_empty = is_file and not status.st_size
-                if age_s > (min(most_s, EMPTY_S) if is_empty else most_s):
-                    path.unlink() if is_file else path.rmdir()
+        with suppress(FileNotFoundError):  # a folder deleted meanwhile ends the search: go on later
+            for path in folder.glob(pattern):
+                _delete_if_old(path, most_s)
+
+
+def _delete_if_old(path: Path, most_s: float) -> None:
+    with suppress(OSError):  # deleted meanwhile, or a folder that is not empty
+        status = path.lstat()
+        is_file, age_s = stat.S_ISREG(status.st_mode), time.time() - status.st_mtime
+        is_empty = is_file and not status.st_size
+        if age_s > (min(most_s, EMPTY_S) if is_empty else most_s):
+            path.unlink() if is_file else path.rmdir()
 
 
 @contextmanager
 def own_folder() -> Iterator[str]:
     """Make a new folder for Gradio's files of visitors, deleted when the server ends.
 
-    The folder lies in the operator's ``GRADIO_TEMP_DIR`` if there is one: that may be shared, and
-    the server deletes old files only in its own. Folders of ended servers are deleted now.
+    The folder lies in ``GRADIO_TEMP_DIR`` if the operator has set it. That folder may be shared, so
+    the server deletes old files only in its own. Folders of servers that ended are deleted now.
     """
     given = os.environ.get("GRADIO_TEMP_DIR")
     parent = given or tempfile.gettempdir()
@@ -125,6 +133,8 @@ def own_folder() -> Iterator[str]:
     temporary = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
     with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
         _locked(lock)
+        with suppress(OSError):  # Windows refuses links to most users
+            Path(folder, LINK).symlink_to(ASSETS, target_is_directory=True)
         os.environ["GRADIO_TEMP_DIR"] = folder
         try:
             yield folder
@@ -133,7 +143,7 @@ def own_folder() -> Iterator[str]:
 
 
 def delete_stale(parent: Path) -> None:
-    """Delete the folders in ``parent`` that ended servers of this user left."""
+    """Delete the folders in ``parent`` that were left by servers of this user that ended."""
     if fcntl is None:
         return
     for folder in parent.glob(f"{PREFIX}*"):
@@ -153,7 +163,7 @@ def _is_stale(lock: Path, changed: float) -> bool:
 
 
 def _locked(file: IO[str]) -> bool:
-    """Take the lock on an open file; False where another process holds it."""
+    """Lock an open file; return False if another process has locked it."""
     if fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -162,20 +172,30 @@ def _locked(file: IO[str]) -> bool:
     return True
 
 
-def exit_on_signals() -> None:
-    """Turn the signals ``ENDING`` into a normal exit, so that exit handlers clean up.
+@contextmanager
+def exit_on_signals() -> Iterator[None]:
+    """Turn the signals ``ENDING`` into an exit after which exit handlers clean up.
 
-    A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored.
+    A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored. The process ends
+    without Python's finalization, which aborts it if another thread is inside torch at the time.
     """
+    ended: list[int] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # sent again, it would interrupt the cleaning up
+        signal.signal(number, signal.SIG_IGN)  # a second one would interrupt the clean-up
+        ended.append(128 + number)
         with suppress(OSError):  # the terminal may be gone
             name = signal.Signals(number).name
             print(f"Stopped by {name}; the files of visitors are deleted.", flush=True)
-        raise SystemExit(128 + number)
+        raise SystemExit(ended[0])
 
     if threading.current_thread() is threading.main_thread():
         for number in (getattr(signal, name, None) for name in ENDING):
             if number and signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        if ended:
+            atexit._run_exitfuncs()
+            os._exit(ended[0])

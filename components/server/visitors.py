@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from ipaddress import IPv4Address, IPv6Network, ip_address, ip_network
 from typing import Any
 from weakref import WeakValueDictionary
@@ -20,15 +21,17 @@ from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+# Headers that Gradio would trust from any sender
 FORWARDED = (
     b"x-forwarded-",
     b"forwarded",
     b"x-gradio-server",
-)  # Gradio would trust them from anybody
+)
 SINGLE = (b"host", b"origin", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix")
 VISITORS = 10_000  # most visitors whose rates are remembered
 PREVIEWS = 3  # concurrent previews of one visitor
 PREVIEWS_OF_ALL = 4  # concurrent previews of all visitors; more would slow down everything
+VISITOR = ContextVar("VISITOR", default="")  # who sent the request that is being handled
 PREVIEWS_SENT = 60  # running and waiting previews of one visitor
 
 
@@ -61,17 +64,17 @@ def sender(scope: Scope) -> str:
 def doubled(scope: Scope) -> bool:
     """Return whether the host header or a forwarded header occurs twice.
 
-    Programs disagree on which of two equal headers counts.
+    Programs disagree on which of two headers with the same name counts.
     """
     named = [name for name, _ in scope["headers"] if name in SINGLE]
     return len(named) > len(set(named))
 
 
 class RateLimit:
-    """Token bucket for each visitor, of the last ``VISITORS``.
+    """Rate limit by a token bucket for each visitor; remembers the last ``VISITORS`` visitors.
 
     Args:
-        most: what a full bucket holds, requests or bytes.
+        most: number of requests or bytes that a full bucket holds.
         period_s: seconds in which an empty bucket fills up.
         clock: returns seconds.
     """
@@ -80,7 +83,7 @@ class RateLimit:
         self, most: int, period_s: float = 60.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most, self.period_s, self.clock = most, period_s, clock
-        self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)  # amount, since when
+        self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)  # amount, at time
 
     def allows(self, name: str, cost: float = 1.0) -> bool:
         """Take ``cost`` from the visitor's bucket; False if it holds less."""
@@ -90,6 +93,12 @@ class RateLimit:
         allowed = amount >= cost
         self._held[name] = (amount - cost * allowed, now)
         return allowed
+
+
+def welcomed(scope: Scope) -> str:
+    """Return the visitor behind a request, and set ``VISITOR`` while it is handled."""
+    VISITOR.set(name := visitor(sender(scope)))
+    return name
 
 
 class Proxies:
@@ -145,7 +154,7 @@ class Events:
         """Count one more event of this visitor; False if there are too many."""
         queued = sum(visitor(address) == name for address in self.under_way())
         most = self.most - queued if self.most else math.inf
-        with _one_more(self._beginning, name, most) as allowed:
+        with one_more(self._beginning, name, most) as allowed:
             yield allowed
 
     @asynccontextmanager
@@ -155,7 +164,7 @@ class Events:
             yield True
             return
         place = self._places.setdefault(name, asyncio.Semaphore(PREVIEWS))
-        with _one_more(self._previews, name, PREVIEWS_SENT) as allowed:
+        with one_more(self._previews, name, PREVIEWS_SENT) as allowed:
             if not allowed:
                 yield False
                 return
@@ -164,11 +173,12 @@ class Events:
 
 
 @contextmanager
-def _one_more(counts: Counter[str], name: str, most: float) -> Iterator[bool]:
+def one_more(counts: Counter[str], name: str, most: float) -> Iterator[bool]:
+    """Add 1 to ``counts[name]`` during the block; if it is ``most`` already, yield False."""
     allowed = counts[name] < most
     counts[name] += allowed
     try:
         yield allowed
     finally:
         counts[name] -= allowed
-        counts += Counter()  # forgets visitors at zero
+        counts += Counter()  # drops visitors whose count is zero

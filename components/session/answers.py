@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from statistics import fmean
 
 from gleanvid.cost import Cost
@@ -11,7 +12,7 @@ from gleanvid.evaluation.files import finite
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 
-from .clock import parts
+from . import clock
 from .display import Answer, Label, short_name
 from .examples import Example
 from .request import Sides
@@ -20,15 +21,15 @@ from .work.store import RunStore
 
 MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
 KNOWS_GLIMPSE = (
-    "The built-in model knows only Glimpse, clips of drawn shapes: "
-    "its words about others mean nothing."
+    "The built-in model is made for Glimpse, clips of drawn shapes as `gleanvid glimpse make` "
+    "writes them. Its words about any other clip mean nothing."
 )
 
 
 def answers(store: RunStore, sides: Sides) -> list[Answer]:
-    """The answers of the runs in the viewer.
+    """Return the answers of the runs in the viewer.
 
-    A side whose run has no answer shows the last answer of its method, marked as stale.
+    A side whose run has no answer shows the last answer of the same method, marked as stale.
     """
     runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
     found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
@@ -42,7 +43,15 @@ def answers(store: RunStore, sides: Sides) -> list[Answer]:
             if other.compressor.get("name") == method
         )
         found.append(next(filter(None, earlier), None))
-    return [item for item in found if item]
+    older = _older(dict(list(runs.items())[:2]))
+    return [item | {"older": item["run"] == older} if older else item for item in found if item]
+
+
+def _older(runs: Mapping[str, Run]) -> str:
+    """Return the id of the run, A or B, that was asked earlier; "" if both were asked together."""
+    asked = {run_id: run.made_with.get("asked_at") for run_id, run in runs.items()}
+    known = {run_id: at for run_id, at in asked.items() if isinstance(at, int | float)}
+    return min(known, key=known.__getitem__) if len(set(known.values())) == 2 else ""
 
 
 def _answer(
@@ -68,7 +77,7 @@ def _answer(
 def labels_of(run: Run) -> list[Label] | None:
     """Return the labels that an encoder gave the tokens of a run; None if there are none.
 
-    A run may come from a file of a visitor: what is no list of labels is read as no labels.
+    A run may come from a visitor's file, so a malformed list counts as no labels.
     """
     if run.question or "labels" not in run.made_with:
         return None
@@ -91,7 +100,7 @@ def labels_of(run: Run) -> list[Label] | None:
 
 
 def label_recall(run: Run) -> float:
-    """Fraction of the labels of all tokens that kept tokens show; NaN without labels."""
+    """Return the fraction of all tokens' labels that kept tokens still have; NaN without labels."""
     labels = labels_of(run)
     return fmean(one["kept"] for one in labels) if labels else math.nan
 
@@ -114,14 +123,15 @@ def answer(
     Args:
         text: the model's words so far.
         run_id: id of the run that gave it, one of the viewer's ``"runs"``; None before it has one.
-        side: "a" or "b", under which it stands while it streams or if its run is not in the viewer.
-        run: gives the question and the cost.
+        side: "a" or "b": side under which the answer is shown while it grows or if its run is not
+            in the viewer.
+        run: the run of the answer, for its question and cost.
         expected: the right answer, if known.
         running: whether more words follow; no verdict is given yet.
-        stale: whether it was given under other settings than those on the page.
+        stale: whether the answer was given under settings that differ from the page's.
         caveat: shown in place of a verdict; empty for none.
-        model: name of the model, if the page has another; the answer is stale then.
-        labels: what :func:`labels_of` gives for the run.
+        model: name of the answer's model if the page has another one; the answer is stale then.
+        labels: the run's labels from :func:`labels_of`.
     """
     cost = run.cost if run is not None else None
     is_judged = expected is not None and not running
@@ -136,7 +146,7 @@ def answer(
         "caveat": caveat,
         "question": run.question.strip() if run is not None else "",
         "ttft_s": finite(round(cost.ttft_s, 4)) if cost else None,
-        "parts": parts(cost) if cost else [],
+        "parts": clock.parts(cost) if cost else [],
         "flops_saved": finite(round(cost.flops_reduction, 4)) if cost else None,
         "tokens_per_s": finite(round(_speed(cost), 4)) if cost else None,
     }
@@ -148,12 +158,12 @@ def answer(
 
 
 def _speed(cost: Cost) -> float:
-    """Tokens a second; NaN for an answer too short to tell."""
+    """Decoded tokens per second; NaN for answers too short to measure."""
     is_long = cost.new_tokens >= MIN_TIMED_TOKENS
     return cost.tokens_per_s if is_long and cost.tokens_per_s else math.nan
 
 
 def caveat(example: Example | None, model: str) -> str:
-    """Warning that the model knows nothing about clips like this one; empty if it may."""
+    """Return a warning if the built-in model gets a clip outside Glimpse, else an empty text."""
     known = example is not None and example.questions
     return "" if known or model != BUILT_IN else KNOWS_GLIMPSE

@@ -1,4 +1,4 @@
-"""Comparable times: the median of several passes, by stage, and a warning if unreliable."""
+"""Comparable times of stages: the median of several passes, and a warning if unreliable."""
 
 from __future__ import annotations
 
@@ -22,15 +22,18 @@ PARTS = ("decode", "encode", "compress", "prefill")  # stages of the time to fir
 
 
 def can_repeat(model: str) -> bool:
-    """Return whether a second pass would be a measurement: servers cache, recordings replay."""
+    """Return whether repeating an answer measures its time; not so for servers and recordings.
+
+    A server has cached the prompt by then, and a recording only replays the first time.
+    """
     return not model.startswith((SCHEME, PREFIX))
 
 
 def repeated(run: Run, again: Callable[[], Run]) -> Run:
     """Return ``run`` with the median times of several passes up to the first token.
 
-    ``again`` makes one more pass. ``made_with["first_token_s"]`` has the time to the first token
-    of every pass. A model that takes seconds has one pass.
+    ``again`` makes one more pass. ``made_with["first_token_s"]`` gets the time to the first token
+    of every pass. A model that takes seconds for a pass is not run again.
     """
     passes, began = [run.cost], time.monotonic()
     spent = run.cost.compress_s + run.cost.prefill_s
@@ -45,6 +48,11 @@ def repeated(run: Run, again: Callable[[], Run]) -> Run:
         ),
         made_with={**run.made_with, "first_token_s": [cost.ttft_s for cost in passes]},
     )
+
+
+def stamped(run: Run, asked_at: float) -> Run:
+    """Return the run with the time at which a person asked, in seconds since the epoch."""
+    return replace(run, made_with={**run.made_with, "asked_at": asked_at})
 
 
 def parts(cost: Cost) -> list[tuple[str, float]]:

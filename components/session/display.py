@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
+import re
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -12,12 +15,15 @@ import psutil
 import torch
 
 from gleanvid.errors import OUT_OF_MEMORY, sentence
+from gleanvid.plugins import PluginError
 from gleanvid.run import Run
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
 
 from ..viewer.values import Clip
+from .work.backend import Sampled
 from .work.engine import Engine
+from .work.local import PHOTOS
 from .work.queue import Work
 
 log = logging.getLogger(__name__)
@@ -27,20 +33,30 @@ STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # earlier questions and answers that the model reads again
 MIB = 2**20
 MINUTE_S = 60
-FAR_S = 5  # seconds between frames above which they are called far apart
+READ_S = 0.3  # seconds between two counts of decoded frames on the page
+READING = "Reading the clip…"
+READ = "Reading the clip: frame {done:,} of {total:,}."
+FAR_S = 5  # gap between frames in seconds above which the page states it
 
+OUT_OF_REACH = re.compile(r"retention_ratio=\S+ is out of reach .*?(\d\.\d{3})")
+UNMEASURED = {  # prefix of a model's name -> why its relevance cannot be measured
+    PHOTOS: "What mattered cannot be measured: “Photo encoder” answers no questions.",
+    SCHEME: "What mattered can be measured for a model in this process, not on a server.",
+}
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 
 
 class Message(TypedDict):
-    """A line for the person: ``kind`` is quiet (progress) or problem.
+    """A line for the user: ``kind`` is quiet (progress) or problem.
 
-    ``version``: version of the settings that it is about. An outdated message is not shown.
+    ``version``: version of the settings that the message is about; an outdated one is not shown.
+    ``ratio``: retention ratio that a button in the line sets.
     """
 
     text: str
     kind: str
     version: NotRequired[int]
+    ratio: NotRequired[float]
 
 
 class Exchange(TypedDict):
@@ -51,10 +67,10 @@ class Exchange(TypedDict):
 
 
 class Label(TypedDict):
-    """A label of an encoder, and where its tokens show it most.
+    """A label that an encoder gives to a clip's tokens, and the place of its strongest token.
 
-    ``kept``: whether kept tokens show it; ``unit``: temporal unit; ``box``: left, top, right and
-    bottom as fractions of the frame.
+    ``kept``: whether kept tokens still have the label; ``unit``: temporal unit of the token;
+    ``box``: its left, top, right and bottom as fractions of the frame.
     """
 
     text: str
@@ -76,10 +92,11 @@ class Answer(TypedDict):
     caveat: str
     question: str
     ttft_s: float | None
-    parts: list[tuple[str, float]]  # (name, seconds) of the stages up to the first token
+    parts: list[tuple[str, float]]  # (name, seconds) of each stage up to the first token
     flops_saved: float | None
     labels: NotRequired[list[Label]]  # labels of an encoder, in place of a text
     tokens_per_s: float | None
+    older: NotRequired[bool]  # whether the other side was asked, and timed, later
     model: NotRequired[str]  # the answering model, if it is not the page's
 
 
@@ -101,7 +118,12 @@ class PageUpdate:
 
 
 def message(text: str = "", kind: str = "quiet") -> Message:
-    return {"text": text, "kind": kind}
+    """Return a line for the user. If ``text`` refuses a ratio as too low, it offers the lowest."""
+    found = OUT_OF_REACH.search(text)
+    if not found:
+        return {"text": text, "kind": kind}
+    least = float(found[1]) + 0.0005  # the text has a rounded ratio, maybe too low
+    return {"text": text, "kind": kind, "ratio": min(1.0, math.ceil(100 * least) / 100)}
 
 
 STOPPED = PageUpdate(message("Stopped."), done=True)
@@ -120,18 +142,40 @@ def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
         yield PageUpdate(message(text), status=status(engine))
 
 
+def reading(engine: Engine, path: str, frames: int | Sampled, work: Work) -> Iterator[str]:
+    """Read a clip into memory; yield a sentence whenever more of its frames are decoded.
+
+    Afterwards ``Engine.clip`` returns the clip at once. Raises the errors of ``Engine.clip``.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        clip = pool.submit(engine.clip, path, frames, work)
+        try:
+            known = work.decoded
+            while not wait([clip], READ_S).done:
+                if work.decoded != known:
+                    known = work.decoded
+                    yield READ.format(done=known[0], total=known[1])
+        except GeneratorExit:
+            work.end()  # the page was closed; else leaving the pool would wait for the thread
+            raise
+    clip.result()
+
+
 def explain(error: Exception) -> str:
-    """Return a sentence for the person. Errors not written for people are logged instead."""
+    """Return a sentence about an error for the user.
+
+    An error that has no message for users is logged, and every error of a plug-in.
+    """
     text = sentence(error)
     if text == OUT_OF_MEMORY and torch.cuda.is_available():
         torch.cuda.empty_cache()
-    if not text:
+    if not text or isinstance(error, PluginError):
         log.error("unexpected failure", exc_info=error)
     return text or UNEXPECTED
 
 
 def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
-    """Return the last non-empty (question, answer) pairs, which the model reads again."""
+    """Return the last non-empty (question, answer) pairs, for the prompt of the next question."""
     pairs = [(item["question"], item["answer"].strip()) for item in exchanges]
     return [pair for pair in pairs if all(pair)][-EXCHANGES_READ:]
 
@@ -139,8 +183,8 @@ def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
 def used(video: Video, units: int | None = None) -> str:
     """Return a sentence on how much of the clip was read, with the notes of the video reader.
 
-    If frames are far apart, gives the distance and the frames per token; ``units``: temporal
-    units of the tokens, if known.
+    If frames are far apart, the sentence gives the distance and the frames per token; ``units``:
+    number of temporal units, if known.
     """
     frames = f"{len(video)} of {count_of(video.total_frames, 'frame')}"
     said = [f"Used {frames} from {duration_text(video.duration)}."]
@@ -169,7 +213,7 @@ def duration_text(seconds: float) -> str:
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
     """Return the (name, text) pairs of the status line that are known.
 
-    The model is that of ``run``, else the one asked last.
+    The model is the one of ``run``, or without a run the one used last.
     """
     model = engine.models.held.get(run.model) if run else engine.loaded()
     name = run.model if run else model.name if model else ""
@@ -179,13 +223,13 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
     pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
-    asked = len(engine.queue)  # the one at work among them
+    asked = engine.queue.asked()  # includes the running request
     pairs.append(("Queue", f"{asked - 1} waiting" if asked > 1 else "in use" if asked else "idle"))
     return pairs
 
 
 def short_name(name: str) -> str:
-    """Return the last part of a model's name; of several vLLM servers, the first and a count.
+    """Return the last part of a model's name; for several vLLM servers, the first and a count.
 
     >>> short_name("vllm:http://127.0.0.1:8000,http://127.0.0.1:8001")
     '127.0.0.1:8000 and 1 more'
@@ -208,14 +252,18 @@ def menu_name(name: str) -> str:
 
 
 def device_name(model: Any) -> str:
-    """Return the device of the loaded model."""
     has_gpu = torch.cuda.is_available()
     kind = str(getattr(model, "device", "cuda" if has_gpu else "cpu"))
     return torch.cuda.get_device_name() if kind.startswith("cuda") and has_gpu else kind.upper()
 
 
 def memory_mib(model: Any | None) -> float:
-    """Return the GPU memory allocated by torch if a model uses one, else of this process."""
+    """Return the memory in MiB that torch uses on a GPU, or without GPU that of this process."""
     if model is not None and torch.cuda.is_available():
         return torch.cuda.memory_allocated() / MIB
     return psutil.Process().memory_info().rss / MIB
+
+
+def unmeasured(model: str) -> str:
+    """Return why relevance cannot be measured for this model; empty if it can."""
+    return next((why for name, why in UNMEASURED.items() if model.startswith(name)), "")

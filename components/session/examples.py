@@ -20,7 +20,7 @@ class Example(NamedTuple):
     question: str
     questions: tuple[tuple[str, str], ...] = ()  # (question, right answer)
     offered: tuple[str, ...] = ()  # questions to suggest; empty: some of the known ones
-    fails: str = ""  # a question that GleanVID gets wrong at the opening ratio
+    fails: str = ""  # a question that GleanVID gets wrong at the ratio the page opens with
 
     @property
     def facts(self) -> Path:
@@ -51,13 +51,12 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """Return the files that Gradio serves in place: it would delete copies by their age."""
+    """Return the files that Gradio serves without copying: it would delete copies by their age."""
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
 
 
 def thumbnail(clip: Path) -> str | None:
-    """Return the thumbnail of a clip, if there is one."""
     picture = clip.with_suffix(".jpg")
     return str(picture) if picture.is_file() else None
 
@@ -75,7 +74,7 @@ def truths(facts: Path) -> tuple[tuple[str, str], ...]:
 
 
 def ready(example: Example | None) -> list[dict[str, Any]]:
-    """Return the suggested questions: "text", and "fails" if the answer will be wrong."""
+    """Return the suggested questions: "text", and "fails": whether GleanVID gets it wrong."""
     if example is None:
         return []
     known = [text for text, _ in example.questions]
@@ -88,15 +87,15 @@ def ready(example: Example | None) -> list[dict[str, Any]]:
 def model_for(example: Example | None, chosen: str, offered: Collection[str]) -> str:
     """Return the model to use for a clip if ``chosen`` is selected.
 
-    The built-in model for Glimpse clips, whose answers are known, and the photo encoder for all
-    others. A model that a person loaded is for every clip.
+    The built-in model is for Glimpse clips, whose answers are known; the photo encoder is for all
+    others. A model that a user loaded is used for every clip.
     """
     wanted = BUILT_IN if example and example.questions else PHOTOS
     return wanted if {chosen, wanted} <= {BUILT_IN, PHOTOS} & set(offered) else chosen
 
 
 def example_of(examples: Sequence[Example], path: str | None) -> Example | None:
-    """Return the example with the name and size of this file, if any."""
+    """Return the example whose file has the same name and size as ``path``, or None."""
     file = Path(path or "")
     for example in examples:
         if file.name == example.path.name and file.is_file():

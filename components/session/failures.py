@@ -1,4 +1,4 @@
-"""Wrong answers of the evaluation on Glimpse, and the clips that they were given about.
+"""Wrong answers in the evaluation on Glimpse, with their clips and questions.
 
 ``assets/failures.json`` is written by ``tools/failures.py``.
 """
@@ -20,33 +20,49 @@ _WRITING = Lock()  # two visitors may open the same clip at once
 
 @cache
 def known() -> dict[str, Any]:
-    """Return ``questions``, text and right answer by item, and ``wrong``.
+    """Return the wrong answers of the evaluation; items are named seed/split/clip/question.
 
-    ``wrong``: the answer by method, retention ratio and item. An item is seed/split/clip/question.
+    ``questions``: text and right answer by item. ``wrong``: wrong answer by method, retention ratio
+    and item. ``asked``: by method and ratio, how many of the questions that all tokens answer
+    correctly the method was asked.
     """
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def is_known(method: Any, ratio: Any, item: Any) -> bool:
-    """Whether a page names a failure that is in the list; it may send anything."""
+    """Whether the evaluation has this wrong answer; False for malformed arguments of a page."""
     names = (method, ratio, item)
     if not all(isinstance(name, str) for name in names):
         return False
     return item in known()["wrong"].get(method, {}).get(ratio, {})
 
 
-def example_of(item: str, folder: Path) -> Example:
-    """Return the clip of a known item with its question; the clip is written where it is not."""
+def file_name(item: str) -> str:
+    """Return the file name of an item's clip, such as "glimpse-0-test-00010.mp4" for seed 0."""
     from gleanvid.glimpse.questions.clips import clip_name
+    from gleanvid.glimpse.world.world import ClipSettings
+
+    seed, split, index, _ = item.split("/")
+    return f"{clip_name(int(seed), split, int(index), ClipSettings().version)}.mp4"
+
+
+def item_of(name: str) -> str | None:
+    """Return a known item about the clip with this file name; None for any other name."""
+    return next((item for item in known()["questions"] if file_name(item) == name), None)
+
+
+def example_of(item: str, folder: Path) -> Example:
+    """Return the clip and question of an item; the clip is rendered if ``folder`` lacks it."""
     from gleanvid.glimpse.questions.make import write_example
     from gleanvid.glimpse.world.world import ClipSettings
 
     seed, split, index, _ = item.split("/")
     settings = ClipSettings()
-    path = folder / f"{clip_name(int(seed), split, int(index), settings.version)}.mp4"
+    path = folder / file_name(item)
     with _WRITING:
-        if not path.with_suffix(".json").is_file():  # it is written last
+        # The JSON file is written after the clip, so if it is there, the clip is complete.
+        if not path.with_suffix(".json").is_file():
             folder.mkdir(parents=True, exist_ok=True)
             write_example(int(seed), split, int(index), settings, path)
     question, _ = known()["questions"][item]

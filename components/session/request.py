@@ -1,4 +1,4 @@
-"""The request of a page: clip, model, compressor, question, and the two sides of the viewer."""
+"""A page's request (clip, model, compressor, options) and the two sides of the viewer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from gleanvid.errors import MALFORMED
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run
-from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import Video
 from gleanvid.video.plan import check_span, seconds
 
@@ -24,7 +23,7 @@ from .work.local import PHOTOS
 
 
 class Range(NamedTuple):
-    """The values that a setting may have."""
+    """Range of the values that a page setting may have."""
 
     least: float
     default: float
@@ -32,7 +31,7 @@ class Range(NamedTuple):
 
 
 LONGEST = 10_000  # characters of a question
-PINNED_CHARS = 10_000  # most characters of JSON with settings
+PINNED_CHARS = 10_000  # maximum length of the JSON of A's pinned settings, in characters
 SEEDS = 2**31 - 1
 NEW_TOKENS = Range(1, 64, 256)
 NONE = "none"  # how a link writes None
@@ -40,20 +39,9 @@ ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 EDITED = "by_hand.keep"  # tokens that a person chose: while it is set, B keeps these
 RATIO = "retention_ratio"  # the setting that all compressors share
 NO_CLIP = "Choose a clip first: upload one, or take an example."
-NO_ANSWERS = (
-    "The photo encoder shows tokens and labels and answers no question. Choose a clip of drawn "
-    "shapes, or load a Video LLM."
-)
-UNMEASURED = {  # prefix of a model's name -> why its relevance cannot be measured
-    PHOTOS: "What mattered: the photo encoder answers no question, so there is nothing to measure.",
-    SCHEME: "What mattered can be measured of a model in this process, not of one on a server.",
-}
-NOT_SERVED = "{title} {why}, which the photo encoder has not: choose another compressor."
-QUESTION, ATTENTION, INSIDE = (
-    "reads the question in a language model",
-    "reads attention",
-    "acts inside a language model",
-)
+TO_ASK = "To ask, choose Built-in (for drawn shapes) or a Video LLM."
+NO_ANSWERS = f"The Photo encoder answers no question. {TO_ASK}"
+NOT_SERVED = "{title} {why}, which the Photo encoder does not have: choose another compressor."
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
 SAMPLING = {
@@ -66,19 +54,19 @@ SAMPLING = {
 
 @dataclass(frozen=True)
 class Request:
-    """A request. Invalid settings are reported when they are used, not on construction.
+    """Settings and clip of one request; an invalid setting raises an error only when it is used.
 
     Attributes:
         path: file of the clip.
         frames: number of frames to sample.
         model: name of the model.
         compressor: name of the compressor.
-        settings: settings of the compressor; others have their defaults.
+        settings: settings of the compressor; those not given have their defaults.
         pixels: most pixels of a frame as the model sees it, 0 for the model's own limit.
-        sampling: fields of :class:`Sampling`; others have their defaults.
-        example: the clip, if it is one of ours.
-        start: first second to sample from, as "75", "75.5" or "1:15"; empty: that of the clip.
-        end: last second to sample from; empty: that of the clip.
+        sampling: fields of :class:`Sampling`; those not given have their defaults.
+        example: the clip as an example of the app; None for other clips.
+        start: time of the first frame, as "75", "75.5" or "1:15"; empty: start of the clip.
+        end: time up to which frames are sampled; empty: end of the clip.
     """
 
     path: str | None
@@ -94,7 +82,7 @@ class Request:
 
     @property
     def sampled(self) -> int | Sampled:
-        """The frames to read. Raises ``ValueError`` for invalid times."""
+        """Return which frames to read. Raises ``ValueError`` for invalid times."""
         if not self.start and not self.end:
             return self.frames
         first, last = (seconds(text) if text else None for text in (self.start, self.end))
@@ -102,10 +90,7 @@ class Request:
         return Sampled(self.frames, first, last)
 
     def make_compressor(self) -> Compressor:
-        """Return the compressor.
-
-        Raises ``ValueError`` for a bad setting, and for a method that the model cannot serve.
-        """
+        """Return the compressor. Raises ``ValueError`` for settings that cannot be used."""
         compressor = make_compressor(self.compressor, self.settings)
         if why := refusal(self.model, compressor):
             raise ValueError(why)
@@ -119,14 +104,14 @@ class Request:
         self.checked_sampling()
 
     def checked_sampling(self) -> Sampling:
-        """Return the sampling options. Raises ``ValueError`` outside the limits of the page."""
+        """Return the generation options. Raises ``ValueError`` for values outside their ranges."""
         for name, limits in SAMPLING.items():
             if name in self.sampling:
                 clamped(name, self.sampling[name], limits.least, limits.most)
         return Sampling(**self.sampling)
 
     def missing(self, question: str) -> str:
-        """Return why nothing can be asked yet, as a sentence; empty if it can."""
+        """Return a sentence on why the question cannot be asked yet; empty if it can."""
         if self.path and not can_answer(self.model):
             return NO_ANSWERS
         if not self.path or not isinstance(question, str) or not question.strip():
@@ -134,13 +119,8 @@ class Request:
         return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
 
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
-        """Key of the encoded clip; its limit of pixels is that of a frame times the frames."""
+        """Return the key of the encoded clip; its pixel limit is for all frames together."""
         return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
-
-
-def unmeasured(model: str) -> str:
-    """Return why relevance cannot be measured for this model; empty if it can."""
-    return next((why for name, why in UNMEASURED.items() if model.startswith(name)), "")
 
 
 @dataclass(frozen=True)
@@ -151,9 +131,9 @@ class Sides:
         runs: ids of the runs in the viewer: B, A, then earlier ones.
         pinned: settings of A's compressor; empty for all tokens.
         question: text in the question box. Answers to another question are stale.
-        sampling: sampling settings of the page. Answers sampled otherwise are stale.
+        sampling: generation options of the page. Answers with other options are stale.
         version: version of the page's settings. Results of an earlier version are not shown.
-        model: name of the page's model, empty if unknown. Answers of another are marked.
+        model: name of the page's model, empty if unknown. Answers of other models are marked.
     """
 
     runs: Sequence[str] = ()
@@ -165,11 +145,14 @@ class Sides:
 
     @property
     def reference(self) -> Compressor:
-        """The compressor of side A."""
+        """Return the compressor of side A."""
         return from_settings(self.pinned or ALL_TOKENS)
 
     def are_answered_by(self, run: Run) -> bool:
-        """Whether the run answered this question with the current sampling options."""
+        """Whether the run answered this question with the page's generation options.
+
+        These are the answer length and the temperature, and above temperature 0 top-p and the seed.
+        """
         question = self.question.strip()
         is_random = bool(self.sampling.get("temperature"))
         names = ("max_new_tokens", "temperature", *(("top_p", "seed") if is_random else ()))
@@ -182,7 +165,6 @@ class Sides:
 
 
 def can_answer(model: str) -> bool:
-    """Whether the named model answers questions."""
     return model != PHOTOS
 
 
@@ -193,14 +175,15 @@ def refusal(model: str, compressor: Compressor) -> str:
 
 
 def lacking(model: str, compressor: Compressor) -> str:
-    """Return what the model lacks for a compressor; empty if nothing."""
+    """Return what the model lacks to run a compressor; empty if it lacks nothing."""
     if can_answer(model):
         return ""
     if "text" in compressor.needs:
-        return QUESTION
+        return "reads the question in a language model"
     if compressor.needs:
-        return ATTENTION
-    return INSIDE if any(layer for layer, _ in compressor.stages) else ""
+        return "reads attention"
+    is_inside = any(layer for layer, _ in compressor.stages)
+    return "acts inside a language model" if is_inside else ""
 
 
 def sent_settings(value: Any) -> dict[str, Any]:
@@ -219,8 +202,8 @@ def sent_settings(value: Any) -> dict[str, Any]:
 def make_compressor(name: str, settings: Mapping[str, Any]) -> Compressor:
     """Return a compressor with settings as a page sends them.
 
-    Whole floats become integers where a setting is one, and the retention ratio is ignored if the
-    method has no choice of it. Raises ``ValueError`` naming a bad setting.
+    Whole floats become integers for integer settings. The retention ratio is ignored if the method
+    has a fixed one. Raises ``ValueError`` naming a bad setting.
     """
     if name not in METHODS:
         raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
@@ -241,15 +224,15 @@ def has_free_ratio(method: type[Compressor]) -> bool:
 
 
 def clamped(name: str, value: Any, low: float, high: float) -> float:
-    """Return a number that a page sent. Raises ``ValueError`` if it is none or out of range."""
+    """Return ``value``, sent by a page. Raises ``ValueError`` if it is no number in the range."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
     return value
 
 
 def within(value: float | None, low: float | None, high: float | None, usual: float) -> float:
-    """Return a number moved into its bounds; ``usual`` for None and NaN."""
-    if value is None or value != value:  # NaN
+    """Return ``value`` clamped to [low, high], or ``usual`` if it is None or NaN."""
+    if value is None or value != value:  # None or NaN
         return usual
     least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
     return min(max(value, least), most)
@@ -258,7 +241,7 @@ def within(value: float | None, low: float | None, high: float | None, usual: fl
 def pinned_settings(text: str | None, model: str = "") -> dict[str, Any] | None:
     """Return the settings of A from the JSON of a page or link.
 
-    None, for all tokens, if it is invalid or if ``model`` cannot serve the compressor.
+    None, which means all tokens, if the JSON is invalid or ``model`` cannot run the compressor.
     """
     try:
         compressor = from_settings(json.loads((text or "")[:PINNED_CHARS]))

@@ -1,6 +1,6 @@
 """Saved relevance maps for the suggested questions of the Glimpse examples.
 
-``python -m components.session.actions.first`` measures it again with the built-in model.
+``python -m components.session.actions.first`` measures the maps again with the built-in model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def questions(example: Example) -> list[str]:
 
 
 def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:
-    """Write maps with half precision; ``found``: each with its example."""
+    """Write relevance maps in half precision; ``found``: (example, map) pairs."""
     arrays: dict[str, Any] = {}
     facts = []
     for place, (example, one) in enumerate(found):
@@ -41,7 +41,7 @@ def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:
 
 
 def saved(example: Example, question: str, run: Run, file: Path = FILE) -> Relevance | None:
-    """Return the saved map for a question about an example, if ``run`` has the same tokens."""
+    """Return a question's saved map; None without one, or if ``run`` has another model or grid."""
     is_usual = run.model == BUILT_IN and not run.made_with.get("max_pixels")
     found = _all(file).get((example.path.name, question.strip())) if is_usual else None
     return found if found and found.grid == run.compression.grid else None

@@ -1,14 +1,15 @@
-"""Masks, scores and groups of runs as arrays in one binary file for the viewer.
+"""Masks, scores and merge groups of each run, as arrays in one binary file for the viewer.
 
-Masks are bits, the others small integers, little-endian. Every array starts at a multiple of four
-bytes, which the JSON of the viewer names. L tokens of the whole grid, T units, K kept rows.
+Masks are bits, the other arrays are small little-endian integers. Every array starts at an offset
+that is a multiple of four bytes; the viewer's JSON gives the offset. In shapes, L is the number of
+tokens in the whole grid, T the number of units, K the number of kept rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -30,22 +31,21 @@ SCORE_LABELS = {  # in this order; other scores follow under their own names
     "lrs": "LRS",
     "scs": "SCS",
 }
-DATA_BYTES = (
-    12 * 2**20
-)  # limit of the file's size; beyond it, only the first score of a run is sent
+# limit of the file's size; beyond it, only the first score of a run is sent
+DATA_BYTES = 12 * 2**20
 _STEPS = 65534  # levels of a score
 _ABSENT = 65535  # level of a token without a score
 
 
 class Arena:
-    """A growing binary file."""
+    """Binary file to which arrays are appended."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self.size = 0
 
     def add(self, array: np.ndarray) -> int:
-        """Append an array; return the byte at which it starts."""
+        """Append an array; return the byte offset at which it starts."""
         content = array.tobytes()
         start = self.size
         self._parts += [content, bytes(-len(content) % 4)]
@@ -57,10 +57,10 @@ class Arena:
 
 
 def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
-    """Yield (layer, record over the whole grid, scores [L]) for every stage that changes something.
+    """Yield (layer, record, scores) for every stage that drops or merges tokens.
 
-    A method that first acts inside the language model begins with all tokens at layer 0. A stage
-    that keeps all its rows changes nothing. Tokens dropped earlier have the score NaN.
+    Records are over the whole grid, scores have the shape [L], with NaN for tokens dropped earlier.
+    A method that first acts inside the language model begins with all tokens at layer 0.
     """
     units, rows, columns = run.compression.grid
     everything = torch.arange(units * rows * columns)
@@ -80,7 +80,7 @@ def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
 
 
 def _own(record: Compression) -> Iterator[tuple[str, Tensor]]:
-    """Yield the scores that have a value for every row, those of ``SCORE_LABELS`` first."""
+    """Yield the record's scores with a value for every row, those in ``SCORE_LABELS`` first."""
     known = [key for key in SCORE_LABELS if key in record.scores]
     for key in dict.fromkeys([*known, *record.scores]):
         if record.scores[key].shape == (record.num_tokens,):
@@ -101,7 +101,7 @@ def pack_run(
     tokens: VideoTokens | None = None,
     relevance: Relevance | None = None,
 ) -> Method:
-    """Return one run: its stages, their effective ranks, and the novelty it measured itself.
+    """Return one run for the viewer: stages, effective ranks, and the run's own novelty if any.
 
     ``left_out`` gets the names of scores that are not sent.
     """
@@ -116,22 +116,22 @@ def pack_run(
                 "scores": _pack_scores(scores, arena, label, left_out),
                 "rank": _ranks(run, record, of_grid),
                 "span": None if of_grid is None else ranks_so_far(of_grid, record),
-                "mattered": _mattered(record, relevance),
             }
         )
     return {
         "name": str(run.compressor.get("name", "")),
         "label": label,
         "stages": packed,
+        "mattered": _mattered(run, relevance),
         "first": next((s["layer"] for s in packed if s["kept"] < s["tokens"]), 0),
         "novelty": None if novelty is None else rounded(novelty),
-        "split": _split(run.compression),
+        "split": _split(run),
     }
 
 
-def _split(record: Compression) -> Split | None:
-    """Alpha and Gini coefficient behind the budgets; None if other budgets follow from them."""
-    trace = record.trace
+def _split(run: Run) -> Split | None:
+    """Return alpha and Gini of the budgets; None if the budgets do not follow from them."""
+    record, trace = run.compression, run.compression.trace
     units, rows, columns = record.grid
     if not {"share", "alpha", "gini"} <= trace.keys() or len(trace["share"]) != units:
         return None
@@ -139,26 +139,35 @@ def _split(record: Compression) -> Split | None:
     budgets = largest_remainder(quotas, record.num_kept, rows * columns)
     if not torch.equal(budgets, record.budgets.cpu()):
         return None
-    return {"alpha": float(f"{trace['alpha']:.4g}"), "gini": float(f"{trace['gini']:.4g}")}
+    settings: Mapping[str, Any] = run.compressor
+    bounds = [float(settings[name]) for name in ("alpha_min", "alpha_max") if name in settings]
+    alpha, gini = (float(f"{trace[name]:.4g}") for name in ("alpha", "gini"))
+    return {"alpha": alpha, "bounds": bounds, "gini": gini}
 
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
-    """Effective rank of every unit: as saved with the run, else from the features."""
+    """Return the effective rank of every unit: as saved with the run, else from the features."""
     diagnostics = diagnostics_of(run) if record is run.compression else None
     if diagnostics is not None:
         return rounded(diagnostics.effective_rank_by_unit)
     return None if tokens is None else effective_ranks(tokens, record)
 
 
-def _mattered(record: Compression, relevance: Relevance | None) -> list[float] | None:
-    """Fractions of the relevance: what the record keeps, and what the best tokens would."""
-    if relevance is None or relevance.grid != record.grid:
+def _mattered(run: Run, relevance: Relevance | None) -> list[float] | None:
+    """Return the fraction of relevance on kept tokens, and on as many best and random tokens.
+
+    Fractions are averaged over layers.
+    """
+    depth = len(run.cost.visual_tokens_by_layer)
+    if relevance is None or relevance.grid != run.compression.grid:
         return None
-    return [round(relevance.kept(record), 4), round(relevance.best(record.num_kept), 4)]
+    if max(run.by_layer) >= max(depth, 1):  # unknown: how many layers read kept tokens
+        return None
+    return [round(value, 4) for value in relevance.kept_over_layers(run.by_layer, depth).values()]
 
 
 def pack_relevance(found: Relevance, arena: Arena) -> Mattered:
-    """Return the maps of the whole answer, then of its words; each with its own scale."""
+    """Return relevance maps of the whole answer, then of each word; each map has its own scale."""
     return {
         "question": found.question,
         "answer": found.answer,
@@ -174,7 +183,7 @@ def _pack_map(word: str, values: Tensor, arena: Arena) -> Map:
 
 
 def _pack_record(record: Compression, arena: Arena) -> Record:
-    """The mask; for a record that merges also the token at which each token's row is."""
+    """Return the mask; for merged tokens also the token whose row each token is part of."""
     entry: Record = {
         "kept": record.num_kept,
         "tokens": record.num_tokens,

@@ -4,30 +4,30 @@ What goes in
     ``value``: :func:`components.viewer.payload.payload`: the clip, up to 12 runs and which of them
     are A and B (``b=None`` shows one run alone), with ``"runs"``, the ids of the runs in order.
     ``answers``: a list of :func:`components.session.answers.answer`, small, so that it can be sent
-    with every word of a streamed answer. A side shows the answer of its run, else, greyed, the
-    last one that names the side.
-    ``pending``: what is under way while the picture is still of the settings before; else empty.
-    ``version``: of the settings that the other fields were computed from; what comes later with
-    a smaller one is not shown. 0: of no settings, always shown.
-    ``choices``: ``[(name, title)]`` of compressors that the titles of A and B offer to run.
+    with every word of a streamed answer. A side shows the answer of its run, or greyed the last
+    answer that names the side.
+    ``pending``: text on running work while the frames show the previous settings; else empty.
+    ``version``: version of the settings from which the other fields were computed; an update with
+    a smaller version than the last one is not shown. 0: no settings are involved, always shown.
+    ``choices``: ``[(name, title)]`` of compressors in the menus at the titles of A and B.
 
-Change one without the others by ``gr.update(answers=[...])``; masks are then not sent again.
+``gr.update(answers=[...])`` changes one field alone; masks are then not sent again.
 
 What comes out: events with a handler that takes ``gr.EventData``. Everything in it comes from the
 page, so check it.
-    ``pair`` (``a``, ``b``): ids of the runs that a person chose; the viewer shows them already.
-    ``swap`` (``a``, ``b``): the same, after the button; ``a`` is what was B.
-    ``pin`` (``a``, ``b``): the same; both are what was B.
-    ``method`` (``side``, ``name``): a compressor of ``choices``, to be run for a side.
-    ``clear``: what was tried before is to be forgotten; A and B stay.
-    ``show``: other runs are on show than before, whoever brought them.
-    ``ask`` (``side``): "Ask again" under an answer that belongs to other settings.
-    ``measure``: what mattered for the answer is to be measured.
+    ``pair`` (``a``, ``b``): the user chose the runs with these ids; the viewer shows them already.
+    ``swap`` (``a``, ``b``): the user swapped the sides; ``a`` is the run that was B.
+    ``pin`` (``a``, ``b``): the user pinned B as A; both are the run that was B.
+    ``method`` (``side``, ``name``): the user chose a compressor of ``choices`` for a side.
+    ``clear``: forget the earlier runs; A and B stay.
+    ``show``: the viewer now shows other runs, by the user's choice or by an update.
+    ``ask`` (``side``): the user pressed "Ask again" under an answer to other settings.
+    ``measure``: measure the relevance of the tokens for the answer.
 
 On the page: ``gleanvid:unit``, ``gleanvid:pair`` and ``gleanvid:view`` events of the document; see
 ``assets/viewer/mount.js``.
 
-Alone in its file because Gradio writes a stub beside every file that holds a component.
+The class has a file of its own because Gradio writes a stub next to each file with a component.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from ..places import ASSETS
 from . import modules
 
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
-# Gradio looks for them in the script.
+# Names of events; Gradio allows an event only if its name is in the script.
 EVENTS = ("pair", "swap", "pin", "method", "ask", "measure", "clear", "show")
 
 
 def script() -> str:
-    """Return what Gradio runs when the component is mounted."""
+    """Return the JavaScript that Gradio runs when the component is mounted."""
     return modules.mounting("viewer/mount.js", EVENTS)
 
 
 class MaskViewer(gr.HTML):
-    """See the module; ``options`` are those of ``gr.HTML``."""
+    """Gradio component of the token viewer; ``options`` are those of ``gr.HTML``."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class MaskViewer(gr.HTML):
         )
 
     def preprocess(self, payload: Any) -> None:
-        """What a page sends back is never read."""
+        """Ignore the value that a page sends back."""
 
     def postprocess(self, value: Any) -> Any:
         return value

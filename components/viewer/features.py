@@ -1,7 +1,8 @@
-"""What the viewer shows of a clip's features: novelty, similar tokens, effective rank.
+"""Numbers that the viewer shows about a clip's features: novelty, similar tokens, effective rank.
 
-Features stay on the server. The browser gets a sketch of each, 24 small integers whose cosines are
-close to the true ones, and finds the kept tokens most similar to another without a request.
+Features stay on the server. The browser gets a sketch of each token's features: 24 small integers
+whose cosines are close to the true ones. With these it finds the kept tokens most similar to a
+given token without a request.
 """
 
 from __future__ import annotations
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SKETCH_WIDTH = 24
-SPAN_WIDTH = 96  # directions in which the rank of all that is kept so far is measured
-_SAMPLE = 2048  # rows that the sketch's directions are found from
-_BLOCK = 4096  # rows scaled at a time: no further copy of all features is made
+SPAN_WIDTH = 96  # random directions on which kept rows are projected to measure their rank
+_SAMPLE = 2048  # rows from which the directions of the sketch are computed
+_BLOCK = 4096  # rows scaled at a time, to save the memory of a scaled copy
 
 
 @dataclass(frozen=True, eq=False)
 class ClipFeatures:
-    """``novelty`` float64 [T] as GleanVID measures it by default; ``sketch`` int8 [L, 24]."""
+    """Features of a clip with T units and L tokens, as the viewer needs them.
+
+    ``novelty``: float64 [T], with GleanVID's default settings; ``sketch``: int8 [L, 24].
+    """
 
     novelty: Tensor
     sketch: np.ndarray
@@ -44,7 +48,7 @@ _spans: WeakKeyDictionary[Compression, list[float]] = WeakKeyDictionary()
 
 
 def clip_features(tokens: VideoTokens) -> ClipFeatures:
-    """Compute the features shown for a clip, cached; ``tokens``: before the language model."""
+    """Compute novelty and sketch of a clip, cached; ``tokens``: all before the language model."""
     if tokens not in _known:
         features = tokens.features.detach().float()
         mean = features.mean(0)
@@ -70,7 +74,7 @@ def _projected(rows: Tensor) -> Tensor:
 
 
 def sketch(rows: Tensor) -> Tensor:
-    """Sketch of rows [L, D]: normalised, in their top directions, int8 [L, 24] up to 127."""
+    """Return the sketch, int8 [L, 24], of rows [L, D]: unit vectors in their top 24 directions."""
     count = min(len(rows), _SAMPLE)
     chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
     sample = torch.nn.functional.normalize(rows[chosen], dim=1)
@@ -83,7 +87,7 @@ def sketch(rows: Tensor) -> Tensor:
 
 
 def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Effective rank of the rows that ``record`` keeps in every unit."""
+    """Return the effective rank of the rows that ``record`` keeps, for every unit."""
     whole = record.num_kept == len(tokens) and not record.merges
     key = tokens if whole else record
     if key not in _ranks:
@@ -97,10 +101,10 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
 
 
 def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Effective rank of all rows that ``record`` keeps up to the end of every unit.
+    """Return the effective rank of all rows that ``record`` keeps up to the end of every unit.
 
-    Measured in at most 96 random directions, which is fast enough for a slider: one small
-    eigenvalue problem a unit.
+    The rows are projected on at most 96 random directions: one small eigenvalue problem a unit,
+    fast enough for a slider.
     """
     if record not in _spans:
         _spans[record] = _ranks_so_far(tokens, record)

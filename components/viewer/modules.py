@@ -1,7 +1,7 @@
-"""The page's ES modules, read once, at addresses that change with the content of any of them.
+"""The page's ES modules, read once, at addresses that change with the content of any module.
 
-So a browser can cache them for ever, and never mixes two versions. Gradio runs a component's script
-as a function, which can import modules but is none.
+So a browser can cache the modules for ever and never mixes two versions. Gradio runs a component's
+script as a function, which can import modules but is not itself a module.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERSION = sha256(b"\0".join(TEXTS.values())).hexdigest()[:16]
 
 
 def address(name: str) -> str:
-    """Address of a module such as ``viewer/mount.js`` below the page's root.
+    """Return the address of a module such as ``viewer/mount.js``, relative to the page's root.
 
     Raises ``KeyError`` for an unknown module.
     """
@@ -33,10 +33,11 @@ def address(name: str) -> str:
 
 
 def mounting(name: str, events: Sequence[str] = (), **fixed: Any) -> str:
-    """Script that calls a module's ``mount`` with what Gradio gives the script, and ``fixed``.
+    """Return a script that calls a module's ``mount`` with Gradio's arguments and ``fixed``.
 
-    Gradio looks for the names of ``events`` in it. Constants are passed here, not as properties of
-    the component: Gradio forgets properties of a hidden component when an event does not change it.
+    The script contains the names of ``events``, as Gradio searches it for them. Constants are in
+    ``fixed``, not in properties of the component: Gradio forgets properties of a hidden component
+    that an event does not change.
     """
     scope = "{ element, props, watch, trigger }"
     call = f"gleanvid.load({json.dumps(address(name))}, {scope}, {json.dumps(fixed)});"
@@ -44,7 +45,7 @@ def mounting(name: str, events: Sequence[str] = (), **fixed: Any) -> str:
 
 
 def early() -> str:
-    """Markup that lets the browser fetch the modules while Gradio still builds the page."""
+    """Return markup that makes the browser fetch the modules while Gradio still builds the page."""
     names = (name for name in TEXTS if not name.startswith("results/"))
     link = '<link rel="modulepreload" fetchpriority="low" href={}>'
     return "".join(link.format(json.dumps(address(name))) for name in names)

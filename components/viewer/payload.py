@@ -1,4 +1,4 @@
-"""What the viewer shows of some runs: a small JSON value and two files.
+"""The content of the viewer for some runs: a small JSON value and two files.
 
 One file is a JPEG sheet of all frames, the other has the arrays of :mod:`.arrays`. The browser
 fetches them once, so stepping through the clip needs no request. ``assets/viewer`` reads them.
@@ -26,6 +26,7 @@ from gleanvid.run import Run
 from gleanvid.types import Video, VideoTokens
 
 from ..files.folder import trim
+from ..places import as_served
 from .arrays import Arena, pack_relevance, pack_run, rounded
 from .features import ClipFeatures, clip_features
 from .truth import truth
@@ -34,13 +35,14 @@ from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 MAX_METHODS = 28  # runs shown together: all compressors, and two more
 SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
 TILE_SIDE = 720
-FOLDER_BYTES = 2**30  # of all files written; the oldest are deleted
+FOLDER_BYTES = 2**30  # bytes of all files written; the oldest are deleted
 
+_KEY = secrets.token_bytes(16)  # makes file names that nobody can compute from a clip
 _sheets: WeakKeyDictionary[Video, tuple[bytes, Sheet]] = WeakKeyDictionary()
 
 
 class Packed(NamedTuple):
-    """``value``: JSON without addresses of the files; ``sheet`` and ``data``: their content."""
+    """``value``: JSON without the files' addresses; ``sheet``, ``data``: content of the files."""
 
     value: Clip
     sheet: bytes
@@ -58,21 +60,21 @@ def payload(
     question: str = "",
     relevance: Relevance | None = None,
 ) -> Clip:
-    """The value of a viewer for up to ``MAX_METHODS`` runs of one clip, its files written.
+    """Return the value of a viewer for up to ``MAX_METHODS`` runs of one clip; write its files.
 
     Args:
-        runs: of the same frames; their token grids may differ.
+        runs: runs on the same frames; their token grids may differ.
         a: place of the run shown as A.
         b: place of the run shown as B; None shows A alone.
-        tokens: the clip's, as the model of ``runs[0]`` encoded them. They give novelty for every
-            method, ranks and similar tokens; without them the viewer has what the runs hold.
+        tokens: the clip's tokens, encoded by the model of ``runs[0]``. They give novelty for every
+            method, ranks and similar tokens; without tokens the viewer shows what the runs hold.
         source: the clip's own file, for the video with sound.
-        facts: the file of an example that says what happens in it.
+        facts: JSON file with the scene of an example clip.
         question: the question; the viewer outlines the objects that its answer is about.
-        relevance: of the clip's tokens for its answer.
+        relevance: relevance of the clip's tokens for the answer.
 
     Raises:
-        ValueError: the runs are not of the same frames.
+        ValueError: if the runs are not on the same frames.
     """
     value = publish(pack(runs, a, b, tokens, relevance))
     if source is not None:
@@ -90,7 +92,7 @@ def pack(
     tokens: VideoTokens | None = None,
     relevance: Relevance | None = None,
 ) -> Packed:
-    """Return everything that the viewer shows of some runs."""
+    """Return everything that the viewer shows for some runs, without writing files."""
     first = _checked(runs, a, b)
     sheet, clip = _frame_sheet(first.video)
     arena = Arena()
@@ -126,7 +128,7 @@ def _pack_sketch(facts: ClipFeatures, arena: Arena) -> Sketch:
 
 
 def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
-    """Return the first run. Raises ``ValueError`` if the runs cannot be shown together."""
+    """Return ``runs[0]``. Raises ``ValueError`` if the runs cannot be shown together."""
     if not 1 <= len(runs) <= MAX_METHODS:
         raise ValueError(f"runs={len(runs)} must be in [1, {MAX_METHODS}] to be shown together")
     for name, index in (("a", a), ("b", b)):
@@ -156,9 +158,9 @@ def publish_frames(video: Video) -> File:
 def _write(content: bytes, ending: str, folder: Path) -> File:
     folder.mkdir(parents=True, exist_ok=True)
     trim(folder, FOLDER_BYTES)
-    path = folder / f"{hashlib.sha256(content).hexdigest()[:24]}.{ending}"
+    path = folder / f"{hashlib.blake2b(content, key=_KEY, digest_size=12).hexdigest()}.{ending}"
     if path.exists():
-        path.touch()  # in use again: old files are deleted by age
+        path.touch()  # update its time: old files are deleted
     else:
         partial = path.with_suffix(f".{secrets.token_hex(4)}")
         partial.write_bytes(content)
@@ -167,12 +169,12 @@ def _write(content: bytes, ending: str, folder: Path) -> File:
 
 
 def address(path: Path) -> File:
-    """Return a file as Gradio sends it: the page receives a URL in its place."""
-    return {"path": str(path), "meta": {"_type": "gradio.FileData"}}
+    """Return Gradio's description of a file, which the page receives as a URL."""
+    return {"path": str(as_served(path)), "meta": {"_type": "gradio.FileData"}}
 
 
 def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
-    """All frames in one JPEG, and the scene cuts; cached as long as the video is in memory."""
+    """Return all frames as one JPEG, and the scene cuts; cached while the video is in memory."""
     if video not in _sheets:
         count, height, width = video.frames.shape[:3]
         scale = min(1.0, TILE_SIDE / max(height, width))
@@ -191,9 +193,10 @@ def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
 
 
 def scene_cuts(frames: np.ndarray) -> list[int]:
-    """Indices of frames [T, H, W, 3] at which a new scene begins.
+    """Return the indices of frames [T, H, W, 3] at which a new scene begins.
 
-    A cut is where the colour histograms of neighbours, 8 levels a channel, share less than half.
+    A scene begins where the colour histogram (8 levels a channel) of a frame overlaps the histogram
+    of the frame before by less than half.
     """
     step = max(1, min(frames.shape[1:3]) // 72)
     small = frames[:, ::step, ::step].astype(np.int32) >> 5
@@ -204,7 +207,7 @@ def scene_cuts(frames: np.ndarray) -> list[int]:
 
 
 def _geometry(run: Run) -> Geometry:
-    """The token grid [T, H, W], the unit of every frame, and the area that tokens cover."""
+    """Return the token grid [T, H, W], the unit of every frame, and the area of all tokens."""
     units = run.compression.grid[0]
     per_unit = math.ceil(len(run.video) / units)
     return {
@@ -215,12 +218,12 @@ def _geometry(run: Run) -> Geometry:
 
 
 def _placed(method: Method, geometry: Geometry, first: Geometry) -> Method:
-    """Add its geometry to a run whose tokens are not those of the first one."""
+    """Add ``geometry`` to a run whose token grid differs from that of the first run."""
     return method if geometry == first else {**method, **geometry}
 
 
 def _token_area(run: Run) -> list[float]:
-    """Area of the frame that tokens cover: left, top, right, bottom as fractions of it."""
+    """Return the area covered by tokens: left, top, right, bottom as fractions of the frame."""
     height, width = run.video.source_size
     boxes = run.rectangles  # [N, 4] source pixels
     left, top = boxes[:, :2].amin(dim=0).tolist()

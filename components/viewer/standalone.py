@@ -1,4 +1,4 @@
-"""The viewer with everything it shows in one HTML file, which needs no server and no network."""
+"""The viewer and its data as one HTML file, which needs no server and no network."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ STYLES = ("style.css", "results.css", "viewer.css")
 IMPORT = re.compile(r'(from ")\./')
 
 
-def page(packed: Packed, answers: Sequence[Mapping[str, Any]], title: str, about: str) -> str:
-    """Return the text of the file.
+def page(
+    packed: Packed, answers: Sequence[Mapping[str, Any]], title: str, about: str, silent: bool
+) -> str:
+    """Return the HTML text of the offline viewer.
 
     Args:
-        packed: what the viewer shows.
-        answers: under its sides; see `components.session.answers.answer`.
+        packed: content of the viewer.
+        answers: answers under the viewer's sides; see `components.session.answers.answer`.
         title: the question or the name of the clip, any text.
         about: a line below the title, any text.
+        silent: whether the model answers no question; the viewer then explains its labels.
     """
     files = {
         "sheet": {"url": _data_url("image/jpeg", packed.sheet)},
@@ -36,6 +39,7 @@ def page(packed: Packed, answers: Sequence[Mapping[str, Any]], title: str, about
     return template.substitute(
         title=escape(title),
         about=escape(about),
+        silent=" data-silent" if silent else "",
         style="".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES),
         modules=_json({"imports": _modules()}),
         viewer=(ASSETS / "viewer.html").read_text(encoding="utf-8"),
@@ -44,7 +48,7 @@ def page(packed: Packed, answers: Sequence[Mapping[str, Any]], title: str, about
 
 
 def _modules() -> dict[str, str]:
-    """The modules of the viewer at data: addresses, by name."""
+    """Return the address of each module of the viewer by name, as a ``data:`` URL."""
     texts = {name: text.decode() for name, text in TEXTS.items() if name.startswith("viewer/")}
     return {
         name: _data_url("text/javascript", IMPORT.sub(r"\1viewer/", text).encode())
@@ -57,5 +61,5 @@ def _data_url(kind: str, content: bytes) -> str:
 
 
 def _json(value: Any) -> str:
-    """JSON that cannot end the script that holds it."""
+    """Return JSON that is safe inside a script element."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""Where the objects that an answer is about are in a Glimpse clip; the viewer outlines them.
+"""Boxes of the objects that an answer in a Glimpse clip is about; the viewer outlines them.
 
 The JSON file of an example clip names the scene that the clip was rendered from. The scene is
 sampled again from its seed, which gives every object's place at any time.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from gleanvid.glimpse.questions.common import EvidenceFacts
+from gleanvid.glimpse.questions.common import EvidenceFacts, name
 from gleanvid.glimpse.world.render import boxes
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene
@@ -21,7 +21,7 @@ from .values import Truth
 
 
 def truth(facts: Path, question: str, video: Video) -> Truth | None:
-    """The field ``truth`` of the viewer's value; None for an unknown clip or question.
+    """Return the field ``truth`` of the viewer's value; None for an unknown clip or question.
 
     Args:
         facts: the JSON file of an example clip.
@@ -29,8 +29,9 @@ def truth(facts: Path, question: str, video: Video) -> Truth | None:
         video: the frames in the viewer.
 
     Returns:
-        ``label``, the right answer, and ``boxes``: for every frame the boxes [left, top, right,
-        bottom] of the objects that the answer is about, in fractions of the frame.
+        ``label``, the right answer; ``question``; ``names`` of the objects that the right answer
+        rests on; and ``boxes``: for every frame the boxes [left, top, right, bottom] of these
+        objects while they are visible, in fractions of the frame.
     """
     seconds = tuple(float(second) for second in video.timestamps)
     return _truth(facts, question.strip(), seconds) if facts.is_file() else None
@@ -47,8 +48,11 @@ def _truth(facts: Path, question: str, seconds: tuple[float, ...]) -> Truth | No
     settings = ClipSettings(height, width, known["num_frames"], known.get("world", 1))
     scene = _scene(known["seed"], known["split"], known["index"], settings)
     length = known["num_frames"] / known["fps"]
+    named = (name(scene.things[item["thing"]]) for item in found["evidence"])
     return {
         "label": found["answer"],
+        "question": question,
+        "names": list(dict.fromkeys(named)),
         "boxes": [_boxes(scene, second, length, found["evidence"]) for second in seconds],
     }
 
@@ -61,7 +65,7 @@ def _scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
 def _boxes(
     scene: Scene, second: float, length: float, evidence: Sequence[EvidenceFacts]
 ) -> list[list[float]]:
-    """Boxes, in fractions of the frame, of the objects that the evidence names at this second."""
+    """Return the boxes, in fractions of the frame, of the objects that the answer rests on."""
     places = boxes(scene, min(second / length, 1 - 1e-9))
     wide, tall = scene.settings.width, scene.settings.height
     named = {

@@ -1,6 +1,6 @@
-"""The value of a viewer, field by field, as `assets/viewer/data.js` reads it.
+"""The fields of a viewer's value, which `assets/viewer/data.js` reads.
 
-Places are bytes into the binary file beside it. L tokens, T units.
+A ``place`` is a byte offset in the viewer's binary file. L is the number of tokens, T of units.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ File = dict[str, Any]  # Gradio's file data; the page receives a URL in its plac
 
 
 class Score(TypedDict):
-    """One score of every token: ``place`` of L uint16, levels between ``low`` and ``high``."""
+    """One score of every token: uint16 [L] at byte ``place``, scaled from ``low`` to ``high``."""
 
     name: str
     label: str
@@ -21,11 +21,11 @@ class Score(TypedDict):
 
 
 class Record(TypedDict):
-    """One :class:`Compression`; ``home`` and ``weight`` are there where it merges."""
+    """One :class:`Compression`; ``home`` and ``weight`` exist only if it merges tokens."""
 
     kept: int
     tokens: int
-    budgets: list[int]  # T
+    budgets: list[int]  # one per temporal unit
     mask: int  # byte offset of L bits
     home: NotRequired[int]  # byte offset of L int32
     weight: NotRequired[int]  # byte offset of L uint16
@@ -33,24 +33,27 @@ class Record(TypedDict):
 
 
 class Stage(Record):
-    """What is left from a layer on; ``rank`` by unit, ``span`` of all that is kept so far."""
+    """The tokens that are left from ``layer`` on.
+
+    ``rank``: effective rank of each unit; ``span``: effective rank of all tokens up to each.
+    """
 
     layer: int
     scores: list[Score]
     rank: list[float] | None
     span: list[float] | None
-    mattered: list[float] | None  # fractions: kept of what mattered, kept by the best tokens
 
 
 class Split(TypedDict):
-    """Fraction of the budget spread evenly, and how unevenly novelty is spread (Gini)."""
+    """Fraction of the budget spread evenly, its bounds, and how uneven novelty is (Gini)."""
 
     alpha: float
+    bounds: list[float]  # the least and the most that alpha can be; empty if unknown
     gini: float
 
 
 class Geometry(TypedDict):
-    """Where the tokens lie: [T, rows, columns], the unit of every frame, their part of it."""
+    """Token grid [T, rows, columns], unit of every frame, and area of the frame with tokens."""
 
     grid: list[int]
     units: list[int]
@@ -58,21 +61,22 @@ class Geometry(TypedDict):
 
 
 class Method(TypedDict, total=False):
-    """One run; its geometry stands here where it is not that of the first one."""
+    """One run; it has a geometry only if this differs from the geometry of the first run."""
 
     name: str
     label: str
-    first: int  # layer
+    first: int  # first layer at which the stage acts
     stages: list[Stage]
+    mattered: list[float] | None  # relevance of kept, best and random tokens, mean over layers
     novelty: list[float] | None
-    split: Split | None  # None: not a budget by Eq. budget
+    split: Split | None  # None if Eq. budget does not give the budgets
     grid: list[int]
     units: list[int]
     area: list[float]
 
 
 class Tiles(TypedDict):
-    """The sheet of all frames: how many, in how many columns, and their size in pixels."""
+    """Layout of the sheet of all frames: number of frames, columns, frame size in pixels."""
 
     count: int
     columns: int
@@ -87,18 +91,20 @@ class Sheet(TypedDict):
 
 class Sketch(TypedDict):
     width: int
-    place: int  # offset of L x width int8
+    place: int  # byte offset of L x width int8
 
 
 class Truth(TypedDict):
-    """The right answer, and where the objects that it rests on are to be seen."""
+    """The right answer to a question, with names and boxes of the objects it rests on."""
 
     label: str
+    question: str
+    names: list[str]
     boxes: list[list[list[float]]]  # for every frame: left, top, right, bottom as fractions
 
 
 class Map(TypedDict):
-    """Relevance of every token: ``place`` of L uint16, levels between 0 and ``high``."""
+    """Relevance of every token: uint16 [L] at byte ``place``, scaled from 0 to ``high``."""
 
     word: str  # a word of the answer; "" for the whole answer
     high: float
@@ -106,7 +112,7 @@ class Map(TypedDict):
 
 
 class Mattered(TypedDict):
-    """Which tokens an answer rests on: a map of all of it, then one for every word."""
+    """Relevance maps: one for the whole answer, then one for each word."""
 
     question: str
     answer: str
@@ -129,7 +135,7 @@ class Clip(Sheet, Geometry):
     bytes: dict[str, int]
     sheet: NotRequired[File]
     data: NotRequired[File]
-    video: NotRequired[File]  # the clip's own
+    video: NotRequired[File]  # the original video file
     truth: NotRequired[Truth]
-    runs: NotRequired[list[str]]  # ids
+    runs: NotRequired[list[str]]  # ids of the runs
     unmeasured: NotRequired[str]  # why no relevance can be measured; empty if it can

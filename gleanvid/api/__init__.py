@@ -1,4 +1,7 @@
-"""The public functions. They check all arguments before they open a file or a model."""
+"""The public functions.
+
+They check their arguments first and read the video before they load a model, which takes longer.
+"""
 
 from gleanvid.api.asking import ask, ask_many, stream
 from gleanvid.api.attributing import relevance

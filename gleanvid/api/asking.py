@@ -1,4 +1,4 @@
-"""Ask one question, several, or one whose answer is read as it grows."""
+"""Ask one question, ask several, or stream an answer while it is generated."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def ask(
     Args:
         video: a file, a :class:`Video`, frames uint8 [T, H, W, 3], or an image (a file, uint8
             [H, W, 3], or one of Pillow), which is a video of one frame.
-        question: about the video.
-        model: a loaded model, or a name for :func:`load_model`.
+        question: a question about the video.
+        model: a loaded model, or a name that :func:`load_model` takes.
         compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
-        max_new_tokens: overrides that of ``sampling``.
-        num_frames: overrides that of ``frames``.
+        max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
+        num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how the answer is sampled.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
@@ -61,7 +61,7 @@ def ask(
         The answer with its cost and the record of the compression.
 
     Raises:
-        TypeError: an argument of the wrong type; lists go to :func:`ask_many`.
+        TypeError: an argument of the wrong type, such as a list (use :func:`ask_many`).
         ValueError: an empty question, or a setting out of its range.
         VideoError: a file that cannot be used.
         ModelError: a model that cannot be loaded or run.
@@ -78,8 +78,8 @@ def ask(
     check_questions([question])
     history = check_history(history)
     method = as_compressor(compressor) or GleanVID()
-    adapter = as_model(model)
     clip, decode_s = timed_clip(video, frames)
+    adapter = as_model(model)
     key = ClipKey(clip, adapter.name, frames.max_pixels)
     run = answer(
         key, question, adapter, method, sampling, history=history, on_text=on_text, stop=stop
@@ -109,11 +109,11 @@ def ask_many(
 
     Args:
         video: see :func:`ask`; or a list of videos.
-        question: about the video; or a list of questions.
-        model: a loaded model, or a name for :func:`load_model`.
+        question: a question about the video, or a list of questions.
+        model: a loaded model, or a name that :func:`load_model` takes.
         compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
-        max_new_tokens: overrides that of ``sampling``.
-        num_frames: of each video; overrides that of ``frames``.
+        max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
+        num_frames: number of frames to sample of each video; overrides that of ``frames``.
         sampling: how each answer is sampled.
         frames: which frames of a file are used; ``max_pixels`` bounds each video.
         history: (question, answer) pairs of earlier turns; none for a list of videos.
@@ -124,8 +124,8 @@ def ask_many(
         A run per question, or a run per video; the latter share one answer and its cost.
 
     Raises:
-        ValueError: an empty list, several of both, or history with several videos.
-        ModelError: a model that takes one video only; else what :func:`ask` raises.
+        ValueError: an empty list, several videos with several questions or with history.
+        ModelError: a model that takes one video only; or what :func:`ask` raises.
 
     >>> clip = "assets/clips/glimpse_1.mp4"
     >>> run, other = ask_many(clip, ["What moves?", "Where?"], max_new_tokens=8, num_frames=8)
@@ -135,12 +135,13 @@ def ask_many(
     videos = list(video) if isinstance(video, (list, tuple)) else None
     if videos is not None and (not isinstance(question, str) or history or not videos):
         reason = "takes one question, without history" if videos else "must not be empty"
-        raise ValueError(f"a list of videos {reason}")
+        raise ValueError(f"ask_many: a list of videos {reason}")
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
     questions, history = check_questions(question), check_history(history)
-    method, adapter = as_compressor(compressor) or GleanVID(), as_model(model)
+    method = as_compressor(compressor) or GleanVID()
     timed = [timed_clip(each, frames) for each in videos or [video]]
+    adapter = as_model(model)
     clips, decode_s = [clip for clip, _ in timed], sum(seconds for _, seconds in timed)
     following: Any = {"on_text": on_text, "stop": stop}
     if videos:
@@ -169,27 +170,28 @@ def stream(
     history: History = (),
     stop: threading.Event | None = None,
 ) -> Iterator[str | Run]:
-    """:func:`ask`, yielding the answer as it grows and the :class:`Run` last.
+    """Answer a question like :func:`ask`; yield the growing answer, finally the :class:`Run`.
 
     Closing the iterator stops generation and waits until the model is free.
 
     Args:
         video: see :func:`ask`.
-        question: about the video.
-        model: a loaded model, or a name for :func:`load_model`.
+        question: a question about the video.
+        model: a loaded model, or a name that :func:`load_model` takes.
         compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
-        max_new_tokens: overrides that of ``sampling``.
-        num_frames: overrides that of ``frames``.
+        max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
+        num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how the answer is sampled.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
         stop: once set, ends the answer within one layer of the model.
 
     Returns:
-        An iterator over the whole answer so far (not its new piece alone), then the run.
+        An iterator: each item is the whole answer so far (not its new piece alone), the last one
+        the run.
 
     Raises:
-        ValueError: a setting out of its range; the iterator raises what else :func:`ask` raises.
+        ValueError: a setting out of its range. Other errors of :func:`ask` come from the iterator.
 
     >>> video, model = read_video("assets/clips/glimpse_1.mp4", num_frames=4), load_model()
     >>> *pieces, run = stream(video, "What moves?", model, max_new_tokens=8)

@@ -1,4 +1,4 @@
-"""Which visual tokens an answer rests on."""
+"""``relevance``: measure how much an answer depends on each visual token."""
 
 from __future__ import annotations
 
@@ -36,28 +36,29 @@ def relevance(
     history: History = (),
     stop: threading.Event | None = None,
 ) -> Relevance:
-    """Measure which visual tokens an answer rests on.
+    """Measure how much an answer depends on each visual token.
 
-    It is a measure of this model's use of its input, not of truth. "gradient" takes one backward
-    pass, about four times the time of reading the prompt; "occlusion" hides one unit after
+    Relevance measures how this model uses its input, not what is true. "gradient" takes one
+    backward pass, about four times the time of reading the prompt; "occlusion" hides one unit after
     the other, then blocks of the units that matter most; "attention" averages the answer's
     attention, which is cheap and known to mislead.
 
     Args:
         video: see :func:`ask`.
-        question: about the video.
-        model: a loaded model, or a name for :func:`load_model`.
-        answer: whose probability is looked at; None takes the model's own with all tokens.
+        question: a question about the video.
+        model: a loaded model, or a name that :func:`load_model` takes.
+        answer: the answer whose probability is measured; None takes the model's own with all
+            tokens.
         by: "gradient", "occlusion" or "attention".
-        words: with "gradient", also a map for every word of the answer.
-        passes: most passes of "occlusion" with something hidden.
-        num_frames: overrides that of ``frames``.
+        words: with "gradient", whether to also return a map for every word of the answer.
+        passes: largest number of passes of "occlusion" with hidden tokens.
+        num_frames: number of frames to sample; overrides that of ``frames``.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
         stop: once set, ends the work within one layer of the model.
 
     Returns:
-        The relevance of every token; ``kept`` of it is what a compression keeps.
+        The relevance of every token; its method ``kept`` says how much of it a compression keeps.
 
     Raises:
         ValueError: an empty question or answer, or a setting out of its range.
@@ -77,10 +78,11 @@ def relevance(
     history = check_history(history)
     if answer is not None and not (isinstance(answer, str) and answer.strip()):
         raise ValueError(f"answer={answer!r} must be text; None takes the model's own")
+    clip = as_clip(video, frames)
     adapter = as_model(model)
     adapter.check_can_answer()
     check_model(adapter)
-    key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels)
+    key = ClipKey(clip, adapter.name, frames.max_pixels)
     encoded, _ = encode(key, adapter, stop)
     if answer is None:
         answer = adapter.generate(encoded, question, None, history=history, stop=stop).text

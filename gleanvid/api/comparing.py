@@ -1,4 +1,4 @@
-"""One question under several compressors."""
+"""``compare``: answer one question with several compressors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gleanvid.types import StoppedError
 
 @dataclass(frozen=True)
 class Failure:
-    """A compressor that could not answer, in place of its run."""
+    """Result of a compressor that failed to answer, in place of its run."""
 
     compressor: Compressor
     error: Exception
@@ -49,15 +49,15 @@ def compare(
     history: History = (),
     stop: threading.Event | None = None,
 ) -> Iterator[Run | Failure]:
-    """The same question under every compressor; the video is encoded once.
+    """Answer one question with every compressor; the video is encoded once.
 
     Args:
         video: see :func:`ask`.
-        question: about the video.
-        model: a loaded model, or a name for :func:`load_model`.
-        compressors: one run each, in this order; or one name.
-        max_new_tokens: overrides that of ``sampling``.
-        num_frames: overrides that of ``frames``.
+        question: a question about the video.
+        model: a loaded model, or a name that :func:`load_model` takes.
+        compressors: compressors or their names, one run for each in this order; or one name.
+        max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
+        num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how each answer is sampled.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
@@ -82,10 +82,11 @@ def compare(
     methods = [as_compressor(name) or GleanVID() for name in names]
     check_questions([question])
     history = check_history(history)
+    clip = as_clip(video, frames)
     adapter = as_model(model)
     adapter.check_can_answer()
     signals = frozenset[str]().union(*(method.needs for method in methods))
-    key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels, signals)
+    key = ClipKey(clip, adapter.name, frames.max_pixels, signals)
     one = partial(answer, key, question, adapter, sampling=sampling, history=history, stop=stop)
 
     def runs() -> Iterator[Run | Failure]:

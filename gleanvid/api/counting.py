@@ -1,4 +1,4 @@
-"""``count_tokens``: how many tokens a clip will be, before a frame is decoded."""
+"""``count_tokens``: number of visual tokens of a clip, computed without decoding it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TokenCount:
 
     Args:
         grid: (units, rows, columns) before compression.
-        kept: Tokens that stay; on average over the layers, if a method drops some inside the model.
+        kept: Tokens after compression; a mean over layers if a method drops some inside the model.
     """
 
     grid: tuple[int, int, int]
@@ -48,11 +48,11 @@ def count_tokens(
     """Count the visual tokens of a clip without decoding a frame or loading a weight.
 
     Args:
-        video: As in :func:`gleanvid.ask`, or (frames, height, width) of a file that is not there.
-            Of a damaged file, only its index is read, so fewer frames may turn out to be intact.
-        model: A name, of which only the settings and the processor are loaded, or a loaded model.
-        compressor: None: all tokens stay.
-        frames: Which frames of a file the model sees, and how large.
+        video: As in :func:`gleanvid.ask`, or the size (frames, height, width) of a file not made
+            yet. Only the index of a file is read, so a damaged file may have fewer intact frames.
+        model: A loaded model, or a name, of which only configuration and processor are loaded.
+        compressor: A compressor or its name; None keeps all tokens.
+        frames: Which frames of a file the model sees, and how large they are.
 
     Returns:
         The grid of the tokens, and how many are kept.
@@ -74,7 +74,7 @@ def count_tokens(
 
 
 def _clip(video: Any, frames: Frames) -> Video:
-    """Return black frames of a file or of a size, or the frames that are in memory."""
+    """Return frames in memory unchanged, and black ones in place of a file or of a size."""
     if isinstance(video, (str, Path)) and not is_picture(video):
         return blank_video(video, frames.num_frames, backend=frames.backend, max_side=MAX_SIDE)
     if not isinstance(video, tuple):

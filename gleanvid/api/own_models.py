@@ -1,4 +1,4 @@
-"""For your own model of transformers: compression of its prompts, and relevance of their tokens."""
+"""Compression and token relevance for a transformers model that the caller loaded."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 def compressing(
     hf_model: Any, compressor: Compressor | str | None
 ) -> AbstractContextManager[Prefill]:
-    """While open, every prompt with a video that your own ``hf_model`` reads is compressed.
+    """Compress every video prompt that your own ``hf_model`` reads while the block runs.
 
-    All hooks are gone afterwards. ``record.compression`` is the record of the latest prefill (a
-    list with one per row for a batch).
+    All hooks are removed afterwards. ``record.compression`` is the record of the latest prefill;
+    for a batch, it is a list with one record per row.
 
     Args:
         hf_model: a model of transformers, of a family in ``MODELS``.
-        compressor: a compressor or its name; None only counts tokens.
+        compressor: a compressor or its name; None drops no token.
 
     Returns:
         A context manager that gives the record of the prefills.
@@ -65,19 +65,20 @@ def relevance_of(
     stop: threading.Event | None = None,
     **inputs: Any,
 ) -> Relevance:
-    """Measure which visual tokens an answer of your own ``hf_model`` rests on.
+    """Measure how much an answer of your own ``hf_model`` depends on each visual token.
 
-    As :func:`relevance`, for inputs that your own processor made. All hooks are gone afterwards.
+    The measurement is that of :func:`relevance`, for inputs that your own processor made. All hooks
+    are removed afterwards.
 
     Args:
         hf_model: a model of transformers, of a family in ``MODELS``.
-        answer: token ids int64 [S] behind the prompt, with the end token; None takes the model's
-            own answer with all tokens, greedily.
+        answer: token ids int64 [S] that follow the prompt, with the end token; None takes the
+            model's own greedy answer with all tokens.
         by: "gradient", "occlusion" or "attention".
-        tokenizer: with it the result has the answer as text.
-        words: with "gradient" and a tokenizer, also a map for every word of the answer.
-        passes: most passes of "occlusion" with something hidden.
-        max_new_tokens: most tokens of the model's own answer.
+        tokenizer: turns the answer into text for the result; None leaves its text empty.
+        words: with "gradient" and a tokenizer, whether to also return a map for every word.
+        passes: largest number of passes of "occlusion" with hidden tokens.
+        max_new_tokens: longest answer of the model's own, in tokens.
         stop: once set, ends the work within one layer of the model.
         inputs: keywords of ``hf_model`` for one prompt with one video.
 
@@ -100,10 +101,12 @@ def relevance_of(
     """
     check_way(by, words, passes)
     if words and tokenizer is None:
-        raise ValueError("words=True needs a tokenizer")
+        raise ValueError("words=True needs the argument tokenizer")
     hf_model, layout = models.with_layout(hf_model)
     if "input_ids" not in inputs:
-        raise ValueError("inputs must hold input_ids: pass **processor(...)")
+        raise ValueError(
+            "inputs must contain input_ids: pass the processor's output as **processor(...)"
+        )
     boundary.check_uncompressed(hf_model)
     find_single_video(layout, inputs)
     with torch.no_grad(), interruptible(hf_model, stop):

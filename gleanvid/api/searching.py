@@ -1,4 +1,4 @@
-"""The least retention ratio that keeps an answer."""
+"""``least``: search for the lowest retention ratio at which the answer stays the same."""
 
 from __future__ import annotations
 
@@ -47,22 +47,23 @@ def least(
     on_try: Callable[[Least], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Least:
-    """Search for the least retention ratio that keeps the answer of all tokens.
+    """Search for the lowest retention ratio that still gives the answer of all tokens.
 
-    The first three answers are spread evenly over the range, on a log scale; the others bisect
-    below the lowest that kept the answer without a break. The video is encoded once.
+    The first three ratios are spread evenly over the range, on a log scale. The others bisect
+    between the highest ratio that lost the answer and the next higher one that kept it. The video
+    is encoded once.
 
     Args:
         video: see :func:`ask`.
-        question: about the video.
-        model: a loaded model, or a name for :func:`load_model`.
+        question: a question about the video.
+        model: a loaded model, or a name that :func:`load_model` takes.
         compressor: a compressor or its name; its own ratio is ignored. None takes GleanVID.
-        answer: the words to keep; None asks with all tokens first.
-        max_new_tokens: overrides that of ``sampling``.
+        answer: the answer to keep; None asks with all tokens first.
+        max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         low: least retention ratio to try, in (0, high).
         high: retention ratio below which to search, at most 1. It is not tried.
-        passes: most answers to ask for, the one of all tokens aside.
-        num_frames: overrides that of ``frames``.
+        passes: largest number of answers to ask for, that with all tokens not counted.
+        num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how each answer is sampled.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
@@ -70,7 +71,7 @@ def least(
         stop: once set, ends the search within one layer of the model.
 
     Returns:
-        The ratio, the runs above and below the break, and every try.
+        The search with the ratio found, the runs just above and below it, and every try.
 
     Raises:
         ValueError: an empty question, or a setting out of its range.
@@ -89,9 +90,10 @@ def least(
     method = as_compressor(compressor) or GleanVID()
     check_questions([question])
     history = check_history(history)
+    clip = as_clip(video, frames)
     adapter = as_model(model)
     adapter.check_can_answer()
-    key = ClipKey(as_clip(video, frames), adapter.name, frames.max_pixels, method.needs)
+    key = ClipKey(clip, adapter.name, frames.max_pixels, method.needs)
 
     def ask(chosen: Compressor) -> Run:
         return run_of(key, question, adapter, chosen, sampling, history=history, stop=stop)

@@ -1,1 +1,1 @@
-"""Which visual tokens an answer rests on: by gradient, by hiding tokens, or by attention."""
+"""Relevance of visual tokens for an answer: by gradient, by hiding tokens, or by attention."""

@@ -24,7 +24,7 @@ def attention_map(prompt: AnsweredPrompt) -> tuple[Tensor, Tensor]:
     Recurrent layers have no attention and are skipped.
 
     Args:
-        prompt: with the answer.
+        prompt: a prompt followed by its answer.
 
     Returns:
         Log-probabilities [S] of the answer's tokens, and the map float32 [L].
@@ -37,9 +37,8 @@ def attention_map(prompt: AnsweredPrompt) -> tuple[Tensor, Tensor]:
 
     def add(query: Tensor, key: Tensor, options: dict[str, Any]) -> None:
         device = query.device
-        asking = torch.arange(
-            length - count - 1, length - 1, device=device
-        )  # the positions that predict the answer
+        # Each position predicts the token after it, so those of the answer begin one earlier.
+        asking = torch.arange(length - count - 1, length - 1, device=device)
         seen = torch.arange(length, device=device).expand(count, length)
         window = options.get("sliding_window") or length
         present = seen > asking[:, None] - window

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ADVICE = "A backward pass needs more memory than an answer: use fewer frames, or by='occlusion'"
-_FACTORS = (2.0**16, 2.0**12, 2.0**8, 2.0**4, 1.0)  # tried in turn in float16
+_FACTORS = (2.0**16, 2.0**12, 2.0**8, 2.0**4, 1.0)  # loss scales that are tried in turn in float16
 
 
 def gradient_maps(
@@ -26,11 +26,11 @@ def gradient_maps(
     """Measure the relevance of every token for parts of the answer.
 
     Relevance is |gradient . (token - mean of its stream)|, summed over the streams in which
-    visual tokens enter the model: the tokens themselves, and DeepStack levels if it has any.
+    visual tokens enter the model: the tokens themselves, and DeepStack levels if the model has any.
 
     Args:
-        prompt: with the answer.
-        parts: slices of the answer's tokens; the gradient is of each slice's log-probability.
+        prompt: a prompt followed by its answer.
+        parts: slices of the answer's tokens; the log-probability of each slice is differentiated.
         stop: once set, ends the backward pass within one layer.
 
     Returns:
@@ -64,10 +64,12 @@ def gradient_maps(
 
 
 def _gradients(total: Tensor, leaves: Sequence[Tensor], again: bool) -> list[Tensor | None]:
-    """Return the gradients of ``total`` in float32, None where it does not depend on a leaf.
+    """Return the float32 gradient of ``total`` with respect to each leaf.
 
-    A sure answer has gradients below the least number of float16. There a multiple of ``total``
-    is differentiated, the largest at which nothing overflows. ``again`` keeps the graph.
+    It is None for a leaf that ``total`` does not depend on. In float16, gradients of a confident
+    answer can be too small to represent, so ``total`` is multiplied by the largest of ``_FACTORS``
+    at which no gradient overflows, and the gradients are divided by it. With ``again`` the graph is
+    kept for another backward pass.
     """
     factors = _FACTORS if leaves[0].dtype == torch.float16 else (1.0,)
     for number, factor in enumerate(factors, 1):
@@ -85,7 +87,9 @@ def _relevance(leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> 
             rows = leaf.detach().float()
             total += (gradient * (rows - rows.mean(0))).sum(1).abs().cpu()
     if not bool(total.isfinite().all()):
-        raise ModelError(_refusal("it is not finite; load the model in bfloat16 or float32"))
+        raise ModelError(
+            _refusal("the gradient is not finite; load the model in bfloat16 or float32")
+        )
     return total
 
 

@@ -39,12 +39,13 @@ def measure(
     history: History = (),
     stop: threading.Event | None = None,
 ) -> Relevance:
-    """:func:`gleanvid.relevance` for an encoded clip and an answer that is known.
+    """Measure relevance as :func:`gleanvid.relevance` does, for an encoded clip and its answer.
 
-    ``most_words``: most maps with ``words``; in a longer answer neighbouring words share one.
+    ``most_words``: largest number of maps with ``words``; in a longer answer neighbouring words are
+    measured together.
 
-    Raises ``ValueError`` for an unknown ``by`` or settings that do not go with it, ``ModelError``
-    where the model cannot be measured in this way, and ``StoppedError`` once ``stop`` is set.
+    Raises ``ValueError`` if ``by`` is unknown or other settings do not go with it, ``ModelError``
+    if the model cannot be measured in this way, and ``StoppedError`` once ``stop`` is set.
     """
     check_way(by, words, passes)
     with model.lock:
@@ -65,9 +66,9 @@ def measure_prompt(
     passes: int = PASSES,
     stop: threading.Event | None = None,
 ) -> Relevance:
-    """:func:`measure` for a prompt and the ids of its answer; texts are left empty.
+    """Measure relevance as :func:`measure` does, for a prompt and answer given as token ids.
 
-    ``tokenizer``: with "gradient", also a map for every word that it reads in the answer.
+    ``tokenizer``: if given, "gradient" also returns a map for every word of the answer.
     """
     with interruptible(prompt.hf_model, stop), explaining_out_of_memory(ADVICE):
         start = now(prompt.columns.device)
@@ -93,7 +94,7 @@ def measure_prompt(
 
 
 def check_way(by: str, words: bool = False, passes: int = PASSES) -> None:
-    """Raises ``ValueError`` for an unknown way to measure or settings that do not go with it."""
+    """Raise ``ValueError`` if ``by`` is unknown or if the other settings do not go with it."""
     if by not in WAYS:
         raise ValueError(f"by={by!r} must be one of {', '.join(WAYS)}")
     if words and by != "gradient":
@@ -112,7 +113,11 @@ def check_model(model: Any) -> None:
 
 
 def _phrases(tokenizer: Any, answer: Tensor, most: int) -> list[tuple[str, slice]]:
-    """The words of an answer with their tokens, or ``most`` groups of words, as equal as can be."""
+    """Return the words of an answer, each with the slice of its tokens.
+
+    An answer of more than ``most`` words is returned in ``most`` groups of neighbouring words of
+    nearly equal size.
+    """
     words = _words(tokenizer, answer)
     count = len(words)
     if count <= most:

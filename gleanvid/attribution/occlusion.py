@@ -16,7 +16,7 @@ _SIDE = 3  # a unit is cut into at most 3 x 3 blocks
 
 
 class Only(Compressor):
-    """Keeps exactly the given tokens, int64 [K] ascending."""
+    """Compressor that keeps exactly the tokens ``keep``, int64 [K] ascending."""
 
     name: ClassVar[str] = "only"
     title: ClassVar[str] = "Given tokens"
@@ -35,8 +35,8 @@ class Only(Compressor):
 def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
     """Log-probability of the answer if the model reads only the tokens ``keep`` int64 [K].
 
-    The others are removed before the language model, which equals masking them in attention at
-    every layer: the rest keep their positions.
+    All other tokens are removed before the language model. The kept ones keep their positions, so
+    this equals masking the others in attention at every layer.
     """
     with boundary.compressing(prompt.hf_model, prompt.layout, Only(keep)):
         return float(prompt.log_probabilities().sum())
@@ -44,15 +44,16 @@ def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
 
 @torch.no_grad()
 def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
-    """Hide one temporal unit after the other, then blocks of the units that lost most.
+    """Hide one temporal unit after the other, then blocks of the units that matter most.
 
-    A token's relevance is the loss of its unit, divided among the unit's blocks in proportion to
-    what each of them loses, and among the tokens of a block evenly. Gains count as 0.
+    The loss of a unit or block is by how much the answer's log-probability falls without it; a rise
+    counts as 0. A unit's loss is divided among its blocks in proportion to their losses, and within
+    a block evenly among its tokens: this is a token's relevance.
 
     Args:
-        prompt: with the answer.
-        passes: most passes with something hidden, at least 2; with fewer passes than units,
-            neighbouring units are hidden together.
+        prompt: a prompt followed by its answer.
+        passes: largest number of passes with hidden tokens, at least 2; if there are more units,
+            neighbouring ones are hidden together.
 
     Returns:
         Log-probabilities [S] of the answer's tokens with all tokens, and the map float32 [L].
@@ -67,7 +68,7 @@ def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
         keep[region] = False
         return max(0.0, whole - log_probability_of(prompt, keep.nonzero().squeeze(1)))
 
-    if units == 1:  # nothing would be left
+    if units == 1:  # a pass without the only unit would have no visual token
         spans, losses = [index], [1.0]
     else:
         parts = index.view(units, -1).tensor_split(max(2, min(units, passes)))
@@ -90,7 +91,7 @@ def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
 
 
 def _blocks(span: Tensor) -> list[Tensor]:
-    """Cut token indices [units, rows, columns] into at most 3 x 3 blocks of the picture."""
+    """Cut token indices [units, rows, columns] into at most 3 x 3 blocks of the frame."""
     rows = span.tensor_split(min(_SIDE, span.shape[1]), 1)
     return [
         block.flatten() for row in rows for block in row.tensor_split(min(_SIDE, span.shape[2]), 2)

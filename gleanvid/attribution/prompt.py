@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 class AnsweredPrompt:
     """One prompt with one video, and an answer.
 
-    ``inputs``: keywords of the model for prompt and answer. ``answer`` int64 [S]: its ids and the
-    end token. ``columns`` int64 [L]: where the visual tokens stand.
+    ``inputs``: keywords of the model for the prompt followed by the answer. ``answer`` int64 [S]:
+    token ids of the answer and the end token. ``columns`` int64 [L]: positions of the visual
+    tokens in the prompt.
     """
 
     hf_model: Any
@@ -44,7 +45,7 @@ class AnsweredPrompt:
         answer: str,
         history: History = (),
     ) -> AnsweredPrompt:
-        """Build the prompt. Raises ``ModelError`` if it is longer than the model's context."""
+        """Build the prompt with its answer; ``ModelError`` if the model's context is shorter."""
         ids = model.answer_ids(encoded, question, answer, history)
         inputs = model.prompt(encoded, question, history)
         columns = inputs["input_ids"].shape[1] + len(ids)
@@ -62,8 +63,8 @@ class AnsweredPrompt:
     ) -> AnsweredPrompt:
         """Append the answer int64 [S] to the inputs of a prompt.
 
-        ``vision``: what :func:`boundary.capture_vision` returned for the video. Raises as
-        :func:`find_single_video` does.
+        ``vision``: output of the vision side from :func:`boundary.capture_vision`. Raises
+        ``ModelError`` if the prompt does not have exactly one video.
         """
         columns, grid = find_single_video(layout, inputs)
         longer = with_text_behind(inputs, ids[None])
@@ -81,9 +82,9 @@ class AnsweredPrompt:
 
 
 def find_single_video(layout: boundary.Layout, inputs: Mapping[str, Any]) -> tuple[Tensor, Grid]:
-    """Columns int64 [L] of the visual tokens in a prompt, and their grid (T, rows, columns).
+    """Return the columns of the visual tokens in a prompt, int64 [L], and their grid.
 
-    Raises ``ModelError`` for a batch, and for several videos or none.
+    The grid is (T, rows, columns). Raises ``ModelError`` for a batch, several videos or none.
     """
     visual, grids = layout.visual_columns(inputs["input_ids"], None), layout.grids(inputs)
     if len(visual) != 1 or len(grids) != 1:

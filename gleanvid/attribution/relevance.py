@@ -25,9 +25,10 @@ class Relevance:
     Args:
         tokens: float32 [L] on the CPU, at least 0, sum 1.
         grid: (T, rows, columns) of the tokens.
-        question: about the clip.
-        answer: the text whose probability was looked at.
-        log_probability: of that answer and its end token with all visual tokens, natural.
+        question: the question about the clip.
+        answer: the answer whose probability was measured.
+        log_probability: natural logarithm of the probability of that answer and its end token,
+            with all visual tokens.
         method: how it was measured: "gradient", "occlusion" or "attention".
         seconds: wall clock of the measurement; encoding and answering are left out.
         words: each word of the answer with the relevance [L] for that word alone.
@@ -54,8 +55,8 @@ class Relevance:
     def kept(self, compression: Compression) -> float:
         """Return the fraction of the relevance that a compression keeps.
 
-        A merged row keeps of each of its tokens the weight that the token has in the row, at most
-        all of it: the mean of n tokens keeps the mean of their relevance.
+        A merged row keeps of each token's relevance the fraction that is the token's weight in the
+        row, at most 1: the mean of n tokens keeps the mean of their relevance.
 
         Args:
             compression: record of one stage, or of all stages together (``whole_record``).
@@ -88,7 +89,9 @@ class Relevance:
         return min(1.0, num_kept / len(self.tokens))
 
     def kept_with_bounds(self, compression: Compression) -> dict[str, float]:
-        """Return :meth:`kept`, and what as many of the best and of random tokens keep.
+        """Return the fraction kept, and those that the best and random tokens would keep.
+
+        The best and the random tokens are as many as the compression keeps.
 
         Args:
             compression: see :meth:`kept`.
@@ -106,14 +109,15 @@ class Relevance:
     def kept_over_layers(
         self, by_layer: Mapping[int, Compression], num_layers: int
     ) -> dict[str, float]:
-        """Return :meth:`kept_with_bounds` of what a layer sees, as means over all layers.
+        """Return the means over all layers of :meth:`kept_with_bounds` for what each layer sees.
 
-        So tokens that are dropped inside the language model count in the layers that read them, as
+        Tokens that are dropped inside the language model count in the layers that read them, as
         they do in a retention ratio.
 
         Args:
             by_layer: records by the layer from which on they hold, such as ``run.by_layer``.
-            num_layers: of the language model; ``len(run.cost.visual_tokens_by_layer)``.
+            num_layers: number of layers of the language model,
+                ``len(run.cost.visual_tokens_by_layer)``.
 
         Returns:
             Fractions named "kept", "best" and "random".
@@ -131,7 +135,7 @@ class Relevance:
         return {name: fmean(one[name] for one in found) for name in seen}
 
     def summary(self) -> dict[str, Any]:
-        """Return everything but the maps, ready for JSON."""
+        """Return all fields except the relevance maps, ready for JSON."""
         return {
             "question": self.question,
             "answer": self.answer,
@@ -156,7 +160,7 @@ def token_weights(compression: Compression) -> Tensor:
 
 
 def normalised(values: Tensor) -> Tensor:
-    """Clip at 0 and scale to sum 1; equal parts where nothing is positive."""
+    """Clip values at 0 and scale them to sum 1; all become equal if none is positive."""
     values = values.detach().to("cpu", torch.float32).clamp(min=0)
     total = float(values.sum())
     if not math.isfinite(total) or total <= 0:

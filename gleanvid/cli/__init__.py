@@ -1,8 +1,9 @@
-"""The command line: ``gleanvid COMMAND``. A new command is one file here and one line below.
+"""The command line: ``gleanvid COMMAND``. A new command needs a file here and a line in COMMANDS.
 
-A command's module has ``add(parser, words)``, which adds its options to the parser, and with
-``set_defaults(run=...)`` the function that runs it and returns the exit code. ``words`` is the
-whole command line. Only the module of the command in use is imported.
+The module of a command has a function ``add(parser, words)``, where ``words`` is the whole command
+line. It adds the command's options to the parser and calls ``parser.set_defaults(run=...)`` with
+the function that runs the command and returns the exit code. Only the module of the command in use
+is imported.
 """
 
 from __future__ import annotations
@@ -12,45 +13,56 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+import gleanvid
 from gleanvid.cli.options import load_plugins
-from gleanvid.errors import printable, sentence
+from gleanvid.errors import closed_pipe, printable, sentence
 from gleanvid.later import import_later
 
-COMMANDS = {  # name -> its line in the help
+COMMANDS = {  # command name -> description in the help
     "app": "start the web app",
     "ask": "answer a question about a video with fewer tokens",
     "compare": "answer one question with several compressors",
     "compress": "write kept tokens, masks and budgets of videos as NPZ",
-    "count": "how many tokens a video will be, before it is decoded",
-    "least": "find the least retention ratio that keeps an answer",
-    "relevance": "show which tokens an answer rests on, and how much of that a method keeps",
-    "record": "store the tokens of clips, to study them without the model",
-    "diagnose": "diversity, novelty and spread of the kept tokens of videos",
-    "eval": "accuracy of compressors on a benchmark",
-    "lmms-eval": "run LMMs-Eval on a compressed model",
-    "tables": "the paper's numbers next to yours",
-    "reproduce": "the commands of a table of the paper: print them, run them",
-    "new": "write a compressor of your own and its test",
-    "contract": "check a compressor of your own: budgets, records, precision",
-    "check": "check that compression is exact on this machine, and time it",
-    "bench": "time and memory of compressors, models and servers",
-    "methods": "list the compressors",
-    "models": "list known checkpoints: size, memory, licence, tests",
-    "glimpse": "write clips of the Glimpse benchmark",
-    "space": "write a Hugging Face Space of the app",
+    "count": "count the visual tokens of a video without decoding it",
+    "least": "find the lowest retention ratio at which an answer stays the same",
+    "relevance": "measure which tokens an answer depends on and how many of them stay",
+    "record": "store the tokens of videos, to study compressors without the model",
+    "diagnose": "measure diversity, novelty and spread of the kept tokens of videos",
+    "eval": "measure the accuracy of compressors on a benchmark",
+    "lmms-eval": "run LMMs-Eval on a model whose visual tokens are compressed",
+    "tables": "print the tables of the GleanVID paper next to your results",
+    "reproduce": "print or run the commands that reproduce a table of the paper",
+    "new": "write a template of a new compressor and its test",
+    "contract": "check that a compressor keeps its budget and gives valid records",
+    "check": "check that compression works exactly with a model here, and time it",
+    "bench": "measure time and memory of compressors, models and servers",
+    "methods": "list the compressors with paper, licence and requirements",
+    "models": "list known model checkpoints with size, memory and licence",
+    "glimpse": "generate clips and questions of the synthetic Glimpse benchmark",
+    "space": "write the files of a Hugging Face Space that runs the app",
 }
-MODULES = {"methods": "lists", "models": "lists"}  # others are named as their command
+# command -> module, if their names differ by more than hyphens and underscores
+MODULES = {"methods": "lists", "models": "lists"}
+
+
+class _Version(argparse.Action):
+    """Prints the version. Unlike argparse's own, it is looked up only for ``--version``."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *rest: object) -> None:
+        print(f"gleanvid {gleanvid.__version__}")
+        parser.exit()
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Parse a command line; ``run`` of the result is the function that does the work."""
-    about = "Ask questions about videos with only part of their visual tokens."
+    about = "Ask Video LLMs about videos while keeping only part of the visual tokens."
     parser = argparse.ArgumentParser(prog="gleanvid", description=about)
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(name, help=help_text)
         if name in words[:1]:
-            load_plugins(command, words)  # their methods have options, too
+            load_plugins(command, words)  # before ``add``, which adds options for plug-ins
             module = MODULES.get(name, name.replace("-", "_"))
             import_module(f"gleanvid.cli.{module}").add(command, words)
     return parser.parse_args(words)
@@ -58,10 +70,14 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 2 for bad input, with one sentence on stderr."""
-    import_later("torch")  # slow to import; parsing options and printing tables need none
+    import_later("torch")  # slow to import; parsing options does not need it
     try:
         options = parse(list(sys.argv[1:] if arguments is None else arguments))
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        return closed_pipe()
     except Exception as error:
         text = sentence(error) or (str(error) if isinstance(error, OSError) else "")
         if not text:

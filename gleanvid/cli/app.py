@@ -13,22 +13,21 @@ MISSING = "the app is not installed: pip install 'gleanvid[app]', or 'make app' 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    launch = app_module("launch")
-    launch.add_options(parser)
+    app_module("options").add_options(parser)
     parser.set_defaults(run=_app)
 
 
 def _app(options: argparse.Namespace) -> int:
-    launch = app_module("launch")
-    launch.check(options)
-    launch.serve(options)
+    app_module("options").check(options)
+    app_module("launch").serve(options)
     return 0
 
 
 def app_module(name: str) -> Any:
-    """Import a module of the app by its name at run time: the library must not import the app.
+    """Import and return the app's module ``name``, only when a command needs it.
 
-    Raises ``ValueError`` where the app is not installed.
+    The app is optional, so no module of the library imports it at the top. Raises ``ValueError``
+    if the app is not installed.
     """
     if find_spec("gradio") is None or find_spec("gleanvid_app") is None:
         raise ValueError(MISSING)

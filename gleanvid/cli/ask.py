@@ -19,10 +19,14 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     shared.add_question(parser)
     shared.add_compressor(parser, words)
     parser.add_argument(
-        "--save", metavar="DIR", help="folder to write overlays (PNG) and the run (JSON, NPZ) to"
+        "--save",
+        metavar="DIR",
+        help="output folder for images of the kept tokens (PNG) and the run (JSON, NPZ)",
     )
     add_html(parser, "this run")
-    parser.add_argument("--json", action="store_true", help="print the run as JSON, not as text")
+    parser.add_argument(
+        "--json", action="store_true", help="print answer and costs as JSON instead of text"
+    )
     parser.set_defaults(run=_ask)
 
 

@@ -25,33 +25,56 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _add_compress(commands: Any) -> None:
-    parser = commands.add_parser("compress", help="time and memory to compress one clip's tokens")
-    parser.add_argument("--grid", default="32x14x14", help="units x rows x columns")
-    parser.add_argument(
-        "--recording", help="file of gleanvid record, whose tokens replace synthetic ones"
+    parser = commands.add_parser(
+        "compress", help="time and memory to compress the tokens of one clip"
     )
-    parser.add_argument("--width", type=int, default=3584, help="feature width D")
-    parser.add_argument("--retention-ratio", type=float, default=0.25)
-    parser.add_argument("--compressor", default="gleanvid", help="names, comma-separated")
     parser.add_argument(
-        "--all", action="store_true", help="measure every method that can reach the ratio"
+        "--grid",
+        default="32x14x14",
+        help="size of the synthetic clip in tokens: units x rows x columns",
     )
-    parser.add_argument("--units", help="lengths of clips to measure, comma-separated: 16,64")
+    parser.add_argument(
+        "--recording",
+        help="file written by gleanvid record, whose tokens replace the synthetic ones",
+    )
+    parser.add_argument(
+        "--width", type=int, default=3584, help="number of feature channels per token"
+    )
+    parser.add_argument("--retention-ratio", type=float, help=shared.ONE_RATIO)
+    parser.add_argument(
+        "--compressor", default="gleanvid", help="compressor names, comma-separated"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="measure every compressor that can reach the retention ratio",
+    )
+    parser.add_argument(
+        "--units", help="clip lengths to measure, in temporal units, comma-separated: 16,64"
+    )
     parser.add_argument(
         "--limit",
         type=float,
         default=100.0,
-        help="with --units: most CPU seconds for one compress call",
+        help="with --units: CPU seconds of one call after which its compressor is given up",
     )
-    parser.add_argument("--out", metavar="DIR", help="folder for the table and figure of --units")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--device", default=None, help="cpu or cuda (default: cuda if available)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="output folder for the table and figure of --units"
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="number of timed repetitions")
+    parser.add_argument(
+        "--device",
+        default=None,
+        help="device that compresses: cpu or cuda (default: cuda if available)",
+    )
     parser.add_argument(
         "--count",
         action="store_true",
-        help="count kernels, device-to-host syncs and bytes moved instead of timing; needs no GPU",
+        help="count GPU kernels, device-to-host syncs and bytes moved instead of timing",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--json", action="store_true", help="print the measurements as JSON instead of a table"
+    )
     parser.set_defaults(run=_bench_compress)
 
 
@@ -92,7 +115,7 @@ def _bench_length(
     stem = f"length_{'x'.join(map(str, shape))}"
     for report in measure(methods, units, shape, device, options.repeats, options.limit):
         progress(f"{report['rows'][-1]}")
-        if out:  # after every row: a long measurement may be interrupted
+        if out:  # written after every row, as the user may interrupt
             (out / f"{stem}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
             (out / f"{stem}.md").write_text(table(report) + "\n", encoding="utf-8")
     if out:
@@ -102,11 +125,15 @@ def _bench_length(
 
 
 def _add_memory(commands: Any) -> None:
-    parser = commands.add_parser("memory", help="peak memory against the number of frames")
-    parser.add_argument("--frames", default="8,16,32,64,128", help="comma-separated numbers")
-    parser.add_argument("--compressor", default="gleanvid", help="compressor name")
-    parser.add_argument("--retention-ratio", type=float, default=0.25)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser = commands.add_parser("memory", help="peak memory for different numbers of frames")
+    parser.add_argument(
+        "--frames", default="8,16,32,64,128", help="numbers of frames, comma-separated"
+    )
+    parser.add_argument("--compressor", default="gleanvid", help="name of the compressor")
+    parser.add_argument("--retention-ratio", type=float, help=shared.ONE_RATIO)
+    parser.add_argument(
+        "--json", action="store_true", help="print the measurements as JSON instead of a table"
+    )
     shared.add_model(parser)
     parser.set_defaults(run=_bench_memory)
 
@@ -123,20 +150,25 @@ def _bench_memory(options: argparse.Namespace) -> int:
 
 def _add_serve(commands: Any) -> None:
     parser = commands.add_parser("serve", help="throughput and latency of running vLLM servers")
-    parser.add_argument("clips", nargs="+", help="video files, sent in rotation")
+    parser.add_argument("clips", nargs="+", help="video files to ask about, in rotation")
     parser.add_argument(
-        "--url", default="http://127.0.0.1:8000", help="addresses of the servers, comma-separated"
+        "--url",
+        default="http://127.0.0.1:8000",
+        help="addresses of running vLLM servers, comma-separated",
     )
     parser.add_argument(
         "--concurrency", default="1,8,32", help="numbers of concurrent requests, comma-separated"
     )
     parser.add_argument(
-        "--requests", type=int, default=32, help="minimum number of requests per concurrency"
+        "--requests",
+        type=int,
+        default=32,
+        help="minimum number of requests for each level of concurrency",
     )
     parser.add_argument(
-        "--max-new-tokens", type=int, default=16, help="number of new tokens per answer"
+        "--max-new-tokens", type=int, default=16, help="exact number of tokens of each answer"
     )
-    parser.add_argument("--out", metavar="DIR", help="folder for the table and the figure")
+    parser.add_argument("--out", metavar="DIR", help="output folder for the table and the figure")
     parser.set_defaults(run=_bench_serve)
 
 
@@ -146,7 +178,7 @@ def _bench_serve(options: argparse.Namespace) -> int:
 
     levels = shared.whole_numbers("concurrency", options.concurrency)
     if min(options.requests, options.max_new_tokens) < 1:
-        raise ValueError("requests and max-new-tokens must be at least 1")
+        raise ValueError("--requests and --max-new-tokens must be at least 1")
     clips = [Path(clip) for clip in options.clips]
     if missing := [clip for clip in clips if not clip.is_file()]:
         raise ValueError(f"no such video file: {missing[0]}")

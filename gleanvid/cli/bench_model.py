@@ -21,39 +21,44 @@ def add(commands: Any, words: Sequence[str]) -> None:
     parser = commands.add_parser("model", help="latency, memory and throughput of a whole model")
     parser.add_argument(
         "--config",
-        help="model shape: qwen3-vl-8b, llava-onevision-7b or llava-video-7b; replaces --model",
+        help="build a model with the layer sizes of this one instead of loading --model: "
+        "qwen3-vl-8b, llava-onevision-7b or llava-video-7b",
     )
     parser.add_argument(
         "--random-weights",
         action="store_true",
-        help="random weights, required by --config; downloads nothing",
+        help="use random weights, which --config requires; nothing is downloaded",
     )
-    parser.add_argument("--frames", default="32", help="comma-separated numbers")
-    parser.add_argument("--retention-ratio", default="0.25", help="comma-separated numbers")
-    parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
-    parser.add_argument("--video", help="a video file (default: synthetic frames)")
+    parser.add_argument("--frames", default="32", help="numbers of frames, comma-separated")
+    parser.add_argument("--retention-ratio", default="0.25", help=shared.RATIOS)
+    parser.add_argument("--compressor", default=_NAMES, help=shared.NAMES)
+    parser.add_argument("--video", help="video file to measure with (default: synthetic frames)")
     parser.add_argument(
-        "--frame-size", default="720x1280", help="height x width of the synthetic frames"
+        "--frame-size", default="720x1280", help="height x width of the synthetic frames in pixels"
     )
     parser.add_argument(
-        "--new-tokens", type=int, default=16, help="number of new tokens per answer"
+        "--new-tokens", type=int, default=16, help="maximum answer length in tokens"
     )
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--warmup", type=int, default=2)
-    parser.add_argument("--out", metavar="DIR", help="folder for the report (JSON and Markdown)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--repeats", type=int, default=5, help="number of timed repetitions")
+    parser.add_argument("--warmup", type=int, default=2, help="number of untimed repetitions")
+    parser.add_argument(
+        "--out", metavar="DIR", help="output folder for the report (JSON and Markdown)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the measurements as JSON instead of a table"
+    )
     shared.add_model(parser)
     parser.set_defaults(run=_bench_model, command=shlex.join(["gleanvid", *words]))
 
 
 def _bench_model(options: argparse.Namespace) -> int:
-    """Return 1 if all tokens failed, or if a method failed for another reason than its ratio."""
+    """Return the exit code: 1 if a run failed. A ratio out of a method's reach is no failure."""
     from gleanvid.evaluation.bench.bench_model import failed, measure
     from gleanvid.evaluation.bench.bench_model_table import table
 
     frames = shared.whole_numbers("frames", options.frames)
     if options.repeats < 1 or options.warmup < 0:
-        raise ValueError("repeats must be at least 1, warmup at least 0")
+        raise ValueError("--repeats must be at least 1 and --warmup at least 0")
     ratios = shared.ratios(options.retention_ratio)
     methods = [one for ratio in ratios for one in shared.methods(options.compressor, ratio)]
     videos = [_video(options, count) for count in frames]

@@ -13,11 +13,19 @@ from gleanvid.cli import options as shared
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument("video", nargs="?", help="path of a video file (default: synthetic frames)")
+    parser.add_argument(
+        "video", nargs="?", help="path of the video file to check with (default: synthetic frames)"
+    )
     shared.add_frames(parser)
-    parser.add_argument("--quick", action="store_true", help="skip timing")
-    parser.add_argument("--out", metavar="DIR", help="folder for the report (Markdown and JSON)")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.add_argument(
+        "--quick", action="store_true", help="check exactness only; skip the timing"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="output folder for the report (Markdown and JSON)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the report as JSON instead of Markdown"
+    )
     shared.add_model(parser)
     parser.set_defaults(run=_check)
 

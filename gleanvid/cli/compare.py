@@ -21,18 +21,23 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     shared.add_question(parser)
-    parser.add_argument("--compressor", default="all", help="names, comma-separated, or all")
-    parser.add_argument("--retention-ratio", type=float, default=0.25)
+    parser.add_argument("--compressor", default="all", help=shared.NAMES)
+    parser.add_argument("--retention-ratio", type=float, help=shared.ONE_RATIO)
     parser.add_argument(
-        "--figures", metavar="DIR", help="folder to write figures of these runs to (PDF, PNG)"
+        "--figures", metavar="DIR", help="output folder for figures of the compared runs (PDF, PNG)"
     )
     add_html(parser, "these runs")
     parser.add_argument(
         "--relevance",
         action="store_true",
-        help="add how much each keeps of what the model's own answer rests on (gradient)",
+        help="also measure how much relevance each compressor keeps (dependence of the answer on "
+        "the tokens, by gradient)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON lines")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object per compressor instead of a table",
+    )
     parser.set_defaults(run=_compare)
 
 
@@ -53,7 +58,8 @@ def _compare(options: argparse.Namespace) -> int:
             row = {"compressor": result.compressor.settings(), "error": str(result.error)}
             text = f"{result.compressor.title:<14} failed: {result.error}"
         else:
-            if options.relevance and not found:  # after the first answer: the clip is encoded
+            # relevance() reuses the encoding of the clip that the first answer left in the cache.
+            if options.relevance and not found:
                 found = relevance(video, options.question, model)
             runs.append(result)
             depth = len(result.cost.visual_tokens_by_layer)
@@ -66,7 +72,7 @@ def _compare(options: argparse.Namespace) -> int:
         _draw(runs, figures)
     if runs:
         write_html(runs, model)
-    return 0
+    return int(not runs)
 
 
 def _heads(with_relevance: bool) -> str:
@@ -76,7 +82,7 @@ def _heads(with_relevance: bool) -> str:
 
 
 def _line(run: Run, kept: Mapping[str, float]) -> str:
-    """Format the row of a run, followed by remarks of the compressor on the clip."""
+    """Format a run's row, followed by the compressor's remarks on the clip."""
     from gleanvid.compressors import title_of
     from gleanvid.metrics import saturation
 

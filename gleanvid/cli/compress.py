@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     parser.add_argument(
-        "paths", metavar="clips", nargs="+", help="videos or recordings, or folders of them"
+        "paths",
+        metavar="clips",
+        nargs="+",
+        help="video files, recordings of gleanvid record, or folders of either",
     )
     shared.add_compressor(parser, words)
     shared.add_frames(parser, "each video")
-    parser.add_argument("--out", required=True, metavar="DIR", help="output folder")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="output folder for one NPZ file per video",
+    )
     shared.add_model(parser)
     add_workers(parser)
     parser.set_defaults(run=_compress)

@@ -11,11 +11,15 @@ from gleanvid.cli import options as shared
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument("video", help="path of a video, or the size of its frames: 1920x1080")
+    parser.add_argument(
+        "video", help="path of a video, or the width x height of its frames: 1920x1080"
+    )
     shared.add_compressor(parser, words)
     shared.add_frames(parser)
     shared.add_model(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a sentence")
+    parser.add_argument(
+        "--json", action="store_true", help="print the counts as JSON instead of a sentence"
+    )
     parser.set_defaults(run=_count)
 
 

@@ -18,26 +18,32 @@ _RATIOS = "0.4,0.3,0.25,0.2,0.15,0.1,0.05"
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     parser.add_argument(
-        "paths", metavar="clips", nargs="*", help="videos or recordings, or folders of them"
+        "paths",
+        metavar="clips",
+        nargs="*",
+        help="video files, recordings of gleanvid record, or folders of either",
     )
     parser.add_argument(
-        "--preset", help="use the clips of the paper instead of your own: longvideobench-100"
+        "--preset",
+        help="measure clips sampled as in the paper instead of your own: longvideobench-100",
     )
     parser.add_argument(
         "--data",
         default="",
-        help="folder of the preset's benchmark (default: download from the hub)",
+        help="folder of the benchmark that --preset samples (default: download from the hub)",
     )
-    parser.add_argument("--compressor", default=_NAMES, help="names, comma-separated, or all")
-    parser.add_argument("--retention-ratio", default=_RATIOS, help="comma-separated numbers")
+    parser.add_argument("--compressor", default=_NAMES, help=shared.NAMES)
+    parser.add_argument("--retention-ratio", default=_RATIOS, help=shared.RATIOS)
     shared.add_frames(parser, "each video", default=None)
-    parser.add_argument("--out", default="diagnosis", metavar="DIR", help="output folder")
+    parser.add_argument(
+        "--out", default="diagnosis", metavar="DIR", help="output folder for tables and figures"
+    )
     shared.add_model(parser)
     parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *words]))
 
 
 def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
-    """Return the paths of the clips, and how to sample their frames."""
+    """Return the paths of the clips, and the number of frames to sample of each."""
     from gleanvid.evaluation.diagnostics.diagnose import sampled_clips
     from gleanvid.evaluation.paper.presets import DIAGNOSES
     from gleanvid.evaluation.run.clips import find_clips
@@ -48,7 +54,7 @@ def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
         return find_clips(options.paths), options.num_frames or 32
     if options.preset not in DIAGNOSES or options.paths:
         allowed = ", ".join(DIAGNOSES)
-        raise ValueError(f"preset={options.preset!r} must be one of {allowed}, without clips")
+        raise ValueError(f"preset={options.preset!r} must be one of {allowed}, and takes no clips")
     sample = DIAGNOSES[options.preset]
     return sampled_clips(sample, options.data), options.num_frames or sample.num_frames
 
@@ -91,8 +97,8 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 
 def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
-    """Separate measured clips from failed ones; True if the user stopped the run in between."""
-    refused: set[tuple[str, str]] = set()  # reported for the first clip alone
+    """Sort results into ``rows`` and ``skipped``; return whether the user interrupted the run."""
+    refused: set[tuple[str, str]] = set()  # (method, reason) pairs that were reported already
     try:
         for item in found:
             if not hasattr(item, "reason"):

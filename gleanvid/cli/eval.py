@@ -22,51 +22,55 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     _add_benchmark(parser, words)
     parser.add_argument(
         "--compressor",
-        help="names, comma-separated, or all; settings in brackets: 'holitom(tau=0.65)' "
-        "(default: gleanvid)",
+        help=f"{shared.NAMES}; settings in brackets: 'holitom(tau=0.65)' (default: gleanvid)",
+    )
+    parser.add_argument("--retention-ratio", help=f"{shared.RATIOS} (default: 0.25)")
+    parser.add_argument(
+        "--ablation", help="run ablations of the paper by name, comma-separated, or all"
     )
     parser.add_argument(
-        "--retention-ratio", help="retention ratios, comma-separated (default: 0.25)"
+        "--preset",
+        help="run the setups of a table of the paper; gleanvid tables --list prints the names",
     )
     parser.add_argument(
-        "--ablation", help="ablation tables of the paper, comma-separated names, or all"
+        "--num-frames", "--frames", type=int, help="number of frames sampled from each clip"
     )
-    parser.add_argument(
-        "--preset", help="another table of the paper; names: gleanvid tables --list"
-    )
-    parser.add_argument("--num-frames", "--frames", type=int, help="frames sampled from a clip")
-    parser.add_argument("--limit", type=int, help="number of questions (default: all)")
+    parser.add_argument("--limit", type=int, help="number of questions to ask (default: all)")
     parser.add_argument(
         "--seed",
         "--seeds",
         type=_seeds,
         default=(0,),
-        help="seed of the question sample; several, comma-separated, share --limit equally",
+        help="seed of the question sample; several seeds, comma-separated, share --limit equally",
     )
     parser.add_argument(
         "--how",
-        help="how options are scored: likelihood, letter or text; comma-separated for several",
+        help="how an answer is chosen, comma-separated: likelihood (most probable option), "
+        "letter or text (generated)",
     )
     parser.add_argument(
         "--relevance",
         action="store_true",
-        help="also measure relevance: how much of what the answer rests on is kept (one backward "
-        "pass per question)",
+        help="also measure the fraction of relevance kept: dependence of the answer on the tokens, "
+        "by one backward pass per question",
     )
     parser.add_argument(
         "--phases",
         action="store_true",
-        help="also measure seconds by phase, summed over the benchmark, and memory: every question "
-        "is asked by itself, with an answer that is generated",
+        help="also measure memory and the seconds of each phase, summed over all questions; each "
+        "question is asked alone with a generated answer",
     )
     parser.add_argument(
         "--endpoint",
         default="accuracy",
-        help="what the tests of the tables are about: accuracy, or a macro-average by its name",
+        help="score that significance tests compare: accuracy, or a macro-average of Glimpse: "
+        "macro, 'macro without count' or 'macro of hard kinds'",
     )
-    parser.add_argument("--out", required=True, help="folder for the journal and the results")
     parser.add_argument(
-        "--format", choices=["png", "pdf", "svg"], default="png", help="format of the figures"
+        "--out", required=True, help="output folder for answers, tables and figures"
+    )
+    parser.add_argument(
+        "--format", choices=["png", "pdf", "svg"], default="png", help="file format of the figures"
     )
     shared.add_model(parser)
     add_workers(parser)
@@ -96,8 +100,8 @@ def _eval(options: argparse.Namespace) -> int:
         allowed = ", ".join(endpoints)
         raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
     if options.phases and (options.relevance or options.num_workers or options.address):
-        raise ValueError("--phases goes without --relevance, --num-workers and --address")
-    if options.phases:  # before the journal is bound to these ways
+        raise ValueError("--phases cannot be combined with --relevance, --num-workers or --address")
+    if options.phases:  # check before a journal with this ``--how`` exists: it is fixed then
         check_timed(ways)
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
@@ -143,7 +147,7 @@ def _eval(options: argparse.Namespace) -> int:
 
 
 def _machine(device: str | None) -> dict[str, Machine]:
-    """Return the hardware that times are measured on, if the model runs in this process."""
+    """Return {"machine": the hardware and versions of this machine}, for the result file."""
     import torch
 
     from gleanvid.evaluation.provenance import describe_machine
@@ -153,7 +157,10 @@ def _machine(device: str | None) -> dict[str, Machine]:
 
 
 def _machine_before(folder: Path) -> dict[str, Machine]:
-    """Return the machine of the results in ``folder``, whose times are kept with its answers."""
+    """Return {"machine": ...} from the ``results.json`` of ``folder``; {} without the file.
+
+    A resumed run keeps the times of earlier answers, so it also keeps the machine they ran on.
+    """
     import json
     from contextlib import suppress
 
@@ -164,7 +171,7 @@ def _machine_before(folder: Path) -> dict[str, Machine]:
 
 
 def _exit_code(found: Sequence[Any], folder: Path) -> int:
-    """Return 1 and name the setups in which questions failed; unreachable ratios do not count."""
+    """Return 1 and print the setups with failed questions; unreachable ratios do not count."""
     failed = {result.setup.key: result for result in found if result.failed and not result.refused}
     for key, result in failed.items():
         report(
@@ -178,10 +185,12 @@ def _exit_code(found: Sequence[Any], folder: Path) -> int:
 
 
 def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add ``--benchmark``, and an option for every setting of the benchmark it names."""
+    """Add ``--benchmark``, and an option for every setting of the benchmark it selects."""
     from gleanvid.evaluation.benchmarks import BENCHMARKS, BenchmarkError, benchmark_class
 
-    parser.add_argument("--benchmark", default="glimpse", help=f"one of {', '.join(BENCHMARKS)}")
+    parser.add_argument(
+        "--benchmark", default="glimpse", help=f"benchmark to run: {', '.join(BENCHMARKS)}"
+    )
     from dataclasses import fields
 
     first = argparse.ArgumentParser(add_help=False)
@@ -193,7 +202,7 @@ def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     for item in settings:
         option = "--" + item.name.replace("_", "-")
         default = "none" if item.default in ("", (), None) else item.default
-        text = f"{item.name.replace('_', ' ')} of this benchmark (default: {default})"
+        text = f"setting {item.name} of the benchmark (default: {default})"
         parser.add_argument(option, type=_READERS.get(str(item.type), str), help=text)
     parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
 
@@ -210,7 +219,7 @@ def true_or_false(text: str) -> bool:
     return text.lower() == "true"
 
 
-_READERS: dict[str, Any] = {  # type of a benchmark's setting -> reader, where not text
+_READERS: dict[str, Any] = {  # type of a benchmark's setting -> parser (default: str)
     "int | None": int,
     "bool": true_or_false,
     "float": float,

@@ -1,4 +1,4 @@
-"""The setups that ``gleanvid eval`` is asked for: methods and ratios, or a table of the paper."""
+"""Setups that ``gleanvid eval`` runs: methods at ratios, ablations, or a table of the paper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from gleanvid.cli import options as shared
 
 
 def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
-    """Return the presets with their setups, and all setups."""
+    """Return the list of (preset, setups of the preset) pairs, and the list of all setups to run.
+
+    The first list is empty without ``--ablation`` and for a ``--preset`` in ``GRIDS``.
+    """
     from gleanvid.evaluation.paper import numbers
     from gleanvid.evaluation.paper.numbers import GRIDS
     from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
@@ -27,7 +30,10 @@ def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], l
         return [], grid(_names(options.compressor or "gleanvid"), ratios or [0.25], frames)
     if options.preset in GRIDS:
         if ratios or options.num_frames is not None:
-            raise ValueError(f"--preset {options.preset} has ratios and frames of its own")
+            raise ValueError(
+                f"--preset {options.preset} has its own ratios and frames: leave out "
+                "--retention-ratio and --num-frames"
+            )
         return [], numbers.setups_of(options.preset)
     if len(ratios) > 1:
         raise ValueError("--ablation and --preset take a single --retention-ratio")
@@ -47,7 +53,7 @@ def _named(option: str, names: str, known: dict[str, Any], others: Sequence[str]
     for name in chosen:
         if name not in known:
             allowed = ", ".join([*known, *others])
-            raise ValueError(f"{option}={name!r} must be one of {allowed}, all")
+            raise ValueError(f"{option}={name!r} must be one of {allowed} or all")
     return [known[name] for name in chosen]
 
 

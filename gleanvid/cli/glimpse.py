@@ -14,24 +14,34 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     make = kinds.add_parser(
         "make", help="write clips (MP4) with questions and ground truth (JSON Lines)"
     )
-    make.add_argument("--split", default="test", help="train, validation or test")
-    make.add_argument("--n", type=int, default=100, help="number of clips")
     make.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="output folder, empty or new"
+        "--split", default="test", help="split of the benchmark: train, validation or test"
     )
-    make.add_argument("--seed", type=int, default=0)
-    make.add_argument("--num-frames", type=int, default=32)
-    make.add_argument("--height", type=int, default=160, help="px, a multiple of 16")
-    make.add_argument("--width", type=int, default=160, help="px, a multiple of 16")
-    make.add_argument("--world", type=int, default=1, help="version of the world: 1 or 2")
+    make.add_argument("--n", type=int, default=100, help="number of clips to generate")
+    make.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="output folder; must be empty or new"
+    )
+    make.add_argument("--seed", type=int, default=0, help="random seed of the clips")
+    make.add_argument("--num-frames", type=int, default=32, help="number of frames per clip")
+    make.add_argument(
+        "--height", type=int, default=160, help="frame height: a multiple of 16 pixels"
+    )
+    make.add_argument("--width", type=int, default=160, help="frame width: a multiple of 16 pixels")
+    make.add_argument("--world", type=int, default=1, help="version of the synthetic world: 1 or 2")
     make.set_defaults(run=_make)
-    example = kinds.add_parser("example", help="write one clip with its questions")
-    example.add_argument("--split", default="validation", help="train, validation or test")
-    example.add_argument("--index", type=int, required=True)
-    example.add_argument("--seed", type=int, default=0)
-    example.add_argument("--num-frames", type=int, default=32)
-    example.add_argument("--world", type=int, default=1, help="version of the world: 1 or 2")
-    example.add_argument("--out", type=Path, required=True, metavar="CLIP.mp4")
+    example = kinds.add_parser("example", help="write one clip with thumbnail and questions")
+    example.add_argument(
+        "--split", default="validation", help="split of the benchmark: train, validation or test"
+    )
+    example.add_argument("--index", type=int, required=True, help="number of the clip in its split")
+    example.add_argument("--seed", type=int, default=0, help="random seed of the clip")
+    example.add_argument("--num-frames", type=int, default=32, help="number of frames")
+    example.add_argument(
+        "--world", type=int, default=1, help="version of the synthetic world: 1 or 2"
+    )
+    example.add_argument(
+        "--out", type=Path, required=True, metavar="CLIP.mp4", help="file to write the clip to"
+    )
     example.set_defaults(run=_example)
 
 

@@ -19,15 +19,26 @@ HEADS = f"{'compressor':<14} {'keeps it':>9} {'tokens':>7} {'loses it':>9}  with
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     shared.add_question(parser)
-    names = "names, comma-separated, or all (default: gleanvid,vidcom2,uniform)"
+    names = f"{shared.NAMES} (default: gleanvid,vidcom2,uniform)"
     parser.add_argument("--compressor", default="gleanvid,vidcom2,uniform", help=names)
-    parser.add_argument("--answer", help="words to keep (default: the answer of all tokens)")
-    parser.add_argument("--low", type=float, default=0.01, help="least ratio to try")
     parser.add_argument(
-        "--high", type=float, default=1.0, help="try only retention ratios below this one"
+        "--answer", help="answer that has to stay (default: the answer with all tokens)"
     )
-    parser.add_argument("--passes", type=int, default=7, help="most answers of each compressor")
-    parser.add_argument("--json", action="store_true", help="print JSON lines with every try")
+    parser.add_argument("--low", type=float, default=0.01, help="lowest retention ratio to try")
+    parser.add_argument(
+        "--high", type=float, default=1.0, help="try only retention ratios below this value"
+    )
+    parser.add_argument(
+        "--passes",
+        type=int,
+        default=7,
+        help="maximum number of answers generated for each compressor",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object per compressor with every ratio tried",
+    )
     parser.set_defaults(run=_least)
 
 
@@ -52,7 +63,10 @@ def _least(options: argparse.Namespace) -> int:
 
 
 def _line(found: Least) -> str:
-    """Format the row of a compressor, followed by a remark if its search had no single break."""
+    """Format the row of a compressor, with a remark below if the result needs one.
+
+    It needs none if the answer is the same above one retention ratio and another one below it.
+    """
     from gleanvid.metrics.least import percent
 
     above, below = found.above, found.below

@@ -15,9 +15,11 @@ _INDENT = "  "
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add the options of both commands."""
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    help_text = "print a Markdown table on a terminal too, however wide"
+    """Add the options of ``gleanvid methods`` and ``gleanvid models``."""
+    parser.add_argument(
+        "--json", action="store_true", help="print the list as JSON instead of a table"
+    )
+    help_text = "print a Markdown table of any width, even on a terminal"
     parser.add_argument("--markdown", action="store_true", help=help_text)
     parser.set_defaults(run=_methods if words[0] == "methods" else _models)
 
@@ -45,14 +47,14 @@ def _models(options: argparse.Namespace) -> int:
 
 
 def show(markdown: str, unchanged: bool) -> None:
-    """Print Markdown as it is to files and pipes, and fitted to the width of a terminal."""
+    """Print Markdown, unchanged into files and pipes, fitted to the width of a terminal."""
     width = shutil.get_terminal_size().columns
     fits = max(map(len, markdown.splitlines())) <= width
     print(markdown if unchanged or fits or not sys.stdout.isatty() else fitted(markdown, width))
 
 
 def fitted(markdown: str, width: int) -> str:
-    """Turn every table row into its first cell and a line "head: cell" for each other cell."""
+    """Replace every table row by its first cell and, below it, "head: cell; head: cell ..."."""
     return "\n".join(_lines(markdown, width))
 
 

@@ -18,7 +18,7 @@ MISSING = "LMMs-Eval is not installed; the extra eval has it: pip install '.[eva
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command, which passes its arguments on to LMMs-Eval."""
-    parser.prefix_chars = "\0"  # every word is an argument, those with dashes too
+    parser.prefix_chars = "\0"  # argparse must leave options with dashes to LMMs-Eval
     parser.add_argument("arguments", nargs="*")
     parser.set_defaults(run=_lmms_eval)
 
@@ -41,8 +41,9 @@ def _lmms_eval(options: argparse.Namespace) -> int:
 
 
 def with_journal(arguments: Sequence[str]) -> tuple[list[str], Path]:
-    """Return the arguments, with a journal in the output folder unless named, and that folder.
+    """Return the arguments for LMMs-Eval, and the output folder that they name.
 
+    If ``--model_args`` has no ``journal``, one in the output folder is added to the arguments.
     Raises ``ValueError`` if ``--output_path`` or ``--model_args`` is missing.
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
@@ -63,6 +64,6 @@ def _results(folder: Path) -> set[Path]:
 
 
 def _failed(path: Path) -> bool:
-    """Return whether questions failed, as ``GleanVIDModel`` reports with its throughput."""
+    """Return whether questions failed, from the report that ``GleanVIDModel`` wrote to ``path``."""
     report = json.loads(path.read_text(encoding="utf-8"))
     return report.get("throughput", {}).get("avg_failed", 0) > 0

@@ -1,4 +1,4 @@
-"""``gleanvid new compressor NAME``: write a compressor of your own and its test."""
+"""``gleanvid new compressor NAME``: write a template of a new compressor and its test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class {kind}(Compressor):
     paper: ClassVar[str] = "not published"
 
     first_unit: float = setting(
-        1.0, "Score of the tokens of the first unit", low=0.0, high=2.0, step=0.1
+        1.0, "Score given to every token of the first unit", low=0.0, high=2.0, step=0.1
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
@@ -61,8 +61,12 @@ def test_promise_is_kept(promise):
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     parser.add_argument("what", choices=["compressor"])
-    parser.add_argument("name", help="its key on the command line, such as most_changed")
-    parser.add_argument("--out", type=Path, default=Path(), help="folder (default: this one)")
+    parser.add_argument(
+        "name", help="name of the new compressor in lower case, such as most_changed"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path(), help="output folder (default: the current one)"
+    )
     parser.set_defaults(run=_new)
 
 
@@ -71,13 +75,13 @@ def _new(options: argparse.Namespace) -> int:
 
     name, folder = options.name, options.out
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise ValueError(f"name={name!r} must be like most_changed")
+        raise ValueError(f"name={name!r} must be a lower-case name such as most_changed")
     title = name.replace("_", " ").capitalize()
     words = {"name": name, "title": title, "kind": name.title().replace("_", "")}
     files = {folder / f"{name}.py": METHOD, folder / f"test_{name}.py": TEST}
     for path in files:
         if path.exists():
-            raise ValueError(f"{path} is there already")
+            raise ValueError(f"{path} exists already")
     if name in COMPRESSORS:
         raise ValueError(f"name={name!r} is the name of another compressor")
     if find_spec(name):

@@ -6,6 +6,7 @@ The options of a compressor are read from its declared settings, so a new method
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,6 +19,10 @@ from gleanvid.video.plan import seconds
 if TYPE_CHECKING:
     from gleanvid.models.generation.sampling import Sampling
 
+NAMES = "compressor names, comma-separated, or all"
+RATIO = "fraction of the visual tokens to keep, in (0, 1]"
+ONE_RATIO = "retention ratio in (0, 1] of all methods (default: the one in brackets, else 0.25)"
+RATIOS = "retention ratios in (0, 1], comma-separated"
 LOADING = {  # keyword of load_model -> its type
     "device": str,
     "dtype": str,
@@ -29,7 +34,10 @@ LOADING = {  # keyword of load_model -> its type
 
 
 def load_plugins(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add ``--plugin``, and load the plug-ins that the command line names."""
+    """Add ``--plugin`` and ``--traceback``, and load the plug-ins that the command line names.
+
+    Raises ``PluginError`` for one that cannot be loaded.
+    """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for each in (first, parser):
         each.add_argument(
@@ -37,30 +45,47 @@ def load_plugins(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
             action="append",
             default=[],
             metavar="FILE",
-            help="Python file with compressors, model families or benchmarks of your own, or the "
-            "name of an installed distribution that has some; can be repeated",
+            help="Python file that defines compressors, model families or benchmarks, or the name "
+            "of an installed distribution that does; can be repeated",
         )
-    plugins.load_all(first.parse_known_args(words)[0].plugin)
+        each.add_argument(
+            "--traceback",
+            action="store_true",
+            help="show the whole Python traceback of an error in a plug-in",
+        )
+    options = first.parse_known_args(words)[0]
+    if options.traceback:
+        logging.basicConfig(format="%(message)s")
+        logging.getLogger(plugins.__name__).setLevel(logging.INFO)
+    for name in options.plugin:
+        plugins.load(name)
 
 
 def add_question(parser: argparse.ArgumentParser) -> None:
     """Add the video, the question, and the options for reading and answering."""
     parser.add_argument("video", help="path of a video or an image")
-    parser.add_argument("question")
+    parser.add_argument("question", help="question about the video")
     add_frames(parser)
     for name, about in (("from", "first"), ("to", "last")):
-        text = f"{about} second of the video to sample frames from, as 75, 75.5 or 1:15"
+        text = f"{about} second of the time span to sample frames from, as 75, 75.5 or 1:15"
         parser.add_argument(f"--{name}", dest=f"{name}_s", type=seconds, metavar="TIME", help=text)
-    parser.add_argument("--max-new-tokens", type=int, default=64)
+    parser.add_argument(
+        "--max-new-tokens", type=int, default=64, help="maximum answer length in tokens"
+    )
     add = parser.add_argument_group("sampling").add_argument
-    add("--sampling-temperature", type=float, default=0.0, help="0: greedy decoding")
+    add(
+        "--sampling-temperature",
+        type=float,
+        default=0.0,
+        help="sampling temperature of the answer; 0 = greedy decoding",
+    )
     add(
         "--sampling-top-p",
         type=float,
         default=1.0,
-        help="nucleus sampling: cumulative probability to sample from",
+        help="nucleus sampling: cumulative probability of the tokens sampled from",
     )
-    add("--sampling-seed", type=int, default=None, help="random seed of sampling")
+    add("--sampling-seed", type=int, default=None, help="random seed for sampling the answer")
     add_model(parser)
 
 
@@ -74,7 +99,7 @@ def add_frames(
         "--frames",
         type=int,
         default=default,
-        help=f"frames sampled from {video}{note}",
+        help=f"number of frames sampled from {video}{note}",
     )
     parser.add_argument(
         "--backend", default="pyav", help="video decoder: pyav, torchcodec, decord or opencv"
@@ -85,7 +110,9 @@ def whole_numbers(name: str, listed: str) -> list[int]:
     """Parse comma-separated integers of at least 1. Raises ``ValueError`` for anything else."""
     parts = listed.split(",")
     if not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise ValueError(f"{name}={listed!r} must be numbers of at least 1, e.g. 8,16,32")
+        raise ValueError(
+            f"{name}={listed!r} must be whole numbers of at least 1, comma-separated, e.g. 8,16,32"
+        )
     return [int(part) for part in parts]
 
 
@@ -105,7 +132,7 @@ def sampling(options: argparse.Namespace) -> Sampling:
     """Return the sampling settings from the options of :func:`add_question`."""
     from gleanvid.models.generation.sampling import Sampling
 
-    names = ("temperature", "top_p", "seed")  # compressors have settings of these names, too
+    names = ("temperature", "top_p", "seed")  # compressors may have settings of these names
     drawing = {name: getattr(options, f"sampling_{name}") for name in names}
     return Sampling(options.max_new_tokens, **drawing)
 
@@ -116,29 +143,43 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add(
         "--model",
         default="builtin",
-        help="builtin, a hub id, a local directory, or vllm:http://host:port[,http:...]",
+        help="model to load: builtin, a Hugging Face id, a local directory, or running servers as "
+        "vllm:http://host:port[,http:...]",
     )
-    add("--device", default=None, help="cpu, cuda, cuda:1 ... (default: cuda if available)")
-    add("--dtype", default=None, help="float32, bfloat16 or float16")
-    add("--attn-implementation", default=None, help="sdpa, eager or flash_attention_2")
+    add(
+        "--device",
+        default=None,
+        help="device of the model: cpu, cuda, cuda:1 ... (default: cuda if available)",
+    )
+    add("--dtype", default=None, help="number format of the weights: float32, bfloat16 or float16")
+    add(
+        "--attn-implementation",
+        default=None,
+        help="attention implementation of transformers: sdpa, eager or flash_attention_2",
+    )
     add(
         "--device-map",
         default=None,
-        help="auto: spread the model over all devices; replaces --device",
+        help="auto spreads the model over all devices; replaces --device",
     )
-    add("--quantization", default=None, help="8bit or 4bit (needs bitsandbytes)")
+    add(
+        "--quantization",
+        default=None,
+        help="quantize the weights to 8bit or 4bit (needs bitsandbytes)",
+    )
     add(
         "--max-pixels",
         type=int,
         default=None,
-        help="limit on the pixels of all frames of a clip together",
+        help="maximum number of pixels of all sampled frames together",
     )
     add(
         "--model-setting",
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="setting of one model family, e.g. spatial_pool_mode=average for LLaVA-Video",
+        help="setting of the model family, e.g. spatial_pool_mode=average for LLaVA-Video; can be "
+        "repeated",
     )
 
 
@@ -160,7 +201,7 @@ def loader(options: argparse.Namespace) -> Callable[[], Any]:
 
 
 def loading(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the keyword arguments of ``load_model``, except the name, from :func:`add_model`."""
+    """Return arguments of ``load_model``, except the name, from options of :func:`add_model`."""
     given = {name: getattr(options, name) for name in LOADING}
     return given | {"settings": model_settings(options)}
 
@@ -180,13 +221,14 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
 
     Settings in brackets after the name become the defaults: ``gleanvid(tau=2)``.
     """
-    from gleanvid.compressors import COMPRESSORS, declared_settings, method_from
+    from gleanvid.compressors import COMPRESSORS, declared_settings
 
-    names = f"one of {', '.join(COMPRESSORS)}; settings may follow in brackets (default: gleanvid)"
+    listed = ", ".join(COMPRESSORS)
+    names = f"compressor: {listed}; settings may follow in brackets (default: gleanvid)"
     first = argparse.ArgumentParser(add_help=False)
     for each in (first, parser):
         each.add_argument("--compressor", default="gleanvid", metavar="NAME", help=names)
-    chosen = method_from(first.parse_known_args(words)[0].compressor)
+    chosen = _method(first.parse_known_args(words)[0].compressor)
     declared = declared_settings(type(chosen))
     for name, (_, kind, about) in declared.items():
         default = getattr(chosen, name)
@@ -199,7 +241,7 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
                 default=default,
                 help=help_text.replace("%", "%%"),
             )
-        except argparse.ArgumentError as error:  # an option of a plug-in's method conflicts
+        except argparse.ArgumentError as error:  # the command has an option of the same name
             raise ValueError(
                 f"the setting {name} of {chosen.name} is an option of this command, too: rename it"
             ) from error
@@ -211,17 +253,20 @@ def _reader(kind: type) -> Any:
         if text.lower() in ("none", "all"):
             return None
         if kind is bool:
-            return {"true": True, "false": False}[text.lower()]
+            return {"true": True, "false": False}.get(
+                text.lower(), text
+            )  # the compressor refuses any other text
         return kind(text)
 
-    read.__name__ = kind.__name__  # argparse names it in its message
+    read.__name__ = kind.__name__  # argparse prints this name in its error message
     return read
 
 
 def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """Return the video, the model, and the seconds that reading the file took."""
-    from gleanvid.arguments import Frames, timed_clip
+    from gleanvid.arguments import Frames, check_questions, timed_clip
 
+    check_questions(options.question)  # before the model loads for minutes
     span = {"start": options.from_s, "end": options.to_s}
     frames = Frames(options.num_frames, backend=options.backend, **span)
     video, decode_s = timed_clip(options.video, frames)
@@ -235,7 +280,17 @@ def methods(names: str, retention_ratio: float | None) -> list[Any]:
 
     Raises ``ValueError`` for an unknown name or setting.
     """
-    from gleanvid.compressors import COMPRESSORS, method_from, names_in
+    from gleanvid.compressors import COMPRESSORS, names_in
 
     chosen = list(COMPRESSORS) if names == "all" else names_in(names)
-    return [method_from(name, retention_ratio) for name in chosen]
+    return [_method(name, retention_ratio) for name in chosen]
+
+
+def _method(text: str, retention_ratio: float | None = None) -> Any:
+    from gleanvid.compressors import key_of, method_from, settings_in
+
+    try:
+        key_of(settings_in(text)["name"])
+    except ValueError as error:
+        raise ValueError(f"{error}; --plugin FILE adds compressors of your own") from None
+    return method_from(text, retention_ratio)

@@ -17,47 +17,52 @@ if TYPE_CHECKING:
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument(
-        "paths", metavar="clips", nargs="+", help="folders of videos, or video files"
-    )
+    parser.add_argument("paths", metavar="clips", nargs="+", help="video files, or folders of them")
     parser.add_argument(
         "--question",
         action="append",
         default=[],
-        help="ask about every clip with every compressor; can be repeated",
+        help="question whose answers are recorded for every clip and compressor; can be repeated",
     )
     parser.add_argument(
-        "--compressor", default="full,gleanvid", help="names for the answers, comma-separated"
+        "--compressor",
+        default="full,gleanvid",
+        help="compressors whose answers are recorded, comma-separated",
     )
     parser.add_argument(
         "--retention-ratio",
         default="0.25",
-        help="retention ratios of every compressor, comma-separated",
+        help=shared.RATIOS,
     )
-    parser.add_argument("--max-new-tokens", type=int, default=64)
+    parser.add_argument(
+        "--max-new-tokens", type=int, default=64, help="maximum answer length in tokens"
+    )
     parser.add_argument(
         "--features",
         default="exact",
-        help="storage of features: exact (the model's dtype), bfloat16, or int8 (half of bfloat16)",
+        help="number format of stored features: exact (as the model computes), bfloat16 or int8",
     )
     parser.add_argument(
         "--signals",
         default="",
-        help="further signals to store, for other methods: saliency, keys; comma-separated",
+        help="attention signals to store for compressors that need them, comma-separated: "
+        "saliency, keys",
     )
     parser.add_argument(
         "--relevance",
         action="store_true",
-        help="record which tokens the model's own answer to each question rests on (gradient)",
+        help="also store how much the model's answer depends on each token, by gradient",
     )
     parser.add_argument("--clip-licence", default="", help="licence text to store with the clips")
     parser.add_argument(
         "--weights-licence",
         default="",
-        help="licence text of the weights (default: that of the known checkpoint)",
+        help="licence text of the model weights (default: that of a known checkpoint)",
     )
     shared.add_frames(parser, "each video")
-    parser.add_argument("--out", required=True, metavar="DIR", help="output folder")
+    parser.add_argument(
+        "--out", required=True, metavar="DIR", help="output folder for one recording per clip"
+    )
     shared.add_model(parser)
     parser.set_defaults(run=_record)
 
@@ -97,7 +102,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _kept(path: Path) -> Iterator[str]:
-    """Print for each recorded answer the fraction of relevance that its tokens keep."""
+    """Yield a line for each recorded answer: the fraction of relevance that its tokens keep."""
     from gleanvid.evaluation.recording.recording import open_recording
     from gleanvid.plots.labels import label_of
 
@@ -119,7 +124,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     known = {one.name: one.licence for one in CHECKPOINTS}
     return Wanted(
         tuple(options.question),
-        tuple(dict.fromkeys(every)),  # all tokens once
+        tuple(dict.fromkeys(every)),  # "full" would repeat: it is the same at every ratio
         frozenset(filter(None, options.signals.split(","))),
         options.features,
         options.max_new_tokens,

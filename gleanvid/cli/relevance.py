@@ -1,4 +1,4 @@
-"""``gleanvid relevance VIDEO QUESTION``: images and numbers of the tokens an answer rests on."""
+"""``gleanvid relevance VIDEO QUESTION``: write which tokens an answer depends on."""
 
 from __future__ import annotations
 
@@ -21,15 +21,28 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     shared.add_question(parser)
     shared.add_compressor(parser, words)
-    parser.add_argument("--answer", help="answer to explain (default: the model's own)")
+    parser.add_argument(
+        "--answer", help="answer whose relevance is measured (default: the model's own answer)"
+    )
     parser.add_argument(
         "--by",
         default="gradient",
-        help="gradient, occlusion (slow) or attention (known to mislead)",
+        help="way to measure: gradient, occlusion (slow) or attention (known to mislead)",
     )
-    parser.add_argument("--words", action="store_true", help="also a map for each word")
-    parser.add_argument("--passes", type=int, default=64, help="most passes of occlusion")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder of PNG, NPZ and JSON")
+    parser.add_argument(
+        "--words",
+        action="store_true",
+        help="also write a relevance map for each word of the answer",
+    )
+    parser.add_argument(
+        "--passes", type=int, default=64, help="maximum number of forward passes of occlusion"
+    )
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="output folder for maps (PNG), values (NPZ) and summary (JSON)",
+    )
     parser.set_defaults(run=_relevance)
 
 
@@ -77,11 +90,11 @@ def _table(found: Relevance, kept: dict[str, Any]) -> str:
         f"random {kept['random']:.1%})",
     }
     text = "\n".join(f"{name:<16} {value}" for name, value in lines.items())
-    return f"{text}\n\nA measure of this model's use of its input, not of truth."
+    return f"{text}\n\nRelevance shows what this model uses of its input, not what is true."
 
 
 def _save(found: Relevance, run: Run, kept: dict[str, Any], folder: Path) -> None:
-    """Write ``relevance.json``, ``relevance.npz``, an overview and an image of every unit."""
+    """Write ``relevance.json``, ``relevance.npz``, an overview and an image per temporal unit."""
     import numpy as np
     from PIL import Image
 

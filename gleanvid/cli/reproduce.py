@@ -1,4 +1,4 @@
-"""``gleanvid reproduce --table N``: the commands that fill a table of the paper; runs them."""
+"""``gleanvid reproduce --table N``: print or run the commands that fill a table of the paper."""
 
 from __future__ import annotations
 
@@ -14,26 +14,37 @@ if TYPE_CHECKING:
     from gleanvid.evaluation.paper.numbers import Table
     from gleanvid.evaluation.paper.reproduce import Step
 
-DONE = "command.txt"  # of a step that ended without a failure, in its folder
+DONE = "command.txt"  # marks the folder of a step that ended without a failure
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     parser.add_argument(
-        "--table", required=True, help="name or number of a table: gleanvid tables --list"
+        "--table",
+        required=True,
+        help="name or number of a paper table; gleanvid tables --list prints them",
     )
-    parser.add_argument("--out", default="results/paper", help="folder of the results")
-    parser.add_argument("--data", type=Path, help="folder with a folder for each benchmark")
-    parser.add_argument("--model", default="", help="model in place of the paper's")
-    parser.add_argument("--limit", type=int, help="questions of each benchmark (default: all)")
+    parser.add_argument("--out", default="results/paper", help="output folder for the results")
+    parser.add_argument("--data", type=Path, help="folder that contains one folder per benchmark")
+    parser.add_argument(
+        "--model",
+        default="",
+        help="model to run instead of the paper's: Hugging Face id or directory",
+    )
+    parser.add_argument(
+        "--limit", type=int, help="number of questions of each benchmark (default: all)"
+    )
     parser.add_argument(
         "--run",
         dest="runs",
         action="store_true",
-        help="run the commands; those that have ended are not repeated",
+        help="run the commands instead of printing them; finished ones are not repeated",
     )
     parser.add_argument(
-        "more", nargs="*", metavar="-- OPTION", help="options of every gleanvid eval, after --"
+        "more",
+        nargs="*",
+        metavar="-- OPTION",
+        help="options passed to every gleanvid eval command, after --",
     )
     parser.set_defaults(run=_reproduce)
 

@@ -28,14 +28,15 @@ def writable(place: str) -> Path:
 
 def add_html(parser: argparse.ArgumentParser, runs: str) -> None:
     """Add ``--html``; see :func:`html_writer`."""
-    about = f"file to write the viewer with {runs} to, for a browser, offline (needs the app)"
+    about = f"HTML file to write an offline viewer of {runs} to (needs the app)"
     parser.add_argument("--html", metavar="FILE", help=about)
 
 
 def html_writer(file: str | None) -> Callable[[Sequence[Any], Any], None]:
-    """Return a function that writes the viewer with runs of one clip, A first, and their model.
+    """Return a function that writes runs of one clip, run A first, to ``file`` as an HTML viewer.
 
-    Without a ``file`` it does nothing. Raises ``ValueError`` where the app is not installed.
+    The function takes the runs and their model; without a ``file`` it does nothing. Raises
+    ``ValueError`` if a ``file`` is named and the app is not installed.
     """
     if not file:
         return lambda runs, model: None
@@ -46,7 +47,7 @@ def html_writer(file: str | None) -> Callable[[Sequence[Any], Any], None]:
         from gleanvid.pipeline import remembered
 
         encoded = remembered(ClipKey(runs[0].video, model.name, None), model)
-        in_order = [*runs[1:2], *runs[:1], *runs[2:]]  # the viewer has B first
+        in_order = [*runs[1:2], *runs[:1], *runs[2:]]  # the viewer lists B before A
         text = take_away.web_page(in_order, encoded.tokens if encoded else None)
         Path(file).write_text(text, encoding="utf-8")
         report(f"saved to {file}")
@@ -60,7 +61,7 @@ def report(text: str) -> None:
 
 
 def drawer() -> Callable[[Any], None]:
-    """Return a function that draws progress on stderr; without a terminal, every 10 seconds."""
+    """Return a function that draws progress on stderr, every 10 s if that is no terminal."""
     live = sys.stderr.isatty()
     last = [float("-inf")]
 
@@ -84,7 +85,7 @@ def drawer() -> Callable[[Any], None]:
 
 @contextmanager
 def resumable(folder: Path) -> Iterator[None]:
-    """On Ctrl-C, print that finished work is kept, then raise again."""
+    """On Ctrl-C, print that finished work is kept, then re-raise the interrupt."""
     try:
         yield
     except KeyboardInterrupt:
@@ -106,7 +107,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     add(
         "--num-workers",
         type=int,
-        help="number of worker processes, each with the model (default: this process only)",
+        help="number of worker processes that each load the model (default: this process only)",
     )
     add("--address", help="address of a running Ray cluster, or auto (default: start one here)")
 
@@ -115,11 +116,12 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def workers(
     options: argparse.Namespace, alone: Act, together: Act, recorded: Any = None
 ) -> Iterator[tuple[dict[str, Any], Act]]:
-    """Return the model's name and fingerprint with its processor, and the function to run.
+    """Yield the description of the model (:func:`describe_model`), and the function to run.
 
-    ``alone`` gets the loaded model as its first argument. ``together`` gets a function that loads
-    it, the number of workers, and the GPUs per worker: one if the cluster has any. ``recorded``
-    replaces the model for recorded clips, which are always studied in this process.
+    Without ``--num-workers`` and ``--address`` the function is ``alone`` with the loaded model as
+    its first argument. Otherwise it is ``together``, with three arguments bound: a function that
+    loads the model, the number of workers, and the GPUs per worker (1 if the cluster has GPUs).
+    ``recorded`` replaces the model if the clips are recordings; these run in this process.
     """
     load = loader(options)
     if recorded is not None or (options.num_workers is None and options.address is None):

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 
 LARGE = ("safetensors", "npz", "bin", "mp4", "jpg")  # Spaces want binary files in Git LFS
 EXTRAS = ("video", "models", "app")
-ZERO_GPU = "spaces>=0.50,<1"  # lends a GPU on ZeroGPU hardware; elsewhere it changes nothing
+ZERO_GPU = "spaces>=0.50,<1"  # allocates a GPU on ZeroGPU hardware; no effect elsewhere
 _LEFT_OUT = shutil.ignore_patterns(
     "__pycache__", "*.pyi", "*.csv", "*.png", "*.webp", "tsconfig.json", "docs"
 )
@@ -44,15 +44,17 @@ Written by `gleanvid space`, version {version}.
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument("--out", type=Path, required=True, help="output folder; must not exist yet")
-    parser.add_argument("--title", default="GleanVID", help="title of the Space")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="output folder for the Space; must not exist yet"
+    )
+    parser.add_argument("--title", default="GleanVID", help="title shown on the Hugging Face Space")
     parser.set_defaults(run=_space)
 
 
 def _space(options: argparse.Namespace) -> int:
     out: Path = options.out
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"--out={out} is there already: name a new folder")
+        raise ValueError(f"--out={out} exists already: name a new folder")
     if "\n" in options.title:
         raise ValueError("--title must be one line")
     library = Path(__file__).parents[1]

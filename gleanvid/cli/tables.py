@@ -9,25 +9,29 @@ from collections.abc import Sequence
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    parser.add_argument("names", nargs="*", metavar="table", help="name of a table (default: all)")
-    parser.add_argument("--list", action="store_true", help="print the names of the tables")
+    parser.add_argument(
+        "names", nargs="*", metavar="table", help="name of a paper table to print (default: all)"
+    )
+    parser.add_argument("--list", action="store_true", help="print only the names of the tables")
     parser.add_argument(
         "--results",
         nargs="+",
         default=[],
         metavar="PATH",
-        help="output folders of gleanvid eval, reports of gleanvid bench model",
+        help="your results: output folders of gleanvid eval or reports of gleanvid bench model",
     )
     parser.add_argument(
         "--model",
         default="",
-        help="model whose results are shown next to the paper's (default: the paper's model)",
+        help="model whose results are put next to the paper's (default: the paper's model)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of Markdown")
+    parser.add_argument(
+        "--json", action="store_true", help="print the tables as JSON instead of Markdown"
+    )
     parser.add_argument(
         "--latex",
         action="store_true",
-        help="print LaTeX (booktabs): the results' numbers if there are some, else the paper's",
+        help="print LaTeX (booktabs) with your numbers, or the paper's if no results are given",
     )
     parser.set_defaults(run=_tables)
 
@@ -49,8 +53,8 @@ def _tables(options: argparse.Namespace) -> int:
     pairs = [(table, choose(table, found, options.model)) for table in chosen]
     if found and not any(measured for _, measured in pairs):
         raise ValueError(
-            f"the results are of {', '.join(found)}, which no chosen table is about; "
-            "--model NAME puts them there all the same"
+            f"the results are of {', '.join(found)}, but no chosen table is about this model; "
+            "use --model NAME to fill the tables with them anyway"
         )
     if options.json:
         report = [

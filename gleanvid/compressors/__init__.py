@@ -1,6 +1,6 @@
-"""The catalogue of methods. A new one is a file here and a line in ``COMPRESSORS``.
+"""The registry of all compressors. A new one is a file here and a line in ``COMPRESSORS``.
 
-Plug-ins add theirs; see :mod:`gleanvid.plugins`.
+Plug-ins add compressors of their own; see :mod:`gleanvid.plugins`.
 """
 
 from collections import ChainMap
@@ -86,7 +86,7 @@ def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> I
 
 
 COMPRESSORS = Registry("gleanvid.compressors", {each.name: each for each in _OWN}, _names)
-# What settings may name. ByHand is no method to choose, compare or sweep: it fits a single grid.
+# Methods that settings may name. ByHand is not in the menus and tables: it fits a single grid.
 METHODS: ChainMap[str, type[Compressor]] = ChainMap({ByHand.name: ByHand}, COMPRESSORS)
 
 
@@ -114,8 +114,8 @@ def key_of(name: Any) -> str:
 def method_from(text: str, retention_ratio: float | None = None) -> Compressor:
     """Make a method from its name and settings: ``holitom(tau=0.65)``; see :mod:`.specs`.
 
-    ``retention_ratio`` takes the place of the method's own, if it has a choice. Raises
-    ``ValueError`` for an unknown method or setting and for a value out of its range.
+    ``retention_ratio`` replaces the method's own ratio, unless that is fixed. Raises ``ValueError``
+    for an unknown method or setting and for a value out of its range.
     """
     settings = settings_in(text)
     if retention_ratio is not None and key_of(settings["name"]) != FullTokens.name:

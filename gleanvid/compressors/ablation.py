@@ -1,9 +1,8 @@
 """GleanVID with one part replaced: the variants of the paper's ablation tables.
 
-Each variant of the paper's tables is this method with two or three settings changed.
-
-Each part can be exchanged while the other stays: how the budget is spread over the units, and how
-tokens are scored within one. The defaults are GleanVID itself.
+There are two parts, and each can be replaced alone: how the budget is divided over the units, and
+how tokens are scored within a unit. The defaults are those of GleanVID. Each variant of the paper's
+tables is this method with two or three settings changed.
 """
 
 from __future__ import annotations
@@ -29,13 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ablation(GleanVID):
-    """GleanVID's own settings, and what replaces each of its two parts.
+    """GleanVID with budgeting or selection replaced by another method.
 
-    ``budgeting`` "fixed" uses alpha = 0.5. ``selection`` "pairwise" puts, in place of the subspace
-    score, a candidate's least distance 1 - cosine to the tokens kept so far (in the first unit: to
-    the mean). ``first_unit`` "centred" takes the novelty of the first unit, which has no history,
-    as its distance from the clip's mean. ``seed`` counts where something is random, as in
-    ``Random``.
+    ``budgeting`` "fixed" uses alpha = 0.5. ``selection`` "pairwise" replaces the subspace score by
+    a candidate's least distance 1 - cosine to the tokens kept so far (in the first unit: to the
+    mean). The first unit has no history; ``first_unit`` "centred" uses its distance from the clip's
+    mean as its novelty. ``seed`` matters only if a part is random, as in ``Random``.
     """
 
     name: ClassVar[str] = "ablation"
@@ -44,20 +42,24 @@ class Ablation(GleanVID):
 
     budgeting: str = setting(
         "adaptive",
-        "How the budget is distributed over the units",
+        "How the token budget is distributed over the temporal units",
         choices=("adaptive", "fixed", "uniform", "random", "vcast"),
         open=True,
     )
     selection: str = setting(
         "lrs+scs",
-        "How tokens are scored within a unit",
+        "How tokens are scored within a temporal unit",
         choices=("lrs+scs", "lrs", "scs", "pairwise", "vcast", "random"),
         open=True,
     )
     first_unit: str = setting(
-        "norm", "How the novelty of the first unit is measured", choices=("norm", "centred")
+        "norm",
+        "How the novelty of the first temporal unit is measured",
+        choices=("norm", "centred"),
     )
-    seed: int = setting(0, "Seed of the random variants", low=0, high=2**31 - 1, step=1)
+    seed: int = setting(
+        0, "Random seed of the variants that choose at random", low=0, high=2**31 - 1, step=1
+    )
 
     @property
     def is_random(self) -> bool:
@@ -93,7 +95,8 @@ class Ablation(GleanVID):
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         keep, scores, trace = super()._select(tokens, clip, references, budgets)
-        if self.selection not in ("lrs+scs", "pairwise"):  # no unit falls back on its local score
+        # These scores never saturate, so no unit falls back on local scores.
+        if self.selection not in ("lrs+scs", "pairwise"):
             del trace["saturated"]
         return keep, scores, trace
 
@@ -115,7 +118,7 @@ class Ablation(GleanVID):
 
 
 class _NearestKept:
-    """The least distance 1 - cosine to the tokens kept so far, in place of a subspace residual."""
+    """Score by the smallest distance 1 - cosine to the tokens kept so far."""
 
     scale = 0.0
 

@@ -1,14 +1,13 @@
-"""AOT: anchors in every unit take in its other tokens, then a clip's first anchors later units.
+"""AOT: tokens are merged into the anchors of their unit, then later anchors into the first unit's.
 
-The most salient tokens of a unit become its anchors, and the unit's other tokens are shared out
-among them by optimal transport. The anchors of a stretch's first unit then take in those of its
-later units; those that fit none of them best stay too.
+The most salient tokens of a unit become its anchors, and the unit's other tokens are merged into
+them by optimal transport. The video is cut into parts of neighbouring units. The anchors of a
+part's later units are merged into those of its first unit; the anchors that fit worst are kept.
 
 Li, Jiang, Zhang, Sebe, "Token Reduction via Local and Global Contexts Optimization for Efficient
-Video Large Language Models" (CVPR 2026), https://arxiv.org/abs/2603.01400. Both by optimal
-transport. Not ported: anchors chosen among patches before pooling, where the authors' local ones go
-by the attention of an early layer (here both kinds go by the same saliency), and clips cut by the
-frames' similarity.
+Video Large Language Models" (CVPR 2026), https://arxiv.org/abs/2603.01400. Not ported: the choice
+of anchors among patches before pooling; the attention of an early layer, by which the authors
+choose the anchors of a spatial window; and parts cut where frames differ.
 """
 
 from __future__ import annotations
@@ -32,22 +31,24 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_EPSILON = 0.1  # entropic regularisation of both transports
-_SPACE = 0.5  # weight of the distance on the grid, whose sides are 1, in the cost
-_NEAREST = 0.1  # weight of the plain mean with the nearest tokens, in addition to the transport
-_SPREAD = 1.5  # temporal scale, in units, of the transport's cost
-_SIDE = 3  # windows along a side of the grid
+_EPSILON = 0.1  # entropic regularisation of the transport, within a unit and over time
+_SPACE = 0.5  # weight in the cost of the distance in the frame, whose sides count as 1
+_NEAREST = 0.1  # weight of the anchor's mean with its nearest tokens; the transport has the rest
+_SPREAD = 1.5  # standard deviation, in units, of the Gaussian that scales the cost over time
+_SIDE = 3  # number of windows along each side of the grid
 
 
 @dataclass(frozen=True)
 class AOT(Compressor):
-    """Merges before the model; the first unit of every clip leaves its anchors twice.
+    """Merges tokens into anchors before the language model.
 
-    A clip leaves the anchors of its first unit, once as they are and once with what later units
-    gave them, and of every later unit the anchors that no anchor of the first fits best. With
-    ``exact`` a clip's share of B is by its length, and anchors are as many as leave ``residual`` of
-    the later units. Without it ``anchors`` of every unit and the authors' rounding, whatever the
-    ratio; their code knows 32 and 64 frames alone, which are eight clips.
+    The video is cut into ``clips`` parts. The language model gets from each part the anchors of its
+    first unit; the same anchors a second time, with the later units merged into them; and those
+    anchors of later units that fit the first unit's worst. With ``exact`` the budget B is divided
+    over the parts by their length, and each unit has so many anchors that later units can keep the
+    fraction ``residual`` of theirs. Without
+    ``exact`` the fraction ``anchors`` of every unit is used, with the authors' rounding, whatever
+    the ratio; their code accepts only 32 and 64 frames, in eight parts.
     """
 
     name: ClassVar[str] = "aot"
@@ -65,24 +66,33 @@ class AOT(Compressor):
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
-    clips: int = setting(8, "Number of equal parts of the clip", low=1, high=64, step=1)
+    clips: int = setting(
+        8, "Number of equal parts that the clip is cut into", low=1, high=64, step=1
+    )
     residual: float = setting(
-        0.3, "Fraction of the anchors of later units to keep", low=0.0, high=1.0, step=0.05
+        0.3,
+        "Tokens kept in each later unit, as a fraction of its anchors",
+        low=0.0,
+        high=1.0,
+        step=0.05,
     )
     local: float = setting(
-        0.5, "Fraction of the anchors chosen per spatial window", low=0.0, high=1.0, step=0.05
+        0.5,
+        "Fraction of the anchors that are chosen per spatial window",
+        low=0.0,
+        high=1.0,
+        step=0.05,
     )
     anchors: float = setting(
         0.17,
-        "Fraction of a unit used as anchors (authors' mode only)",
+        "Fraction of a unit's tokens used as anchors; only with exact off",
         low=0.01,
         high=1.0,
         step=0.01,
     )
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without saliency."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         saliency = required(tokens, "saliency", "AOT").float().view(units, per_unit)
         features = tokens.features.float().view(units, per_unit, -1)
@@ -103,7 +113,7 @@ class AOT(Compressor):
         return shared_record(tokens, parts, {"saliency": saliency.flatten()}, trace)
 
     def _totals(self, tokens: VideoTokens, spans: list[slice]) -> list[int | None]:
-        """Rows of every clip; None in the authors' mode, in which the anchors decide."""
+        """Return the number of rows of every part in ``spans``; None for each without ``exact``."""
         if not self.exact:
             return [None] * len(spans)
         lengths = [span.stop - span.start for span in spans]
@@ -112,7 +122,7 @@ class AOT(Compressor):
         return list(largest_remainder(shares, self.budget(tokens), cap).tolist())
 
     def _anchors(self, tokens: VideoTokens, spans: list[slice]) -> list[int]:
-        """int64 [T]: number of anchors of every unit."""
+        """Return the number of anchors of every unit; ``spans``: the parts of the video."""
         per_unit = tokens.tokens_per_unit
         counts: list[int] = []
         for span, total in zip(spans, self._totals(tokens, spans), strict=True):
@@ -121,14 +131,18 @@ class AOT(Compressor):
                 count = max(1, int(self.anchors * per_unit))
             elif length == 1 or total < 2:
                 count = total
-            else:  # twice those of the first unit, between none and all of the later ones
+            else:  # the first unit's anchors give two rows each
                 wanted = math.floor(total / (2.0 + self.residual * (length - 1)))
                 count = min(per_unit, max(wanted, math.ceil(total / (length + 1))))
             counts += [count] * length
         return counts
 
     def _chosen(self, saliency: Tensor, counts: Tensor, grid: tuple[int, int, int]) -> Tensor:
-        """bool [T, N]: anchors by saliency [T, N], some the best of windows, the others of all."""
+        """Return the anchors of every unit, bool [T, N], by ``saliency`` [T, N].
+
+        Unit t has ``counts[t]`` anchors. The fraction ``local`` of them are the most salient tokens
+        of each spatial window, the others the most salient of the rest of the unit.
+        """
         window, number = _windows(grid[1], grid[2], saliency.device)
         nearby = (counts * self.local + 1e-9).long()
         each, local = nearby // number, torch.zeros_like(saliency, dtype=torch.bool)
@@ -150,10 +164,12 @@ class AOT(Compressor):
         span: slice,
         total: int | None,
     ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-        """Rows of one clip: weights [n, C*N] of its tokens, the token [n] that each stands at.
+        """Yield the rows of one part of the video: the ``span`` of units of ``features`` [T, N, D].
 
-        The bool says whether they stand there for the second time. ``made_of`` [V, N] and
-        ``places`` [V] say of every unit of [T, N, D] what its anchors are.
+        Each item is (weights, places, again): weights [n, C*N] of the part's C*N tokens in n rows,
+        the flat token index [n] of each row, and whether these indices were yielded before.
+        ``made_of`` has the weights [V, N] of the V anchors of every unit, and ``places`` their
+        positions [V] in the unit. ``total``: number of rows; None without ``exact``.
         """
         per_unit, length = features.shape[1], span.stop - span.start
         spread = [
@@ -185,13 +201,16 @@ class AOT(Compressor):
 
 
 def _spans(units: int, count: int) -> list[slice]:
-    """``units`` in ``count`` stretches whose lengths differ by one at most."""
+    """Cut ``units`` into ``count`` slices whose lengths differ by at most one."""
     edges = [place * units // count for place in range(count + 1)]
     return [slice(first, stop) for first, stop in pairwise(edges)]
 
 
 def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int]:
-    """int64 [N]: the window, of three by three where sides allow, of each position; how many."""
+    """Return the window of each grid position, int64 [N], and the number of windows.
+
+    There are three by three windows, fewer if the grid has fewer rows or columns.
+    """
     down, across = min(_SIDE, rows), min(_SIDE, columns)
     places = [
         row * down // rows * across + column * across // columns
@@ -202,12 +221,16 @@ def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int
 
 
 def _units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) -> list[Tensor]:
-    """What the anchors of each unit [T, N, D] are made of: weights [V, N] of its tokens."""
+    """Merge the tokens of every unit of ``features`` [T, N, D] into its V anchors.
+
+    Returns for each unit the weights [V, N] of its tokens in the anchors. ``chosen`` bool [T, N]:
+    the anchors.
+    """
     sides = [torch.linspace(0, 1, side, device=features.device) for side in grid[1:]]
     place = torch.cartesian_prod(*sides)  # [N, 2]
     sizes = chosen.sum(dim=1).tolist()
     found: list[Tensor] = [features.new_zeros(0)] * len(sizes)
-    for size in set(sizes):  # units with as many anchors at once
+    for size in set(sizes):  # all units with the same number of anchors at once
         same = [unit for unit, own in enumerate(sizes) if own == size]
         order = torch.sort(~chosen[same], dim=1, stable=True).indices  # anchors first
         for unit, rows in zip(same, _merged(features[same], order, size, place), strict=True):
@@ -216,7 +239,11 @@ def _units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) 
 
 
 def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor:
-    """Weights [T, V, N] of the anchors, which are the first ``size`` of ``order`` [T, N]."""
+    """Return the weights [T, V, N] of the tokens of T units in their V = ``size`` anchors.
+
+    The anchors are the first ``size`` tokens of ``order`` [T, N]. ``place`` [N, 2]: position of
+    every token in the frame.
+    """
     units, per_unit, width = features.shape
     anchor, rest = order[:, :size], order[:, size:]
     own = torch.zeros(units, size, per_unit, device=features.device)
@@ -238,7 +265,10 @@ def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor
 
 
 def _fit(anchors: Tensor, sources: Tensor, apart: int) -> Tensor:
-    """[V, V]: how much of each source [V, D] each anchor [V, D], ``apart`` units before, takes."""
+    """Return the fraction of each source that goes to each anchor, [sources, anchors].
+
+    ``anchors`` and ``sources`` [V, D]: rows of two units that are ``apart`` units from each other.
+    """
     targets, unit = (torch.nn.functional.normalize(rows, dim=-1) for rows in (anchors, sources))
     distance = 1.0 - (unit @ targets.T).clamp(-1 + 1e-6, 1 - 1e-6)
     dear = 1.0 - math.exp(-(apart**2) / (2.0 * _SPREAD**2))

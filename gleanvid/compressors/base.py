@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 from gleanvid.devices import has_float64
+from gleanvid.errors import printable
+from gleanvid.plugins import is_plugin, naming_failures
 from gleanvid.types import Compression, VideoTokens
 
 
@@ -28,9 +30,7 @@ class Setting:
     above_low: bool = False  # the range excludes ``low`` itself
     choices: tuple[Any, ...] | None = None
     optional: str | None = None  # what None means, e.g. "all preceding frames"
-    start: float | None = (
-        None  # initial value of the slider when an optional setting is switched on
-    )
+    start: float | None = None  # where the slider starts when an optional setting changes from None
     label: str | None = None  # label on the page; default: derived from the setting's name
     open: bool = False  # shown at once on the page, not under "More settings"
     at_most: str | None = None  # another setting that this one must not exceed
@@ -77,19 +77,20 @@ class Compressor(ABC):
     """Base of all methods: hashable and comparable by settings, so it can be a cache key.
 
     Args:
-        retention_ratio: rho in (0, 1], the share of the visual tokens that stays.
+        retention_ratio: rho in (0, 1], the fraction of the visual tokens that is kept.
 
     Attributes:
         name: Key in files and on the command line.
         title: Name for people, as its paper writes it.
         paper: Authors, venue, link.
         licence: Licence of the original code.
-        merges: Whether kept rows may take other tokens in.
+        merges: Whether other tokens may be merged into kept rows.
         needs: The optional signals of :class:`VideoTokens` that it reads, such as "saliency".
-        keeps_whole: What no ratio takes away, so that a lower one is refused.
-        reported: The authors' own figures, and where they stand.
-        not_ported: What of the authors' code is not here.
-        queries: Attention rows that a stage inside the model reads: "last", "text" or none.
+        keeps_whole: The tokens kept at every ratio, as text; a ratio too low for them is refused.
+        reported: Results that the authors report, and where.
+        not_ported: Parts of the authors' code that are not implemented here.
+        queries: Prompt tokens whose attention a stage inside the model reads: "last", "text" or
+            "".
 
     Raises:
         ValueError: A setting is out of its range; the sentence names setting, value and range.
@@ -102,7 +103,7 @@ class Compressor(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]  # stages inside the model need none: their method is displayed
+    title: ClassVar[str]  # not on stages inside the model: the app shows their method
     paper: ClassVar[str]
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False
@@ -127,24 +128,25 @@ class Compressor(ABC):
             declared, value = item.metadata["setting"], getattr(self, item.name)
             if not declared.accepts(value, item.metadata["kind"]):
                 raise ValueError(f"{item.name}={value!r} must be {declared.describe_range()}")
-            if declared.at_most and value > (bound := getattr(self, declared.at_most)):
-                raise ValueError(
-                    f"{item.name}={value!r} must be at most {declared.at_most}={bound!r}"
-                )
+        for item in fields(self):  # a second loop: values of wrong types cannot be compared
+            other, value = item.metadata["setting"].at_most, getattr(self, item.name)
+            if other and value > (bound := getattr(self, other)):
+                raise ValueError(f"{item.name}={value!r} must be at most {other}={bound!r}")
 
     def compress(self, tokens: VideoTokens) -> Compression:
-        """Decide which tokens of one video stay.
+        """Decide which visual tokens of one video are kept.
 
         Args:
             tokens: The visual tokens of one video. They are never changed.
 
         Returns:
-            The record of where every token went, on the device of the features. A device without
-            float64 hands the features to the CPU for the choice.
+            The record of where every token went, on the device of the features. If the device has
+            no float64, the CPU makes the choice.
 
         Raises:
             TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
-            ValueError: If the ratio is out of reach or a signal in ``needs`` is missing.
+            ValueError: If the ratio is out of reach or a signal in ``needs`` is missing; for a
+                method of a plug-in, any failure, with the file and the line.
         """
         if not isinstance(tokens, VideoTokens):
             shape = list(getattr(tokens, "shape", ()))
@@ -154,11 +156,20 @@ class Compressor(ABC):
                 ", or VideoTokens.from_grid(features) of [T, rows, columns, D]"
             )
         device = tokens.features.device
-        if has_float64(device):
-            return self._compress(tokens)
-        parts = {item.name: getattr(tokens, item.name) for item in fields(tokens)}
-        at_host = {name: part.to("cpu") for name, part in parts.items() if hasattr(part, "to")}
-        return self._compress(replace(tokens, **at_host)).to(device)
+        is_here = has_float64(device)
+        if not is_here:
+            parts = {item.name: getattr(tokens, item.name) for item in fields(tokens)}
+            at_host = {name: part.to("cpu") for name, part in parts.items() if hasattr(part, "to")}
+            tokens = replace(tokens, **at_host)
+        with naming_failures(type(self), getattr(self, "title", type(self).__name__)):
+            record = self._compress(tokens)
+            if not isinstance(record, Compression):
+                raise TypeError(f"it returned {type(record).__name__}, not a Compression")
+            if is_plugin(type(self)):  # for methods of this package the tests check it
+                from gleanvid.compressors.contract import check_record
+
+                check_record(self, record, tokens)
+        return record if is_here else record.to(device)
 
     @abstractmethod
     def _compress(self, tokens: VideoTokens) -> Compression:
@@ -166,20 +177,23 @@ class Compressor(ABC):
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
-        """(layer, compressor) pairs; layer k acts on what enters layer k of the language model."""
+        """Stages as (layer, compressor): the compressor acts before that layer of the model.
+
+        Layer 0 is the first of the language model.
+        """
         return ((0, self),)
 
     @property
     def is_random(self) -> bool:
-        """Whether the choice depends on a setting ``seed``; tables average over several."""
+        """Whether the selection depends on a setting ``seed``; tables then average over seeds."""
         return False
 
     def at_depth(self, num_layers: int) -> Compressor:
-        """The same method for a language model of this many layers (here: the method itself)."""
+        """Return this compressor with its settings adapted to ``num_layers``; by default itself."""
         return self
 
     def budget(self, tokens: Sized) -> int:
-        """B = floor(retention_ratio * T * N), at least one token; ``tokens``: T * N of anything."""
+        """Return the budget B = floor(retention_ratio * L), at least 1, of L = len(``tokens``)."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
 
     def settings(self) -> dict[str, Any]:
@@ -195,17 +209,38 @@ def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type
     }
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and -1e300 < value < 1e300
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and printable(value, "\n") == value
+
+
+def _are_plain(values: Any) -> bool:
+    return isinstance(values, tuple | list) and all(_is_text(v) or _is_number(v) for v in values)
+
+
+_DECLARED = {  # field of a Setting -> check of its value; all but "help" may be None
+    **dict.fromkeys(("help", "optional", "label", "at_most"), _is_text),
+    **dict.fromkeys(("low", "high", "step", "start"), _is_number),
+    **dict.fromkeys(("choices", "readout"), _are_plain),
+}
+
+
 def check_declaration(compressor: type[Compressor]) -> None:
     """Raise ``ValueError`` unless a method is complete: named, with declared settings."""
     kind = compressor.__name__
     if "__dataclass_params__" not in vars(compressor):
         raise ValueError(f"{kind} must be decorated with @dataclass(frozen=True)")
     for name in ("name", "title", "paper"):
-        text = getattr(compressor, name, None)
-        if not isinstance(text, str) or not text.strip():
+        text: Any = getattr(compressor, name, None)
+        if not _is_text(text) or not text.strip():
             raise ValueError(f"{kind}.{name}={text!r} must be text")
     if not re.fullmatch(r"[a-z][a-z0-9_]*", compressor.name):
-        raise ValueError(f"{kind}.name={compressor.name!r} must be like my_method")
+        raise ValueError(
+            f"{kind}.name={compressor.name!r} must be a lower-case name such as my_method"
+        )
     for item in fields(compressor):
         if "setting" not in item.metadata:
             raise ValueError(
@@ -215,6 +250,15 @@ def check_declaration(compressor: type[Compressor]) -> None:
             raise ValueError(
                 f"{kind}.{item.name} must be declared with kind=int, float, str or bool"
             )
+        for name, expected in _DECLARED.items():
+            given = getattr(item.metadata["setting"], name)
+            if not (given is None and name != "help") and not expected(given):
+                raise ValueError(
+                    f"{kind}.{item.name}: setting({name}={given!r}) has the wrong type"
+                )
+        others = item.metadata["setting"].at_most
+        if others is not None and others not in {other.name for other in fields(compressor)}:
+            raise ValueError(f"{kind}.{item.name}: at_most={others!r} is no setting of {kind}")
     try:
         compressor()
     except Exception as error:

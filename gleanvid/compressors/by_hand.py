@@ -1,4 +1,4 @@
-"""ByHand: keeps tokens chosen by a person, to ask "what if this were not there?"."""
+"""ByHand: keep the tokens that a person chose, to ask "what if this object were not there?"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TEXT = re.compile(r"\d{1,5}(x\d{1,5}){2}( \d{1,9}(-\d{1,9})?)+")
-_FORM = "must be a grid and the tokens kept of it, such as '2x3x4 0-5 9'"
 _LARGEST = 2**24  # most tokens of a grid: a link must not exhaust the memory
 _SHOWN = 40  # characters of an invalid text quoted in the error
 
@@ -32,8 +31,8 @@ class ByHand(Compressor):
             "2x3x4 0-5 9" keeps seven of 24 tokens.
 
     Raises:
-        ValueError: ``keep`` has another form, names no token or one outside its grid, or is not
-            in ascending order; or, on compressing, the video has another grid.
+        ValueError: ``keep`` cannot be parsed, names no token or one outside its grid, or is not in
+            ascending order. Compressing raises it if the video has another grid.
 
     >>> ByHand(keep="2x3x4 0-5 9").compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
     7
@@ -41,10 +40,15 @@ class ByHand(Compressor):
 
     name: ClassVar[str] = "by_hand"
     title: ClassVar[str] = "Edited by hand"
-    paper: ClassVar[str] = "no method: tokens chosen by a person"
+    paper: ClassVar[str] = "not a published method: tokens chosen by a person"
 
-    retention_ratio: float = setting(1.0, "Follows from keep", low=1.0, high=1.0)  # no choice
-    keep: str = setting("", "Grid and ranges of the tokens kept, such as 2x3x4 0-5 9", open=True)
+    retention_ratio: float = setting(
+        1.0,
+        "Fraction of the visual tokens kept; follows from the tokens chosen by hand",
+        low=1.0,
+        high=1.0,
+    )
+    keep: str = setting("", "Token grid and kept tokens as ranges, such as 2x3x4 0-5 9", open=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retention_ratio", float(self._mask().float().mean()))
@@ -63,7 +67,10 @@ class ByHand(Compressor):
         """bool [T, rows, columns] of the kept tokens."""
         text = self.keep
         if not isinstance(text, str) or not _TEXT.fullmatch(text):
-            raise ValueError(f"keep={_short(text)} {_FORM}")
+            raise ValueError(
+                f"keep={_short(text)} must be a token grid and the kept tokens, "
+                "such as '2x3x4 0-5 9'"
+            )
         first, *ranges = text.split()
         grid = tuple(map(int, first.split("x")))
         total = math.prod(grid)
@@ -71,7 +78,8 @@ class ByHand(Compressor):
             raise ValueError(f"keep={_short(text)} must be for a grid of at most {_LARGEST} tokens")
         mask, after = torch.zeros(total, dtype=torch.bool), 0
         for low, _, high in (one.partition("-") for one in ranges):
-            if not after <= int(low) <= int(high or low) < total:  # each is filled once
+            # ``after``: end of the previous range; ranges must not overlap.
+            if not after <= int(low) <= int(high or low) < total:
                 raise ValueError(
                     f"keep={_short(text)} must name tokens from 0 to {total - 1} in ascending order"
                 )

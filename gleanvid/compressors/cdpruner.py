@@ -5,9 +5,9 @@ determinantal point process weighs the two against each other.
 
 Zhang, Liu, Li, Lu et al., "Beyond Attention or Similarity: Maximizing Conditional Diversity for
 Token Pruning in MLLMs" (NeurIPS 2025), https://arxiv.org/abs/2506.10967. Written from the formulas.
-The authors compare CLIP embeddings of image and text, with the sign of the cosine turned in their
-LLaVA code; models without a text encoder have no published code. Here the question's input
-embeddings stand in for CLIP's, with the sign of the paper.
+The authors compare CLIP embeddings of image and text; their LLaVA code negates the cosine, and they
+published no code for models without a text encoder. Here the question's input embeddings are used
+instead of CLIP's, with the sign of the paper.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_EXHAUSTED = 1e-12  # relative to the largest gain; smaller gains are rounding errors
+_EXHAUSTED = 1e-12  # gains below this fraction of the largest are rounding errors
 
 
 @dataclass(frozen=True)
 class CDPruner(Compressor):
-    """Prunes before the model, by features and the question.
+    """Prunes tokens before the language model, by features and the question.
 
-    Greedy MAP of the determinantal point process with the kernel r_i cos(x_i, x_j) r_j. r is the
-    mean cosine of a token to the question's tokens, scaled to [0, 1] over the video; with ``theta``
-    below 1 it is exp(theta / (2 (1 - theta)) r) instead, which weighs relevance less the smaller
-    ``theta`` is. Where the kernel's rank is below the budget, the most relevant of the remaining
-    tokens fill it. Computed in float64, without the kernel: a token adds its squared distance from
-    the span of those chosen.
+    The method is greedy MAP inference of the determinantal point process with the kernel
+    r_i cos(x_i, x_j) r_j for tokens x_i. The relevance r_i is the mean cosine of a token to the
+    question's tokens, scaled to [0, 1] over the video; with ``theta`` below 1 it is
+    exp(theta / (2 (1 - theta)) r_i) instead: the smaller ``theta``, the less relevance counts. If
+    the kernel's rank is below the budget, the most relevant of the remaining tokens fill it. The
+    kernel is never formed: the gain of a token is its squared distance from the span of the chosen
+    ones, in float64.
     """
 
     name: ClassVar[str] = "cdpruner"
@@ -49,11 +50,10 @@ class CDPruner(Compressor):
     not_ported: ClassVar[str] = "CLIP's embeddings, which language models lack"
 
     theta: float = setting(
-        1.0, "Weight of the question; 1: the paper's kernel", low=0.0, high=1.0, step=0.1
+        1.0, "Weight of relevance to the question; 1 as in the paper", low=0.0, high=1.0, step=0.1
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without embeddings of the question [Q, D]."""
         text = required(tokens, "text", "CDPruner").double()
         unit = torch.nn.functional.normalize(tokens.features.double(), dim=-1)
         relevance = _scaled(unit @ torch.nn.functional.normalize(text, dim=-1).mean(dim=0))
@@ -69,7 +69,7 @@ class CDPruner(Compressor):
 
 
 def _scaled(values: Tensor) -> Tensor:
-    """[L] moved and scaled to [0, 1]; all ones where they are alike."""
+    """Return ``values`` [L] shifted and scaled to [0, 1]; all ones if all values are equal."""
     low, high = torch.aminmax(values)
     return (values - low) / (high - low) if high > low else torch.ones_like(values)
 
@@ -77,15 +77,15 @@ def _scaled(values: Tensor) -> Tensor:
 def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Choose rows of [L, D] whose Gram matrix has the largest determinant, one after another.
 
-    Each row adds its squared distance from the span of those before it; ties go to the lower index.
-    Returns int64 [at most ``count``] in the order chosen, fewer where the rank is smaller, and what
-    each row added, or would add next, [L].
+    The next row is the one with the largest squared distance from the span of the rows chosen so
+    far; ties go to the lower index. Returns the chosen indices in this order, int64 (``count``, or
+    the rank if that is smaller), and the squared distances [L]: of a chosen row when it was chosen,
+    of any other row at the end.
     """
     left = vectors.square().sum(dim=1)
     floor = _EXHAUSTED * float(left.max())
-    basis = vectors.new_zeros(
-        min(count, vectors.shape[1]), vectors.shape[1]
-    )  # orthonormal basis of the chosen rows
+    # orthonormal basis of the chosen rows
+    basis = vectors.new_zeros(min(count, vectors.shape[1]), vectors.shape[1])
     chosen: list[int] = []
     added: list[float] = []
     for step in range(len(basis)):

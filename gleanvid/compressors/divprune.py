@@ -4,9 +4,9 @@ Tokens are picked one by one, each the farthest from all that were picked before
 tokens are nearly alike.
 
 Alvar, Singh, Akbari, Zhang, "DivPrune: Diversity-based Visual Token Pruning for Large Multimodal
-Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. The greedy answer to the max-min diversity
-problem, over all tokens of a video. Not ported: the matrix of all pairs, which grows with the
-square of the clip.
+Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. It is the greedy solution of the max-min
+diversity problem over all tokens of a video. Not ported: the matrix of all pairs of tokens, whose
+size grows with the square of the clip's length.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _CHUNK = 512  # rows of the cosine matrix that exist at a time
 
 @dataclass(frozen=True)
 class DivPrune(Compressor):
-    """Prunes before the model, by features alone; distances are 1 - cosine.
+    """Prunes tokens before the language model, by features alone; distances are 1 - cosine.
 
     The first token chosen is the one farthest from its nearest neighbour; each one after it is the
-    farthest from all chosen before, ties to the lower index. Every token kept takes one product of
-    all tokens with one. Without ``exact``: the authors' rounding of the count, half to even. A
-    token is never chosen twice (the original may, once all that is left repeats what is chosen).
+    farthest from all chosen before, ties to the lower index. A token is never chosen
+    twice (the authors' code may do so once all others equal chosen ones). Without ``exact`` the
+    count is rounded half to even, as the authors do.
 
     >>> DivPrune(0.5).compress(VideoTokens(torch.eye(8), (2, 2, 2))).keep.tolist()
     [0, 1, 2, 3]
@@ -44,7 +44,7 @@ class DivPrune(Compressor):
     licence: ClassVar[str] = "CC BY-NC 4.0"
     reported: ClassVar[str] = "ahead of others over 16 image and video datasets (abstract)"
 
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         count = self.budget(tokens)
@@ -60,8 +60,8 @@ class DivPrune(Compressor):
 def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Choose ``count`` rows of [L, D], each the farthest from all rows chosen before it.
 
-    Returns them in that order, int64 [count], and the distance [L] of every row to those chosen
-    before it.
+    Returns the indices in the order chosen, int64 [count], and distances [L] to the nearest chosen
+    row: of a chosen row when it was chosen, of any other row at the end.
     """
     gap, taken = _nearest(unit), float("-inf")
     chosen, widest = [], []
@@ -77,7 +77,7 @@ def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _nearest(unit: Tensor) -> Tensor:
-    """[L]: 1 - cosine of every row of [L, D] to the nearest other one; zero where there is none."""
+    """Return 1 - cosine of every unit vector [L, D] to the nearest other one, [L]; 0 if L is 1."""
     if len(unit) == 1:
         return unit.new_zeros(1)
     parts = []

@@ -6,7 +6,7 @@ groups of four, the third unit also loses those that are like the group's first.
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
 model. The selection of the decoding stage is :class:`DyCokeDecoding`; no model adapter calls it,
-because it gathers from the cache at every step and saves key-value reads only.
+because it copies parts of the cache at every step and only reduces reads of keys and values.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _GROUP = 4  # frames in a group; its first frame stays whole
 
 @dataclass(frozen=True)
 class DyCoke(Compressor):
-    """The temporal stage: frames lose what they share with an earlier frame.
+    """DyCoke's temporal stage: drops tokens of a frame that repeat an earlier frame.
 
-    Frames 1, 3, 5, ... lose what they share with the frame before; then frames 2, 6, ... of all
-    groups but the last what they share with the first of their group.
+    Frames 1, 3, 5, ... are compared with the frame before. Frames 2, 6, ... of all groups of four
+    but the last are compared with the first frame of their group.
 
-    The frames that stay whole set a floor of more than 1/4 (9/32 at T = 32): with ``exact``, a
-    ratio below it raises ``ValueError`` naming the floor. Without ``exact``: the authors' counts,
-    where an odd last frame is dropped altogether. For T <= 4 the authors' code fails; here the same
-    rules hold, and a single frame is returned whole.
+    All other frames are kept whole, which is more than 1/4 of a video (9/32 at T = 32 frames). With
+    ``exact`` a lower ratio raises ``ValueError``, which names the least one. Without ``exact`` the
+    counts are those of the authors, who drop an odd last frame entirely. For T <= 4 the authors'
+    code fails; here the same rules hold, and a single frame is kept whole.
     """
 
     name: ClassVar[str] = "dycoke"
@@ -51,7 +51,7 @@ class DyCoke(Compressor):
 
     drop_share: float | None = setting(
         None,
-        "k: fraction dropped from a pruned frame (authors' mode only)",
+        "Fraction of tokens dropped from each pruned frame, k (only with exact off)",
         kind=float,
         low=0.0,
         high=1.0,
@@ -59,16 +59,16 @@ class DyCoke(Compressor):
         optional="1 - retention_ratio",
         start=0.75,
     )
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` in exact mode where the ratio is below the floor."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         partner = _partners(units).to(features.device)
+        # [T, N]
         similarity = torch.nn.functional.cosine_similarity(
             features, features[partner], dim=-1, eps=1e-8
-        )  # [T, N]
+        )
         counts = (
             self._exact_counts(tokens, partner) if self.exact else self._counts(tokens, partner)
         )
@@ -78,7 +78,10 @@ class DyCoke(Compressor):
         return Compression.pruned(keep, tokens.grid, scores, {"whole": counts == per_unit})
 
     def _counts(self, tokens: VideoTokens, partner: Tensor) -> Tensor:
-        """int64 [T]: the authors' counts."""
+        """Return the tokens to keep of each frame, int64 [T], as the authors' code counts them.
+
+        ``partner`` [T]: the frame with which each frame is compared, itself if it is kept whole.
+        """
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         dropped = 1.0 - self.retention_ratio if self.drop_share is None else self.drop_share
         whole = partner.cpu() == torch.arange(units)
@@ -88,7 +91,11 @@ class DyCoke(Compressor):
         return counts
 
     def _exact_counts(self, tokens: VideoTokens, partner: Tensor) -> Tensor:
-        """int64 [T]: whole frames in full, the rest of the budget shared over the pruned frames."""
+        """Return the tokens to keep of each frame, int64 [T], which sum to the budget.
+
+        Frames that are compared with themselves in ``partner`` [T] are kept whole; the rest of the
+        budget is divided evenly over the others.
+        """
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         whole = partner.cpu() == torch.arange(units)
         left = self.budget(tokens) - int(whole.sum()) * per_unit
@@ -104,7 +111,7 @@ class DyCoke(Compressor):
 
 
 def _partners(units: int) -> Tensor:
-    """int64 [T]: the frame each frame is compared with; itself where it stays whole."""
+    """Return the frame with which each frame is compared, int64 [T]; itself if it stays whole."""
     partner = torch.arange(units)
     partner[1::2] -= 1
     firsts = torch.arange(0, max(units - _GROUP, 0), _GROUP)
@@ -114,11 +121,12 @@ def _partners(units: int) -> Tensor:
 
 @dataclass(frozen=True)
 class DyCokeDecoding(Compressor):
-    """Decoding stage: which cached visual keys the layers above may read at one step.
+    """Decoding stage: chooses the cached visual keys that later layers may read at one step.
 
-    ``tokens.attention`` [heads, 1, L] is the row of the layer below at this step and
-    ``tokens.previous`` the record of the step before. If the row hardly turned (cosine at least
-    ``similarity``), the whole cache is read; otherwise the best share. The ratio is that share.
+    ``tokens.attention`` [heads, 1, L] is the attention of the previous layer at this step, and
+    ``tokens.previous`` the record of the previous step. If the attention has hardly changed since
+    that step (cosine at least ``similarity``), the whole cache is read; otherwise only the fraction
+    ``retention_ratio`` of the keys, those with most attention.
     """
 
     name: ClassVar[str] = "dycoke_decoding"
@@ -126,9 +134,14 @@ class DyCokeDecoding(Compressor):
     queries: ClassVar[str] = "last"
 
     similarity: float = setting(
-        0.9, "Cosine to the last step's row above which nothing is pruned", low=-1.0, high=1.0
+        0.9,
+        "Cosine to the attention of the previous step above which nothing is pruned",
+        low=-1.0,
+        high=1.0,
     )
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' truncated count)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: the authors' count, rounded down)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         row = required(tokens, "attention", "DyCoke")[:, -1].float().mean(dim=0)  # [L]

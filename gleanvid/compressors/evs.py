@@ -28,12 +28,12 @@ _FIRST = 255.0  # larger than every 1 - cosine, which is at most 2
 
 @dataclass(frozen=True)
 class EVS(Compressor):
-    """Prunes before the model, by features alone; one ranking over the whole video.
+    """Prunes tokens before the language model, by one ranking of features over the whole video.
 
-    The first unit stays whole and sets a floor of 1 / T: with ``exact``, a ratio below it raises
-    ``ValueError`` naming the floor. Without ``exact``: the first unit, whatever the ratio, and the
-    authors' truncation of (1 - ratio), which may lose one token to rounding. Scores are float32
-    whatever the dtype (in the original the model's).
+    The first of the T units is kept whole, so with ``exact`` a ratio below 1 / T raises
+    ``ValueError``, which names the least ratio. Without ``exact`` the first unit is kept whatever
+    the ratio, and the count is truncated as the authors do, which may lose one token. Scores are
+    float32 whatever the dtype of the features (the original uses the model's dtype).
 
     >>> EVS(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()[0]
     6
@@ -47,17 +47,16 @@ class EVS(Compressor):
     reported: ClassVar[str] = "time to first token up to 4 times shorter (abstract)"
     not_ported: ClassVar[str] = "new positions for kept tokens"
 
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` in exact mode where the ratio is below one unit."""
         score = _changes(tokens)  # [T, N]
         keep = top_indices(score.flatten(), self._count(tokens))
         change = torch.cat([torch.zeros_like(score[:1]), score[1:]])
         return Compression.pruned(keep, tokens.grid, {"change": change.flatten()})
 
     def _count(self, tokens: VideoTokens) -> int:
-        """Number of tokens to keep of the video."""
+        """Return the number of tokens to keep of the whole video."""
         per_unit = tokens.tokens_per_unit
         if not self.exact:
             pruned = 1.0 - self.retention_ratio  # the authors' setting, the pruned fraction
@@ -71,7 +70,10 @@ class EVS(Compressor):
 
 
 def _changes(tokens: VideoTokens) -> Tensor:
-    """[T, N]: 1 - cosine to the same place one unit before; above all others in the first unit."""
+    """Return 1 - cosine of each token to the same place one unit before, [T, N].
+
+    The tokens of the first unit get a number above all others.
+    """
     features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
     first = features.new_full((1, tokens.tokens_per_unit), _FIRST)
     cosine = torch.nn.functional.cosine_similarity(features[1:], features[:-1], dim=-1, eps=1e-8)

@@ -1,7 +1,7 @@
 """FastV: cut visual tokens inside the language model by the attention of the last prompt token.
 
-All visual tokens pass the first K layers. From there on only those stay that the last prompt token
-attends to most.
+All visual tokens pass the first K layers. From there on only the tokens are kept that the last
+prompt token attends to most.
 
 Chen, Zhao, Liu, Bai, Lin, Zhou, Chang, "An Image is Worth 1/2 Tokens After Layer 2" (ECCV 2024),
 https://arxiv.org/abs/2403.06764. Not ported: the masking variant that re-prunes every forward
@@ -24,9 +24,10 @@ from gleanvid.types import Compression, VideoTokens
 class FastV(Compressor):
     """One stage before layer K; the score of a token is the attention it gets in layer K - 1.
 
-    With ``exact`` the retention ratio is the average over all layers (K of them see everything),
-    and ``ValueError`` names the floor where K layers alone cost more. Without it, the authors'
-    convention: the share kept from layer K on, rounded half to even.
+    K is the setting ``layer``. With ``exact`` the retention ratio is the average over all layers;
+    the first K see all tokens, and ``ValueError`` names the least ratio if these alone cost more.
+    Without ``exact`` it is, as for the authors, the fraction kept from layer K on, rounded half to
+    even.
     """
 
     name: ClassVar[str] = "fastv"
@@ -37,13 +38,14 @@ class FastV(Compressor):
     queries: ClassVar[str] = "last"
 
     layer: int = setting(
-        2, "K: language-model layer before which tokens are dropped", low=1, high=127, step=1
+        2, "Language-model layer before which tokens are dropped, K", low=1, high=127, step=1
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
 
     def at_depth(self, num_layers: int) -> FastV:
-        """The same method for a model of another depth."""
         layer = scale_layer(self.layer, num_layers, self.num_layers)
         return replace(self, layer=layer, num_layers=num_layers)
 
@@ -52,7 +54,7 @@ class FastV(Compressor):
         return ((self.layer, self),)
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Reads ``tokens.attention`` [heads, R, L], whose last row is the last prompt token's."""
+        """Compress by ``tokens.attention`` [heads, R, L]; row R - 1 is the last prompt token's."""
         total, ratio = len(tokens), self.retention_ratio
         if self.exact and ratio == 1.0:
             return identity_record(tokens)
@@ -60,8 +62,7 @@ class FastV(Compressor):
         if self.exact:
             count = rows_for_average(total, total, ratio, self.layer, self.num_layers, "FastV")
         else:
-            count = round(
-                total * (1.0 - (1.0 - ratio))
-            )  # rounded like the original, whose argument is the removed fraction
+            # rounded like the original, whose argument is the removed fraction
+            count = round(total * (1.0 - (1.0 - ratio)))
         keep = top_indices(score, count)
         return Compression.pruned(keep, tokens.grid, {"attention": score}, num_tokens=total)

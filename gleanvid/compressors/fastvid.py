@@ -2,7 +2,7 @@
 
 The clip is cut into segments where neighbouring units differ most. In each segment part of the
 budget goes to salient tokens of all units; the rest goes to dense centres in a few anchor units,
-and those take in the segment's other tokens.
+into which the segment's other tokens are merged.
 
 Shen, Gong, He, Zhang, Liu, Zhao, Ding, "FastVID: Dynamic Density Pruning for Fast Video Large
 Language Models" (NeurIPS 2025), https://arxiv.org/abs/2503.11187. Not ported: SigLIP's pooled frame
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 4
-_PUBLISHED = {  # tau, context share, beta, cosine of near-identical frames
+_PUBLISHED = {  # variant -> default tau, context_share, beta, ignore
     "llava_onevision": (0.9, 0.4, 0.6, 1.0),
     "llava_video": (0.9, 0.4, 0.6, 1.0),
     "qwen2_5_vl": (0.84, 0.4, 0.6, 0.95),
@@ -40,15 +40,16 @@ _OWN = "the variant's published value"
 
 @dataclass(frozen=True)
 class FastVID(Compressor):
-    """Prunes and merges before the model; a token may be absorbed by several centres.
+    """Prunes and merges tokens before the language model; a token may be merged into several rows.
 
-    The authors' three forms disagree on how a segment's rows are dealt out and on what is merged;
-    "qwen3_vl" is the port the VidCom2 authors published, which takes the norm of a token for its
-    saliency and needs none. With ``exact`` a segment's share of B is by length (largest remainder)
-    and rows that a form leaves undealt go to the most salient tokens left in the segment; in still
-    stretches the Qwen forms otherwise end far below the ratio. Without it the authors' rounding,
-    at least one row a unit. Where their code fails (fewer units than segments, no salient or no
-    context rows, more rows than an anchor frame has) the numbers are cut to what there is.
+    The authors' three variants differ in how they divide a segment's rows over its units and in
+    which tokens are merged. "qwen3_vl" is the port that the VidCom2 authors published; it uses the
+    norm of a token as its saliency. With ``exact`` the budget B is divided over the segments by
+    length (largest remainder), and rows that a variant leaves over go to the most salient tokens
+    left in the segment: otherwise the Qwen variants would keep far fewer rows than B if frames
+    repeat each other. Without ``exact`` counts are rounded as the authors do, to at least one row a
+    unit. Where their code fails (fewer units than segments, no salient or no context rows, more
+    rows than an anchor frame has), counts are reduced to what is possible.
     """
 
     name: ClassVar[str] = "fastvid"
@@ -60,8 +61,12 @@ class FastVID(Compressor):
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # the port "qwen3_vl" needs none
 
-    variant: str = setting("qwen3_vl", "Published variant", choices=tuple(_PUBLISHED))
-    min_segments: int = setting(8, "Minimum number of segments", low=1, high=64, step=1)
+    variant: str = setting(
+        "qwen3_vl",
+        "Variant of FastVID, by the model it was published for",
+        choices=tuple(_PUBLISHED),
+    )
+    min_segments: int = setting(8, "Minimum number of segments of the clip", low=1, high=64, step=1)
     tau: float | None = setting(
         None,
         "Cosine of neighbouring frames below which a segment ends",
@@ -81,11 +86,15 @@ class FastVID(Compressor):
         start=0.5,
     )
     anchor_step: int = setting(
-        4, "Step between the frames (or groups) that hold cluster centres", low=1, high=64, step=1
+        4,
+        "Number of frames (in Qwen variants, of budget groups) from one with centres to the next",
+        low=1,
+        high=64,
+        step=1,
     )
     beta: float | None = setting(
         None,
-        "Minimum weight of a cluster centre",
+        "Minimum weight of a cluster centre in its merged token",
         kind=float,
         low=0.0,
         high=1.0,
@@ -94,14 +103,14 @@ class FastVID(Compressor):
     )
     ignore: float | None = setting(
         None,
-        "Cosine above which neighbouring frames share a budget (Qwen variants only)",
+        "Minimum cosine at which neighbouring frames form a budget group (Qwen variants only)",
         kind=float,
         low=-1.0,
         high=1.0,
         optional=_OWN,
         start=0.99,
     )
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,7 +118,6 @@ class FastVID(Compressor):
             object.__setattr__(self, "needs", frozenset())
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without saliency, unless the variant is "qwen3_vl"."""
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         if self.variant == "qwen3_vl":
             saliency = features.norm(dim=-1)
@@ -119,13 +127,14 @@ class FastVID(Compressor):
         cuts = weakest(cosines, self.min_segments - 1) | (cosines < self._value("tau"))
         spans = spans_between(cuts)
         totals = self._totals(tokens, spans)
+        # int64 [2, T]: salient and context rows
         plan = torch.cat(
             [
                 self._plan(total, cosines[span.start : span.stop - 1], tokens.tokens_per_unit)
                 for total, span in zip(totals, spans, strict=True)
             ],
             dim=1,
-        )  # int64 [2, T]: salient and context rows
+        )
         scores = {"saliency": saliency.flatten()}
         trace = {"segment": starts_of(spans), "salient": plan[0], "context": plan[1]}
         if self.exact and sum(totals) == len(tokens):
@@ -149,7 +158,7 @@ class FastVID(Compressor):
         return _PUBLISHED[self.variant][places.index(name)] if own is None else own
 
     def _totals(self, tokens: VideoTokens, spans: list[slice]) -> list[int]:
-        """Rows of every segment."""
+        """Return the number of rows of every segment."""
         lengths = [span.stop - span.start for span in spans]
         if not self.exact:
             per_unit = max(1, int(tokens.tokens_per_unit * self.retention_ratio))
@@ -159,11 +168,15 @@ class FastVID(Compressor):
         return largest_remainder(shares, self.budget(tokens), cap).tolist()
 
     def _plan(self, total: int, cosines: Tensor, per_unit: int) -> Tensor:
-        """int64 [2, L]: salient and context rows of a segment with ``cosines`` [L-1] inside."""
+        """Return the salient and the context rows of each unit of a segment, int64 [2, L].
+
+        The segment has L units and ``total`` rows. ``cosines`` [L-1]: of neighbouring units.
+        ``per_unit``: tokens of a unit.
+        """
         length, step, share = len(cosines) + 1, self.anchor_step, self._value("context_share")
         context = int(total * share)
         if self.variant == "llava_onevision" and not self.exact:
-            each = int(total // length * share)  # rounded down for a frame, then for an anchor
+            each = int(total // length * share)  # rounded down per frame, below again per anchor
             anchors = _anchors(length, step)
             dealt = anchors.long() * (each * length // int(anchors.sum()))
             return torch.stack([torch.full((length,), total // length - each), dealt])
@@ -182,7 +195,10 @@ class FastVID(Compressor):
         return plan
 
     def _absorbed(self, features: Tensor, salient: Tensor, span: slice, centers: Tensor) -> Shares:
-        """One anchor's centres and what they take in of their segment."""
+        """Merge the tokens of a segment into the cluster centres of one anchor frame.
+
+        ``salient`` bool [T, N]: tokens that are kept and not merged. ``centers``: flat indices.
+        """
         open_ = torch.zeros_like(salient)
         open_[span] = ~salient[span]
         free = open_.flatten()
@@ -202,15 +218,15 @@ class FastVID(Compressor):
 
 
 def _anchors(count: int, step: int) -> Tensor:
-    """bool [count]: every ``step``-th, counted from the last."""
+    """Return bool [count]: anchors among the units, every ``step``-th counted from the last."""
     return torch.arange(count).flip(0) % step == 0
 
 
 def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
-    """int64 [2, count]: salient rows and context rows of every unit.
+    """Divide ``salient`` and ``context`` rows over ``count`` units: int64 [2, count].
 
-    Salient rows go to all units, the remainder to the first ones; context rows go to the anchors
-    only, the remainder to the last ones.
+    Salient rows go to all units, the remainder to the first units; context rows go to anchor units
+    only (see :func:`_anchors`), the remainder to the last anchors.
     """
     anchors = _anchors(count, step)
     place = torch.arange(count)
@@ -225,7 +241,10 @@ def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
 
 
 def _centers(features: Tensor, salient: Tensor, context: Tensor) -> dict[int, Tensor]:
-    """Unit -> flat indices of its centres among the tokens of [T, N, D] that are not salient."""
+    """Choose cluster centres among the tokens of ``features`` [T, N, D] that are not salient.
+
+    Returns the flat indices of the centres by unit. ``context`` [T]: number of centres of a unit.
+    """
     found, per_unit = {}, features.shape[1]
     for unit in torch.nonzero(context).flatten().tolist():
         places = torch.nonzero(~salient[unit]).squeeze(1)
@@ -244,7 +263,10 @@ def _topped_up(
     spans: list[slice],
     totals: list[int],
 ) -> Tensor:
-    """``salient`` bool [T, N] with the best tokens left, so that each segment has its total."""
+    """Return ``salient`` bool [T, N] with more tokens, so that each segment has its total rows.
+
+    The tokens added are the most salient that are neither salient nor centres yet.
+    """
     taken = salient.clone()
     for chosen in centers.values():
         taken.view(-1)[chosen] = True

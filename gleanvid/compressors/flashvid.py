@@ -1,8 +1,8 @@
 """FlashVID: salient, diverse tokens stay; the others merge along trees in time, then in space.
 
-In every segment, tokens that are salient and unlike one another stay. Each of the others joins the
-most similar token of the unit before it, and the trees that arise are clustered in space and
-averaged.
+In every segment, tokens that are salient and unlike one another are kept. Each of the others is
+joined to the most similar token of the unit before it. The trees that this gives are clustered in
+space and averaged.
 
 Fan, Chen, Xing, Li, Jiang, Tian, "FlashVID: Efficient Video Large Language Models via Training-free
 Tree-based Spatiotemporal Token Merging" (ICLR 2026), https://arxiv.org/abs/2602.08024. Not ported:
@@ -39,14 +39,15 @@ _MAX_ENTRIES = 2**25  # most entries of the pairwise matrices of frames processe
 class FlashVID(TwoStage):
     """Vision stage before the model; with ``inner`` also :class:`FlashVIDPrune` before layer K.
 
-    With ``exact`` the rows are B (with ``inner`` as many more as the layers below K allow, so that
-    the layers' average is the ratio), shared by largest remainder over frames and over the clusters
-    of a segment. Without it, the authors' rounding up, with ``expansion`` whether or not ``inner``
-    follows; all rows stay where that reaches a whole frame (their code fails there). In a segment
-    of one frame the spatial step sees the kept tokens again, so an index may occur twice in
-    ``keep``, unless ``repeat_positions`` is off. The authors divide a merged tree by one plus its
-    root's direct children: weights sum to one only with ``true_mean``. ``version`` and
-    ``min_segments`` are "v1", 4 for Qwen-VL and "v2", 8 for LLaVA; Qwen3-VL-8B has ``layer`` 28 and
+    K is the setting ``layer``. With ``exact`` the budget B (with ``inner`` more, so that the
+    average over the layers is the ratio) is divided by largest remainder over frames, and within a
+    segment over clusters. Without ``exact`` counts are rounded up as the authors do and multiplied
+    by ``expansion``, also without ``inner``; if that reaches a whole frame, all tokens are kept
+    (their code fails there). In a segment of one frame the spatial step clusters the kept tokens
+    again, so an index may occur twice in ``keep``, unless ``repeat_positions`` is off. The authors
+    divide the sum of a tree by one plus the number of its root's direct children; only with
+    ``true_mean`` do the weights of a row sum to one. The authors use ``version`` "v1" and
+    ``min_segments`` 4 for Qwen-VL, "v2" and 8 for LLaVA, and for Qwen3-VL-8B ``layer`` 28 and
     ``inner_retention`` 0.1.
     """
 
@@ -60,35 +61,45 @@ class FlashVID(TwoStage):
 
     version: str = setting(
         "v1",
-        "Token weight: saliency (v1), or saliency times event weight (v2)",
+        "Weight of a token in picking: saliency (v1), or saliency times event weight (v2)",
         choices=("v1", "v2"),
     )
-    min_segments: int = setting(4, "Minimum number of segments", low=1, high=64, step=1)
+    min_segments: int = setting(4, "Minimum number of segments of the clip", low=1, high=64, step=1)
     segment_threshold: float = setting(
-        0.9, "Frame cosine below which a segment ends", low=-1.0, high=1.0
+        0.9, "Cosine of neighbouring frames below which a segment ends", low=-1.0, high=1.0
     )
-    alpha: float = setting(0.7, "Fraction of a frame's rows kept unmerged", low=0.0, high=1.0)
+    alpha: float = setting(
+        0.7, "Fraction of the tokens of a frame that are kept unmerged", low=0.0, high=1.0
+    )
     temporal_threshold: float = setting(
         0.8, "Cosine above which a token merges into the previous frame", low=-1.0, high=1.0
     )
     expansion: float = setting(
         1.25,
-        "Rows before the language model per finally kept row (authors' mode only)",
+        "Tokens before the language model per token finally kept (only with exact off)",
         low=1.0,
         high=4.0,
         step=0.05,
     )
-    true_mean: bool = setting(False, "Average a merged tree instead of summing it")
-    repeat_positions: bool = setting(True, "Cluster kept tokens too in one-frame segments")
+    true_mean: bool = setting(False, "Average the tokens of a merged tree instead of summing them")
+    repeat_positions: bool = setting(
+        True, "In segments of one frame, cluster the tokens picked as diverse, too"
+    )
     inner: bool = setting(False, "Prune again inside the language model")
     layer: int = setting(
-        20, "K: layer before which the inner pruning acts", low=1, high=127, step=1
+        20, "Language-model layer before which tokens are pruned again, K", low=1, high=127, step=1
     )
     inner_retention: float = setting(
-        0.3, "Fraction of the rows that the inner pruning keeps", low=0.0, high=1.0, above_low=True
+        0.3,
+        "Fraction of tokens kept by the pruning inside the language model",
+        low=0.0,
+        high=1.0,
+        above_low=True,
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def inner_stage(self) -> Compressor:
         return FlashVIDPrune(
@@ -100,7 +111,6 @@ class FlashVID(TwoStage):
         return self.inner_retention
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without saliency."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         saliency = required(tokens, "saliency", "FlashVID").float().view(units, per_unit)
@@ -125,7 +135,11 @@ class FlashVID(TwoStage):
         return shared_record(tokens, parts, scores, trace)
 
     def segments(self, means: Tensor) -> list[slice]:
-        """Runs of frames, cut where the means [T, D] of neighbours differ, and at the weakest."""
+        """Cut the clip into segments of neighbouring frames with ``means`` [T, D].
+
+        A segment ends where the cosine of two neighbours is below ``segment_threshold``. If that
+        gives fewer than ``min_segments``, it is also cut at the lowest cosines.
+        """
         cosines = neighbour_cosines(means)
         cuts = cosines < self.segment_threshold
         missing = self.min_segments - 1 - int(cuts.sum())
@@ -142,7 +156,12 @@ class FlashVID(TwoStage):
     def _merged(
         self, features: Tensor, picked: Tensor, span: slice, budgets: Tensor, picks: Tensor
     ) -> Shares:
-        """One segment [L, N, D]: trees through time, then clusters in every frame."""
+        """Merge the tokens of one segment that are not picked, and return the weights of its rows.
+
+        Tokens are joined in trees through time, and the trees are clustered in every frame.
+        ``features`` [L, N, D] and ``picked`` bool [L, N]: the segment's L frames. ``budgets`` [L]:
+        rows of each frame; ``picks`` [L]: how many of them are picked tokens.
+        """
         length, per_unit = picked.shape
         free = ~picked
         root = torch.arange(picked.numel(), device=picked.device)
@@ -170,7 +189,10 @@ class FlashVID(TwoStage):
         return Shares.of(base + home[top], base + source, share[top], twin=True)
 
     def _counts(self, sizes: Tensor, total: int) -> Tensor:
-        """int64 [L]: clusters of every frame of a segment with ``sizes`` [L] rows to cluster."""
+        """Return the number of clusters of every frame of a segment, int64 [L].
+
+        ``sizes`` [L]: rows of each frame that are to be clustered; ``total``: clusters in all.
+        """
         if self.exact:
             return exact_counts(sizes, total)
         ratio = total / int(sizes.sum())
@@ -180,7 +202,11 @@ class FlashVID(TwoStage):
 
 
 def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
-    """bool [T, N]: ``counts`` [T] tokens a frame, each far from those before, times its weight."""
+    """Pick ``counts`` [T] tokens in each frame, one after another: bool [T, N].
+
+    Each has the largest product of its ``weight`` [T, N] and its distance 1 - cosine to the nearest
+    token picked before.
+    """
     step = max(1, _MAX_ENTRIES // weight.shape[1] ** 2)
     parts = zip(features.split(step), weight.split(step), counts.split(step), strict=True)
     return torch.cat([_picks_at_once(*part) for part in parts])
@@ -188,7 +214,7 @@ def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
 
 def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     unit = torch.nn.functional.normalize(features, dim=-1)
-    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]  # [T, N, N], a candidate's row
+    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]  # [T, N candidates, N]
     closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]  # [T, N]
     picked = torch.zeros_like(weight, dtype=torch.bool)
     frames = torch.arange(len(gaps), device=gaps.device)
@@ -202,10 +228,12 @@ def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
 
 
 def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tuple[Tensor, Tensor]:
-    """Roots int64 [L*N] of the trees through frames [L, N, D], and one plus direct children [L*N].
+    """Join the tokens of ``features`` [L, N, D] in trees that go back through L frames.
 
-    A free token joins the most similar free token of the frame before if their cosine passes the
-    threshold, which rises so that more than ``floor`` tokens stand.
+    Returns the root of each token, int64 [L*N], and one plus its number of direct children, [L*N].
+    A token in ``free`` bool [L, N] joins the most similar free token of the previous frame if their
+    cosine is above ``threshold``. The threshold is raised if fewer than ``floor`` tokens would be
+    left as roots.
     """
     unit = torch.nn.functional.normalize(features, dim=-1)
     cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]
@@ -227,23 +255,27 @@ def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tupl
 
 @dataclass(frozen=True)
 class FlashVIDPrune(Compressor):
-    """Inner stage: the rows most attended by the last prompt token in layer K - 1 stay.
+    """Inner stage before layer K: keeps the rows with most attention from the last prompt token.
 
-    With ``exact`` as many as make ``retention_ratio`` the average over the layers; without it
-    ``share`` of the rows, rounded up.
+    K is the setting ``layer``; the attention is that of layer K - 1. With ``exact`` the number of
+    rows makes ``retention_ratio`` the average over the layers; without it the fraction ``share`` of
+    the rows is kept, rounded up.
     """
 
     name: ClassVar[str] = "flashvid_prune"
     paper: ClassVar[str] = FlashVID.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(20, "Layer before which pruning acts", low=1, high=127, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    share: float = setting(0.3, "Fraction to keep", low=0.0, high=1.0, above_low=True)
-    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
+    layer: int = setting(
+        20, "Language-model layer before which tokens are pruned", low=1, high=127, step=1
+    )
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    share: float = setting(0.3, "Fraction of tokens to keep", low=0.0, high=1.0, above_low=True)
+    exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without attention or where the ratio is out of reach."""
         score = required(tokens, "attention", "FlashVID")[:, -1].float().mean(dim=0)  # [L]
         rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit
         count = math.ceil(rows * self.share)

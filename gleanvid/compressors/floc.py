@@ -1,12 +1,12 @@
-"""FLoC: the tokens that together stand best for all tokens (facility location).
+"""FLoC: the tokens that together represent all tokens best (facility location).
 
-A set of tokens is good if every token of the clip has one in it that is much like it. Tokens are
-picked one by one, each the one that improves this most.
+A set of tokens is good if it has a similar token for every token of the clip. Tokens are picked one
+by one, each the one that improves this most.
 
 Cho, Lee, Hayat, Hwang, Porikli, Choi, "FLoC: Facility Location-Based Efficient Visual Token
 Compression for Long Video Understanding" (ICLR 2026), https://arxiv.org/abs/2511.00141. Written
 from the objective and the algorithm that the paper names; no code was published. Not ported:
-whatever the authors do to split a long video, which is not known here.
+how the authors split a long video, which is not known here.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ _CHUNK = 512  # columns of the cosine matrix that exist at a time
 
 @dataclass(frozen=True)
 class FLoC(Compressor):
-    """Prunes before the model, by features alone.
+    """Prunes tokens before the language model, by features alone.
 
     Greedy maximisation of sum_i max_{j kept} cos(x_i, x_j) over all tokens i of the video: every
     token chosen is the one that raises the sum most, ties to the lower index. The paper's lazy
-    greedy chooses the same: it takes a gain anew where its earlier value could still be the
-    largest. Gains of a video lie so close that dozens are asked for a choice, each over all tokens;
-    here all are corrected at the few tokens whose best stand-in changed, which takes less time.
+    greedy algorithm chooses the same tokens: it recomputes a gain only if its earlier value could
+    still be the largest. In a video, gains are so close that each choice recomputes dozens of them
+    over all tokens. Here all gains are updated, but only at the few tokens whose nearest kept token
+    changed, which takes less time.
 
     >>> FLoC(0.25).compress(VideoTokens(torch.eye(4).repeat(4, 1), (4, 2, 2))).keep.tolist()
     [0, 1, 2, 3]
@@ -54,10 +55,11 @@ class FLoC(Compressor):
 
 
 def _facilities(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """int64 [count] rows of [L, D] in the order chosen; cosine [L] of each to its nearest of them.
+    """Choose ``count`` of the unit vectors [L, D] that maximise the sum of cosines.
 
-    The first is the one with the largest sum of cosines, which may all be negative; what others add
-    after it is never negative and only shrinks.
+    Returns their indices in the order chosen, int64 [count], and the cosine [L] of each row to the
+    nearest chosen one. The first choice has the largest sum of cosines, even if that is negative.
+    The gain of any later choice is never negative and only shrinks.
     """
     first = (unit.double() @ unit.sum(dim=0, dtype=torch.float64)).argmax(dim=0, keepdim=True)
     chosen, cover = [first], unit @ unit.index_select(0, first)[0]
@@ -73,9 +75,10 @@ def _facilities(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _adds(unit: Tensor, at: Tensor, cover: Tensor, nearer: Tensor | None = None) -> Tensor:
-    """float64 [L]: what each row of [L, D] adds to ``cover`` [L] at the tokens ``at`` [n].
+    """Return how much each unit vector of [L, D] would raise ``cover`` if chosen, float64 [L].
 
-    With ``nearer`` [L]: how much more that is than what it would add to ``nearer``.
+    ``cover`` [L]: cosine of each token to the nearest chosen one; only the tokens ``at`` [n] count.
+    With ``nearer`` [L], the cover after another choice, return the loss of this gain between them.
     """
     total = torch.zeros(len(unit), dtype=torch.float64, device=unit.device)
     for part in at.split(_CHUNK):

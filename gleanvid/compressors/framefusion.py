@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MERGING, _PRUNING, FINISHED = 0, 1, 2
-_FIRST = -2.0  # below any cosine: marks the first token of a column, which has none before it
+_FIRST = -2.0  # below any cosine: similarity of the first row at a grid position
 
 
 @dataclass(frozen=True)
 class FrameFusion(Compressor):
-    """One stage used at every layer; its state is in the trace of the previous record.
+    """FrameFusion's stage, used at every layer; the previous record holds its state.
 
-    ``trace``: ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every later
-    call is the identity and may be skipped), ``entered`` (tokens at layer 0). ``retention_ratio``
-    is the average over ``num_layers``. With ``exact`` counts are rounded down so that it is never
-    passed, and merging ends at once, below ``similarity_bound`` if need be, where one more layer
-    would overspend; ``ValueError`` where even that is not enough. Without ``exact``, the authors'
-    rounding and their error.
+    The state has ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every
+    later call is the identity and may be skipped) and ``entered`` (tokens at layer 0).
+    ``retention_ratio`` is the average over ``num_layers``. With ``exact`` counts are rounded down,
+    so that the ratio is never exceeded, and merging ends, below ``similarity_bound`` if necessary,
+    at the layer after which the ratio could not be met; ``ValueError`` is raised if that is not
+    enough. Without ``exact`` counts are rounded as the authors do, and the ratio may be exceeded.
     """
 
     name: ClassVar[str] = "framefusion"
@@ -52,19 +52,27 @@ class FrameFusion(Compressor):
     queries: ClassVar[str] = "last"
 
     similarity_bound: float = setting(
-        0.6, "Cosine to the previous token above which a token is merged", low=-1.0, high=1.0
+        0.6,
+        "Cosine to the earlier token at its place above which a token merges",
+        low=-1.0,
+        high=1.0,
     )
     ratio_bound: float = setting(
-        0.1, "Merged fraction below which merging stops", low=0.0, high=1.0, step=0.05
+        0.1,
+        "Fraction of tokens merged by a layer below which merging stops",
+        low=0.0,
+        high=1.0,
+        step=0.05,
     )
     query_rows: int = setting(
         1, "Number of last prompt tokens whose attention is averaged", low=1, high=64, step=1
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Never exceed the ratio on average over the layers")
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Never exceed the retention ratio, on average over the layers")
 
     def at_depth(self, num_layers: int) -> FrameFusion:
-        """The same method for a model of another depth."""
         return replace(self, num_layers=num_layers)
 
     @property
@@ -72,7 +80,6 @@ class FrameFusion(Compressor):
         return tuple((layer, self) for layer in range(self.num_layers))
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` where the ratio is out of reach or attention is absent."""
         ratios, phase, entered = _before(tokens)
         if phase == FINISHED or (self.exact and self.retention_ratio == 1.0):
             return replace(identity_record(tokens), state=_state(ratios, FINISHED, entered))
@@ -82,7 +89,11 @@ class FrameFusion(Compressor):
         return self._merge(tokens, ratios, entered, left)
 
     def _rows_left(self, ratios: list[float], entered: int) -> float:
-        """Rows that end at the average cost if all remaining layers see them."""
+        """Return how many rows each remaining layer may see so that the average is the ratio.
+
+        ``ratios``: fraction of the rows that each layer so far has merged. ``entered``: rows at
+        layer 0. Raises ``ValueError`` if the layers so far have seen more than all may see.
+        """
         spent, share = 0.0, 1.0
         for ratio in ratios:
             share *= 1.0 - ratio
@@ -91,7 +102,7 @@ class FrameFusion(Compressor):
         if budget < 0:
             raise ValueError(
                 f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: "
-                f"the layers passed already cost {spent / self.num_layers:.3f}"
+                f"the first layers alone already make it {spent / self.num_layers:.3f}"
             )
         return entered * budget / (self.num_layers - len(ratios))
 
@@ -111,8 +122,9 @@ class FrameFusion(Compressor):
                 if tokens.attention is not None:
                     return self._prune(tokens, ratios, entered, left)
                 raise ValueError(
-                    f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion: "
-                    f"merging alone leaves {1 / tokens.num_units:.3f} of this video"
+                    f"retention_ratio={self.retention_ratio!r} is out of reach for FrameFusion "
+                    "without attention, which pruning needs: merging alone leaves at least "
+                    f"{1 / tokens.num_units:.3f} of this video"
                 )
             merged = torch.zeros_like(close)
             merged[descending(similarity)[: int(surplus)]] = True
@@ -123,13 +135,13 @@ class FrameFusion(Compressor):
         return replace(record, state=_state(ratios, phase, entered))
 
     def _surplus(self, rows: int, left: float) -> float:
-        """Number of tokens to drop now: an integer in exact mode, else the authors' real number."""
+        """Return how many tokens to drop now: an integer with ``exact``, else a float."""
         if not self.exact:
             return (1.0 - min(1.0, left / rows)) * rows
         return rows - min(rows, max(1, math.floor(left + 1e-6)))
 
     def _affordable(self, rows: int, left: float, layer: int) -> bool:
-        """Whether ``rows`` in this layer leave budget for one token in each later layer."""
+        """Return whether each later layer can still see a token if this one sees ``rows``."""
         after = self.num_layers - layer - 1
         return not self.exact or (after > 0 and left * (after + 1) - rows >= after)
 
@@ -140,7 +152,7 @@ class FrameFusion(Compressor):
         if attention.shape[1] < self.query_rows:
             raise ValueError(
                 f"query_rows={self.query_rows} must be in [1, {attention.shape[1]}], "
-                "the attention rows there are"
+                "the number of attention rows available"
             )
         score = attention[:, -self.query_rows :].mean(dim=(0, 1))  # [L]
         rows = len(tokens)
@@ -152,7 +164,7 @@ class FrameFusion(Compressor):
 
 
 def _before(tokens: VideoTokens) -> tuple[list[float], int, int]:
-    """(merge ratios, phase, tokens that entered) from the record before, or a fresh start."""
+    """Return merge ratios, phase and tokens at layer 0 by the previous record, if any."""
     previous = tokens.previous
     if previous is None or "merge_ratios" not in previous.state:
         return [], _MERGING, len(tokens)
@@ -169,7 +181,11 @@ def _state(ratios: list[float], phase: int, entered: int) -> dict[str, Tensor]:
 
 
 def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
-    """Rows by grid column, then time, int64 [L]; the cosine of each to the one before it [L]."""
+    """Order the rows by grid position, then by time, and compare neighbours.
+
+    Returns the order, int64 [L], and for each row in it the cosine [L] to the previous one if that
+    has the same grid position, else ``_FIRST``.
+    """
     features = tokens.features.float()
     place = torch.arange(len(features), device=features.device)
     place = place if tokens.positions is None else tokens.positions.to(features.device)
@@ -184,7 +200,10 @@ def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
 
 
 def _absorb(order: Tensor, merged: Tensor) -> tuple[Tensor, Tensor]:
-    """Homes and weights [L]: a merged token joins the last unmerged one before it in ``order``."""
+    """Merge each token in ``merged`` into the last unmerged one before it in ``order``.
+
+    Returns for every token the token into which it is merged, int64 [L], and its weight there [L].
+    """
     place = torch.arange(len(order), device=order.device)
     leader = torch.where(merged, 0, place).cummax(dim=0).values
     home = torch.empty_like(order)

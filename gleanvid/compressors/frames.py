@@ -14,10 +14,10 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class FewerFrames(Compressor):
-    """Whole units, evenly spaced in time.
+    """Keeps whole units, evenly spaced in time.
 
-    The budget is met to the token: what is left of it after the whole units goes to one more unit,
-    the last of them, as an even lattice of its positions.
+    The budget is met exactly: if it is no multiple of the tokens of a unit, the last of the
+    chosen units keeps only some of its tokens, spread evenly over its positions.
 
     >>> FewerFrames(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()
     [0, 6, 0, 6]

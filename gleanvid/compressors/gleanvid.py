@@ -4,8 +4,8 @@ Temporal Novelty-guided Budgeting (Algorithm 1 of the paper) spreads the budget 
 Complementary Token Selection (Algorithm 2) picks tokens unit by unit. To learn the method, read
 :mod:`gleanvid.compressors.gleanvid_reference` first: the same steps in plain float64. This module
 computes them fast, with float32 products and without a device-to-host sync inside the loop over
-units. The numerical guards are ours: rounding errors must neither enter the basis nor decide the
-selection, once a scene is explained or between equal tokens.
+units. Its numerical guards are not in the paper: without them, rounding errors would enter the
+basis once a scene is explained, and would decide between equal tokens.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class GleanVID(Compressor):
     """The method of the paper, with every hyper-parameter it reports.
 
     Args:
-        retention_ratio: rho in (0, 1], the share of the visual tokens that stays.
-        alpha_min: Smallest share of the budget that is spread evenly over time.
-        alpha_max: Largest share of it; alpha lies between the two, by the Gini coefficient of the
-            novelty.
+        retention_ratio: rho in (0, 1], the fraction of the visual tokens that is kept.
+        alpha_min: Smallest fraction of the budget that is spread evenly over time.
+        alpha_max: Largest such fraction. The fraction used lies between the two, by the Gini
+            coefficient of the novelty.
         tau: Sharpness of the local score (LRS).
         debias_rank: Number of shared context directions that are removed first.
         novelty_history: Number of preceding units that novelty is measured against; None: all.
@@ -96,7 +96,7 @@ class GleanVID(Compressor):
         open=True,
     )
     debias_rank: int = setting(
-        1, "Number of shared context directions to remove first", low=0, high=16, step=1
+        1, "Number of directions shared by all tokens to remove first", low=0, high=16, step=1
     )
     novelty_history: int | None = setting(
         None,
@@ -109,10 +109,18 @@ class GleanVID(Compressor):
         start=4,
     )
     budget_neighborhood: int = setting(
-        2, "Side of the pooling cell for novelty, in tokens (1 = point-wise)", low=1, high=8, step=1
+        2,
+        "Side of the cells that novelty is averaged over, in tokens (1: no averaging)",
+        low=1,
+        high=8,
+        step=1,
     )
     local_neighborhood: int = setting(
-        2, "Side of the pooling cell for the local score, in tokens", low=1, high=8, step=1
+        2,
+        "Side of the neighbourhood that the local score compares with, in tokens",
+        low=1,
+        high=8,
+        step=1,
     )
     orth_tolerance: float = setting(
         1e-4,
@@ -132,8 +140,9 @@ class GleanVID(Compressor):
         return Compression.pruned(keep, tokens.grid, scores | more_scores, trace | more_trace)
 
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:
-        """The debiased clip (Alg. 1, lines 1-6), and the means of cells and units [T, C + 1, D].
+        """Return the debiased clip (Alg. 1, lines 1-6), and means [T, C + 1, D] for every unit.
 
+        The means are those of its C cells, then of the whole unit.
         Everything is computed in float32 or better, whatever the dtype of the features.
         """
         features = tokens.features.detach()
@@ -151,42 +160,47 @@ class GleanVID(Compressor):
     def _budget(
         self, tokens: VideoTokens, clip: DebiasedClip, means: Tensor
     ) -> tuple[list[int], dict[str, Tensor], dict[str, Tensor]]:
-        """Budgets k_t of all units (Alg. 1, lines 7-20), with scores and trace.
+        """Return the budgets k_t of all units (Alg. 1, lines 7-20), with scores and trace.
 
-        ``means`` [T, C + 1, D] are those of the local cells, then of the units.
+        ``means`` [T, C + 1, D]: means of the C local cells of every unit, then of the unit.
         """
         cells = self._cells(tokens, self.budget_neighborhood)
         if self.budget_neighborhood != self.local_neighborhood:
             means = cells.means_and_whole(clip.features)
         residuals = self._novelty(clip, means)[:, :-1]  # [T, C]
         novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (line 15), on the host from here on
-        share, gini = novelty_shares(novelty)  # lines 16-17
+        share, gini = novelty_shares(novelty)  # Alg. 1, lines 16-17
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
         quota = self._quota(tokens, share, alpha)
-        budgets = largest_remainder(quota, self.budget(tokens), tokens.tokens_per_unit)  # line 20
+        # Alg. 1, line 20.
+        budgets = largest_remainder(quota, self.budget(tokens), tokens.tokens_per_unit)
         trace = {"novelty": novelty, "share": share, "gini": gini, "alpha": alpha}
         return budgets.tolist(), {"novelty": residuals[:, cells.of_position].flatten()}, trace
 
     def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
-        """Novelty r (Eq. novelty) of cells with these means [T, C, D]: [T, C]."""
+        """Return the novelty r (Eq. novelty) of cells with ``means`` [T, C, D]: [T, C]."""
         prototypes = remove_directions(means.flatten(0, 1), clip.mean, clip.directions)
         return history_residuals(
             prototypes.view_as(means), self.novelty_history, self.orth_tolerance
         )
 
     def _quota(self, tokens: VideoTokens, share: Tensor, alpha: Tensor) -> Tensor:
-        """Fractional budgets over B of all units [T] (Eq. budget, Alg. 1, line 19)."""
+        """Return the fraction of the budget B for each unit, [T] (Eq. budget, Alg. 1, line 19)."""
         return budget_quotas(share, alpha)
 
     def _select(
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """Algorithm 2: indices of the kept tokens, with scores and trace."""
+        """Return the indices of the kept tokens (Algorithm 2), with scores and trace.
+
+        ``references`` [T, C + 1, D]: means of the cells of every unit, then of the unit.
+        ``budgets`` [T]: number of tokens to keep of each unit.
+        """
         local = self._local_scores(tokens, clip, references)
         normalised, evidence = min_max(local), self._evidence(clip, budgets)
         complements, kept = [], []
         for unit, budget in enumerate(budgets):
-            complements.append(evidence.complement(unit))  # line 9
+            complements.append(evidence.complement(unit))  # Alg. 2, line 9
             if budget:
                 terms = self._terms(normalised[unit], complements[-1])
                 kept.append(choose(*terms, evidence.scale, budget))  # lines 11-13
@@ -202,11 +216,13 @@ class GleanVID(Compressor):
         return in_order(kept, budgets, tokens.tokens_per_unit), scores, trace
 
     def _evidence(self, clip: DebiasedClip, budgets: list[int]) -> Evidence:
-        """What the tokens kept so far leave unexplained."""
         return SubspaceEvidence(clip, budgets, self.orth_tolerance)
 
     def _terms(self, local: Tensor, complement: Tensor) -> tuple[Tensor, Tensor]:
-        """The two terms of Eq. joint_score, of one unit [N] or of all [T, N]."""
+        """Return the local and the complement term of Eq. joint_score; :class:`Ablation` overrides.
+
+        Both are [N] for one unit or [T, N] for all.
+        """
         return local, complement
 
     def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:

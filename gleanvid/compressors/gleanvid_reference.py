@@ -197,7 +197,7 @@ def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
 
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Rows [..., D] less their projection on an orthonormal basis [q, D]; twice is enough."""
+    """Rows [..., D] less their projection on an orthonormal basis [q, D], removed twice."""
     for _ in range(2):
         rows = rows - (rows @ basis.T) @ basis
     return rows

@@ -1,7 +1,7 @@
-"""HoliTom: average what stands still over windows of frames, then prune and merge the rest.
+"""HoliTom: average still positions over windows of frames, then prune and merge the rest.
 
-Windows of units are chosen so that averaging the positions that stand still saves most tokens. What
-is left is pruned by saliency, and similar tokens are merged; with the inner stage, the least
+Windows of units are chosen so that averaging the positions that do not change saves most tokens.
+The rest is pruned by saliency, and similar tokens are merged; with the inner stage, the least
 attended tokens are merged inside the language model too.
 
 Shao, Tao, Qin, You, Sui, Wang, "HoliTom: Holistic Token Merging for Fast Video Large Language
@@ -36,10 +36,12 @@ _NEIGHBOURS = 7
 class HoliTom(TwoStage):
     """Outer stage before the model; with ``inner`` also :class:`HoliTomMerge` before layer K.
 
-    With ``exact`` static and dynamic sets share B by largest remainder. A video so still that its
-    averages are fewer than B lets the most salient repeated tokens stand alone (the authors' code
-    ends below the ratio there), and ``inner`` raises the outer budget so that the layers' average
-    is the ratio. Without ``exact``: the authors' rounding, and no such compensation.
+    K is the setting ``layer``. With ``exact`` the budget B is divided by largest remainder over
+    static sets (the averages of a window) and dynamic sets (the other tokens of a unit). If a still
+    video has fewer averages than B, its most salient repeated tokens are kept unmerged (the
+    authors' code keeps fewer than the ratio there). With ``inner`` the outer budget is raised so
+    that the average over the layers is the ratio. Without ``exact`` counts are rounded as the
+    authors do, and neither correction is made.
     """
 
     name: ClassVar[str] = "holitom"
@@ -54,18 +56,29 @@ class HoliTom(TwoStage):
         0.8, "Cosine to the next frame above which a token counts as static", low=-1.0, high=1.0
     )
     beta: float = setting(
-        0.6, "Weight of a cluster centre; the mean of its members has the rest", low=0.0, high=1.0
+        0.6,
+        "Weight of a cluster centre in its merged token; its members get the rest",
+        low=0.0,
+        high=1.0,
     )
     max_window: int = setting(
-        1024, "Maximum number of frames that are averaged", low=2, high=1024, step=1
+        1024, "Maximum number of consecutive frames averaged into one", low=2, high=1024, step=1
     )
     inner: bool = setting(False, "Merge again inside the language model")
-    layer: int = setting(18, "Layer before which the inner merging acts", low=1, high=127, step=1)
-    inner_drop: float = setting(
-        0.5, "Fraction that the inner merging removes", low=0.0, high=0.95, step=0.05
+    layer: int = setting(
+        18, "Language-model layer before which tokens are merged again", low=1, high=127, step=1
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    inner_drop: float = setting(
+        0.5,
+        "Fraction of tokens removed by the merging inside the language model",
+        low=0.0,
+        high=0.95,
+        step=0.05,
+    )
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def inner_stage(self) -> Compressor:
         return HoliTomMerge(
@@ -73,7 +86,6 @@ class HoliTom(TwoStage):
         )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without saliency."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         saliency = required(tokens, "saliency", "HoliTom").float().view(units, per_unit)
@@ -104,13 +116,17 @@ class HoliTom(TwoStage):
         return 1.0 - self.inner_drop
 
     def _ratio(self, tokens: VideoTokens, rows: int) -> float:
-        """Share of the rows left after averaging that is kept."""
+        """Return the fraction to keep of the ``rows`` that are left after averaging."""
         if self.exact:
             return min(1.0, self.outer_budget(tokens) / rows)
         return min(1.0, self.retention_ratio / (rows / len(tokens)))
 
     def _counts(self, tokens: VideoTokens, windows: Windows) -> Tensor:
-        """int64 [2, T]: rows of each window's static set (at its first unit), of each unit."""
+        """Return how many rows to keep of each set, int64 [2, T].
+
+        Row 0 is for the static set of the window that begins at each unit (0 for other units), row
+        1 for the dynamic set of each unit.
+        """
         sizes = windows.sizes
         if self.exact:
             return exact_counts(sizes, self.outer_budget(tokens))
@@ -127,7 +143,11 @@ class HoliTom(TwoStage):
         home: Tensor,
         weight: Tensor,
     ) -> None:
-        """Cluster one window's averages and write its part of ``home`` and ``weight`` [T, N]."""
+        """Cluster the averages of the window that begins at unit ``first`` into ``count`` rows.
+
+        Writes the window's part of ``home`` and ``weight`` [T, N]: the row of each token, by its
+        flat index, and the token's weight in it.
+        """
         span, per_unit = windows.span(first), windows.static.shape[1]
         places = torch.nonzero(windows.static[first]).squeeze(1)
         means = features[span, places].mean(dim=0)  # [n, D]
@@ -143,13 +163,17 @@ class HoliTom(TwoStage):
 
 
 def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
-    """The partition of frames [T, N, D] whose averaging saves most tokens (dynamic programme)."""
+    """Cut the frames [T, N, D] into windows so that averaging still positions saves most tokens.
+
+    A position is still in a window if each frame's cosine to the next there is above ``tau``. A
+    window has at most ``longest`` frames.
+    """
     unit = torch.nn.functional.normalize(features, dim=-1)
     still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]
     runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
     for step in still:
         runs.append(torch.where(step, runs[-1] + 1, 0))
-    run = torch.stack(runs)  # [T, N]: transitions stood still up to here
+    run = torch.stack(runs)  # [T, N]: number of still transitions in a row up to each unit
     units = len(run)
     spans = torch.arange(units, device=run.device)
     saved = torch.stack([(run >= span).sum(dim=1) * span for span in spans]).tolist()
@@ -176,21 +200,27 @@ def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
 
 @dataclass(frozen=True)
 class HoliTomMerge(Compressor):
-    """Inner stage: the least attended tokens join their most similar kept token.
+    """Inner stage: merges the least attended tokens into their most similar kept token.
 
-    Dropped rows are folded in one after the other, h <- (h + h_i) / 2, so later ones weigh more.
-    ``retention_ratio`` is the average over the layers, with what the layers below saw counted in;
-    without ``exact``, 1 - ``drop`` of the rows stay whatever the average.
+    A kept row h takes in dropped rows h_i one after the other, h <- (h + h_i) / 2, so later ones
+    have more weight. ``retention_ratio`` is the average over all layers, those before this stage
+    included; without ``exact`` the fraction 1 - ``drop`` of the rows is kept.
     """
 
     name: ClassVar[str] = "holitom_merge"
     paper: ClassVar[str] = HoliTom.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(18, "Layer before which merging acts", low=1, high=127, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    drop: float = setting(0.5, "Fraction removed by merging", low=0.0, high=0.95, step=0.05)
-    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
+    layer: int = setting(
+        18, "Language-model layer before which tokens are merged", low=1, high=127, step=1
+    )
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    drop: float = setting(
+        0.5, "Fraction of tokens removed by merging", low=0.0, high=0.95, step=0.05
+    )
+    exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "HoliTom")[:, -1].float().mean(dim=0)  # [L]
@@ -211,13 +241,18 @@ class HoliTomMerge(Compressor):
 
 
 def _folding_weights(home: Tensor) -> Tensor:
-    """Weights [L] of h <- (h + h_i) / 2 applied in ascending order of i within every home."""
+    """Return each token's weight [L] in its row after h <- (h + h_i) / 2 for its dropped tokens.
+
+    ``home`` int64 [L]: the kept token h of each token's row; the dropped ones follow in ascending
+    order of i.
+    """
     index = torch.arange(len(home), device=home.device)
     sizes = torch.bincount(home, minlength=len(home))
-    first = sizes.cumsum(0) - sizes  # where each home's tokens begin once sorted by home
+    first = sizes.cumsum(0) - sizes  # where each row begins when tokens are sorted by row
     own = home == index
     order = torch.sort(torch.where(own, 2 * home, 2 * home + 1), stable=True).indices
     place = torch.empty_like(index)
-    place[order] = index - first[home[order]]  # 0 for the host, then 1, 2, ... in ascending order
+    # Place in the row: 0 for the kept token, then 1, 2, ... in the order of merging.
+    place[order] = index - first[home[order]]
     later = sizes[home] - place.clamp(min=1)
     return torch.exp2(-later.float())

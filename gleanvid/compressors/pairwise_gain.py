@@ -3,9 +3,9 @@
 Tokens are picked one by one for differing from the mean of their unit and from every token picked
 before. Segments of similar units share the budget first.
 
-It stands in for set-aware pairwise selection as in MMG-Vid (Ma et al., AAAI 2026,
-https://arxiv.org/abs/2508.21044), which published no code; it is no port of that method and its
-numbers say nothing about it.
+It represents pairwise selection as in MMG-Vid (Ma et al., AAAI 2026,
+https://arxiv.org/abs/2508.21044), which published no code. It is not a port of MMG-Vid, and its
+results say nothing about MMG-Vid's.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 class PairwiseGain(Compressor):
     """Greedy maximisation of sum_i I_i - (2 beta / B) sum_{i<j} cos(x_i, x_j) over the chosen set.
 
-    I_i = 1 - cos(x_i, mean of its unit). Segments end where neighbouring unit means have a cosine
-    below ``tau``; a segment's share is its length times its mean distance (1 - cosine) to earlier
-    segments' means, the first one's the largest of the others. Its budget is spread evenly over its
-    units, which then choose in rounds, one token each, against all that was chosen in the rounds
-    before.
+    x_i is a token, B the budget, and I_i = 1 - cos(x_i, mean of its unit). A segment ends where the
+    means of neighbouring units have a cosine below ``tau``. The weight of a unit is the mean
+    distance (1 - cosine) of its segment's mean to those of earlier segments; the first segment has
+    the largest weight of the others. Budgets are proportional to these weights. Then all units
+    choose one token per round, compared with the tokens chosen in earlier rounds.
     """
 
     name: ClassVar[str] = "pairwise_gain"
@@ -39,7 +39,11 @@ class PairwiseGain(Compressor):
     paper: ClassVar[str] = "baseline: pairwise marginal gain (ours)"
 
     beta: float = setting(
-        1.0, "Weight of redundancy relative to information", low=0.0, high=10.0, step=0.1
+        1.0,
+        "Weight of a token's redundancy relative to its information",
+        low=0.0,
+        high=10.0,
+        step=0.1,
     )
     tau: float = setting(
         0.9, "Cosine of neighbouring units below which a segment ends", low=-1.0, high=1.0
@@ -65,23 +69,31 @@ class PairwiseGain(Compressor):
 
 
 def segments(means: Tensor, tau: float) -> Tensor:
-    """int64 [T]: segment of each unit; a one-unit segment joins its more similar neighbour."""
+    """Return the segment of each unit, int64 [T], from the units' ``means`` [T, D].
+
+    A segment ends where neighbours have a cosine below ``tau``. A segment of one unit is joined to
+    its more similar neighbour.
+    """
     unit = torch.nn.functional.normalize(means, dim=-1)
     cosine = (unit[1:] * unit[:-1]).sum(dim=-1)  # [T-1]
     cut = cosine < tau
     edge = cut.new_ones(1)
-    single = torch.cat([edge, cut]) & torch.cat([cut, edge])  # cut on both sides
+    single = torch.cat([edge, cut]) & torch.cat([cut, edge])  # segments of one unit
     far = cosine.new_full((1,), -2.0)
     before, after = torch.cat([far, cosine]), torch.cat([cosine, far])
     units = torch.arange(len(means), device=means.device)
-    opened = torch.where(before >= after, units - 1, units)[single]  # the cut to remove
+    opened = torch.where(before >= after, units - 1, units)[single]  # the segment border to remove
     cut = cut.clone()
     cut[opened[(opened >= 0) & (opened < len(cut))]] = False
     return torch.cat([cut.new_zeros(1), cut]).long().cumsum(dim=0)
 
 
 def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
-    """[S]: 1 - mean cosine of each segment's mean to the earlier ones, for units [T, D]."""
+    """Return 1 - mean cosine of each segment's mean to those of earlier segments, [S].
+
+    The first segment has the largest value of the others. ``means`` [T, D]: of the units;
+    ``segment`` int64 [T]: of each unit.
+    """
     count = int(segment[-1]) + 1
     sums = means.new_zeros(count, means.shape[1]).index_add_(0, segment, means)
     unit = torch.nn.functional.normalize(sums, dim=-1)
@@ -93,7 +105,12 @@ def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
 
 
 def _rounds(unit: Tensor, information: Tensor, budgets: Tensor, weight: float) -> Tensor:
-    """int64 [B]: in each round every unit with budget left takes its token of largest gain."""
+    """Choose tokens in rounds and return their flat indices in this order, int64 [B].
+
+    In each round, every unit with budget left takes its token of largest gain: ``information``
+    [T, N] minus ``weight`` times the sum of cosines to the tokens of earlier rounds. ``unit``
+    [T, N, D]: tokens of length 1.
+    """
     chosen = torch.zeros_like(information, dtype=torch.bool)
     total = unit.new_zeros(unit.shape[-1])  # sum of the chosen unit vectors
     index = torch.arange(len(unit), device=unit.device)

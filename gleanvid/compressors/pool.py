@@ -12,11 +12,12 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class Pool(Compressor):
-    """Average pooling over time and space; at 12.5 % of even sides blocks of 2 x 2 x 2 tokens.
+    """Average pooling over time and space: at 12.5 % over blocks of 2 x 2 x 2 tokens.
 
-    Windows of ``units`` units, shorter where a high ratio asks for more rows than their positions,
-    longer where there are fewer rows than windows; each is cut as ``Resize`` cuts a unit, so the
-    budget is met to the token.
+    Blocks have this size if the sides of the grid are even. A window is ``units`` units long: less
+    if a high ratio needs more rows than the windows have positions, more if there are fewer rows
+    than windows. Each window is cut into blocks as ``Resize`` cuts a unit, so the budget is met
+    exactly.
 
     >>> Pool(0.125).compress(VideoTokens(torch.rand(32, 8), (2, 4, 4))).budgets.tolist()
     [4, 0]
@@ -27,7 +28,9 @@ class Pool(Compressor):
     paper: ClassVar[str] = "baseline: average pooling over time and space"
     merges: ClassVar[bool] = True
 
-    units: int = setting(2, "Neighbouring units averaged together", low=1, high=16, step=1)
+    units: int = setting(
+        2, "Number of neighbouring temporal units averaged into one", low=1, high=16, step=1
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         budget, total = self.budget(tokens), tokens.num_units

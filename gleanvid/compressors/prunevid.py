@@ -1,8 +1,8 @@
 """PruneVid: merge still positions in time, similar tokens in space, then prune by the question.
 
 The clip is cut into runs of similar units; a position that hardly changes in a run is averaged over
-it, and similar tokens are clustered and averaged. Inside the language model the tokens stay that
-the question attends to most.
+it, and similar tokens are clustered and averaged. Inside the language model the tokens are kept
+that the question attends to most.
 
 Huang, Zhou, Han, "PruneVid: Visual Token Pruning for Efficient Video Large Language Models"
 (Findings of ACL 2025), https://arxiv.org/abs/2412.16117. Written from the formulas; the original
@@ -38,12 +38,13 @@ _LARGEST_UNMERGED = 14  # the authors' code leaves smaller sets unchanged
 class PruneVid(TwoStage):
     """Stage 1 before the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
 
-    The authors' outcome depends on the video, not on a ratio. With ``exact`` every set is clustered
-    to its share of B (small sets too, or there would be a floor; ``cluster_ratio`` is not used),
-    and where the temporal averages alone are fewer than B the most changed tokens stand alone.
-    Without ``exact``: ``cluster_ratio`` decides and ``retention_ratio`` is not used. The authors'
-    code fails for fewer than 7 units; here the neighbour count is cut to what there is, and one
-    unit has no static tokens.
+    K is the setting ``layer``. In the authors' code the number of rows depends on the video, not on
+    a ratio. With ``exact`` the budget B is divided over all sets of tokens, and each is clustered
+    into its part (small sets too, or low ratios could not be met; ``cluster_ratio`` is not used).
+    If averaging over time leaves fewer rows than B, the tokens that change most are kept unmerged.
+    Without ``exact``, ``cluster_ratio`` decides and ``retention_ratio`` is not used. The authors'
+    code fails for fewer than 7 units; here the number of neighbours is reduced to the units there
+    are, and a clip of one unit has no static tokens.
     """
 
     name: ClassVar[str] = "prunevid"
@@ -54,14 +55,22 @@ class PruneVid(TwoStage):
     merges: ClassVar[bool] = True
 
     tau: float = setting(
-        0.8, "Mean cosine in a window above which a position is static", low=-1.0, high=1.0
+        0.8,
+        "Mean cosine over a segment above which a position counts as static",
+        low=-1.0,
+        high=1.0,
     )
     segment_ratio: float = setting(
-        0.25, "Number of temporal clusters per unit", low=0.0, high=1.0, step=0.05, above_low=True
+        0.25,
+        "Number of temporal segments, as a fraction of the temporal units",
+        low=0.0,
+        high=1.0,
+        step=0.05,
+        above_low=True,
     )
     cluster_ratio: float = setting(
         0.5,
-        "Fraction of each set left after spatial merging (authors' mode only)",
+        "Fraction of tokens left after spatial merging (only with exact off)",
         low=0.0,
         high=1.0,
     )
@@ -69,13 +78,19 @@ class PruneVid(TwoStage):
         False, "Prune again inside the language model, by attention to the question"
     )
     layer: int = setting(
-        10, "K: number of layers before the question selects tokens", low=1, high=127, step=1
+        10, "Number of layers before the question selects tokens, K", low=1, high=127, step=1
     )
     alpha: float = setting(
-        0.4, "Fraction kept by attention to the question", low=0.0, high=1.0, above_low=True
+        0.4,
+        "Fraction of tokens kept by attention from the question",
+        low=0.0,
+        high=1.0,
+        above_low=True,
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def inner_stage(self) -> Compressor:
         return PruneVidSelection(
@@ -109,7 +124,10 @@ class PruneVid(TwoStage):
         return merge_record(tokens, home.flatten(), weight.flatten())
 
     def windows(self, features: Tensor) -> Windows:
-        """Runs of similar frames of [T, N, D] and the positions that hardly change in each."""
+        """Return runs of similar frames of ``features`` [T, N, D], with their static positions.
+
+        A position is static in a run if its mean cosine over pairs of frames is above ``tau``.
+        """
         units, per_unit = features.shape[:2]
         count = max(1, int(self.segment_ratio * units))
         _, labels, _ = density_peaks(features.mean(dim=1), count, min(_NEIGHBOURS, units))
@@ -129,13 +147,19 @@ class PruneVid(TwoStage):
         return self.alpha
 
     def _counts(self, sizes: Tensor) -> Tensor:
-        """int64 [2, T]: rows of every static and dynamic set, as in the authors' code."""
+        """Return the rows of every static and dynamic set, int64 [2, T], as in the authors' code.
+
+        ``sizes`` int64 [2, T]: tokens of every set before it is clustered.
+        """
         merged = (sizes.double() * self.cluster_ratio).long().clamp(min=1)
         return torch.where(sizes > _LARGEST_UNMERGED, merged, sizes)
 
 
 def _sets(windows: Windows, counts: Tensor) -> Iterator[tuple[slice, Tensor, int]]:
-    """(units, positions, rows) of every static or dynamic set that has a row to give."""
+    """Yield (units, positions, rows) for every static or dynamic set with at least one row.
+
+    ``counts`` int64 [2, T]: rows of each static set (at its window's first unit) and dynamic set.
+    """
     for first in windows.firsts:
         if counts[0, first]:
             places = torch.nonzero(windows.static[first]).squeeze(1)
@@ -146,7 +170,11 @@ def _sets(windows: Windows, counts: Tensor) -> Iterator[tuple[slice, Tensor, int
 
 
 def _cluster(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Share of each of [n, D] rows in the plain mean of its cluster, and the row at its centre."""
+    """Cluster ``rows`` [n, D] into ``count`` clusters.
+
+    Returns for each row its weight [n] in the plain mean of its cluster, and the index of the row
+    at the centre of that cluster, int64 [n].
+    """
     if count == len(rows):
         return torch.ones(count, device=rows.device), torch.arange(count, device=rows.device)
     centers, assignment, _ = density_peaks(rows, count, min(_NEIGHBOURS, len(rows)))
@@ -155,7 +183,7 @@ def _cluster(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _change(features: Tensor, windows: Windows) -> Tensor:
-    """[T, N]: 1 - cosine of each token to the mean of its position over its window."""
+    """Return 1 - cosine of each token to the mean of its position over its window, [T, N]."""
     means = torch.zeros_like(features)
     for first in windows.firsts:
         span = windows.span(first)
@@ -168,23 +196,29 @@ def _change(features: Tensor, windows: Windows) -> Tensor:
 
 @dataclass(frozen=True)
 class PruneVidSelection(Compressor):
-    """Stage 2: the strongest attention any question token pays a row, over all heads, decides.
+    """Stage 2: keeps the rows with the largest attention from any question token in any head.
 
-    Every set of stage 1 keeps its own share. ``tokens.previous`` must be stage 1's record and
-    ``tokens.attention`` [heads, Q, L] hold the rows of the question in the layer before.
+    Every set of stage 1 keeps the same fraction of its rows. ``tokens.previous`` must be the record
+    of stage 1, and ``tokens.attention`` [heads, Q, L] that of the Q question tokens in the layer
+    before.
     """
 
     name: ClassVar[str] = "prunevid_selection"
     paper: ClassVar[str] = PruneVid.paper
     queries: ClassVar[str] = "text"
 
-    layer: int = setting(10, "Layer before which the selection acts", low=1, high=127, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    alpha: float = setting(0.4, "Fraction of every set to keep", low=0.0, high=1.0, above_low=True)
-    exact: bool = setting(True, "Meet the ratio exactly, on average over the layers")
+    layer: int = setting(
+        10, "Language-model layer before which tokens are selected", low=1, high=127, step=1
+    )
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    alpha: float = setting(
+        0.4, "Fraction of tokens to keep in each merged set", low=0.0, high=1.0, above_low=True
+    )
+    exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without attention or after another method's stage 1."""
         score = required(tokens, "attention", "PruneVid").float().amax(dim=(0, 1))  # [L]
         group = _groups(tokens)
         sizes = torch.bincount(group, minlength=2 * tokens.num_units)
@@ -199,7 +233,7 @@ class PruneVidSelection(Compressor):
         else:
             counts = (sizes.double() * self.alpha).long()
         best = descending(score)
-        order = best[torch.sort(group[best], stable=True).indices]  # by group, best first
+        order = best[torch.sort(group[best], stable=True).indices]  # sorted by group, best first
         place = (
             torch.arange(len(order), device=order.device) - (sizes.cumsum(0) - sizes)[group[order]]
         )
@@ -208,7 +242,10 @@ class PruneVidSelection(Compressor):
 
 
 def _groups(tokens: VideoTokens) -> Tensor:
-    """int64 [L]: each row's set in stage 1: T + window start if static, else its unit."""
+    """Return a number for the set of stage 1 that each row belongs to, int64 [L].
+
+    The number is T + the first unit of its window if the row is static, else its unit.
+    """
     previous = tokens.previous
     if previous is None or not {"static", "window"} <= previous.state.keys():
         raise ValueError("PruneVid's stage inside the model needs the record of its own stage 1")

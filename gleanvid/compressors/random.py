@@ -17,10 +17,10 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class Random(Compressor):
-    """Every set of B tokens is equally likely.
+    """Chooses B tokens at random; every set of B tokens is equally likely.
 
-    Clips get sets of their own: what a clip shows goes into the draw beside ``seed``
-    (:func:`~gleanvid.ops.content_seed.content_generator`, which says how firmly).
+    Different clips get different sets for the same ``seed``: the draw also depends on what a clip
+    shows (:func:`~gleanvid.ops.content_seed.content_generator`).
 
     >>> Random(0.5, seed=1).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
     12
@@ -30,7 +30,7 @@ class Random(Compressor):
     title: ClassVar[str] = "Random"
     paper: ClassVar[str] = "baseline: seeded random choice"
 
-    seed: int = setting(0, "Random seed", low=0, high=2**31 - 1, step=1)
+    seed: int = setting(0, "Random seed of the selection", low=0, high=2**31 - 1, step=1)
 
     @property
     def is_random(self) -> bool:

@@ -12,11 +12,11 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class Resize(Compressor):
-    """Area averages of each unit, all units alike to within one row.
+    """Averages each unit over blocks of its grid; row counts of units differ by at most one.
 
-    Where no r x c grid has the unit's share of the budget, some of its bands have one block more
-    than others, so the budget is met to the token. Below one token a unit, evenly spaced units
-    keep their mean and the others are dropped.
+    If no grid of blocks has exactly as many blocks as the unit has budget, some of its bands of
+    rows get one block more than others, so the budget is met exactly. If the budget is less
+    than one token a unit, evenly spaced units keep their mean and the others are dropped.
 
     >>> Resize(0.25).compress(VideoTokens(torch.rand(72, 8), (2, 6, 6))).budgets.tolist()
     [9, 9]

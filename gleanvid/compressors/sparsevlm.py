@@ -1,13 +1,12 @@
-"""SparseVLM: prune in three layers by the attention of the text tokens that look at the video.
+"""SparseVLM: prune in three layers by the attention of the text tokens that relate to the video.
 
-First it finds the words of the prompt that relate to the video. At three layers their attention
-decides which visual tokens stay, and the best of the others are clustered and kept as averages.
+First the text tokens of the prompt that relate to the video are found. At three layers their
+attention decides which visual tokens are kept; the best of the others are clustered and averaged.
 
 Zhang, Fan, Ma et al., "SparseVLM: Visual Token Sparsification for Efficient Vision-Language Model
 Inference" (ICML 2025), https://arxiv.org/abs/2410.04417, as version 1.5 does it. Not ported: the
-rank-based video branch (it fails in the original) and version 2.0. A recycled row stands at its
-cluster centre and keeps that position, where the original appends it behind the kept tokens and
-renumbers.
+rank-based video branch (it fails in the original) and version 2.0. A recycled row has the position
+of its cluster centre; the original appends such rows after the kept tokens and renumbers.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from gleanvid.types import Compression, VideoTokens
 _LAYERS = (3, 7, 16)  # the stages act before these layers
 _BASE = (300, 200, 110)  # kept of 576 tokens when 192 are to be kept on average
 _IMAGE = 576
-_NO_PEAK = (
-    -100.0
-)  # logarithm of the density-peak score of tokens that were not candidates for recycling
+# logarithm of the density-peak score of tokens that were not candidates for recycling
+_NO_PEAK = -100.0
 
 
 @dataclass(frozen=True)
 class SparseVLM(Compressor):
-    """The stage before the model keeps everything and picks the raters; three stages prune.
+    """Three stages inside the model prune; one before it keeps all tokens and picks the raters.
 
-    Raters are the text tokens whose softmax share of the visual tokens' dot products, on raw input
-    embeddings, is above the mean. ``retention_ratio`` is the average over the layers: with
-    ``exact`` solved by bisection with the recycled tokens counted (never above the ratio;
-    ``ValueError`` names the floor, 3 layers of 28), without it by the closed form that ignores them
-    and overshoots a little.
+    Raters are text tokens: for each visual token, a softmax over its dot products with the input
+    embeddings of the text; a text token is a rater if its mean over visual tokens is above average.
+    ``retention_ratio`` is the average over the layers. With ``exact`` the counts are found by
+    bisection with the recycled tokens counted (never above the ratio; ``ValueError`` names the
+    least ratio, that of 3 full layers of 28). Without it they follow the authors' closed form,
+    which ignores recycled tokens and exceeds the ratio a little.
     """
 
     name: ClassVar[str] = "sparsevlm"
@@ -53,11 +52,12 @@ class SparseVLM(Compressor):
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Count recycled tokens in the average over layers")
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Count recycled (merged) tokens in the average over the layers")
 
     def at_depth(self, num_layers: int) -> SparseVLM:
-        """The same method for a model of another depth."""
         return replace(self, num_layers=num_layers)
 
     @property
@@ -70,7 +70,6 @@ class SparseVLM(Compressor):
         )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without text embeddings [Q, D] of what follows the video."""
         text = required(tokens, "text", "SparseVLM").float()
         affinity = torch.softmax(tokens.features.float() @ text.T, dim=1)  # [L, Q]
         relevance = affinity.mean(dim=0)
@@ -83,8 +82,9 @@ class SparseVLM(Compressor):
 
 @dataclass(frozen=True)
 class SparseVLMStage(Compressor):
-    """One pruning stage: the raters' attention decides, the best of the rest is clustered and kept.
+    """One pruning stage: keeps the tokens with most attention from the raters.
 
+    The best of the other tokens are clustered, and the mean of each cluster is kept (recycled).
     Needs ``tokens.previous`` (the record of the stage before, for its raters) and
     ``tokens.attention`` [heads, Q, L], the rows of the text tokens in the layer before.
     """
@@ -93,12 +93,15 @@ class SparseVLMStage(Compressor):
     paper: ClassVar[str] = SparseVLM.paper
     queries: ClassVar[str] = "text"
 
-    layer: int = setting(3, "Layer before which the stage acts", low=1, high=127, step=1)
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Count recycled tokens in the average over layers")
+    layer: int = setting(
+        3, "Language-model layer before which tokens are pruned", low=1, high=127, step=1
+    )
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Count recycled (merged) tokens in the average over the layers")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without attention, raters, or where the ratio is out of reach."""
         if tokens.previous is None or "raters" not in tokens.previous.state:
             raise ValueError("a stage of SparseVLM needs the record of the stage before it")
         raters = tokens.previous.state["raters"]
@@ -132,7 +135,10 @@ class SparseVLMStage(Compressor):
 
 
 def _schedule(num_layers: int) -> dict[int, int]:
-    """Layer -> published base count; where two stages meet in a shallow model, the later wins."""
+    """Return the published number of tokens (of 576) by the layer at which a stage acts.
+
+    If two stages fall on one layer of a shallow model, the later one counts.
+    """
     return {scale_layer(k, num_layers): base for k, base in zip(_LAYERS, _BASE, strict=True)}
 
 
@@ -141,14 +147,15 @@ def _pool_size(dropped: int) -> int:
 
 
 def _recycled(dropped: int) -> int:
-    """Merged rows that come out of ``dropped`` >= 1 tokens."""
+    """Return the number of merged rows that are made from ``dropped`` >= 1 tokens."""
     return int(_pool_size(dropped) / 10) + 1
 
 
 def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[int, int]:
-    """Layer -> tokens kept there, before recycling, of ``total`` that entered.
+    """Return the number of tokens kept at the layer of each stage, recycled ones not counted.
 
-    Raises ``ValueError`` where the layers before the first stage cost more than ``ratio`` allows.
+    ``total``: tokens that enter the model. Raises ``ValueError`` if the layers before the first
+    stage alone cost more than ``ratio`` allows.
     """
     schedule = _schedule(num_layers)
     if exact:
@@ -165,7 +172,7 @@ def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[
 def _solved_counts(
     total: int, ratio: float, num_layers: int, schedule: dict[int, int]
 ) -> dict[int, int]:
-    """The largest counts in the published proportion whose average is at most ``ratio``."""
+    """Return the largest counts by layer, in the published proportion, that ``ratio`` allows."""
 
     def counts(scale: float) -> dict[int, int]:
         wanted = (min(total, round(total * scale * base / _IMAGE)) for base in schedule.values())
@@ -185,7 +192,10 @@ def _solved_counts(
 
 
 def _average(total: int, counts: dict[int, int], num_layers: int) -> float:
-    """Average fraction of visual tokens over the layers, recycled ones included."""
+    """Return the fraction of visual tokens that a layer sees on average, recycled ones included.
+
+    ``counts``: tokens kept at the layer of each stage, of ``total`` that enter the model.
+    """
     rows, spent, before = total, 0, 0
     for layer, count in counts.items():
         spent += rows * (layer - before)

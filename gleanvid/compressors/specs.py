@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from gleanvid.errors import MALFORMED
+
 _COMMA = r",\s*"
 
 
@@ -20,7 +22,7 @@ def names_in(text: str) -> list[str]:
 
 
 def settings_in(text: str) -> dict[str, Any]:
-    """Return the "name" and the settings in brackets, as text.
+    """Parse ``name(setting=value, ...)`` into a dict with "name" and the settings.
 
     Values are as in Python; words need no quotes. A number alone is the retention ratio.
 
@@ -45,7 +47,7 @@ def _value(text: str) -> Any:
         return words[text.lower()]
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (*MALFORMED, SyntaxError):
         return text
 
 

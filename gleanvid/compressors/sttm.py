@@ -1,4 +1,4 @@
-"""STTM: quadtrees in space, then cells that hold one another merge over time.
+"""STTM: quadtrees in space, then cells at the same place merge over time.
 
 Every unit is a quadtree: a cell whose four parts are alike becomes one row. Cells at the same place
 in neighbouring units are merged if they are alike.
@@ -32,14 +32,15 @@ _APART = 2.1  # more than any 1 - cosine
 
 @dataclass(frozen=True)
 class STTM(Compressor):
-    """Merges by features alone, before the model or before ``layer``.
+    """Merges tokens by features alone, before the language model or before its ``layer``.
 
-    The authors' outcome depends on the video and two thresholds, not on a ratio. With ``exact``
-    the distances that they allow, 1 - threshold, are scaled by one factor until at most B rows are
-    left, and the tokens least like their row stand alone until there are B; roots grow where there
-    are more than B in a unit. Without ``exact``: the thresholds as they are, ``retention_ratio`` is
-    not used; at the edges of odd grids cells are then also compared with the unit's first one, and
-    cells that hang together by several others may stay apart, both as in the authors' code.
+    In the authors' code the number of rows depends on the video and two thresholds, not on a ratio.
+    With ``exact`` the allowed distances, 1 - threshold, are scaled by one factor until at most B
+    rows (the budget) are left; then the tokens least like their row become rows of their own until
+    there are B. If a unit has more than B roots, larger cells are used as roots. Without ``exact``
+    the thresholds are used as they are and ``retention_ratio`` is not. Two details are then as in
+    the authors' code: cells at the edges of odd grids are also compared with the first cell of the
+    unit, and cells that are connected only through others may not be merged.
     """
 
     name: ClassVar[str] = "sttm"
@@ -54,33 +55,38 @@ class STTM(Compressor):
 
     spatial_threshold: float = setting(
         0.85,
-        "Cosine to all its children above which a cell is kept whole",
+        "Cosine to all its parts above which a spatial cell becomes one token",
         low=-1.0,
         high=0.99,
         step=0.01,
     )
     temporal_threshold: float = setting(
         0.55,
-        "Cosine above which cells of neighbouring units are merged",
+        "Cosine above which cells of neighbouring temporal units are merged",
         low=-1.0,
         high=0.99,
         step=0.01,
     )
     root_level: int = setting(
-        1, "Number of levels below the coarsest at which trees begin", low=0, high=4, step=1
+        1,
+        "Number of quadtree levels below the coarsest at which trees begin",
+        low=0,
+        high=4,
+        step=1,
     )
     layer: int = setting(
         0,
-        "Layer before which it acts (authors: 2 for 7B models, 0 for 72B)",
+        "Language-model layer before which tokens are merged (authors: 2 for 7B models, 0 for 72B)",
         low=0,
         high=127,
         step=1,
     )
-    num_layers: int = setting(28, "Layers of the language model", low=2, high=128, step=1)
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    num_layers: int = setting(
+        28, "Number of layers that the language model has", low=2, high=128, step=1
+    )
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def at_depth(self, num_layers: int) -> STTM:
-        """The same method for a model of another depth."""
         layer = scale_layer(self.layer, num_layers, self.num_layers)
         return replace(self, layer=layer, num_layers=num_layers)
 
@@ -89,7 +95,6 @@ class STTM(Compressor):
         return ((self.layer, self),)
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` where the layers before ``layer`` cost more than the ratio."""
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
         levels = levels_of(tokens.grid[1], tokens.grid[2], features.device)
         root = self._root(tokens.grid)
@@ -105,14 +110,17 @@ class STTM(Compressor):
         return merge_record(tokens, home, weight, trace={"scale": torch.tensor(scale)})
 
     def _count(self, tokens: VideoTokens) -> int:
-        """Number of rows in exact mode."""
+        """Return the number of rows to keep with ``exact``."""
         if not self.layer:
             return self.budget(tokens)
         total, depth = len(tokens), (self.layer, self.num_layers)
         return rows_for_average(total, total, self.retention_ratio, *depth, "STTM")
 
     def _root(self, grid: tuple[int, int, int]) -> int:
-        """The level of the roots: so many below the first in which a side is two cells or less."""
+        """Return the quadtree level of the roots.
+
+        It is ``root_level`` levels below the first level with at most two cells along a side.
+        """
         rows, columns, level = grid[1], grid[2], 0
         while min(rows, columns) > 2:
             rows, columns, level = (rows + 1) // 2, (columns + 1) // 2, level + 1
@@ -121,12 +129,18 @@ class STTM(Compressor):
     def _met(
         self, features: Tensor, levels: list[Level], root: int, count: int
     ) -> tuple[Tensor, Tensor, float]:
-        """Homes and weights [L] of at most ``count`` rows, and the scale that left so many."""
+        """Merge the tokens into as many rows as possible, but at most ``count``.
+
+        Returns for every token the token at whose index its row is, int64 [L], its weight in that
+        row [L], and the factor by which the allowed distances were scaled. ``root``: level of the
+        roots, raised if there are more than ``count``.
+        """
         while len(levels[root].corner) > count:
             root += 1
         trees = Trees(features, levels[: root + 1])
         apart = (1.0 - self.spatial_threshold, 1.0 - self.temporal_threshold)
-        low, high = 0.0, _APART / min(apart)  # nothing is merged, everything is merged
+        # Bounds of the bisection: nothing merged, everything merged.
+        low, high = 0.0, _APART / min(apart)
         best = trees.cut(1.0 - high * apart[0], 1.0 - high * apart[1])
         for _ in range(_HALVINGS):
             scale = (low + high) / 2
@@ -145,7 +159,11 @@ def _rows(home: Tensor) -> int:
 def _with_singles(
     features: Tensor, home: Tensor, weight: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
-    """Homes and weights [L] of ``count`` rows: the tokens least like their row [L, D] leave it."""
+    """Make the tokens of ``features`` [L, D] least like their row into rows of their own.
+
+    Returns ``home`` int64 [L] and ``weight`` [L] of exactly ``count`` rows: the token at whose
+    index each token's row is, and the token's weight in it.
+    """
     place = torch.arange(len(home), device=home.device)
     missing = count - _rows(home)
     rows = torch.zeros_like(features).index_add_(0, home, features * weight[:, None])

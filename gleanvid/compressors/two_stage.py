@@ -12,10 +12,10 @@ from gleanvid.types import VideoTokens
 
 
 class TwoStage(Compressor):
-    """A method before the model that, with ``inner``, also acts before ``layer``.
+    """Base of compressors that, with ``inner``, also act inside the language model.
 
-    The settings ``inner``, ``layer`` and ``num_layers`` are declared by the method itself, with the
-    authors' values; on a model of another depth the layer keeps its relative place.
+    Each method declares the settings ``inner``, ``layer`` and ``num_layers`` with the authors'
+    values; for a language model with another number of layers, ``layer`` is scaled to it.
     """
 
     inner: bool
@@ -32,14 +32,13 @@ class TwoStage(Compressor):
         """Fraction of the rows before the model that the inner stage keeps."""
 
     def outer_budget(self, tokens: VideoTokens) -> int:
-        """Return the rows to leave before the model, so that both stages average to the ratio."""
+        """Return how many rows may enter the model so that the average over layers is the ratio."""
         if not self.inner:
             return self.budget(tokens)
         layers, before = self.num_layers, self.layer
         return rows_ahead(len(tokens), self.retention_ratio, before, layers, self.inner_share)
 
     def at_depth(self, num_layers: int) -> Self:
-        """The same method for a model of another depth."""
         layer = scale_layer(self.layer, num_layers, self.num_layers)
         changes: dict[str, Any] = {"layer": layer, "num_layers": num_layers}
         return replace(self, **changes)

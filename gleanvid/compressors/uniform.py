@@ -19,12 +19,12 @@ _PLASTIC = 1.324717957244746  # real root of x^3 = x + 1: steps 1/p and 1/p^2 fi
 
 @dataclass(frozen=True)
 class Uniform(Compressor):
-    """A low-discrepancy lattice that looks at no feature.
+    """Chooses tokens by a low-discrepancy lattice, without looking at features.
 
-    All units, all rows and all columns keep equally many tokens, to within one, over the clip. In
-    one unit rows differ by at most one token and columns by at most two. Units take turns: they
-    walk through one order of all positions, each going on where the one before stopped, so no
-    position comes back before all others had their turn.
+    Over the clip, the numbers of tokens kept of any two units, rows or columns differ by at most
+    one. Within a unit, rows differ by at most one token and columns by at most two. All positions
+    are in one fixed order; each unit takes the next ones, so no position is used again before all
+    others were.
 
     >>> Uniform(0.5).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).budgets.tolist()
     [6, 6]
@@ -45,12 +45,12 @@ class Uniform(Compressor):
 
 
 def scattered_positions(rows: int, columns: int) -> Tensor:
-    """int64 [rows * columns]: every grid position once, neighbours in the order far apart.
+    """Return every grid position once, neighbours in the order far apart: int64 [rows * columns].
 
-    Pick i takes row i modulo R and column i modulo C, both in a scattered order. That pair comes
-    back after lcm(R, C) picks; from then on the columns are one further. So any R picks in a row
-    hold every row once, and any start of the order has equally many of every row, and of every
-    column, to within one.
+    Pick i takes row i modulo R and column i modulo C of R rows and C columns, both in a scattered
+    order. The same pair would come again after lcm(R, C) picks, so from there on columns are
+    shifted by one. Any R consecutive picks contain every row once. In the first n picks, for any n,
+    the numbers of picks of two rows, or of two columns, differ by at most one.
     """
     pick = torch.arange(rows * columns)
     row = _scattered(rows, 1 / _PLASTIC)[pick % rows]
@@ -60,6 +60,9 @@ def scattered_positions(rows: int, columns: int) -> Tensor:
 
 
 def _scattered(count: int, step: float) -> Tensor:
-    """int64 [count]: 0 to count - 1 in the order of the fractions of 0, step, 2 * step, ..."""
+    """Return 0 to count - 1 in a scattered order, int64 [count].
+
+    The number i comes before j if the fractional part of i * step is below that of j * step.
+    """
     fractions = (torch.arange(count, dtype=torch.float64) * step).frac()
     return fractions.argsort(stable=True).argsort()

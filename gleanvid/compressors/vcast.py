@@ -1,11 +1,11 @@
 """V-CAST: budgets by the curvature of the video in feature space, tokens by novelty and norm.
 
-The means of the units are taken as a path: where it turns sharply, a unit gets more tokens. Within
-a unit the tokens stay that are least like the unit's mean and have a large norm.
+The means of the units form a path in feature space; a unit at which it turns sharply gets more
+tokens. Within a unit the tokens are kept that are least like the unit's mean and have a large norm.
 
 Lin, Liu, Wang, Ma, Ren, "V-CAST: Video Curvature-Aware Spatio-Temporal Pruning for Efficient Video
-Large Language Models" (2026), https://arxiv.org/abs/2603.27650. Released for Qwen3-VL; on any other
-model it is a proposal of ours. Not ported: newline handling, which belongs to the models.
+Large Language Models" (2026), https://arxiv.org/abs/2603.27650. The authors use it with Qwen3-VL;
+its use with other models is ours. Not ported: newline handling, which belongs to the models.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ _EPS = 1e-6
 
 @dataclass(frozen=True)
 class VCast(Compressor):
-    """Prunes before the model, by features alone.
+    """Prunes tokens before the language model, by features alone.
 
-    With ``exact`` one token a unit and the rest of B by largest remainder (B below T: all of it by
-    largest remainder). Without it the authors' rounding of B, never below one token a unit, and
-    their remainder, which goes as a whole to the unit with the largest fraction;
-    ``skip_single_frame`` then keeps a video of one unit whole, as their model patch does.
+    With ``exact`` each of the T units gets one token, and the rest of the budget B is divided by
+    largest remainder (all of B if it is below T). Without ``exact`` B is rounded as the authors do,
+    to at least one token a unit, and tokens that rounding leaves over all go to the unit with the
+    largest fractional part; ``skip_single_frame`` then keeps a video of one unit whole, as their
+    code does.
     """
 
     name: ClassVar[str] = "vcast"
@@ -45,12 +46,17 @@ class VCast(Compressor):
     )
 
     temperature: float = setting(
-        0.7, "Softmax temperature of the curvature", low=0.0, high=10.0, above_low=True, step=0.05
+        0.7,
+        "Softmax temperature of the budgets; lower favours units where the features turn sharply",
+        low=0.0,
+        high=10.0,
+        above_low=True,
+        step=0.05,
     )
     skip_single_frame: bool = setting(
-        True, "Keep all tokens of a one-unit clip (authors' mode only)"
+        True, "Keep all tokens of a one-unit clip (only with exact off)"
     )
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
@@ -82,7 +88,10 @@ class VCast(Compressor):
 
 
 def _curvature(frames: Tensor) -> Tensor:
-    """[T]: 1 - cosine between the steps into and out of every unit; 1 at both ends."""
+    """Return the curvature at every unit, [T], from the units' means ``frames`` [T, D].
+
+    It is 1 - cosine between the step from the previous unit and that to the next; 1 at both ends.
+    """
     curvature = torch.ones(len(frames), device=frames.device)
     if len(frames) > 2:
         steps = frames[1:] - frames[:-1]
@@ -96,7 +105,11 @@ def _cosine(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _authors_budgets(weights: Tensor, total: int, cap: int) -> Tensor:
-    """int64 [T]: one each, whole parts of the shares of the rest, all that is left to one frame."""
+    """Divide ``total`` tokens over the units as the authors do: int64 [T], at most ``cap`` each.
+
+    Each unit gets one token and its part of the others by ``weights`` [T], rounded down. The tokens
+    left go to the unit with the largest fractional part, and to the next only if it is full.
+    """
     shares = weights / weights.sum().clamp(min=_EPS)
     quotas = shares * (total - len(weights))
     budgets = 1 + quotas.floor().long().clamp(max=cap - 1)

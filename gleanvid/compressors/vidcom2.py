@@ -1,7 +1,7 @@
 """VidCom2: more tokens for frames unlike the video, and in each the tokens unlike frame and video.
 
 A unit's share of the budget grows with how far its tokens are from the mean of the whole video.
-Within a unit the tokens that are far from both means, the video's and the unit's own, stay.
+Within a unit the tokens are kept that are far from both means, the video's and the unit's own.
 
 Liu, Wang, Ma, Zhang, "Video Compression Commander: Plug-and-Play Inference Acceleration for Video
 Large Language Models" (EMNLP 2025), https://arxiv.org/abs/2505.14454. Follows the published code,
@@ -29,12 +29,13 @@ _BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 
 @dataclass(frozen=True)
 class VidCom2(Compressor):
-    """Prunes before the model, by features alone.
+    """Prunes tokens before the language model, by features alone.
 
-    With ``exact`` the frames' shares become whole tokens by largest remainder, one token a frame
-    where B allows it. Without it: the authors' rounding of every frame on its own, at least one
-    token, which drifts from B by up to half a token a frame and prunes at ratio 1.0 too. Scores are
-    float32 whatever the dtype (in the original the model's: bf16 quantises the frame weights).
+    With ``exact`` the budget B is divided over the frames by largest remainder, at least one token
+    a frame if B allows it. Without it every frame is rounded separately, as the authors do, to at
+    least one token; the sum may then differ from B by up to half a token a frame, and tokens are
+    dropped at ratio 1.0 too. Scores are float32 whatever the dtype of the features (the original
+    uses the model's dtype; bfloat16 rounds the frame weights coarsely).
     """
 
     name: ClassVar[str] = "vidcom2"
@@ -47,20 +48,20 @@ class VidCom2(Compressor):
 
     channel_ratio: float = setting(
         0.5,
-        "Fraction of the channels compared, lowest variance first",
+        "Fraction of the feature channels compared, lowest variance first",
         low=0.0,
         high=1.0,
         above_low=True,
     )
     temperature: float = setting(
         0.01,
-        "Softmax temperature of the frame weights",
+        "Softmax temperature of the frame weights that set budgets",
         low=0.0,
         high=1.0,
         above_low=True,
         step=0.01,
     )
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units = _steady_units(tokens, self.channel_ratio)  # [T, N, C]
@@ -75,7 +76,10 @@ class VidCom2(Compressor):
         return Compression.pruned(keep, tokens.grid, scores, {"share": shares})
 
     def _shares(self, uniqueness: Tensor) -> Tensor:
-        """[T]: fraction of its tokens that each frame should keep, before rounding."""
+        """Return the fraction of its tokens that each frame should keep, [T], before rounding.
+
+        ``uniqueness`` [T]: how unlike the whole video each frame is.
+        """
         weights = torch.softmax((uniqueness - uniqueness.max()) / self.temperature, dim=0)
         return (self.retention_ratio * (1.0 + weights - weights.mean())).clamp(max=1.0)
 
@@ -90,7 +94,10 @@ class VidCom2(Compressor):
 
 
 def _steady_units(tokens: VideoTokens, channel_ratio: float) -> Tensor:
-    """Unit vectors [T, N, C] of the channels whose variance over all tokens is lowest."""
+    """Return the tokens reduced to their steadiest channels, as unit vectors [T, N, C].
+
+    These are the fraction ``channel_ratio`` of the channels with the lowest variance over tokens.
+    """
     features = tokens.features.float()
     variance = features.var(dim=0, unbiased=False)
     count = max(1, int(features.shape[1] * channel_ratio))
@@ -100,6 +107,9 @@ def _steady_units(tokens: VideoTokens, channel_ratio: float) -> Tensor:
 
 
 def _closeness(units: Tensor, center: Tensor) -> Tensor:
-    """[T, N]: sum of Gaussian kernels of every bandwidth between tokens [T, N, C] and a centre."""
+    """Return the similarity of tokens [T, N, C] to ``center``, [T, N].
+
+    It is the sum of the Gaussian kernels with all ``_BANDWIDTHS``.
+    """
     squares = (units - center).square().sum(dim=-1)
     return torch.stack([torch.exp(-squares / (2.0 * a)) for a in _BANDWIDTHS]).sum(dim=0)

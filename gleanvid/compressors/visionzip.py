@@ -32,11 +32,12 @@ _CHUNK = 1024  # rows of the cosine matrix held at once
 class VisionZip(Compressor):
     """Dominant tokens by received attention; every other token joins a contextual anchor.
 
-    ``frame``: per unit, evenly spaced anchors, similarity of encoder keys; a contextual row is the
-    anchor **plus** the mean of its members (weights sum to 2) unless ``true_mean``. ``cls``: the
-    same, with one dominant place left to a [CLS] row that is not among the tokens (authors' mode
-    only). ``qwen3_port``: the published Qwen3-VL port; the whole video at once, anchors by density
-    of the features, plain means. There, an anchor always belongs to its own group.
+    ``variant`` "frame" works unit by unit, with evenly spaced anchors and the similarity of encoder
+    keys; a contextual row is the anchor **plus** the mean of its members (weights sum to 2) unless
+    ``true_mean`` is set. "cls" does the same, but keeps one dominant token less in place of a [CLS]
+    row, which is not among the tokens (only without ``exact``). "qwen3_port" is the published
+    Qwen3-VL port: it works on the whole video, with anchors by density of the features and plain
+    means, and an anchor always belongs to its own group.
     """
 
     name: ClassVar[str] = "visionzip"
@@ -49,13 +50,17 @@ class VisionZip(Compressor):
     needs: ClassVar[frozenset[str]] = frozenset({"saliency", "keys"})
 
     variant: str = setting(
-        "frame", "Published variant", choices=("frame", "cls", "qwen3_port"), kind=str
+        "frame",
+        "Variant of VisionZip: per frame, with a [CLS] token, or its Qwen3-VL port",
+        choices=("frame", "cls", "qwen3_port"),
+        kind=str,
     )
-    true_mean: bool = setting(False, "Average an anchor and its members instead of adding them")
-    exact: bool = setting(True, "Keep exactly the budget (off: the authors' own count)")
+    true_mean: bool = setting(
+        False, "Average an anchor with its merged tokens instead of adding them"
+    )
+    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Raises ``ValueError`` without saliency or (except for the port) keys."""
         if self.variant == "qwen3_port":
             return self._whole_video(tokens)
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
@@ -81,7 +86,10 @@ class VisionZip(Compressor):
         return torch.full((units,), int(self.retention_ratio * per_unit))
 
     def _whole_video(self, tokens: VideoTokens) -> Compression:
-        """The Qwen3-VL port: 60 % dominant over the video, density anchors among the rest."""
+        """Compress as the Qwen3-VL port: 60 % of the rows are dominant tokens of the whole video.
+
+        The other rows are anchors by density, each averaged with the tokens most like it.
+        """
         saliency = required(tokens, "saliency", "VisionZip").float()
         total = self.budget(tokens)
         count = max(1, int(total * 0.6))
@@ -101,7 +109,11 @@ class VisionZip(Compressor):
 
 
 def _spaced_anchors(rest: Tensor, counts: Tensor) -> Tensor:
-    """bool [T, N]: every step-th token of ``rest`` [T, N], step = max(1, n_rest // count)."""
+    """Choose ``counts`` [T] evenly spaced anchors among the tokens ``rest`` bool [T, N].
+
+    Returns bool [T, N]: in each unit every step-th token of the n in ``rest``, step =
+    max(1, n // count).
+    """
     place = rest.long().cumsum(dim=1) - 1
     step = (rest.sum(dim=1) // counts.clamp(min=1)).clamp(min=1)[:, None]
     return rest & (place % step == 0) & (place // step < counts[:, None])
@@ -110,7 +122,11 @@ def _spaced_anchors(rest: Tensor, counts: Tensor) -> Tensor:
 def _assign(
     keys: Tensor, dominant: Tensor, anchors: Tensor, true_mean: bool
 ) -> tuple[Tensor, Tensor]:
-    """Homes int64 [T*N] and weights [T*N] of one batch of units, keys [T, N, D]."""
+    """Assign every token that is neither dominant nor an anchor to the anchor most like it.
+
+    ``keys`` [T, N, D] are compared within each unit. Returns for every token the flat index of its
+    row's token, int64 [T*N], -1 if the unit has no anchor, and its weight in that row [T*N].
+    """
     units, per_unit, width = keys.shape
     widest = int(anchors.sum(dim=1).max())
     index = torch.arange(per_unit, device=keys.device).expand(units, per_unit)
@@ -136,7 +152,11 @@ def _assign(
 
 
 def _density(units: Tensor) -> Tensor:
-    """[n]: mean of the five largest cosines of each unit vector [n, D] after the single largest."""
+    """Return the density of each unit vector [n, D]: [n].
+
+    It is the mean of the second to sixth largest cosine to all vectors; the largest is that to the
+    vector itself.
+    """
     near = min(_NEIGHBOURS + 1, len(units))
     parts = [(part @ units.T).topk(near, dim=1).values for part in units.split(_CHUNK)]
     return torch.cat(parts)[:, 1:].sum(dim=1) / max(near - 1, 1)

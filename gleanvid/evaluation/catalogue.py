@@ -29,7 +29,10 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Facts:
-    """One method with its default settings. ``kernels`` is None if they were not counted."""
+    """Facts on a compressor with default settings.
+
+    ``kernels``: number of GPU kernels of one compression, None if not counted.
+    """
 
     name: str
     title: str
@@ -48,7 +51,7 @@ class Facts:
 def methods(work: Mapping[str, int] | None = None) -> list[Facts]:
     """Return the facts of all methods, in order.
 
-    ``work``: kernels by name; default: those in :func:`kernels_on_file`.
+    ``work``: number of GPU kernels by method (default: that of :func:`kernels_on_file`).
     """
     kernels = kernels_on_file() if work is None else work
     return [_facts(method, kernels.get(name)) for name, method in COMPRESSORS.items()]
@@ -94,7 +97,7 @@ def methods_table() -> str:
 
 
 def compressor_table() -> str:
-    """Return Markdown: one row per method with its default settings; fewer columns."""
+    """Return a shorter table than :func:`methods_table`, with default settings only."""
     heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
     rows = [
         (f"`{row.name}`", row.paper, row.acts, row.deed, row.needs, row.licence)
@@ -104,7 +107,7 @@ def compressor_table() -> str:
 
 
 def kernels_on_file(path: Path = WORK) -> dict[str, int]:
-    """Read the kernels by method from a file of ``bench compress --count``; {} without the file."""
+    """Read the number of GPU kernels by method from a ``bench compress --count`` file, if any."""
     if not path.exists():
         return {}
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -149,7 +152,6 @@ def _vllm(method: Compressor) -> str:
 
 
 def model_table() -> str:
-    """Markdown: one row per checkpoint."""
     heads = ["checkpoint", "type", "parameters", "bf16 weights alone", "context", "licence"]
     heads += ["tested here", "note"]
     return markdown_table(heads, [_checkpoint(row) for row in CHECKPOINTS], numbers=False).rstrip()

@@ -1,12 +1,16 @@
-"""Write result files atomically, and replace numbers that JSON lacks."""
+"""Write result files atomically, tables as CSV, and replace numbers that JSON lacks."""
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+FORMULA = ("=", "+", "-", "@", "\t", "\n")  # spreadsheets run text that starts with one of these
 
 
 @contextmanager
@@ -15,10 +19,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
+        part.unlink(missing_ok=True)  # an old link here would lead the caller to another file
         yield part
         part.replace(path)
     except BaseException:
-        with suppress(OSError):  # a folder has that name
+        with suppress(OSError):  # ``part`` may be a folder of another's making
             part.unlink()
         raise
 
@@ -36,3 +41,28 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a table as CSV text with columns ``names``; None is an empty cell.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe before it: names of files,
+    groups and methods may come from strangers.
+
+    >>> print(csv_text(["clip", "gain"], [{"clip": "=1+1.mp4", "gain": -2}]), end="")
+    clip,gain
+    '=1+1.mp4,-2
+    """
+    lines: list[str] = []
+    # Lines end with "\r\n" here, so that Python 3.11 quotes both characters inside a cell.
+    table = csv.writer(SimpleNamespace(write=lines.append))
+    table.writerow(map(_cell, names))
+    table.writerows([_cell(row.get(name)) for name in names] for row in rows)
+    return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    value = value.replace("\r", "\n")  # "\r" would end the row, as csv does not quote it
+    return f"'{value}" if value.startswith(FORMULA) else value

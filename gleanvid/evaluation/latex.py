@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 _ESCAPES = {
     **{sign: "\\" + sign for sign in "&%$#_{}"},
-    "[": "{[}",  # first in a row, a bare one is an option of the command before it
+    "[": "{[}",  # at the start of a row, LaTeX takes a bare [ for an option of \\
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{
         "²": r"\textsuperscript{2}",
@@ -33,9 +33,9 @@ def latex_table(
         heads: Names of the columns.
         rows: Cells of every row.
         ranked: Columns in which more is better. Among rows of one setting, the highest value is
-            bold and the second underlined; ties share a mark, and a row alone gets none.
-        setting: Columns that must agree for rows to be compared. Rows of a setting stand together,
-            between rules.
+            bold and the second underlined; ties share a mark, and a single row gets none.
+        setting: Columns that must agree for rows to be compared. Rows with the same values in them
+            are put together, between rules.
     """
     groups: dict[tuple[str, ...], list[Sequence[str]]] = {}
     for row in rows:
@@ -65,7 +65,6 @@ def _line(cells: Collection[str] | map[str]) -> str:
 
 
 def _marked(cell: str, rivals: Sequence[str]) -> str:
-    """Mark a cell that is the best or second of its column."""
     values = {value for value in map(_value, rivals) if value is not None}
     best = sorted(values, reverse=True)[:2] if len(rivals) > 1 else []
     text, value = escaped(cell), _value(cell)

@@ -67,7 +67,7 @@ def caution(machine: Machine) -> tuple[str, ...]:
 
 
 def in_words(machine: Machine) -> str:
-    """Return the facts of :func:`describe_machine` in one line."""
+    """Return the result of :func:`describe_machine` as one line of text."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     threads = machine["threads"]
     return (
@@ -101,13 +101,12 @@ def _versions() -> dict[str, str]:
 
 
 def describe_model(model: Any) -> dict[str, Any]:
-    """Name and fingerprint of a :class:`ModelAdapter`, and the bounds its processor puts on frames.
+    """Return the name, weights' fingerprint and video processor of a :class:`ModelAdapter`.
 
-    "processor": class and "size" of what prepares videos, as its checkpoint says.
+    "processor" has the class of the video processor, and "size", its limits of the frame size.
     """
-    if known := getattr(
-        model, "described", None
-    ):  # a model of recordings has its description in the file
+    # a RecordedModel has the description that is stored in its recordings
+    if known := getattr(model, "described", None):
         return dict(known)
     processor = getattr(model, "processor", None)
     videos = getattr(processor, "video_processor", processor)
@@ -121,7 +120,7 @@ def describe_model(model: Any) -> dict[str, Any]:
 
 
 def public_name(name: str) -> str:
-    """Return the name of a model or a file, without the folders of one on this machine."""
+    """Return the name of a model or file; of a path on this machine, only the last part."""
     return Path(name).name if Path(name).exists() else _without_folders(name)
 
 
@@ -136,9 +135,10 @@ def _without_folders(name: str) -> str:
 
 
 def fingerprint(hf_model: torch.nn.Module) -> str:
-    """16 hexadecimal digits of names, shapes, types and evenly spaced values of all weights.
+    """Return a hash of all weights' names, shapes, dtypes and some values, as 16 hex digits.
 
-    The type counts: the same weights in another precision answer differently. The device does not.
+    It depends on the dtype, because the same weights in another precision answer differently, but
+    not on the device.
     """
     digest = hashlib.sha256()
     tensors: dict[str, Any] = dict(hf_model.named_parameters()) | dict(hf_model.named_buffers())

@@ -1,4 +1,4 @@
-"""Allocation over time: how unevenly tokens and novelty are distributed over the units."""
+"""Metrics of how unevenly kept tokens and novelty are distributed over time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def gini(values: Tensor) -> float:
     """Return the Gini coefficient of non-negative values (Eq. gini).
 
     Args:
-        values: [T].
+        values: [T], at least 0.
 
     Returns:
         0 if all values are equal (or all zero), up to 1 - 1/T if a single one is not zero.
@@ -53,7 +53,7 @@ def novelty(
 ) -> Tensor:
     """Return the temporal novelty R_t of each unit of a clip (Eq. novelty).
 
-    It is a property of the clip, so it can be shown for any method.
+    The novelty is a property of the clip alone, so it can be shown for any method.
 
     Args:
         debiased: tokens [L, D], see :func:`gleanvid.metrics.debiased`.
@@ -63,7 +63,7 @@ def novelty(
         epsilon: ridge of the linear systems.
 
     Returns:
-        float64 [T] on the CPU; the first unit is all new.
+        float64 [T] on the CPU; everything in the first unit is new.
     """
     units, rows, columns = grid
     cells = Cells(rows, columns, neighborhood, debiased.device)

@@ -37,8 +37,8 @@ DRAWS = 3
 class RandomKeeping:
     """Mean metrics of random token sets of one size: the baseline of a method's metrics.
 
-    Effective rank and coverage error depend mostly on the number of kept tokens. Divided by those
-    of a random choice of the same size, they measure the choice alone.
+    Effective rank and coverage error depend mostly on the number of kept tokens. Divided by the
+    values of a random choice of the same size, they measure the choice alone.
     """
 
     effective_rank: float
@@ -50,14 +50,14 @@ class Diagnostics:
     """Metrics of one record; the functions of the same names define them."""
 
     effective_rank: float
-    residual_energy: float  # energy fraction, cross-frame
-    later_residual_energy: float  # the same without the first unit
-    coverage_error: float  # energy fraction
-    energy_outside_span: float  # energy fraction
+    residual_energy: float  # fraction of energy outside the span of earlier units
+    later_residual_energy: float  # ``residual_energy`` without the first unit
+    coverage_error: float  # energy fraction of dropped tokens outside the span of kept rows
+    energy_outside_span: float  # fraction of energy outside the span of all rows before
     effective_rank_by_unit: Tensor  # float64 [T]
     residual_energy_by_unit: Tensor  # float64 [T]
     basis_rank: Tensor  # int64 [T]
-    random_effective_rank: float  # mean of random choices of the same size
+    random_effective_rank: float  # mean over random sets of as many tokens
     random_coverage_error: float
 
     @property
@@ -90,7 +90,7 @@ def diagnose(
     Args:
         debiased: tokens [L, D] of the clip, see :func:`gleanvid.metrics.debiased`.
         record: which of them were kept or merged.
-        random: result of :func:`random_keeping` for as many tokens, if already computed.
+        random: result of :func:`random_keeping` for the same number of tokens, if already computed.
     """
     span = kept_span(debiased, record)
     random = random or random_keeping(debiased, record.grid, record.num_kept)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def effective_rank(rows: Tensor) -> float:
     """Return the effective rank of a matrix (Roy and Vetterli, EUSIPCO 2007).
 
-    The exponential of the entropy of the singular values, normalised to sum 1.
+    It is the exponential of the entropy of the singular values, normalised to sum 1.
 
     Args:
-        rows: [K, D]; not centred.
+        rows: [K, D], features of K tokens; they are not centred.
 
     Returns:
         A number between 1 and the rank, 0 if all values are 0. Invariant to rotation and scale.

@@ -1,7 +1,7 @@
 """Compare the output of an encoder's classifier on the kept rows with that on all tokens.
 
-A ``head`` maps rows [n, D] to logits [n, C]. It is meant for averages of tokens, so every measure
-holds the kept rows against all tokens of the same clip, not against labels of people.
+A ``head`` maps rows [n, D] to logits [n, C]. It is meant for averages of tokens, so every metric
+compares the kept rows with all tokens of the same clip, not with human labels.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ SURE = 0.5  # smallest probability at which a token gets a label
 
 
 def label_recall(features: Tensor, record: Compression, head: Head) -> float:
-    """Return the fraction of labels of all tokens [L, D] that kept rows still have, or NaN.
+    """Return the fraction of the labels of all tokens [L, D] that the kept rows still have.
 
-    A row has the label of its largest probability, if that is at least ``SURE``.
+    The label of a row is the class of its largest probability, if that is at least ``SURE``. Return
+    NaN if no token has a label.
     """
     seen = _labels(features.float(), head)
     kept = _labels(record.apply(features.float()), head)
@@ -32,7 +33,7 @@ def label_recall(features: Tensor, record: Compression, head: Head) -> float:
 
 
 def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[float, float]:
-    """Compare the head's output for the mean of the kept rows with that for all tokens.
+    """Compare the classifier's output for the mean of the kept rows with that of all tokens.
 
     Returns the fraction of the ``TOP`` likeliest classes in common, and the KL divergence in nats
     of the kept rows' probabilities from those of all tokens.
@@ -64,6 +65,6 @@ def _labels(rows: Tensor, head: Head) -> set[int]:
 
 
 def _in_common(first: Tensor, second: Tensor) -> Tensor:
-    """[n]: fraction of the ``TOP`` largest of each row of [n, C] that both have."""
+    """Return the fraction of the ``TOP`` largest classes that both logits [n, C] have, [n]."""
     a, b = (logits.topk(TOP, dim=1).indices for logits in (first, second))
     return (a[:, :, None] == b[:, None, :]).sum(dim=(1, 2)) / TOP

@@ -1,4 +1,4 @@
-"""Search for the least retention ratio that keeps an answer: next ratio to try, and result."""
+"""Search for the lowest retention ratio that keeps an answer: next ratio and result."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gleanvid.run import Run
 
 LOW = 0.01  # least ratio that is tried
 PASSES = 7
-SPREAD = 3  # first tries, evenly spread on a log scale, to notice answers that come back
+SPREAD = 3  # first tries, evenly spread on a log scale: an answer may come back at a lower ratio
 
 
 @dataclass(frozen=True, eq=False)
 class Try:
-    """One retention ratio of a search.
+    """One retention ratio that the search tried, with its answer.
 
     Args:
         ratio: the retention ratio.
-        tokens: visual tokens that it asks for.
+        tokens: visual tokens that are kept at this ratio.
         run: the run; None where the compressor refused the ratio.
         kept: whether the answer has the words of the reference.
         error: why the compressor refused.
@@ -35,10 +35,10 @@ class Try:
 
 @dataclass(frozen=True, eq=False)
 class Least:
-    """Search for the least retention ratio of one compressor that keeps an answer.
+    """Search for the lowest retention ratio of one compressor that keeps an answer.
 
-    The break lies between :attr:`below`, the highest ratio with another answer, and :attr:`above`,
-    the lowest one tried above it. Ratios that were not tried may differ.
+    The answer changes between :attr:`below`, the highest ratio with another answer, and
+    :attr:`above`, the lowest ratio tried above that. Ratios that were not tried may differ.
 
     Args:
         method: title of the compressor.
@@ -46,8 +46,8 @@ class Least:
         num_tokens: visual tokens of the clip.
         low: least retention ratio to try, in (0, high).
         high: retention ratio below which to search, at most 1. It is not tried.
-        passes: most answers to ask for.
-        tries: in the order in which they were asked.
+        passes: largest number of answers to ask for.
+        tries: all tries so far, in their order.
 
     Raises:
         ValueError: a range or a number of passes that cannot be searched.
@@ -84,34 +84,34 @@ class Least:
         return self._ratio(middle) if middle < kept else None
 
     def answered(self, ratio: float, run: Run) -> Least:
-        """Return the search with the answer at a ratio."""
+        """Return the search with the answer at one retention ratio added."""
         kept = same_answer(run.answer, self.answer)
         return self._with(Try(ratio, self._tokens(ratio), run, kept))
 
     def refused(self, ratio: float, error: str) -> Least:
-        """Return the search with a ratio that the compressor refused."""
+        """Return the search with a retention ratio added that the compressor refused."""
         return self._with(Try(ratio, self._tokens(ratio), error=error))
 
     @property
     def above(self) -> Try | None:
-        """The lowest try that kept the answer above the break; None if none did."""
+        """The lowest try that kept the answer above all tries that lost it; None if none did."""
         failed, _ = self._bracket
         kept = [one for one in self.tries if one.kept and one.tokens > failed]
         return min(kept, key=lambda one: one.tokens, default=None)
 
     @property
     def below(self) -> Try | None:
-        """The highest try that lost the answer or was refused; None if none was."""
+        """The try of the highest ratio that lost the answer or was refused; None if none did."""
         return max((one for one in self.tries if not one.kept), key=_tokens, default=None)
 
     @property
     def ratio(self) -> float | None:
-        """The least retention ratio that kept the answer; None if no tried ratio did."""
+        """The retention ratio of :attr:`above`; None if no tried ratio kept the answer."""
         return self.above.ratio if self.above else None
 
     @property
     def came_back(self) -> tuple[Try, ...]:
-        """Tries below the break with the same answer again, highest ratio first."""
+        """Tries at still lower ratios that gave the same answer again, highest ratio first."""
         failed, _ = self._bracket
         again = [one for one in self.tries if one.kept and one.tokens < failed]
         return tuple(sorted(again, key=_tokens, reverse=True))
@@ -154,12 +154,12 @@ class Least:
 
     @property
     def _range(self) -> tuple[int, int]:
-        """The least count of tokens to try, and the count below which to search."""
+        """Lowest number of tokens to try, and the number below which to search."""
         return max(1, self._tokens(self.low)), self._tokens(self.high)
 
     @property
     def _bracket(self) -> tuple[int, int]:
-        """The highest count without the answer, and the lowest with it above that."""
+        """Largest number of tokens that lost the answer, and the least above it that kept it."""
         least, most = self._range
         failed = max((one.tokens for one in self.tries if not one.kept), default=least - 1)
         kept = [one.tokens for one in self.tries if one.kept and one.tokens > failed]

@@ -44,7 +44,7 @@ def spatial_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor
 def random_iou(record: Compression, gap: int) -> float:
     """Return the expected :func:`spatial_iou` of random positions with the budgets of a record.
 
-    Exact: the overlap of two random sets has a hypergeometric distribution.
+    The value is exact: the overlap of two random sets has a hypergeometric distribution.
     """
     size, budgets = record.grid[1] * record.grid[2], record.budgets.tolist()
     pairs = [pair for pair in zip(budgets, budgets[gap:], strict=False) if any(pair)]
@@ -58,7 +58,7 @@ def random_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
 
 
 def expected_iou(first: int, second: int, size: int) -> float:
-    """Return the expected IoU of random subsets, ``first`` and ``second`` of ``size`` positions."""
+    """Expected IoU of random sets of ``first`` and ``second`` of ``size`` positions."""
     common = torch.arange(max(0, first + second - size), min(first, second) + 1).double()
     ways = _log_choose(first, common) + _log_choose(size - first, second - common)
     chance = (ways - _log_choose(size, torch.tensor(float(second)).double())).exp()

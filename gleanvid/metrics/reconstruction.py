@@ -16,18 +16,19 @@ RIDGE = 1e-2  # ridge relative to the mean energy of an input
 
 
 def principal_components(features: Tensor, count: int = 64) -> Tensor:
-    """float64 [L, count]: tokens [L, D] along the strongest principal components of their clip."""
+    """Project tokens [L, D] on the strongest principal components of their clip, [L, count]."""
     rows = features.double()
     rows = rows - rows.mean(dim=0)
     return rows @ torch.linalg.eigh(rows.T @ rows).eigenvectors[:, -count:]
 
 
 def reconstruction(components: Tensor, record: Compression) -> float:
-    """R^2 of a ridge regression from the nearest kept rows to the dropped tokens.
+    """Return R^2 of a ridge regression from the nearest kept rows to the dropped tokens.
 
-    ``components`` [L, d]: :func:`principal_components`, taken once for a clip. Each dropped token
-    is guessed from its ``NEAREST`` kept rows in time and space; the regression is fitted on units
-    of even number and measured on those of odd number. NaN where either drop nothing.
+    ``components`` [L, d]: result of :func:`principal_components`, the same for all records of a
+    clip. Each dropped token is predicted from the ``NEAREST`` kept rows in time and space. The
+    regression is fitted on units with an even number and tested on those with an odd number. Return
+    NaN if one of these two halves has no dropped token.
     """
     dropped = torch.nonzero(~record.mask).squeeze(1)
     kept = record.apply(components)[_nearest(record, dropped)].flatten(1)
@@ -44,7 +45,7 @@ def reconstruction(components: Tensor, record: Compression) -> float:
 
 
 def _nearest(record: Compression, dropped: Tensor) -> Tensor:
-    """int64 [n, ``NEAREST``]: rows closest to each dropped token, by steps in time and space."""
+    """Return the rows nearest to each dropped token in time and space, int64 [n, ``NEAREST``]."""
     _, rows, columns = record.grid
 
     def places(at: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The linear span of the kept tokens: how it grows, the energy each adds, what it misses.
+"""The linear span of the kept tokens: its growth, the energy of each token, and what it misses.
 
 All metrics use debiased tokens (Eq. debias). For methods that merge, the kept rows are the merged
 ones that the language model receives. Energies are fractions of a row's own energy, in [0, 1].
@@ -18,11 +18,11 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-_TOLERANCE = 1e-4  # relative to the largest in its unit; smaller counts as explained
-_FLOOR = 1e-5  # relative to the largest norm; smaller directions are rounding noise
+_TOLERANCE = 1e-4  # residuals below this fraction of their unit's largest count as explained
+_FLOOR = 1e-5  # directions shorter than this fraction of the largest norm are rounding noise
 _RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor of repeated rows finite
 _CHUNK = 2048  # rows projected at a time
-_BLOCK = 64  # rows in order of picking that join the basis at a time
+_BLOCK = 64  # rows that join the basis at a time, in the order in which tokens were picked
 
 
 def debiased(features: Tensor, rank: int = 1) -> Tensor:
@@ -33,7 +33,7 @@ def debiased(features: Tensor, rank: int = 1) -> Tensor:
         rank: number of directions to remove.
 
     Returns:
-        float32 [L, D]. Depends on the clip alone: compute it once for all records of the clip.
+        float32 [L, D]. It depends on the clip alone: compute it once for all records of the clip.
     """
     rows = features.detach().float()
     mean = rows.mean(0)
@@ -69,7 +69,7 @@ def kept_span(debiased: Tensor, record: Compression) -> Span:
     """Compute the span of the kept rows, unit by unit.
 
     A row's direction joins the basis if it passes the tolerances of GleanVID's own selection
-    (Eq. qr_filter and the floor of the numerical guards). Memory: at most that of the features.
+    (Eq. qr_filter and the floor of the numerical guards). Takes no more memory than the features.
 
     Args:
         debiased: tokens [L, D], see :func:`debiased`.
@@ -124,7 +124,7 @@ def residual_energy(debiased: Tensor, record: Compression, span: Span | None = N
 
 
 def later_residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Return :func:`residual_energy` without the first non-empty unit; 0 if there is no other.
+    """Return :func:`residual_energy` without the first non-empty unit; 0 if it is the only one.
 
     Everything in the first unit is new, so including it mostly measures that unit's budget.
     """
@@ -147,7 +147,7 @@ def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None
     """Return the mean energy fraction of kept rows outside the span of *all rows before them*.
 
     "Before" means in an earlier unit, or at a lower index of the same unit: a record does not
-    hold the order in which a method chose tokens within a unit. Arguments as in
+    hold the order in which a method chose tokens within a unit. The arguments are those of
     :func:`residual_energy`.
     """
     return float((span or kept_span(debiased, record)).fresh.mean())
@@ -215,7 +215,10 @@ def _outside(rows: Tensor, basis: Tensor) -> Tensor:
 
 
 def _pivots(residual: Tensor, scale: float) -> Tensor:
-    """Return the norm [k] that each row, float64 [k, D], adds to the rows before it; noise is 0."""
+    """Return the distance [k] of each row, float64 [k, D], from the span of the rows before it.
+
+    Distances that are only rounding errors, by ``scale``, are 0.
+    """
     ridge = _RIDGE * scale**2 or 1.0
     gram = residual @ residual.T
     gram.diagonal().add_(ridge)

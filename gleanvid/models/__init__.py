@@ -1,6 +1,6 @@
 """Video language models behind one interface, and compression of your own model.
 
-Names are loaded on first use: the list of checkpoints needs no model.
+Each name is imported on first use, so importing this package loads no model class.
 """
 
 from __future__ import annotations
@@ -43,15 +43,18 @@ def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContext
 
 
 def with_layout(hf_model: Any) -> tuple[Any, Layout]:
-    """Return the model on which hooks are installed, and its layout. Raises ``ModelError``."""
+    """Return the model on which hooks are installed, and its layout.
+
+    Raises ``ModelError`` if the model's family is not supported.
+    """
     from gleanvid.errors import ModelError
     from gleanvid.models.families import family_of
 
-    if hasattr(hf_model, "get_base_model"):  # adapters of the peft package
+    if hasattr(hf_model, "get_base_model"):  # hf_model is wrapped by the package peft
         hf_model = hf_model.get_base_model()
     if not hasattr(hf_model, "config"):
         own = (
             "; of a model of load_model, pass its hf_model" if hasattr(hf_model, "hf_model") else ""
         )
-        raise ModelError(f"{type(hf_model).__name__} is no model of transformers{own}")
+        raise ModelError(f"{type(hf_model).__name__} is not a transformers model{own}")
     return hf_model, family_of(hf_model.config, type(hf_model).__name__).layout_of(hf_model)

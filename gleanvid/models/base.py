@@ -29,24 +29,24 @@ from gleanvid.types import ModelError, Video, VideoTokens
 
 
 class ModelAdapter(TokenModel):
-    """A loaded model and its processor. Hold ``lock`` in use: hooks are per module."""
+    """A loaded model and its processor. Hold ``lock`` while you use the model or its hooks."""
 
     model_types: ClassVar[tuple[str, ...]]  # accepted values of config.model_type
     pixel_input: ClassVar[str] = "pixel_values_videos"
-    outro: ClassVar[str] = ""  # text that the processor puts after the video
+    outro: ClassVar[str] = ""  # text that the processor writes after the video
 
     def __init__(
         self, name: str, hf_model: Any, processor: Any, max_pixels: int | None = None
     ) -> None:
         super().__init__(name, checked_max_pixels(max_pixels))
         self.hf_model, self.processor = hf_model, processor
-        self.system_message = ""  # before the first turn; set before a clip is encoded
+        self.system_message = ""  # system prompt; a later change makes encoded clips invalid
         self.layout = self.layout_of(hf_model)
 
     @classmethod
     @abstractmethod
     def layout_of(cls, hf_model: Any) -> boundary.Layout:
-        """Return where the parts of ``hf_model`` are."""
+        """Return the layout of ``hf_model``: the modules and settings that hooks need."""
 
     @abstractmethod
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
@@ -55,7 +55,7 @@ class ModelAdapter(TokenModel):
     def process(
         self, text: str, frames: Any, unread: Sequence[str] = (), **options: Any
     ) -> dict[str, Any]:
-        """Return the processor's tensors for all ``frames``, except those named in ``unread``."""
+        """Return the processor's tensors for ``text`` and ``frames``; omit those in ``unread``."""
         tensors = self.processor(
             text=[text], videos=[frames], do_sample_frames=False, return_tensors="pt", **options
         )
@@ -64,7 +64,7 @@ class ModelAdapter(TokenModel):
     def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
         """Return the grid (T, rows, columns), seconds [T, 2] and rectangles [N, 4] of the tokens.
 
-        Unless a family overrides this, each frame is a unit and its tokens tile the whole frame.
+        Unless a family overrides this, each frame is a temporal unit whose tokens tile it.
         """
         grid = self.layout.grids(inputs)[0]
         seconds = torch.as_tensor(video.timestamps)[:, None].expand(-1, 2)
@@ -87,7 +87,7 @@ class ModelAdapter(TokenModel):
 
     @property
     def context(self) -> Context:
-        """Limit on the length of a prompt."""
+        """Context length of the model, and whether dropped tokens count towards it."""
         multimodal = hasattr(self.layout.core, "get_rope_index")
         limit = getattr(self.text_config, "max_position_embeddings", None)
         return Context(self.name, limit, self.num_layers, counts_kept=multimodal)
@@ -106,8 +106,8 @@ class ModelAdapter(TokenModel):
         Args:
             video: the frames.
             needs: signals to compute ("saliency", "keys").
-            max_pixels: bound on the pixels of all frames together after resizing; None: what the
-                model was loaded with, or else what the checkpoint's own processor allows.
+            max_pixels: bound on the pixels of all frames together after resizing; None: the bound
+                that the model was loaded with, or else that of the checkpoint's own processor.
             stop: once set, ends the work.
 
         Raises:
@@ -120,14 +120,14 @@ class ModelAdapter(TokenModel):
             prefix, _ = split_after(self.chat_text(video, "", ()), self.video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
             inputs = self.without_outro(self.build_inputs(video, prefix, limit))
-            if not self.context.counts_kept:  # else compression may shorten the prompt enough
+            if not self.context.counts_kept:  # otherwise, compression may make it fit
                 check_context(self.context, inputs["input_ids"].shape[1], 0, None)
             inputs = {
                 n: x.to(self.device) if isinstance(x, Tensor) else x for n, x in inputs.items()
             }
             features, vision, signals = boundary.capture_vision(self.layout, inputs, needs)
             grid, seconds, rectangles = self.place_tokens(video, inputs)
-            shape = inputs[self.pixel_input].shape  # determines the grid, see Layout.grids
+            shape = inputs[self.pixel_input].shape  # Layout.grids reads the grid from this shape
             inputs[self.pixel_input] = features.new_empty((*shape[:-1], 0))
             saliency, keys = signals.get("saliency"), signals.get("keys")
             tokens = VideoTokens(features, grid, seconds, rectangles, saliency, keys)
@@ -147,9 +147,9 @@ class ModelAdapter(TokenModel):
     ) -> Answer:
         """Answer ``question`` about an encoded video.
 
-        ``history``: earlier turns. ``on_text`` gets the answer in pieces as it is written;
-        ``stop``, once set, ends it. Raises ``ModelError`` where memory runs out, and
-        ``StoppedError`` where ``stop`` was set before the first token.
+        ``history``: earlier turns. ``on_text`` gets the answer in pieces as it is generated. Once
+        ``stop`` is set, generation ends. Raises ``ModelError`` if memory runs out, and
+        ``StoppedError`` if ``stop`` was set before the first token.
         """
         with (
             self.lock,
@@ -173,11 +173,14 @@ class ModelAdapter(TokenModel):
 
     @property
     def anchor(self) -> str:
-        """Special token at the end of the encoded prefix: what follows is tokenised alone."""
+        """Special token at the end of the encoded prefix; the text after it is tokenised alone."""
         return self.video_token
 
     def without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Inputs without the text after the video, which may share a token with the question."""
+        """Return ``inputs`` without the text after the video.
+
+        The end of that text may share a token with the question.
+        """
         ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
         cut = -len(ids) or None
         return {n: rows[:, :cut] if n in PER_COLUMN else rows for n, rows in inputs.items()}
@@ -187,10 +190,10 @@ class ModelAdapter(TokenModel):
         return ""
 
     def answer_ids(self, encoded: Encoded, question: str, answer: str, history: History) -> Tensor:
-        """int64 [S]: ``answer`` and its end token as they follow the prompt.
+        """Return int64 [S], the token ids of ``answer`` and of the end token after it.
 
-        The chat template says what stands between the two. If it would change the prompt, the
-        answer follows directly.
+        Text that the chat template puts between prompt and answer comes first; it is omitted if
+        the template changes the prompt when an answer follows.
         """
         tokenizer = self.processor.tokenizer
         prompt = self.chat_text(encoded.video, question, history)
@@ -212,7 +215,10 @@ class ModelAdapter(TokenModel):
         history: History,
         answer: str | None = None,
     ) -> str:
-        """The chat prompt as text, videos in its first turn; ``answer`` ends it if given."""
+        """Return the chat prompt as text, with the videos in its first turn.
+
+        If ``answer`` is given, the text ends with the assistant's turn that holds it.
+        """
         videos = [video] if isinstance(video, Video) else video
         turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
@@ -231,11 +237,11 @@ class ModelAdapter(TokenModel):
         )
 
     def _words(self, text: str) -> dict[str, str]:
-        """Wrap text of the user or the model as one part of a chat message."""
+        """Wrap a question or an answer as one content part of a chat message."""
         return {"type": "text", "text": literal(text, self.processor.tokenizer)}
 
     def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
-        """Append the rest of the prompt to the inputs of the encoded prefix.
+        """Return the inputs of the whole prompt: the encoded prefix and the text after it.
 
         The prefix ends in a special token, so the rest can be tokenised after that token alone.
         """
@@ -243,7 +249,9 @@ class ModelAdapter(TokenModel):
             self.chat_text(encoded.video, question, history), self.video_token
         )
         if prefix != encoded.prefix:
-            raise ModelError("the chat template changes the text before the video by question")
+            raise ModelError(
+                "the chat template changes the text before the video depending on the question"
+            )
         text = self.anchor + self.outro + rest
         ids = self.processor.tokenizer(text, add_special_tokens=False)["input_ids"][1:]
         return with_text_behind(encoded.inputs, torch.tensor([ids], device=self.device))

@@ -18,9 +18,9 @@ History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about
 class ClipKey:
     """Key of an encoded clip: its frames, their size, the model and its signals.
 
-    Videos are compared by identity. ``max_pixels`` bounds the pixels of all frames together
-    (None: what the model was loaded with); ``signals`` name what the vision side computes in
-    addition to the tokens ("saliency", "keys").
+    Videos are compared by identity. ``max_pixels``: bound on the pixels of all frames together
+    (None: the bound that the model was loaded with); ``signals``: names of the vision signals
+    computed in addition to the tokens ("saliency", "keys").
     """
 
     video: Video
@@ -29,29 +29,29 @@ class ClipKey:
     signals: frozenset[str] = frozenset()
 
     def bounded(self, limit: int | None) -> ClipKey:
-        """Return the same key, with the model's ``limit`` of pixels if it had none."""
+        """Return this key; if its ``max_pixels`` is None, with ``limit``, the model's bound."""
         return replace(self, max_pixels=limit) if self.max_pixels is None else self
 
     def serves(self, wanted: ClipKey) -> bool:
-        """Return whether a clip encoded for this key serves ``wanted`` too, signals included."""
+        """Return whether a clip encoded for this key can be used for the key ``wanted``."""
         bare = replace(wanted, signals=self.signals)
         return self == bare and wanted.signals <= self.signals
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """One video through a model's vision side, ready for any question and any compressor.
+    """Stored output of the vision side for one video, for any question and compressor.
 
-    ``tokens.features`` [L, D] are what the language model receives; ``tokens.seconds`` [T, 2];
-    ``tokens.rectangles`` [N, 4] pixels of the source. ``encode_s``: processor, vision tower,
-    projector.
+    ``tokens.features`` [L, D]: the rows of the L visual tokens that the language model receives;
+    ``tokens.seconds`` [T, 2]: start and end of T temporal units; ``tokens.rectangles`` [N, 4]: the
+    N tokens of a unit in source pixels. ``encode_s``: seconds of processor, tower and projector.
     """
 
     video: Video
     tokens: VideoTokens
     encode_s: float
     prefix: str = field(repr=False)  # the prompt up to and including the video placeholder
-    inputs: Mapping[str, Any] = field(repr=False)  # model inputs of the prefix, pixels emptied
+    inputs: Mapping[str, Any] = field(repr=False)  # model inputs of the prefix without pixel values
     vision: Any = field(repr=False)  # output of the vision side
 
     @property

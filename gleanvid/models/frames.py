@@ -1,4 +1,4 @@
-"""Convert frames and their metadata to what processors of transformers take."""
+"""Convert frames and their metadata to the arguments of transformers' processors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gleanvid.types import Video
 
 
 def frame_metadata(video: Video) -> VideoMetadata:
-    """Return the frame times as metadata, for processors that put them into the prompt.
+    """Return the frame times as metadata, for processors that write times into the prompt.
 
-    The indices are fractional where the frame rate varies, so that index / fps is the true time.
+    If the frame rate varies, the indices are fractional, so that index / fps is the true time.
     """
     rate = video.fps or 1.0
     return VideoMetadata(

@@ -12,7 +12,10 @@ from gleanvid.types import ModelError, Video
 
 
 def cells(rows: int, columns: int, size: tuple[float, float]) -> Tensor:
-    """Rectangles [N, 4] (left, top, right, bottom) of an even grid over (height, width)."""
+    """Return [N, 4], the cells of an even grid over an image of ``size`` (height, width).
+
+    Cells go row by row; each is (left, top, right, bottom).
+    """
     down = torch.linspace(0, size[0], rows + 1, dtype=torch.float64)
     across = torch.linspace(0, size[1], columns + 1, dtype=torch.float64)
     top, left = torch.meshgrid(down[:-1], across[:-1], indexing="ij")
@@ -21,13 +24,16 @@ def cells(rows: int, columns: int, size: tuple[float, float]) -> Tensor:
 
 
 def block_mean(factor: int, rows: Tensor) -> Tensor:
-    """[T, P, C] of a square of patches to [T, P / factor^2, C], row by row."""
+    """Average blocks of factor x factor patches: [T, P, C] to [T, P / factor^2, C]."""
     side = round(rows.shape[1] ** 0.5) // factor
     return rows.unflatten(1, (side, factor, side, factor)).mean((2, 4)).flatten(1, 2)
 
 
 def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, int]]) -> Tensor:
-    """Average blocks of patches, stored row by row, images before videos."""
+    """Average blocks of ``block`` x ``block`` patches to one row per token of the videos.
+
+    Patches are stored row by row; those of images come before those of videos.
+    """
     sizes = [units * rows * columns * block**2 for units, rows, columns in grids]
     parts = patches[-sum(sizes) :].split(sizes)
     return torch.cat(
@@ -53,6 +59,6 @@ def check_pixels(inputs: Mapping[str, Any], video_processor: Any, max_pixels: in
     pixels = units * video_processor.temporal_patch_size * height * width * patch**2
     if max_pixels is not None and pixels > max_pixels:
         raise ModelError(
-            f"max_pixels={max_pixels} is too little for this clip, which takes at least "
+            f"max_pixels={max_pixels} is too small for this clip, which takes at least "
             f"{pixels} pixels: use fewer frames or a higher max_pixels."
         )

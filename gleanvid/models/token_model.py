@@ -14,20 +14,18 @@ from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
 
 class TokenModel(ABC):
-    """A model that encodes clips: recordings, encoders, and Video LLMs, which also answer.
+    """A model that encodes clips: a recording, an encoder, or a Video LLM (which also answers).
 
-    Compressing, diagnosing and recording a clip need no more than this. ``lock`` serialises the
-    model; ``clips`` are the recent ones, kept by ``pipeline.encode``.
+    To compress, diagnose or record a clip, these members suffice. ``lock`` serialises the use of
+    the model; ``clips`` is a cache of encoded clips that ``pipeline.encode`` manages.
 
     Args:
-        name: the name it was loaded by.
+        name: the name that the model was loaded by.
         max_pixels: bound on the pixels of all frames of a clip together; ``encode`` may override
             it.
     """
 
-    cannot_answer: str = (
-        ""  # why the model cannot answer, as a sentence with an alternative; "" if it can
-    )
+    cannot_answer: str = ""  # error message of a model that cannot answer; "" if it can answer
 
     def __init__(self, name: str, max_pixels: int | None = None) -> None:
         self.name, self.max_pixels = name, max_pixels
@@ -41,7 +39,7 @@ class TokenModel(ABC):
 
     @property
     def num_layers(self) -> int:
-        """Layers of the language model; 0 without one."""
+        """Number of layers of the language model; 0 if the model has no language model."""
         return 0
 
     @abstractmethod
@@ -53,7 +51,10 @@ class TokenModel(ABC):
         max_pixels: int | None = None,
         stop: threading.Event | None = None,
     ) -> Encoded:
-        """Return the tokens of a clip with the signals in ``needs``. Raises ``ModelError``."""
+        """Return the tokens of a clip with the signals in ``needs``.
+
+        Raises ``ModelError`` if the model does not have a signal or memory runs out.
+        """
 
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]] | None:
         """Return labels of the tokens, ready for JSON; None if the model has none."""
@@ -65,11 +66,11 @@ class TokenModel(ABC):
             raise ModelError(self.cannot_answer)
 
     def generate(self, *_: Any, **__: Any) -> Any:
-        """Raises ``ModelError``; a Video LLM answers."""
+        """Raise ``ModelError``; only Video LLMs, which override this, can answer."""
         self._refuse()
 
     def conversation(self, *_: Any, **__: Any) -> Any:
-        """Raises ``ModelError``; a Video LLM answers."""
+        """Raise ``ModelError``; only Video LLMs, which override this, can answer."""
         self._refuse()
 
     def _refuse(self) -> NoReturn:

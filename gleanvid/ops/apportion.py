@@ -1,4 +1,4 @@
-"""Share out a whole number of tokens in proportion to fractional quotas."""
+"""Divide a whole number of tokens in proportion to fractional quotas."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ if TYPE_CHECKING:
 
 
 def budget_quotas(share: Tensor, alpha: Tensor) -> Tensor:
-    """Fractional budgets over B [T] (Eq. budget): ``alpha`` spread evenly, the rest by novelty.
+    """Return the fraction of the budget for each unit, [T] (Eq. budget).
 
-    ``share`` [T] is the normalised novelty, which sums to 1; ``alpha`` is a scalar in [0, 1].
+    The fraction ``alpha`` in [0, 1] is spread evenly over the T units, the rest by ``share`` [T],
+    the normalised novelty, which sums to 1.
     """
     return alpha / len(share) + (1 - alpha) * share
 
 
 def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> Tensor:
-    """Integer budgets [T] that sum to ``total``, proportional to ``shares`` [T] >= 0.
+    """Return integer budgets [T] that sum to ``total``, proportional to ``shares`` [T] >= 0.
 
-    Every budget lies in [``floor``, ``cap``]. A unit whose quota passes ``cap`` is filled and the
-    rest is shared over the others in proportion; what rounding down leaves goes to the largest
-    remainders, ties to the earlier unit. All-zero shares count as equal ones. Returns int64 on the
-    CPU. Raises ``ValueError`` if ``total`` cannot be met.
+    Every budget lies in [``floor``, ``cap``]. If a unit's quota is above ``cap``, it gets ``cap``
+    and the rest is divided over the other units in proportion. Quotas are rounded down, and the
+    tokens left go to the largest remainders, ties to the earlier unit. If all shares are zero, they
+    count as equal. The result is int64 on the CPU. Raises ``ValueError`` if no budgets within the
+    bounds sum to ``total``.
     """
     count = len(shares)
     if not count * floor <= total <= count * cap:
@@ -44,7 +46,10 @@ def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> T
 
 
 def _capped(shares: Sequence[float], total: int, cap: int, floor: int) -> list[float]:
-    """Quotas [T] proportional to ``shares`` among the units that are at neither bound."""
+    """Return fractional quotas that sum to ``total``, each in [``floor``, ``cap``].
+
+    Units that are at neither bound have quotas proportional to their ``shares``.
+    """
     quotas: dict[int, float] = {}  # quotas of units that reached a bound
     while True:
         free = [unit for unit in range(len(shares)) if unit not in quotas]

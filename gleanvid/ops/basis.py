@@ -22,11 +22,11 @@ _STRUCK = 1e200  # diagonal entry of a rejected row: its direction underflows to
 
 
 class RowFilter:
-    """Accept the rows that add a direction to the rows before them (Eq. qr_filter).
+    """Accepts the rows that add a direction to the rows before them (Eq. qr_filter).
 
     A row is accepted if its distance from the span of the rows before it is above ``relative``
     times the largest such distance, and above ``floor`` > 0. The distances are the diagonal of a
-    Cholesky factor. Takes up to ``most`` rows at once.
+    Cholesky factor. The filter takes up to ``most`` rows at once.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class RowFilter:
         self._ridge = unit * (_RIDGE * floor) ** 2
 
     def directions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Orthonormal directions [k, D] of rows [k, D], zero where rejected; bool [k]: rejected.
+        """Orthonormalise rows [k, D]; also return which of them are rejected, bool [k].
 
-        Only accepted rows take part: the direction of a rejected row is rounding noise, and no
-        later row may lose what happens to lie along it. Rows are judged by their distances from
-        all rows before them. Where hardly a direction is left, a rejected row may have one and
-        hide it from all later rows: with ``again``, and always on a CPU, those rejected are judged
-        again, by their distances from accepted rows alone, and those that return by their distances
-        from each other.
+        The direction of a rejected row is zero and has no part in those of later rows: it is
+        rounding noise. Rows are first judged by their distances from all rows before them. Near
+        full rank this can reject a row that adds a direction, if a rejected row before it has the
+        same. So with ``again``, and always on a CPU, rejected rows are judged once more by their
+        distances from accepted rows alone, and those accepted now by their distances from each
+        other.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
@@ -61,23 +61,26 @@ class RowFilter:
 
 
 def _any_on_host(flags: Tensor) -> bool:
-    """Whether any is set; False for flags on a GPU: waiting for them would take longer."""
-    # Not by Tensor.numpy, which is counted as a device-to-host sync that a GPU does not have here.
+    """Whether a flag is set; False for flags on a GPU, as reading them would wait for the GPU."""
+    # Tensor.numpy would be counted as a device-to-host sync, but this line runs only on a CPU.
     return flags.device.type == "cpu" and bool(np.from_dlpack(flags.view(torch.uint8)).any())
 
 
 def _without(gram: Tensor, rejected: Tensor) -> Tensor:
-    """Cholesky factor of ``gram`` [k, k] without the rejected rows; overwrites its diagonal."""
+    """Return the Cholesky factor of ``gram`` [k, k] without the rejected rows.
+
+    Overwrites the diagonal of ``gram`` at these rows.
+    """
     gram.diagonal().masked_fill_(rejected, _STRUCK)
     return torch.linalg.cholesky_ex(gram).L
 
 
 class GrowingBasis:
-    """An orthonormal basis that grows block by block; a rejected row takes a place, as zeros.
+    """An orthonormal basis that grows block by block; a rejected row is stored as a row of zeros.
 
-    At most ``capacity`` rows are taken in, ``most`` at once; ``relative`` and ``floor`` are those
-    of :class:`RowFilter`. Once rows outnumber the width D, zero rows are dropped, at the cost of a
-    device-to-host sync a block. With D rows left the basis is full: it explains everything.
+    The basis takes at most ``capacity`` rows in all and ``most`` in one block; ``relative`` and
+    ``floor`` are those of :class:`RowFilter`. Once there are more rows than the width D, zero rows
+    are dropped, which costs a device-to-host sync per block. With D directions the basis is full.
     """
 
     is_full = False
@@ -86,32 +89,36 @@ class GrowingBasis:
         self, like: Tensor, capacity: int, most: int, relative: float, floor: float
     ) -> None:
         self._width = like.shape[-1]
-        self._used = 0  # number of rows used
-        # A second judgement costs two factorizations per block; a small basis does not need it.
+        self._used = 0  # number of rows in the basis
+        # To judge rows twice costs two factorizations per block; a small basis does not need it.
         again = 2 * capacity > self._width
         self._filter = RowFilter(relative, floor, most, like.device, again)
         self._rejected: list[Tensor] = []  # bool [k] of every block
         self._rows = like.new_empty(min(capacity, self._width + most), self._width)
 
     def remove_from(self, points: Tensor) -> Tensor:
-        """Remove the projection on all rows from points [n, D], in place."""
+        """Remove from ``points`` [n, D], in place, their projection on the basis."""
         rows = self._rows[: self._used]
         return points.addmm_(points @ rows.T, rows, alpha=-1.0) if len(rows) else points
 
     def directions(self, residuals: Tensor) -> Tensor:
-        """Directions [k, D] that residuals [k, D] of the basis add, to give to :meth:`extend`."""
+        """Return the directions [k, D] that a block adds, to be passed to :meth:`extend`.
+
+        ``residuals`` [k, D]: rows of the block without their projection on the basis.
+        """
         found, rejected = self._filter.directions(residuals)
         self._rejected.append(rejected)
         return found
 
     def reject(self, count: int) -> None:
-        """Take in rows that add nothing, as all do once the basis is full."""
+        """Record ``count`` rows as rejected, because the basis is full."""
         self._rejected.append(torch.ones(count, dtype=torch.bool, device=self._rows.device))
 
     def extend(self, block: Tensor) -> None:
-        """Append the last :meth:`directions` [k, D].
+        """Append the directions ``block`` [k, D] that the last call of :meth:`directions` returned.
 
-        They are projected once more: directions of small residuals magnify rounding errors.
+        Their projection on the basis is removed once more, because directions of small residuals
+        magnify rounding errors.
         """
         rows, place = self._rows[: self._used], self._rows[self._used :][: len(block)]
         torch.addmm(block, block @ rows.T, rows, alpha=-1.0, out=place)
@@ -120,7 +127,10 @@ class GrowingBasis:
             self._drop_zero_rows()
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
-        """int64 [T]: accepted directions after every unit, with ``budgets`` rows from each."""
+        """Return the number of accepted directions after each unit, int64 [T].
+
+        ``budgets`` [T]: number of rows that came from each unit.
+        """
         accepted = ~torch.cat(self._rejected)
         total = torch.nn.functional.pad(accepted.cumsum(0), (1, 0))
         after = torch.tensor([*accumulate(budgets)], device=total.device)

@@ -1,7 +1,7 @@
 """Blocks of neighbouring tokens: windows of units, each cut into near-square blocks of positions.
 
-They are the low-resolution grids of the averaging baselines. A budget that no r x c grid has is
-met all the same: bands of rows may have one block more than others.
+They are the low-resolution grids of the averaging baselines. Any budget can be met, because bands
+of rows may have one block more than others.
 """
 
 from __future__ import annotations
@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 def averaged_blocks(tokens: VideoTokens, windows: int, budget: int) -> Compression:
     """Return the record of block averages: windows of units cut into ``budget`` blocks in total.
 
-    Windows differ by at most one unit in length and by at most one block in number; one without a
-    block is dropped. A row stands at the centre of its block, in the first unit of its window.
-    Raises ``ValueError`` where ``budget`` is more than ``windows`` times the tokens of a unit.
+    Two windows differ by at most one unit in length and by at most one in their number of blocks; a
+    window without a block is dropped. The index of a row is that of the centre of its block in the
+    first unit of its window. Raises ``ValueError`` if ``budget`` is more than ``windows`` times the
+    tokens of a unit.
     """
     units, rows, columns = tokens.grid
     per_unit = rows * columns
     if budget > windows * per_unit:
-        raise ValueError(f"{windows} windows of {per_unit} tokens have no {budget} blocks")
+        raise ValueError(
+            f"{windows} windows of {per_unit} positions cannot be cut into {budget} blocks"
+        )
     home = torch.full((units, per_unit), -1)
     weight = torch.zeros(units, per_unit)
     counts = even_shares(budget, windows)
@@ -46,8 +49,8 @@ def averaged_blocks(tokens: VideoTokens, windows: int, budget: int) -> Compressi
 def grid_blocks(rows: int, columns: int, count: int) -> tuple[Tensor, Tensor]:
     """Cut a grid into ``count`` near-square blocks of near-equal area.
 
-    Returns int64 [rows * columns], the position at the centre of each position's block, and
-    [rows * columns], the number of positions in that block.
+    Returns for each position the position at the centre of its block, int64 [rows * columns], and
+    the number of positions in that block, [rows * columns].
     """
     bands = round((count * rows / columns) ** 0.5)
     bands = min(max(bands, -(-count // columns), 1), rows, count)

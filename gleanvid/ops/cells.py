@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 class Cells:
     """Cells of ``size`` x ``size`` positions that tile a grid from the top left.
 
-    At the right and bottom edge of an odd grid they are smaller. ``of_position`` int64 [N] is the
-    cell that holds each position (C cells, row-major), ``sizes`` float32 [C] counts their
-    positions. They are laid out on the host: nothing is read back from the device.
+    Cells at the right and bottom edge of an odd grid are smaller. ``of_position`` int64 [N] is the
+    cell of each position (C cells, row-major); ``sizes`` float32 [C] is the number of positions of
+    each cell. Both are computed on the host, which avoids a device-to-host sync.
     """
 
     def __init__(self, rows: int, columns: int, size: int, device: torch.device) -> None:
@@ -40,7 +40,7 @@ class Cells:
         means = features.new_zeros(len(features), cells + 1, features.shape[2])
         by_cell = means[:, :cells].unflatten(1, (cells // across, across))
         by_position = features.unflatten(1, self._grid)
-        for row, column in product(range(self._size), repeat=2):  # a pass over the clip in all
+        for row, column in product(range(self._size), repeat=2):  # position within a cell
             part = by_position[:, row :: self._size, column :: self._size]
             by_cell[:, : part.shape[1], : part.shape[2]].add_(part)
         torch.sum(means[:, :cells], 1, out=means[:, cells])

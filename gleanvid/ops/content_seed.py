@@ -12,17 +12,17 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_COMPARISONS = 32  # enough to distinguish clips; with more, rounding would flip one more often
+_COMPARISONS = 32  # enough to tell clips apart; with more, rounding would flip one more often
 
 
 def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:
-    """A CPU generator seeded by ``seed``, the grid, and what the clip shows.
+    """Return a CPU generator seeded by ``seed``, the grid, and what the clip shows.
 
-    What it shows is taken as 32 comparisons: which of two tokens of one unit has the larger value
-    in one channel, at places that depend on the shape alone. A comparison turns only where both
-    values are as close as their rounding error, so another machine, or the same features in
-    another type, nearly always gives the same generator. A model run in another precision
-    computes other features, and for some clips another generator.
+    What the clip shows is reduced to 32 comparisons: which of two tokens of one unit has the larger
+    value in one channel, at positions that depend on the shape alone. A result changes only if the
+    two values are as close as their rounding errors. So another machine, or the same features in
+    another dtype, nearly always gives the same generator. A model that runs in another precision
+    computes other features, which for some clips give another generator.
     """
     text = f"{seed} {tokens.grid} {_comparisons(tokens).int().tolist()}"
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
@@ -30,7 +30,10 @@ def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:
 
 
 def _comparisons(tokens: VideoTokens) -> Tensor:
-    """bool [32]. Tokens of one unit: the same place in two units of a still clip shows the same."""
+    """Compare the values of 32 pairs of tokens, each within one unit: bool [32].
+
+    Tokens of two units are not compared, because in a still clip they are equal.
+    """
     places = torch.Generator().manual_seed(0)
     per_unit, count = tokens.tokens_per_unit, (_COMPARISONS,)
     unit = torch.randint(tokens.num_units, count, generator=places)

@@ -14,8 +14,8 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_EXACT_BELOW = 128  # the smaller side up to which a dense eigensolver is used
-_BLOCK = 16  # Krylov block, rounded up to a multiple: odd widths waste the matrix units
+_EXACT_BELOW = 128  # a dense eigensolver is used if L or D is at most this
+_BLOCK = 16  # the Krylov block's width is a multiple of this, for the GPU's matrix units
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
 _DEPENDENT = (
@@ -26,13 +26,14 @@ _DEPENDENT = (
 def top_directions(
     features: Tensor, mean: Tensor, rank: int, pooled: Tensor | None = None
 ) -> Tensor:
-    """Top right singular vectors of the centred matrix: [L, D], [D] -> orthonormal rows [r, D].
+    """Return the first right singular vectors of ``features`` [L, D] - ``mean`` [D].
 
-    float32 in, float32 out, r = min(rank, L, D). Small matrices use a dense eigensolver in float64,
-    large ones a block Krylov method that runs until the residual of every direction has converged.
-    In white noise many directions are all but equally strong, and it may stop at its limit of steps
-    before: it then gives one that is as strong as the first (to 1e-4 of its energy or less).
-    ``pooled`` [P, D], means over parts of the rows, let it start nearer at less cost.
+    They are orthonormal rows [r, D], r = min(rank, L, D), in the dtype of the features. Small
+    matrices use a dense eigensolver in float64, large ones a block Krylov method that runs until
+    the residual of every direction has converged. In white noise many directions are nearly equally
+    strong, and the method may reach its limit of steps first; it then returns a direction as strong
+    as the first (to 1e-4 of its energy or less). ``pooled`` [P, D], means over parts of the rows,
+    give a better start at less cost.
     """
     rank = min(rank, *features.shape)
     if rank == 0:
@@ -53,18 +54,18 @@ def _dense_directions(features: Tensor, mean: Tensor, rank: int) -> Tensor:
 
 
 def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor) -> Tensor:
-    """Rayleigh-Ritz on the block Krylov space of A^T A, A = features - mean, never formed.
+    """Return the first right singular vectors [rank, D] of A = features - mean, without forming A.
 
-    The space grows from random combinations of the rows of ``start``, after one step of the power
-    method on them; its small eigenproblems are solved on the host, where they also say whether it
-    has grown far enough.
+    The method is Rayleigh-Ritz on a block Krylov space of A^T A. The space starts with random
+    combinations of the rows of ``start`` after one step of the power method. Its small
+    eigenproblems are solved on the host and also give the residual, at which the method stops.
     """
     width = -(-2 * rank // _BLOCK) * _BLOCK
     drawn = torch.randn(width, len(start), generator=torch.Generator().manual_seed(0))
     block = _images(orthonormalised(_combined(drawn.to(start), start, mean)), start, mean)
     basis = images = features.new_zeros(0, features.shape[1])
     for _ in range(_MAX_STEPS):
-        for _ in range(2):  # two passes for accuracy
+        for _ in range(2):  # two passes, for accuracy
             block = orthonormalised(outside(block, basis))
         basis = torch.cat([basis, block])
         block = _images(block, features, mean)
@@ -76,22 +77,23 @@ def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor)
 
 
 def _images(block: Tensor, rows: Tensor, mean: Tensor) -> Tensor:
-    """A^T A times every row of a block [k, D], A = rows - mean."""
+    """Return A^T A times every row of ``block`` [k, D], with A = rows - mean."""
     products = torch.addmm(block @ mean, rows, block.T, beta=-1.0)
     return _combined(products.T, rows, mean)
 
 
 def _combined(weights: Tensor, features: Tensor, mean: Tensor) -> Tensor:
-    """Linear combinations [k, D] of the centred rows, by weights [k, L]."""
+    """Return linear combinations [k, D] of the rows of features - mean, by ``weights`` [k, L]."""
     return torch.addr(weights @ features, weights.sum(1), mean, alpha=-1.0)
 
 
 def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
-    """Weights [r, q] of the top directions in a basis [q, D] and their largest relative residual.
+    """Return the weights [r, q] of the top directions in a ``basis`` [q, D], r = ``rank``.
 
-    ``images`` [q, D] are A^T A applied to the basis. With y the weights of a direction and theta
-    its value, the squared residual |images^T y - theta basis^T y|^2 is a form of the Gram matrix of
-    both: nothing is lost to a difference of large norms.
+    Also returns their largest relative residual. ``images`` [q, D] are A^T A times the basis. With
+    y the weights of a direction and theta its eigenvalue, the squared residual
+    |images^T y - theta basis^T y|^2 is computed from the Gram matrix of basis and images, because a
+    difference of large norms would lose digits.
     """
     both, size = torch.cat([basis, images]).double(), len(basis)
     gram = (both @ both.T).cpu()
@@ -104,7 +106,10 @@ def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
 
 
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
-    """Context debiasing (Eq. debias): [L, D] minus the projections of its centred rows."""
+    """Return ``features`` [L, D] minus the projection of features - mean on ``directions``.
+
+    This is the context debiasing of Eq. debias. ``directions`` [r, D]: orthonormal rows.
+    """
     coordinates = torch.addmm(directions @ mean, features, directions.T, beta=-1.0)
     return torch.addmm(features, coordinates, directions, alpha=-1.0)
 
@@ -121,7 +126,7 @@ class DebiasedClip:
     mean: Tensor
     directions: Tensor
     coordinates: Tensor  # [T, N, r] of the centred tokens
-    norms: Tensor  # [T, N] of the features
+    norms: Tensor  # norms of the features [T, N]
     scale: float  # the largest norm of a debiased token
 
     @classmethod
@@ -136,12 +141,12 @@ class DebiasedClip:
         return cls(features, mean, directions, coordinates, norms, scale)
 
     def unit(self, unit: int) -> Tensor:
-        """The debiased tokens [N, D] of one unit, a tensor of its own."""
+        """Return the debiased tokens [N, D] of one unit as a new tensor."""
         return torch.addmm(self.features[unit], self.coordinates[unit], self.directions, alpha=-1.0)
 
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Rows [k, D] less their projection on an orthonormal ``basis`` [q, D] (zero rows allowed)."""
+    """Return rows [k, D] minus their projection on ``basis``, of orthonormal or zero rows."""
     return torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
 
 
@@ -149,6 +154,6 @@ def orthonormalised(rows: Tensor) -> Tensor:
     """Orthonormalise rows [k, D]; a row that depends on earlier ones comes out shorter than 1."""
     wide = rows.double()
     gram = wide @ wide.T
-    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # above zero for rows of nothing
+    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # above zero for all-zero rows
     factor = torch.linalg.cholesky_ex(gram).L
     return torch.linalg.solve_triangular(factor, wide, upper=False).to(rows.dtype)

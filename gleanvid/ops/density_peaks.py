@@ -24,12 +24,12 @@ def density_peaks(features: Tensor, num_centers: int, k: int) -> tuple[Tensor, T
     """Cluster [..., n, D] around ``num_centers`` dense points that are far from any denser one.
 
     Returns the centres int64 [..., m] ascending, for every point the number int64 [..., n] of its
-    nearest centre in that list (a centre has its own), and the logarithm of the score [..., n].
+    nearest centre in that list (for a centre its own), and the logarithm of the score [..., n].
     Distances are Euclidean over sqrt(D). The density of a point is exp(-mean of its ``k`` smallest
-    squared distances, its own zero included); its score is the density times the distance to the
-    nearest denser point (the densest: the largest distance there is). Logarithms keep points apart
-    whose density is below the smallest float32. Raises ``ValueError`` unless both numbers lie in
-    [1, n].
+    squared distances, its own zero included). Its score is the density times the distance to the
+    nearest denser point, or for the densest point the largest distance of all. Logarithms keep
+    points apart whose density is below the smallest float32. Raises ``ValueError`` unless
+    ``num_centers`` and ``k`` are in [1, n].
     """
     count = features.shape[-2]
     for label, value in (("num_centers", num_centers), ("k", k)):
@@ -37,10 +37,11 @@ def density_peaks(features: Tensor, num_centers: int, k: int) -> tuple[Tensor, T
             raise ValueError(f"{label}={value} must be in [1, {count}]")
     points = features.float()
     points = (points - points.mean(dim=-2, keepdim=True)) / points.shape[-1] ** 0.5
+    # [..., n]: minus the logarithm of the density
     spread = torch.cat(
         [part.topk(k, dim=-1, largest=False).values.mean(dim=-1) for part in _squares(points)],
         dim=-1,
-    )  # [..., n]: minus the logarithm of the density
+    )
     gaps, farthest = _gaps(points, spread)
     largest = farthest.amax(dim=-1, keepdim=True)
     score = torch.where(gaps.isinf(), largest, gaps).log() * 0.5 - spread
@@ -49,7 +50,10 @@ def density_peaks(features: Tensor, num_centers: int, k: int) -> tuple[Tensor, T
 
 
 def _squares(points: Tensor) -> Iterator[Tensor]:
-    """Squared distances of [..., n, D], some rows [..., r, n] at a time, exactly zero to itself."""
+    """Yield the squared distances between points [..., n, D], some rows [..., r, n] at a time.
+
+    The distance of a point to itself is exactly zero.
+    """
     for first in range(0, points.shape[-2], _CHUNK):
         part = _squares_between(points[..., first : first + _CHUNK, :], points)
         part.diagonal(offset=first, dim1=-2, dim2=-1).zero_()
@@ -57,14 +61,21 @@ def _squares(points: Tensor) -> Iterator[Tensor]:
 
 
 def _squares_between(rows: Tensor, points: Tensor) -> Tensor:
-    """Squared distances [..., r, n] by one matrix product; the caller has centred the points."""
+    """Return the squared distances [..., r, n] of rows and points, by one matrix product.
+
+    The caller must have centred the points.
+    """
     inner = rows @ points.transpose(-1, -2)
     lengths = rows.square().sum(dim=-1)[..., :, None] + points.square().sum(dim=-1)[..., None, :]
     return (lengths - 2.0 * inner).clamp_(min=0)
 
 
 def _gaps(points: Tensor, spread: Tensor) -> tuple[Tensor, Tensor]:
-    """Squared distance [..., n] to the nearest denser point (inf: none) and to the farthest one."""
+    """Return each point's squared distances to the nearest denser and to the farthest point.
+
+    Both are [..., n]; the first is infinite for the densest point. ``spread`` [..., n] is smaller
+    for denser points.
+    """
     gaps, farthest, first = [], [], 0
     for part in _squares(points):
         own = spread[..., first : first + part.shape[-2], None]
@@ -75,7 +86,10 @@ def _gaps(points: Tensor, spread: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _nearest(points: Tensor, centers: Tensor) -> Tensor:
-    """int64 [..., n]: the nearest of the centres, the first of equals; a centre has its own."""
+    """Return the number of the centre nearest to each point, int64 [..., n].
+
+    A centre gets its own number; of equally near centres the first is taken.
+    """
     chosen = points.gather(-2, centers[..., None].expand(*centers.shape, points.shape[-1]))
     parts = [_squares_between(part, chosen).argmin(dim=-1) for part in points.split(_CHUNK, dim=-2)]
     own = torch.arange(centers.shape[-1], device=centers.device).expand_as(centers)

@@ -12,11 +12,12 @@ _SHALLOW, _DEEP = 28, 36  # depths of the models the published layer numbers wer
 
 
 def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
-    """The layer at the same relative depth of a model of ``num_layers`` layers.
+    """Return the layer at the same relative depth in a model of ``num_layers`` layers.
 
-    ``chosen_on`` is the depth that ``layer`` was chosen on. Published layers hold for 28 to 36
-    layers alike; outside that range they scale from its nearer end. Layer 0 stays ahead of the
-    model, any other lies between 1 and the last layer.
+    ``chosen_on`` is the number of layers of the model for which ``layer`` was chosen. Published
+    layers are used unchanged for models of 28 to 36 layers and scaled from the nearer of these two
+    numbers for others. Layer 0 (before the model) stays 0; any other result is between 1 and the
+    last layer.
     """
     if layer == 0 or num_layers == chosen_on:
         return layer
@@ -26,23 +27,24 @@ def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
 
 
 def rows_ahead(total: int, ratio: float, layer: int, num_layers: int, share: float) -> int:
-    """Rows before the model so that the layers' average is ``ratio`` of ``total``, at least one.
+    """Return how many rows may enter the model so that a layer sees ``ratio * total`` on average.
 
-    A stage before ``layer`` leaves ``share`` of them. More than ``total`` there cannot be.
+    A stage before ``layer`` keeps the fraction ``share`` of these rows. The result is limited to
+    1 to ``total``.
     """
-    depth = (
-        layer + (num_layers - layer) * share
-    )  # cost of a row in layers, weighted by the fraction kept
+    # layers that see a row, counting those after the stage by the fraction it keeps
+    depth = layer + (num_layers - layer) * share
     return max(1, min(total, math.floor(ratio * num_layers / depth * total + 1e-9)))
 
 
 def rows_for_average(
     total: int, rows: int, ratio: float, layer: int, num_layers: int, method: str
 ) -> int:
-    """Rows a stage before ``layer`` leaves so that the layers' average is ``ratio`` of ``total``.
+    """Return how many rows a stage before ``layer`` keeps, for ``ratio * total`` rows on average.
 
-    ``rows`` is what all the layers before it saw. The average is at most the ratio, but one token
-    always stays. Raises ``ValueError`` where the layers passed spent it all.
+    The average is over all layers; each of those before the stage saw ``rows`` rows. It is at most
+    the ratio, except that one row is always kept. Raises ``ValueError``, with the name ``method``,
+    if the layers before the stage already cost more.
     """
     left = ratio * num_layers * total - layer * rows
     if left <= 0 and rows > 1:

@@ -17,33 +17,36 @@ _TINY = 1e-300  # keeps the system of an all-zero history, which explains nothin
 _SYSTEMS = 2**19  # least number of values in the Gram systems that are solved at once
 _SHORT = 32  # units that are interpolated together at the start of a clip
 _ERROR = 1e-8  # error of an interpolated squared residual, relative to the largest at the nodes
-_RANGE = 1e-4  # smallest ridge, relative to the largest, that is interpolated
+# If a cell's smallest ridge is below this fraction of its largest, nothing is interpolated.
+_RANGE = 1e-4
 
 
 def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -> Tensor:
-    """Residual norms r_{t,n} of every cell (Eq. novelty): [T, C, D] -> float64 [T, C].
+    """Return the residual norm r_{t,n} of every cell (Eq. novelty), float64 [T, C].
 
-    Unit t is projected on the span of the same cell in the ``history`` preceding units (None: all).
+    ``prototypes`` [T, C, D]: mean features of the C cells of T units. Each is projected on the span
+    of those of the same cell in the ``history`` preceding units (None: all). ``epsilon``: relative
+    ridge of the Gram systems.
     """
     units, _, width = prototypes.shape
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
-    values = max(_SYSTEMS, prototypes.numel())  # held at once
-    most = _nodes(-math.log(_RANGE) / 2)  # systems and factors of as many ridges for every cell
+    values = max(_SYSTEMS, prototypes.numel())  # numbers held in memory at once
+    most = _nodes(-math.log(_RANGE) / 2)  # ridges per cell, each with a system and a factor
     batch = max(1, values // (units * (width + 2 * most * units)))
     found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
     return found.clamp(min=0).sqrt().T
 
 
 def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
-    """Squared residuals float64 [C, T] of prototypes [T, C, D], each against all before it.
+    """Return the squared residual of prototypes [T, C, D] against earlier units, float64 [C, T].
 
-    With one ridge for all units, a single Cholesky factor has all residuals on its diagonal. Eq.
-    batched_gram gives every unit a ridge of its own, ``epsilon`` times the mean energy of its
-    history, and a factor per unit takes T^4 steps in all. The residuals are smooth functions of
-    the ridge: they are computed at a few ridges, and interpolated to that of each unit.
+    With one ridge for all units, the diagonal of a single Cholesky factor would give all residuals.
+    But Eq. batched_gram gives every unit another ridge, ``epsilon`` times the mean energy of its
+    history, and a factor per unit would take T^4 steps in all. The residuals are smooth functions
+    of the ridge, so they are computed at a few ridges and interpolated to that of each unit.
     """
-    by_cell = prototypes.transpose(0, 1).double()  # little is left of cells that hardly change
+    by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
     gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]
     del by_cell
     squares = gram.diagonal(dim1=1, dim2=2)
@@ -52,23 +55,24 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
     if units > 2:
         low, high = torch.aminmax(ridges[:, 1:], dim=1)
-        if bool((low < _RANGE * high).any()):  # large units would round small ones off
+        if bool((low < _RANGE * high).any()):  # the Gram matrix would lose small units to rounding
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
-    while stop > 0:  # halve from the end: ridges differ less there, and earlier systems are smaller
+    while stop > 0:  # halve from the end: its ridges differ least, and what is left is smaller
         start = stop // 2 if stop > _SHORT else 0
         parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
         stop = start
-    return torch.minimum(torch.cat(parts[::-1], 1), squares)  # zero rows have no rounding errors
+    return torch.minimum(torch.cat(parts[::-1], 1), squares)  # exactly 0 for zero rows
 
 
 def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
-    """Squared residuals [C, S] of the last S units of systems [C, T, T], each at its own ridge.
+    """Return the squared residuals [C, S] of the last S units, each at its own ridge.
 
-    Chebyshev interpolation in the logarithm of the ridge, on an interval for each cell.
+    ``gram`` [C, T, T]: systems of C cells; ``ridges`` [C, S]. The residuals are interpolated by
+    Chebyshev polynomials in the logarithm of the ridge, on an interval for each cell.
     """
     high = ridges.amax(1, keepdim=True).clamp(min=_TINY)
-    logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # else an empty history
+    logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # an empty history has ridge 0
     low, high = torch.aminmax(logs, dim=1, keepdim=True)
     middle, half = (low + high) / 2, ((high - low) / 2).clamp(min=1e-6)
     nodes = _nodes(float(half.max()))
@@ -88,38 +92,40 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
 
 
 def _nodes(half_width: float) -> int:
-    """Number of ridges at which an interval of their logarithm is interpolated, at most 30.
+    """Return the number of ridges to compute for an interval of their logarithm, at most 30.
 
-    The poles are where a ridge would be negative, pi from the real axis, so that the error falls
-    as exp(-m asinh(pi / h)) with m nodes on an interval of half-width h.
+    The interpolated function has its poles at negative ridges, whose logarithms are pi away from
+    the real axis. So the error falls as exp(-m asinh(pi / h)) with m nodes and ``half_width`` h.
     """
     return 1 + math.ceil(-math.log(_ERROR) / math.asinh(math.pi / half_width))
 
 
 def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tensor:
-    """:func:`history_residuals` of a bounded history.
+    """Return :func:`history_residuals` for a history of at most ``history`` units.
 
     The Gram systems (Eq. batched_gram) of all cells, and of as many units as memory allows, are
     solved at once.
     """
     units, cells, width = prototypes.shape
-    by_cell = prototypes.transpose(0, 1).double()  # little is left of cells that hardly change
+    by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2))  # [C, T, T]
-    del by_cell  # frees as much memory as the systems below need
+    del by_cell  # the systems below need its memory
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
     left = squares.clone()
-    batch = max(_SYSTEMS, cells * units * width // 3)  # in all at most as large as the prototypes
+    batch = max(_SYSTEMS, cells * units * width // 3)  # not more memory than the prototypes take
     step = max(1, batch // (cells * units * units))
     for start in range(1, units, step):
         stop = min(start + step, units)
         oldest = max(0, start - history)
-        gap = torch.arange(start, stop)[:, None] - torch.arange(oldest, stop - 1)  # on the host
+        gap = torch.arange(start, stop)[:, None] - torch.arange(oldest, stop - 1)
         known = ((gap > 0) & (gap <= history)).double()
         weights = epsilon * known / known.sum(1, keepdim=True)
-        seen, weights = known.to(gram.device), weights.to(gram.device)  # [S, q]: does t see t'?
+        # [S, q]: 1 if unit q is in the history of unit S.
+        seen, weights = known.to(gram.device), weights.to(gram.device)
         past = slice(oldest, stop - 1)
         ridge = squares[:, past] @ weights.T  # [C, S]
-        diagonal = torch.addcmul(1 - seen, ridge[..., None], seen)  # 1 keeps unseen rows solvable
+        # 1 for units outside the history: with 0 the system would be singular.
+        diagonal = torch.addcmul(1 - seen, ridge[..., None], seen)
         systems = gram[:, None, past, past] * (seen[:, :, None] * seen[:, None, :])
         systems.diagonal(dim1=2, dim2=3).add_(diagonal.clamp(min=_TINY))
         factor = torch.linalg.cholesky_ex(systems).L
@@ -130,9 +136,9 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
 
 
 def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:
-    """Normalised novelty s_t [T] and its Gini coefficient c (Eq. gini), float64 on the CPU.
+    """Return the normalised novelty s_t [T] and its Gini coefficient c (Eq. gini).
 
-    Where all novelty [T] is zero, s_t is 1/T and c is zero.
+    Both are float64 on the CPU. If all novelty [T] is zero, s_t is 1/T and c is zero.
     """
     values = novelty.tolist()
     units, total = len(values), math.fsum(values)

@@ -1,4 +1,4 @@
-"""Quadtrees over the token grids of a clip: what nested cells are like, and where trees are cut.
+"""Quadtrees over the token grids of a clip: cosines of nested cells, and merging by thresholds.
 
 Letters: T units, N positions, D width, C cells of a level, P pairs of cells of neighbouring units.
 Level 0 is single positions; a cell of every further level holds up to four cells of the one below.
@@ -15,25 +15,25 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_FULL = 4  # children of a cell that no edge cuts
+_FULL = 4  # children of a cell that is not cut by the edge of the grid
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level of cells; laid out on the host, so that nothing is read back from the device."""
+    """One level of cells; computed on the host, which avoids device-to-host syncs."""
 
     cell: Tensor  # int64 [N]: the cell of every position, row-major
     parent: Tensor  # int64 [C]: the cell of the level above that holds each cell
     corner: Tensor  # int64 [C]: first position of each cell
     share: Tensor  # [N]: weight of each position in its cell's mean; all children weigh the same
-    children: Tensor  # [C]: cells of the level below in each
+    children: Tensor  # [C]: number of cells of the level below in each cell
 
 
 def levels_of(rows: int, columns: int, device: torch.device) -> list[Level]:
-    """All levels of a grid, from single positions to one cell.
+    """Return all quadtree levels of a grid, from single positions to one cell.
 
-    A side of even length is halved from its start; of an odd one the first row or column stays
-    alone and the rest is halved.
+    From one level to the next, neighbouring rows are joined in pairs, and so are columns. If their
+    number is odd, the first row or column stays single.
     """
     sides, levels = (rows, columns), []
     places = [(row, column) for row in range(rows) for column in range(columns)]
@@ -59,18 +59,18 @@ def levels_of(rows: int, columns: int, device: torch.device) -> list[Level]:
 
 
 class Trees:
-    """The quadtrees of every unit of [T, N, D], whose roots are the cells of the last level.
+    """The quadtrees of every unit of ``features`` [T, N, D].
 
-    Everything that depends on features is computed once; a cut at any thresholds then reads
-    cosines only. ``padded``: a cell with fewer than four children is also compared with the first
-    cell of the level below.
+    The roots are the cells of the last of ``levels``. All cosines are computed once, so that the
+    trees can be cut at many thresholds. ``padded``: a cell with fewer than four children is also
+    compared with the first cell of the level below.
     """
 
     def __init__(self, features: Tensor, levels: list[Level], padded: bool = False) -> None:
         self._levels, self._units = levels, len(features)
         self._per_unit = features.shape[1]
         means, unit = features, torch.nn.functional.normalize(features, dim=-1)
-        self._lowest = [unit.new_full(unit.shape[:2], 2.0)]  # positions have no children
+        self._lowest = [unit.new_full(unit.shape[:2], 2.0)]  # above any cosine: no children
         cells = [unit]
         for below, level in pairwise(levels):
             total = means.new_zeros(len(means), len(level.corner), means.shape[-1])
@@ -80,19 +80,22 @@ class Trees:
             cells.append(unit)
         self._pairs = [(a, b) for a in range(len(levels)) for b in range(len(levels))]
         unit_first = torch.arange(self._units, device=features.device)[:, None] * self._per_unit
-        tokens = [unit_first + level.corner for level in levels]  # int64 [T, C]: first of each cell
+        tokens = [unit_first + level.corner for level in levels]  # int64 [T, C]: first tokens
         found = [torch.stack(self._facing(tokens, a, b)).flatten(1) for a, b in self._pairs]
-        self._ends = torch.cat(found, dim=1)  # int64 [2, P]
+        self._ends = torch.cat(found, dim=1)  # int64 [2, P]: tokens of both cells
         self._cosine = torch.cat([self._alike(cells, a, b) for a, b in self._pairs])  # [P]
 
     def cut(self, spatial: float, temporal: float, complete: bool = True) -> tuple[Tensor, Tensor]:
-        """Homes and weights [T*N] of the rows that the two thresholds leave.
+        """Merge the tokens by two thresholds on cosines.
 
-        A cell stands if all its children have a cosine of at least ``spatial`` to it, cells being
-        asked from the roots down. Of neighbouring units, standing cells that hold one another join
-        from a cosine of ``temporal`` on; a row is the plain mean of its cells, and its home is the
-        first position of the earliest. Without ``complete`` joining ends before all that hangs
-        together is one row, as :func:`labels_of` says.
+        From the roots down, a cell is kept whole if all its children have a cosine of at least
+        ``spatial`` to it; otherwise its children are considered. Whole cells of neighbouring units
+        are then joined if one contains the other's place and their cosine is at least ``temporal``.
+        A row is the plain mean of the cells joined in it. Without ``complete``, cells that are
+        connected only through others may not be joined; see :func:`labels_of`.
+
+        Returns for every token the token at whose index its row is, int64 [T*N] (the first position
+        of the row's earliest cell), and its weight in that row [T*N].
         """
         leaves = self._leaves(spatial)
         place = torch.arange(self._units * self._per_unit, device=self._cosine.device)
@@ -110,7 +113,7 @@ class Trees:
         return home, share / cells_of[home]
 
     def _leaves(self, spatial: float) -> list[Tensor]:
-        """bool [T, C] of every level: the cells that stand."""
+        """Return for every level which of its C cells are kept whole, bool [T, C]."""
         alive = torch.ones_like(self._lowest[-1], dtype=torch.bool)
         leaves = []
         for number in reversed(range(len(self._levels))):
@@ -121,23 +124,27 @@ class Trees:
         return leaves[::-1]
 
     def _facing(self, values: list[Tensor], a: int, b: int) -> tuple[Tensor, Tensor]:
-        """Pair every cell of level a with the cell of level b, a unit later, in the same place.
+        """Pair the cells of level a with those of level b one unit later at the same place.
 
-        The same place: one of the two holds the other. Returns the values [T - 1, p, ...] of both,
-        from those [T, C, ...] of every level.
+        Two cells are at the same place if one contains the other. Returns the values of both,
+        [T - 1, p, ...] for p pairs. ``values``: [T, C, ...] for the C cells of every level.
         """
         up = self._levels[max(a, b)].cell[self._levels[min(a, b)].corner]
         earlier, later = values[a][:-1], values[b][1:]
         return (earlier[:, up], later) if a > b else (earlier, later[:, up])
 
     def _alike(self, cells: list[Tensor], a: int, b: int) -> Tensor:
-        """[p]: cosines of the pairs of :meth:`_facing`."""
+        """Return the cosines of the pairs of :meth:`_facing`, flat."""
         earlier, later = self._facing(cells, a, b)
         return (earlier * later).sum(dim=-1).flatten()
 
 
 def _lowest(below: Tensor, unit: Tensor, fine: Level, coarse: Level, padded: bool) -> Tensor:
-    """[T, C]: the lowest cosine of every cell to one of its children, unit vectors [T, C, D]."""
+    """Return the lowest cosine of every cell of level ``coarse`` to its children, [T, C].
+
+    ``unit`` [T, C, D] and ``below`` are the unit vectors of the cells of ``coarse`` and of
+    ``fine``, the level below.
+    """
     cosine = (below * unit[:, fine.parent]).sum(dim=-1)
     lowest = cosine.new_full(unit.shape[:2], 2.0)
     lowest = lowest.scatter_reduce(1, fine.parent.expand(len(unit), -1), cosine, "amin")
@@ -148,10 +155,12 @@ def _lowest(below: Tensor, unit: Tensor, fine: Level, coarse: Level, padded: boo
 
 
 def labels_of(first: Tensor, second: Tensor, count: int, complete: bool = True) -> Tensor:
-    """int64 [count]: a label for every item, shared along the pairs (first, second) [P].
+    """Label ``count`` items so that connected ones share a label: int64 [count].
 
-    Labels are the lowest index that reached an item. With ``complete`` all items that hang together
-    share one; without it, rounds end once labels point at themselves, which may be earlier.
+    ``first`` and ``second`` int64 [P] are pairs of connected items. A label is the lowest index
+    that has spread to an item along pairs. With ``complete`` all items that are connected, also
+    through others, share a label. Without it, spreading stops as soon as the item of
+    every label has its own index as label, which may be earlier.
     """
     label = torch.arange(count, device=first.device)
     while True:

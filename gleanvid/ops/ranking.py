@@ -11,24 +11,33 @@ if TYPE_CHECKING:
 
 
 def descending(scores: Tensor) -> Tensor:
-    """int64 [..., n]: indices from the largest score to the smallest, ties to the lower index."""
+    """Return the indices of scores from largest to smallest, int64 [..., n].
+
+    Of equal scores the lower index comes first.
+    """
     return torch.sort(scores, dim=-1, descending=True, stable=True).indices
 
 
 def top_indices(scores: Tensor, count: int) -> Tensor:
-    """int64 [..., count]: the ``count`` largest along the last axis, ascending by index."""
+    """Return the indices of the ``count`` largest scores, int64 [..., count], ascending."""
     return descending(scores)[..., :count].sort(dim=-1).values
 
 
 def ranks(scores: Tensor) -> Tensor:
-    """int64 [..., n]: 0 for the largest score of its row and so on, ties to the lower index."""
+    """Return the rank of each score in its row, int64 [..., n]: 0 for the largest.
+
+    Of equal scores the one with the lower index has the lower rank.
+    """
     order = descending(scores)
     places = torch.arange(scores.shape[-1], device=scores.device).expand_as(order)
     return torch.empty_like(order).scatter_(-1, order, places)
 
 
 def most_similar(rows: Tensor, others: Tensor, chunk: int = 1024) -> Tensor:
-    """int64 [n]: for each of rows [n, D] the most cosine-similar of ``others`` [m, D], chunked."""
+    """Return the index of the ``others`` [m, D] most like each of ``rows`` [n, D], int64 [n].
+
+    Likeness is the cosine. ``chunk``: rows compared at a time.
+    """
     units = torch.nn.functional.normalize(others, dim=-1)
     parts = [
         (torch.nn.functional.normalize(part, dim=-1) @ units.T).argmax(dim=1)

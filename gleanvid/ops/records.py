@@ -1,4 +1,4 @@
-"""Build a Compression from what a method decided: one row per token, or shares of several."""
+"""Build a Compression from what a method decided: the row of every token, or its weights."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def merge_record(
     scores: Mapping[str, Tensor] | None = None,
     trace: Mapping[str, Tensor] | None = None,
 ) -> Compression:
-    """The record in which token i joins the row at token ``home[i]``; -1 drops it.
+    """Return the record in which token i is merged into the row at token ``home[i]``.
 
-    ``home`` int64 [L], ``weight`` [L] the share of each token in its row. A home is a token of its
-    own row: ``home[home[i]] == home[i]``.
+    ``home`` int64 [L]: -1 drops the token, and ``home[home[i]] == home[i]`` for all others.
+    ``weight`` [L]: weight of each token in its row.
     """
     keep = torch.unique(home[home >= 0])
     row = torch.full_like(home, -1)
@@ -53,9 +53,9 @@ def required(tokens: VideoTokens, signal: str, method: str) -> Tensor:
 
 
 def whole_record(by_layer: Mapping[int, Compression]) -> Compression:
-    """Compose all stages of one video, layer -> record, into a single record of its tokens.
+    """Combine the records of all stages of one video, by layer, into a single record.
 
-    Raises ``ValueError`` where there is no stage.
+    Raises ``ValueError`` if ``by_layer`` is empty.
     """
     if not by_layer:
         raise ValueError("no stage has acted yet")
@@ -68,9 +68,10 @@ def whole_record(by_layer: Mapping[int, Compression]) -> Compression:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """What goes into rows: token ``source`` [E] with ``weight`` [E] into the row at ``place`` [E].
+    """Weights of tokens in merged rows, as a list of E entries.
 
-    ``twin`` [E] tells the second of two rows at one index from the first.
+    Entry e says that token ``source[e]`` has weight ``weight[e]`` in the row with the index
+    ``place[e]``. Two rows may have the same index; ``twin[e]`` is 1 for the second, else 0.
     """
 
     place: Tensor
@@ -84,7 +85,7 @@ class Shares:
 
     @classmethod
     def untouched(cls, kept: Tensor) -> Shares:
-        """Shares of unmerged tokens: each is its own row."""
+        """Return an entry of weight 1 for each token of ``kept`` int64 [K], as a row of its own."""
         return cls.of(kept, kept, torch.ones_like(kept))
 
 
@@ -94,7 +95,10 @@ def shared_record(
     scores: Mapping[str, Tensor] | None = None,
     trace: Mapping[str, Tensor] | None = None,
 ) -> Compression:
-    """The record of all parts; it holds a ``mixing`` only if a token feeds more than one row."""
+    """Return the record with the entries of all ``parts``.
+
+    It has a ``mixing`` only if a token belongs to more than one row.
+    """
     place, source, weight, twin = (
         torch.cat([getattr(part, name) for part in parts])
         for name in ("place", "source", "weight", "twin")
@@ -106,9 +110,8 @@ def shared_record(
     ).coalesce()
     (row, source), weight = mixing.indices(), mixing.values()
     order = torch.sort(weight, stable=True, descending=True).indices
-    order = order[
-        torch.sort(source[order], stable=True).indices
-    ]  # sorted by token, largest weight first
+    # sorted by token, then by falling weight
+    order = order[torch.sort(source[order], stable=True).indices]
     first = torch.ones_like(order, dtype=torch.bool)
     first[1:] = source[order[1:]] != source[order[:-1]]
     main = order[first]

@@ -1,4 +1,4 @@
-"""What the kept tokens leave unexplained of every other token (Algorithm 2, lines 3, 9 and 15-21).
+"""Residuals of tokens outside the span of the kept tokens (Algorithm 2, lines 3, 9 and 15-21).
 
 Letters: T units, N tokens of a unit, k tokens kept of a unit.
 """
@@ -16,11 +16,11 @@ from gleanvid.ops.debiasing import DebiasedClip
 if TYPE_CHECKING:
     from torch import Tensor
 
-_FLOOR = 1e-5  # relative to the largest norm; smaller directions are rounding noise
+_FLOOR = 1e-5  # directions shorter than this fraction of the largest norm are rounding noise
 
 
 class Evidence(Protocol):
-    """The evidence in the tokens kept so far, unit by unit (Algorithm 2)."""
+    """Directions that the tokens kept so far span, extended unit by unit (Algorithm 2)."""
 
     scale: float  # the largest value that ``complement`` can have; 0: unknown
 
@@ -31,7 +31,10 @@ class Evidence(Protocol):
         """Add tokens ``chosen`` int64 [k] of the unit last passed to :meth:`complement`."""
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
-        """int64 [T]: dimensions explained after every unit, whose budgets these were."""
+        """Return the dimension of the kept tokens' span after every unit, int64 [T].
+
+        ``budgets`` [T]: number of tokens kept of each unit.
+        """
 
 
 class SubspaceEvidence:
@@ -47,7 +50,7 @@ class SubspaceEvidence:
         floor = max(_FLOOR * clip.scale, 1e-30)
         self.scale, self._clip = clip.scale, clip
         self._basis = GrowingBasis(clip.features, sum(budgets), max(budgets), tolerance, floor)
-        self._pending: Tensor | None = None  # directions; those of the last unit are not needed
+        self._pending: Tensor | None = None  # directions that the next unit adds to the basis
 
     def complement(self, unit: int) -> Tensor:
         if self._pending is not None:

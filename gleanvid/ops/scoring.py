@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _SATURATED = 1e-3  # relative to the largest norm; below this a unit is saturated
-_CONSTANT = (
-    1e-6  # largest spread explained by rounding (for complements relative to the largest norm)
-)
+_CONSTANT = 1e-6  # a spread up to this is rounding (of complements: relative to the largest norm)
 _TIED = 1e-4  # joint scores this close to the last chosen one count as ties
 _TINY = 1e-30  # a cosine with a zero vector is zero
 
@@ -24,10 +22,10 @@ _TINY = 1e-30  # a cosine with a zero vector is zero
 def local_scores(
     features: Tensor, norms: Tensor, references: Tensor, cell: Tensor, tau: float
 ) -> Tensor:
-    """Local representativeness u (Eq. ncd) of raw features [T, N, D]: float64 [T, N].
+    """Return the local representativeness u (Eq. ncd) of raw features [T, N, D]: float64 [T, N].
 
-    ``norms`` [T, N] are those of the features; ``references`` [T, C + 1, D] the means of the cells,
-    then of the unit; ``cell`` int64 [N] says which cell holds a position.
+    ``norms`` [T, N]: norms of the features; ``references`` [T, C + 1, D]: means of the cells, then
+    of the unit; ``cell`` int64 [N]: cell of each position; ``tau``: sharpness of the score.
     """
     wide = references.double()
     wide /= torch.linalg.vector_norm(wide, dim=-1, keepdim=True).clamp(min=_TINY)
@@ -44,17 +42,18 @@ def min_max(score: Tensor) -> Tensor:
 
 
 def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
-    """Local scores within [0, 1] plus complements brought to [0, 1] in every unit: [..., N].
+    """Return local scores plus complements scaled to [0, 1] in every unit, [..., N].
 
-    Eq. joint_score. Complements do not count in a saturated unit, nor where they differ by rounding
-    alone. ``scale`` is the largest norm of a token.
+    This is Eq. joint_score; local scores are in [0, 1] already. Complements count as 0 in a
+    saturated unit and in one where they differ by rounding alone. ``scale``: largest norm of a
+    token.
     """
     low, spread = _spread(complement, scale)
     return torch.addcdiv(local, complement - low, spread)
 
 
 def choose(local: Tensor, complement: Tensor, scale: float, count: int) -> Tensor:
-    """Indices int64 [count] of the tokens of a unit with the highest joint score, best first.
+    """Return the ``count`` tokens of a unit with the highest joint score, best first: int64.
 
     Scores within 1e-4 of the last one kept are tied with it, and ties go to the lower index, so
     that rounding errors decide nothing between equal tokens.
@@ -67,12 +66,18 @@ def choose(local: Tensor, complement: Tensor, scale: float, count: int) -> Tenso
 
 
 def saturated(highest: Tensor, scale: float) -> Tensor:
-    """bool [T]: units whose ``highest`` complement [T] says that nothing new is left in them."""
+    """Return which units have nothing new left, bool [T].
+
+    ``highest`` [T]: largest complement of a unit's tokens; ``scale``: largest norm of a token.
+    """
     return highest <= _SATURATED * scale
 
 
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """The least complement of every unit, and over how much its complements spread: [..., 1]."""
+    """Return the least complement of every unit, and the range of its complements: [..., 1] each.
+
+    The range is infinite if the complements do not count; see :func:`joint_score`.
+    """
     low, high = torch.aminmax(complement, dim=-1, keepdim=True)
     spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low
     # an infinite spread scales every difference to zero

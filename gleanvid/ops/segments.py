@@ -19,31 +19,34 @@ _HOLE = -1
 
 
 def neighbour_cosines(descriptors: Tensor) -> Tensor:
-    """[T-1]: cosine of every unit's descriptor [T, D_g] to the next one's."""
+    """Return the cosine of every unit's descriptor [T, D_g] to that of the next unit, [T-1]."""
     unit = torch.nn.functional.normalize(descriptors.float(), dim=-1)
     return (unit[:-1] * unit[1:]).sum(dim=-1)
 
 
 def weakest(cosines: Tensor, count: int) -> Tensor:
-    """bool [T-1]: the ``count`` smallest (all where there are fewer), ties to the earlier cut."""
+    """Return the cuts at the ``count`` smallest cosines, bool [T-1]; ties go to the earlier cut.
+
+    All cuts are returned if there are fewer than ``count``.
+    """
     chosen = torch.zeros_like(cosines, dtype=torch.bool)
     chosen[descending(-cosines)[: max(0, count)]] = True
     return chosen
 
 
 def spans_between(cuts: Tensor) -> list[slice]:
-    """The T units as slices, split at the cuts bool [T-1]."""
+    """Return the T units as slices, split at ``cuts`` bool [T-1]."""
     edges = [0, *(torch.nonzero(cuts).flatten() + 1).tolist(), len(cuts) + 1]
     return [slice(first, stop) for first, stop in pairwise(edges)]
 
 
 def starts_of(spans: list[slice]) -> Tensor:
-    """int64 [T]: the first unit of the segment each unit lies in."""
+    """Return the first unit of each unit's segment, int64 [T]."""
     return torch.tensor([span.start for span in spans for _ in range(span.start, span.stop)])
 
 
 def runs_of(labels: list[int]) -> list[tuple[int, int, int]]:
-    """(label, start, length) of every maximal run."""
+    """Return (label, start, length) of every run of equal neighbouring labels."""
     runs, start = [], 0
     for label, group in groupby(labels):
         length = len(list(group))
@@ -53,11 +56,11 @@ def runs_of(labels: list[int]) -> list[tuple[int, int, int]]:
 
 
 def contiguous_labels(labels: list[int]) -> list[int]:
-    """Labels [T] with only the longest runs kept and the holes filled from their neighbours.
+    """Relabel a list so that each label forms long runs; return the new labels [T].
 
-    A label keeps its longest run or runs, and none if it never repeats. Holes are filled left to
-    right with the label of the longer neighbouring run as the sequence then stands (tie: left). If
-    nothing repeats at all, one label everywhere.
+    Each label keeps only its longest run, or runs of that length; a label that never repeats keeps
+    none. The gaps are filled from left to right, each with the label of the longer of its two
+    neighbouring runs (of equal ones the left). If no label repeats, all units get one label.
     """
     longest: dict[int, int] = {}
     for label, _, length in runs_of(labels):
@@ -72,9 +75,8 @@ def contiguous_labels(labels: list[int]) -> list[int]:
         runs = runs_of(filled)
         place = next(i for i, run in enumerate(runs) if run[0] == _HOLE)
         sides = [runs[i] for i in (place - 1, place + 1) if 0 <= i < len(runs)]
-        winner = max(
-            sides, key=lambda run: run[2]
-        )  # max() returns the first of equals, the left one
+        # max() returns the first of equals, the left one
+        winner = max(sides, key=lambda run: run[2])
         _, start, length = runs[place]
         filled[start : start + length] = [winner[0]] * length
     return filled

@@ -13,11 +13,11 @@ _SMALL = 5e9  # multiplications and additions: a fraction of a second of one cor
 
 @contextmanager
 def one_thread_if_small(operations: float, device: torch.device) -> Iterator[None]:
-    """Limit torch to the calling thread if the work is little, by its floating-point operations.
+    """Limit torch to the calling thread while the block runs, if it has few ``operations``.
 
-    Such work is many short steps, and threads wait for each other after every one of them. That
-    takes longer than the steps, and much longer next to other busy processes: one interrupted
-    thread keeps all others waiting.
+    Small work consists of many short steps, after each of which threads wait for each other. That
+    takes longer than the steps, and much longer if other processes are busy: one interrupted thread
+    keeps all others waiting. ``operations``: floating-point operations of the block.
     """
     before = torch.get_num_threads()
     if device.type != "cpu" or operations > _SMALL or before == 1:
@@ -32,9 +32,9 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
 
 
 def _for_later_threads(count: int) -> None:
-    """Restore the default of new threads.
+    """Restore the number of torch threads for Python threads that are started later.
 
-    ``torch.set_num_threads`` sets it for threads started later, whichever thread called it.
+    ``torch.set_num_threads`` also changes this default, whichever thread calls it.
     """
     caller = Thread(target=torch.set_num_threads, args=(count,))
     caller.start()

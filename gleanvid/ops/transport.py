@@ -1,4 +1,4 @@
-"""Entropic optimal transport between two sets of tokens that weigh the same in all.
+"""Entropic optimal transport between two sets of tokens with the same total weight.
 
 Cuturi, "Sinkhorn Distances: Lightspeed Computation of Optimal Transport" (NeurIPS 2013).
 """
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 def sinkhorn(cost: Tensor, epsilon: float, rounds: int = 100, tolerance: float = 1e-2) -> Tensor:
-    """The plan [B, m, n] that carries m sources of 1/m each to n targets of 1/n each.
+    """Return the plan [B, m, n] that carries m sources of weight 1/m to n targets of weight 1/n.
 
-    Rounds end when the scaling of the sources moves by less than ``tolerance`` on average over the
-    whole batch. Columns of the plan then sum to 1/n, rows to 1/m nearly.
+    ``cost`` [B, m, n]: cost of each pair; ``epsilon``: strength of the entropic term. Rounds end
+    when the scaling of the sources changes by less than ``tolerance`` on average over the batch, or
+    after ``rounds``. Columns of the plan then sum to 1/n, rows to nearly 1/m.
     """
     kernel = torch.exp(-cost / epsilon)
     rows = torch.ones_like(kernel[..., :1])  # [B, m, 1]

@@ -1,8 +1,8 @@
 """Windows of frames whose unchanging positions are averaged: what HoliTom and PruneVid share.
 
 Letters: T units, N positions, D width, W frames of a window. ``start`` int64 [T] is the first unit
-of the window each unit lies in; ``static`` bool [T, N] marks tokens that stand for one average per
-window and position. That average is a row at the position's token in the window's first unit.
+of each unit's window; ``static`` bool [T, N] marks tokens that are averaged over the window at
+their position. The index of that average is the position's token in the window's first unit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """A partition of the units and its static tokens."""
+    """A partition of the units into windows, and the static tokens in each."""
 
     start: Tensor  # int64 [T]
     static: Tensor  # bool [T, N]
@@ -43,7 +43,7 @@ class Windows:
 
     @property
     def homes(self) -> Tensor:
-        """int64 [T, N]: flat index of the row every token stands in before any clustering."""
+        """int64 [T, N]: flat index of each token's row after averaging, before any clustering."""
         units, per_unit = self.static.shape
         place = torch.arange(per_unit, device=self.start.device)
         own = torch.arange(units, device=self.start.device)[:, None] * per_unit + place
@@ -51,23 +51,31 @@ class Windows:
 
     @property
     def sizes(self) -> Tensor:
-        """int64 [2, T]: rows of the static set of each window (at its first unit), of each unit."""
+        """int64 [2, T]: number of rows after averaging, before any clustering.
+
+        Row 0 counts the static set of the window that begins at each unit (0 for other units), row
+        1 the tokens of each unit that are not static.
+        """
         fresh = self.static & ~self.repeated
         return torch.stack([fresh.sum(dim=1), (~self.static).sum(dim=1)]).cpu()
 
 
 def exact_counts(sizes: Tensor, total: int) -> Tensor:
-    """int64 like ``sizes``: ``total`` <= its sum, shared in proportion by largest remainder."""
+    """Divide ``total`` in proportion to ``sizes`` by largest remainder: int64 like ``sizes``.
+
+    No part is above its size; ``total`` must be at most the sum of ``sizes``.
+    """
     flat = sizes.flatten()
     shared = largest_remainder(flat.double(), total, max(1, int(flat.max())))
     return torch.minimum(shared, flat).view_as(sizes)
 
 
 def with_singles(windows: Windows, score: Tensor, total: int) -> tuple[Tensor, Tensor]:
-    """Homes and weights [T*N] of a record with ``total`` rows, at least as many as ``windows`` has.
+    """Average static tokens, except some that become rows of their own, into ``total`` rows.
 
-    Nothing is clustered; the repeated tokens of largest ``score`` [T, N] leave their average and
-    stand alone until the count is met. All of them alone is the identity.
+    These are the repeated tokens (:attr:`Windows.repeated`) of largest ``score`` [T, N]; ``total``
+    must be at least the number of rows of ``windows``. Returns for every token the flat index of
+    its row, int64 [T*N], and its weight in it [T*N].
     """
     homes = windows.homes.flatten()
     missing = total - int(windows.sizes.sum())

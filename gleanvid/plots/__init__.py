@@ -1,7 +1,7 @@
 """Figures of runs, one a file. Loaded on first use: only some of them need plotly.
 
-``FIGURES`` lists those that take one run or several; ``NAME_figure(runs)`` draws one. Figures of
-diagnostics read what ``metrics.with_diagnostics`` kept with a run. For papers see
+``FIGURES`` lists the figures of one run or several; ``NAME_figure(runs)`` draws one. Figures of
+diagnostics read the values that ``metrics.with_diagnostics`` stored with a run. For papers see
 :mod:`gleanvid.plots.paper`.
 """
 

@@ -1,7 +1,7 @@
 """Accuracy, or evidence kept, against the retention ratio: one line per method, with intervals.
 
-Up to six methods share one figure; more get a panel each, with GleanVID behind them for
-comparison. Colours are Okabe and Ito's; markers and dashes tell lines apart without them.
+Up to six methods share one panel; of more methods, each gets its own panel with GleanVID's curve in
+it for comparison. Colours are Okabe and Ito's; markers and dashes also distinguish the lines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 Point = tuple[float, float, float, float]  # retention ratio, value, low, high; all in [0, 1]
 
-OURS = "GleanVID"  # its title in tables
+OURS = "GleanVID"  # GleanVID's title in tables
 _TOGETHER = 6
 _COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = "sD^vPX"
@@ -64,8 +64,8 @@ def group_figure(
 ) -> Any:
     """Draw a panel for every group of questions.
 
-    Of more than six methods all but GleanVID are grey. ``full`` holds each group's accuracy with
-    all tokens, a dashed line.
+    If there are more than six methods, all but GleanVID are grey. ``full``: each group's accuracy
+    with all tokens, drawn as a dashed line.
     """
     figure, panels = _panels(len(groups), "accuracy (%)")
     for axes, (group, curves) in zip(panels, groups.items(), strict=True):
@@ -178,7 +178,7 @@ def _fixed(ticks: Sequence[float]) -> Any:
 
 
 def _ticks(kept: Sequence[float]) -> list[float]:
-    """Return round percentages that cover the data."""
+    """Return the round percentages within the range of ``kept``, in percent, as axis ticks."""
     every = (0.5, 1, 2, 3, 5, 10, 15, 25, 50, 100)
     low, high = min(kept), max(kept)
     return [tick for tick in every if 0.9 * low <= tick <= 1.1 * high] or [round(low, 1)]

@@ -19,9 +19,9 @@ _TOKENS = "%{y} tokens"
 def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw the budgets of the units: bars for one run, a stepped line for each of several.
 
-    The even share B/T of each run is drawn too; the Gini coefficient of the budgets stands in the
-    legend. Runs that keep everything are left out if others drop tokens: they would flatten the
-    rest.
+    The mean B/T of each run (B tokens kept in T units) is drawn too; the legend has the Gini
+    coefficient of the budgets. Runs that keep all tokens are left out if others drop some, because
+    they would flatten the other curves.
     """
     drawn = compressed(listed(runs))
     if len(drawn) == 1:
@@ -45,7 +45,7 @@ def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
 
 
 def _spread(run: Run) -> str:
-    return f"Gini {budget_gini(run.compression):.2f}"
+    return f"budget Gini {budget_gini(run.compression):.2f}"
 
 
 def _bars(run: Run) -> go.Figure:

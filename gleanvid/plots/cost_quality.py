@@ -16,8 +16,8 @@ from gleanvid.run import Run
 def cost_quality_figure(runs: Sequence[Run], qualities: Sequence[float], y_title: str) -> go.Figure:
     """Draw quality (one number per run, higher is better) against the cost of prefill.
 
-    The cost is in FLOPs, as a share of those of the whole prompt. Runs of one method at several
-    ratios are joined by a line.
+    The cost is in FLOPs, as a fraction of those of the uncompressed prompt. Runs of one method at
+    several ratios are joined by a line.
     """
     figure, names = go.Figure(), list(dict.fromkeys(str(r.compressor["name"]) for r in runs))
     rows = list(zip(runs, qualities, labels(runs), strict=True))

@@ -19,8 +19,8 @@ _HOVER = "<b>%{meta}</b><br>%{x:.1%} kept<br>%{y:.1f} directions<extra></extra>"
 def effective_dimension_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw effective rank against the retention ratio: one line per method, and random selection.
 
-    The runs need diagnostics. Runs that keep everything are left out if others drop tokens: their
-    ratio is far from those.
+    The runs must have diagnostics. Runs that keep all tokens are left out if others drop some,
+    because their ratio is far from those of the others.
     """
     curves: dict[str, dict[float, float]] = {}
     random: dict[float, float] = {}

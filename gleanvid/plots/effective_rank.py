@@ -13,7 +13,7 @@ from gleanvid.run import Run
 def effective_rank_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw the effective rank of the kept tokens of every unit; needs diagnostics.
 
-    The effective rank of all kept tokens together stands in the legend.
+    The legend has the effective rank of all kept tokens together.
     """
     return measured_over_units(
         runs,

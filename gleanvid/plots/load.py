@@ -1,4 +1,4 @@
-"""Throughput and latency of servers against the number of concurrent requests."""
+"""Throughput and latency of servers against the retention ratio."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MARKERS = "osD^v"
 
 
 def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
-    """Draw throughput and latency against the number of concurrent requests, with matplotlib.
+    """Draw throughput and latency against the retention ratio, with matplotlib.
 
-    ``loads`` maps that number to its points.
+    ``loads``: number of concurrent requests -> points of its line.
     """
     from matplotlib.figure import Figure
 
@@ -24,7 +24,9 @@ def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
         shares, *columns = zip(*sorted(points), strict=True)
         look = {"color": _COLOURS[place % 5], "marker": _MARKERS[place % 5], "lw": 1.8}
         for axes, values in zip(panels, columns, strict=True):
-            axes.plot([100 * share for share in shares], values, label=f"{at_once} at once", **look)
+            axes.plot(
+                [100 * share for share in shares], values, label=f"{at_once} concurrent", **look
+            )
     for axes, name in zip(panels, ("requests a second", "first token (s)"), strict=True):
         axes.set(xlabel="visual tokens kept (%)", ylabel=name, xlim=(0, 104), ylim=(0, None))
         axes.grid(alpha=0.25)

@@ -13,16 +13,18 @@ from gleanvid.run import Run
 
 _SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, by lightness
 _LABELLED = 8  # most runs for which every cell shows its number
+_LONGEST = 24  # characters of a run's name beside its row; the rest is in the hover text
 
 
 def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
-    """Draw how many tokens each two runs of one clip share: intersection over union, 0 to 1.
+    """Draw the overlap of the tokens kept by each two runs of one clip: IoU in [0, 1].
 
-    Runs that keep everything are left out if others drop tokens: their overlap is only the other
-    run's retention ratio.
+    Runs that keep all tokens are left out if others drop some, because their overlap with another
+    run is only that run's retention ratio.
     """
     drawn = compressed(runs)
     names = labels(drawn)
+    short = [one if len(one) <= _LONGEST else f"{one[: _LONGEST - 1]}…" for one in names]
     values = mask_overlaps([run.compression for run in drawn]).tolist()
     figure = go.Figure(
         go.Heatmap(
@@ -39,5 +41,8 @@ def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
     )
     styled(figure, "", "", height=max(260, 90 + 26 * len(names)))
     figure.update_layout(margin={"l": 90})
-    figure.update_yaxes(autorange="reversed", rangemode="normal")
+    figure.update_xaxes(tickvals=names, ticktext=short)
+    figure.update_yaxes(
+        tickvals=names, ticktext=short, automargin=True, autorange="reversed", rangemode="normal"
+    )
     return figure

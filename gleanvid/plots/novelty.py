@@ -12,14 +12,14 @@ from gleanvid.plots.style import listed, log_axis, note, styled
 from gleanvid.plots.units import HOVER
 from gleanvid.run import Run
 
-_ROUNDING = 1e-5  # relative to the highest value
+_ROUNDING = 1e-5  # values below this fraction of the highest are rounding errors
 
 
 def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw novelty per unit, on a logarithmic axis.
 
-    The share of each unit is on hover, the Gini coefficient and alpha in the legend. The figure
-    says so where no run measured novelty.
+    Each unit's fraction of the novelty is shown on hover, the Gini coefficient and alpha in the
+    legend. If no run measured novelty, the figure says so.
     """
     drawn = [run for run in listed(runs) if "novelty" in run.compression.trace]
     figure = go.Figure()
@@ -30,7 +30,7 @@ def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
     for run, name, style in zip(drawn, labels(drawn), styles(methods), strict=True):
         trace = run.compression.trace
         novelty, share = trace["novelty"].tolist(), trace["share"].tolist()
-        spread = f"Gini {float(trace['gini']):.2f}, alpha {float(trace['alpha']):.2f}"
+        spread = f"novelty Gini {float(trace['gini']):.2f}, alpha {float(trace['alpha']):.2f}"
         figure.add_scatter(
             x=list(range(1, len(novelty) + 1)),
             y=novelty,

@@ -36,7 +36,7 @@ def _per_unit(run: Run) -> int:
 def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
     """Return the first frame of a unit with dropped tokens darkened and kept ones outlined.
 
-    uint8 [H, W, 3].
+    The image is uint8 [H, W, 3].
     """
     picture = run.video.frames[first_frame(run, unit) if frame is None else frame]
     kept = _kept_pixels(run, unit)
@@ -48,8 +48,8 @@ def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
 def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
     """Return the first frame of a unit, dark and grey, tinted amber where ``heat`` is high.
 
-    ``heat`` [L] >= 0 has one value per token. One scale holds for the whole clip: the square root
-    of the fraction of the largest value. Kept tokens are outlined. Returns uint8 [H, W, 3].
+    ``heat`` [L] >= 0 has one value per token. The tint is the square root of the value divided by
+    the clip's largest value. Kept tokens are outlined. Returns uint8 [H, W, 3].
     """
     picture = run.video.frames[first_frame(run, unit)]
     grey = np.repeat(picture.mean(2, keepdims=True) * 0.5, 3, 2)
@@ -71,7 +71,7 @@ def _boxes(run: Run) -> np.ndarray:
 
 
 def _kept_pixels(run: Run, unit: int) -> np.ndarray:
-    """bool [H, W]: where the kept tokens of a unit lie."""
+    """Return which pixels are in kept tokens of a unit, bool [H, W]."""
     kept = run.compression.mask.numpy().reshape(run.compression.grid[0], -1)[unit]
     pixels = np.zeros(run.video.frames.shape[1:3], bool)
     for left, top, right, bottom in _boxes(run)[kept]:
@@ -95,9 +95,9 @@ def contact_sheet(
 ) -> np.ndarray:
     """Return the overlays of all units in rows, each under its time and budget.
 
-    The clip and the question stand on top, then the method and what it keeps. With ``heat`` [L] the
-    frames are those of :func:`heat_frame`. ``progress`` passes on the units as they are drawn, such
-    as ``tqdm``. Returns uint8 [H', W', 3].
+    Above them are the clip and the question, then the method and how many tokens it keeps. With
+    ``heat`` [L] the frames are those of :func:`heat_frame`. ``progress``: wraps the iterable of
+    units as they are drawn, such as ``tqdm``. Returns uint8 [H', W', 3].
     """
     record = run.compression
     tiles = [
@@ -137,10 +137,10 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def side_by_side(runs: Sequence[Run], frame: int) -> np.ndarray:
-    """Return one sampled frame as each of several runs of one clip leaves it, side by side.
+    """Return one sampled frame with the tokens that each run of one clip keeps, side by side.
 
-    Two runs are called A and B. The clip and the question of the last run stand on top. Returns
-    uint8 [H', W', 3].
+    Two runs are called A and B. The clip and the question of the last run are above the frames.
+    Returns uint8 [H', W', 3].
     """
     pictures = []
     names = labels(runs)

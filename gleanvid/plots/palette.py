@@ -11,18 +11,17 @@ from typing import Any
 
 from gleanvid.compressors import COMPRESSORS
 
-# Okabe and Ito, "Color Universal Design", 2008, without the yellow that white paper swallows.
+# Okabe and Ito, "Color Universal Design", 2008, without the yellow, which white paper hides.
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
 GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
 _FIXED = {"full": GREY, "gleanvid": BLUE}
-# Seven more that are seen on white and on black, then all twelve again, lighter: every method of
-# ours has a colour of its own.
+# Seven more, visible on white and on black; with all twelve lightened, each method has a colour.
 _MORE = ("#7A5FD0", "#999933", "#B0306A", "#44AA99", "#AA4499", "#3B8F3F", "#A5692F")
 _RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY, *_MORE)
-_LIGHTER = 0.4  # of the way to white
+_LIGHTER = 0.4  # fraction of the way to white
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross")
-# Neighbours differ in both: 4 and 7 have no divisor in common. Hollow ones come after all others.
+# 28 different pairs, as 4 and 7 are coprime; then the same with hollow symbols.
 _FILLED = [(DASHES[n % len(DASHES)], SYMBOLS[n % len(SYMBOLS)]) for n in range(28)]
 _PAIRS = _FILLED + [(dash, f"{symbol}-open") for dash, symbol in _FILLED]
 
@@ -36,7 +35,7 @@ def colours(names: Sequence[str]) -> list[str]:
 
 
 def _rival(place: int) -> str:
-    """Return the colour of a rival by its place."""
+    """Return the colour of the method at ``place`` among those without a fixed colour."""
     turn, place = divmod(place, len(_RIVALS))
     colour = _RIVALS[place]
     if turn % 2 == 0:
@@ -48,8 +47,8 @@ def _rival(place: int) -> str:
 def styles(names: Sequence[str]) -> list[dict[str, Any]]:
     """Return line and marker of every series, by the names or titles of their methods.
 
-    Series of one method share a colour. They differ in dash and symbol, which no other series has;
-    as long as there are symbols left, a method's second series gets one that is new to it.
+    Series of one method have one colour but different pairs of dash and symbol. No two series share
+    a pair as long as there are enough; a method's second series gets another symbol if possible.
     """
     series = _keys(names)
     order = dict.fromkeys(["gleanvid", *COMPRESSORS, *series])
@@ -75,6 +74,6 @@ def styles(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _keys(names: Sequence[str]) -> list[str]:
-    """Return the keys of methods by key or title; other names as they are."""
+    """Return the key of each method that is named by key or title; other names unchanged."""
     keys = {method.title: key for key, method in COMPRESSORS.items()}
     return [keys.get(name, name) for name in names]

@@ -18,9 +18,9 @@ Needs = Callable[[Sequence["Run"]], bool]
 class Figure:
     """A plotly figure of runs, drawn by ``NAME_figure`` in the module ``gleanvid.plots.NAME``.
 
-    ``measure`` says what its values are; ``x`` what its x axis counts: "units" (from 1), "gaps"
-    between two units (from 1), or "" for anything else. ``needs`` tells whether these runs hold
-    what the figure shows.
+    ``measure``: what the values are; ``x``: what the x axis counts: "units" (from 1), "gaps"
+    between two units (from 1), or "" for anything else. ``needs``: returns whether runs have the
+    values that the figure shows.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Figure:
     needs: Needs = bool
 
     def draw(self, runs: Run | Sequence[Run]) -> Any:
-        """Draw one run or several with plotly, which is imported here."""
+        """Draw the figure of one run or several with plotly, which is imported here."""
         module = import_module(f"gleanvid.plots.{self.name}")
         return getattr(module, f"{self.name}_figure")(runs)
 
@@ -53,7 +53,7 @@ def _measured_novelty(runs: Sequence[Run]) -> bool:
 
 
 def _several_ratios(runs: Sequence[Run]) -> bool:
-    """Whether one method comes at several ratios: a curve needs two points."""
+    """Return whether a method has runs at several ratios: a curve needs two points."""
     return (
         _measured(runs)
         and max(Counter(str(run.compressor["name"]) for run in runs).values(), default=0) > 1

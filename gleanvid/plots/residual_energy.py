@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def residual_energy_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw how much of each unit's kept tokens is new: its energy outside the earlier units' span.
 
-    In percent, from the second unit that keeps anything: in the first one all is new, whatever the
-    method, and a mean with it would only count that unit's tokens. A line ends where the kept
-    tokens span every direction: what is left there is rounding. The mean stands in the legend. The
-    runs need diagnostics.
+    Values are in percent and start with the second unit that keeps tokens: everything is new in the
+    first one, whatever the method, so a mean that includes it would mostly measure its budget. A
+    line ends where the kept tokens span every direction, because later values are rounding errors.
+    The legend has the mean. The runs must have diagnostics.
     """
     figure = measured_over_units(
         runs,

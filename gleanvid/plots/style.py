@@ -34,13 +34,13 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
 
 
 def log_axis(figure: go.Figure, floor: float) -> go.Figure:
-    """Make the y axis logarithmic. Values below ``floor`` are rounding: the line ends there."""
+    """Make the y axis logarithmic, from ``floor`` on; smaller values are rounding errors."""
     drawn = []
     for line in figure.data:
         line.y = [None if value is None or value < floor else value for value in line.y]
         drawn += [value for value in line.y if value is not None]
     ends = [math.log10(min(drawn)) - 0.1, math.log10(max(drawn)) + 0.1] if drawn else [0, 1]
-    step = 1 if ends[1] - ends[0] > 2 else None  # whole powers of ten, where there are two
+    step = 1 if ends[1] - ends[0] > 2 else None  # ticks at powers of ten only, if there are two
     return figure.update_yaxes(type="log", rangemode="normal", range=ends, dtick=step)
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 UNMEASURED = "not measured: the features of this clip are no longer at hand"
-HOVER = "<b>%{meta}</b><br>unit %{x} (%{customdata:.2f} s)<br>"  # a run, and where in the clip
+# Hover text: the run, and the position in the clip.
+HOVER = "<b>%{meta}</b><br>unit %{x} (%{customdata:.2f} s)<br>"
 
 
 def lines_over_units(
@@ -30,8 +31,8 @@ def lines_over_units(
 ) -> go.Figure:
     """Draw one line per run over the temporal units, which count from 1.
 
-    ``values`` [T] of each run, NaN where it has none. ``summaries`` stand in the legend behind the
-    names; ``hover`` is the text of a point after its run and unit, with ``%{y}``.
+    ``values``: [T] for each run, NaN for a unit without a value; ``summaries``: text after each
+    name in the legend; ``hover``: text of a point after its run and unit, with ``%{y}``.
     """
     figure = go.Figure()
     methods = [str(run.compressor["name"]) for run in runs]
@@ -61,7 +62,7 @@ def measured_over_units(
 ) -> go.Figure:
     """Draw one line for each run with diagnostics, its summary in the legend.
 
-    The figure says so where no run has any.
+    If no run has diagnostics, the figure says so.
     """
     found = [(run, diagnostics) for run in listed(runs) if (diagnostics := diagnostics_of(run))]
     summaries = [summary(diagnostics) for _, diagnostics in found]

@@ -1,1 +1,1 @@
-"""Plug-ins for engines that other people run. The rest of the library imports none."""
+"""Plug-ins for inference engines such as vLLM; the rest of the library imports no engine."""

@@ -1,4 +1,4 @@
-"""The messages between reader, decoders and decoding process. Imports no decoder and no torch."""
+"""Messages between reader, decoders and decoding process. Imports no decoder and no torch."""
 
 from __future__ import annotations
 
@@ -17,51 +17,55 @@ MAX_THREADS = 4  # most threads of a decoder; each buffers frames
 
 
 class UnreadableVideoError(Exception):
-    """A sentence for the person who chose the file; ``read_video`` raises it as ``VideoError``."""
+    """Raised with a sentence for the person who chose the file; becomes a ``VideoError``."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to read of one file, which :func:`gleanvid.video.sniff.check_file` has let through."""
+    """Which frames to read of one file that :func:`gleanvid.video.sniff.check_file` accepted."""
 
-    path: str  # absolute
-    name: str  # how messages call the file
+    path: str  # absolute path of the file
+    name: str  # name of the file in messages
     container: str  # name of FFmpeg's demuxer for it
     num_frames: int
     backend: str
     max_side: int | None = None
-    part: tuple[float, float] | None = None  # first and last second; None: the whole file
+    part: tuple[float, float] | None = None  # first and last second to read; None: the whole file
     rounding: str = "nearest"
     keeps_times: bool = False  # frames of a part keep their times and numbers in the file
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The frames that a decoder is about to give. A later plan replaces it and its frames."""
+    """The frames that a decoder will yield next.
+
+    If frames turn out to be damaged, a decoder may yield another plan; the frames that it has
+    yielded before that are discarded.
+    """
 
     indices: list[int]  # [T] frame numbers in the source
     timestamps: list[float]  # [T] seconds from the first frame shown
-    size: tuple[int, int]  # (height, width) of the frames given
+    size: tuple[int, int]  # (height, width) of the decoded frames
     source_size: tuple[int, int]  # (height, width) as shown, before resizing
     fps: float
-    duration: float  # seconds
+    duration: float  # in seconds
     total_frames: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences for the user, such as one on missing frames
 
 
 Picture = np.ndarray  # uint8 [height, width, 3]
-Event = (
-    Plan | tuple[int, Picture]
-)  # a plan, or the index (0..T-1) of a frame in the plan and the frame
+
+# A plan, or (index of a frame in the plan, 0..T-1; the frame).
+Event = Plan | tuple[int, Picture]
 Events = Iterator[Event]
 
 
 def uniform_indices(total: int, num_frames: int, rounding: str = "nearest") -> np.ndarray:
-    """int64 [min(total, num_frames)]: evenly spaced frame numbers, the first and the last included.
+    """Return evenly spaced frame numbers, first and last included: int64 [min(total, num_frames)].
 
-    ``round(linspace(0, total - 1, num_frames))``, halves to even, as qwen_vl_utils does for the
-    Qwen models of LMMs-Eval. Its LLaVA models cut off the fraction instead (``rounding="down"``):
-    at most one frame earlier.
+    They are ``round(linspace(0, total - 1, num_frames))``, halves to even, as qwen_vl_utils does
+    for the Qwen models of LMMs-Eval. ``rounding="down"`` cuts off the fraction instead, as
+    LMMs-Eval does for LLaVA models; frames are then at most one earlier.
     """
     places = np.linspace(0, total - 1, min(total, num_frames))
     return (places.round() if rounding == "nearest" else places).astype(np.int64)
@@ -74,7 +78,7 @@ def fit(size: tuple[int, int], max_side: int | None) -> tuple[int, int]:
 
 
 def check_size(request: Request, height: int, width: int) -> None:
-    """Raise where a frame is beyond what this reader decodes."""
+    """Raise ``UnreadableVideoError`` for frames larger than the reader decodes."""
     if height * width > MAX_PIXELS:
         raise UnreadableVideoError(
             f"{request.name} has frames of {width} x {height} pixels; "
@@ -92,7 +96,7 @@ def check_work(request: Request, height: int, width: int, frames: int) -> None:
 
 
 def check_duration(request: Request, seconds: float) -> None:
-    """Raise where a file lasts longer than this reader samples."""
+    """Raise ``UnreadableVideoError`` for a file longer than the reader samples."""
     if seconds > MAX_DURATION_S:
         raise UnreadableVideoError(
             f"{request.name} lasts {seconds / 3600:.1f} hours; the limit is "
@@ -102,17 +106,17 @@ def check_duration(request: Request, seconds: float) -> None:
 
 def make_plan(
     request: Request,
-    seconds: np.ndarray,  # float64 [n], ascending: the time of every frame that can be given
+    seconds: np.ndarray,  # float64 [n], ascending: the time of every frame that can be decoded
     source_size: tuple[int, int],
     fallback_fps: float = 1.0,
-    numbers: np.ndarray | None = None,  # int64 [n], where the frames have gaps in the source
+    numbers: np.ndarray | None = None,  # int64 [n] frame numbers in the source, if some are missing
     total_frames: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Plan, np.ndarray]:
     """Return the plan for ``request``, and which rows of ``seconds`` it takes, int64 [T].
 
-    A part is planned like a file of its own: its frames count from its first, unless the request
-    keeps the times of the file.
+    A part of a file is planned like a whole file: its frame numbers and times count from its first
+    frame, unless the request keeps those of the file.
     """
     first, origin, number = 0, seconds[0], 0
     if request.part is not None:
@@ -157,7 +161,7 @@ def seconds(text: str) -> float:
     """
     *others, last = text.split(":")
     if len(others) > 2 or not all(part.isdigit() for part in others) or not last[:1].isdigit():
-        raise ValueError(f"{text!r} is no time such as 75, 75.5 or 1:15")
+        raise ValueError(f"{text!r} is not a time such as 75, 75.5 or 1:15")
     total = 0
     for part in others:
         total = 60 * (total + int(part))
@@ -180,13 +184,14 @@ def between(start: float, stop: float) -> str:
 
 
 def _rows_of_part(request: Request, seconds: np.ndarray) -> tuple[int, int]:
-    """Return the rows [first, end) that lie in the part asked for."""
+    """Return the first row and the end of the rows of ``seconds`` in the request's part."""
     start, stop = request.part or (0.0, 0.0)
     times = seconds - seconds[0]
     first = int(np.searchsorted(times, start - _SLACK_S))
     end = int(np.searchsorted(times, stop + _SLACK_S))
     if end <= first:
         raise UnreadableVideoError(
-            f"{request.name} has no frame {between(start, stop)}; it lasts {times[-1]:.1f} seconds."
+            f"{request.name} has no frame {between(start, stop)}; the video lasts "
+            f"{times[-1]:.1f} seconds."
         )
     return first, end

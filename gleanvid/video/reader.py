@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
@@ -31,13 +32,14 @@ def read_video(
     start: float | None = None,
     end: float | None = None,
     stop: threading.Event | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Video:
     """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
 
-    Frame numbers are ``round(linspace(0, n - 1, num_frames))``, so where the frame rate varies the
-    frames are not evenly spaced in time; ``timestamps`` are true. A clip with fewer frames gives
-    all of them, a damaged one an even sample of what is intact, and ``notes`` says so. Frames are
-    turned upright. Decoding runs in a process of its own.
+    Frame numbers are ``round(linspace(0, n - 1, num_frames))`` of n frames, so if the frame rate
+    varies, the frames are not evenly spaced in time; ``timestamps`` are true. A clip with fewer
+    frames gives all of them, a damaged one an even sample of the intact ones, and ``notes`` says
+    so. Frames are turned upright. Decoding runs in a process of its own.
 
     Args:
         path: the file.
@@ -54,7 +56,9 @@ def read_video(
         start: first second to sample from; None: the first of the clip. Unlike those of a ``part``,
             the frames keep their times and numbers in the file.
         end: last second to sample from; None: the last of the clip.
-        stop: another thread that sets it ends the reading (with ``isolate``).
+        stop: once another thread sets it, reading ends (only with ``isolate``).
+        progress: called with two numbers, the frames decoded so far and all frames to decode: first
+            with 0, once the file's frames are listed, then after every frame.
 
     Raises:
         VideoError: the file cannot be used; a sentence for a person.
@@ -76,7 +80,7 @@ def read_video(
         size = num_frames, backend, max_side
         request = Request(str(real), name, container, *size, part, rounding, keeps_times)
         apart = sandbox.decode(request, timeout_s, stop) if isolate else None
-        return _collect(apart or decoders.decode(request), request)
+        return _collect(apart or decoders.decode(request), request, progress)
     except UnreadableVideoError as error:
         if stop is not None and stop.is_set():
             raise StoppedError from error
@@ -91,10 +95,10 @@ def blank_video(
     max_side: int | None = None,
     timeout_s: float = 120.0,
 ) -> Video:
-    """Return what :func:`read_video` would, with black frames: none is decoded.
+    """Return the video of :func:`read_video` with black frames: none is decoded.
 
-    Number, times and size of the frames are those that the file's index promises. Raises as
-    :func:`read_video` does.
+    Number, times and size of the frames are those in the file's index. Raises the errors of
+    :func:`read_video`.
     """
     _check_settings(num_frames, backend, max_side, timeout_s)
     try:
@@ -129,8 +133,10 @@ def _check_part(part: tuple[float, float] | None, rounding: str) -> None:
         )
 
 
-def _collect(events: Events, request: Request) -> Video:
-    """Collect the frames of the last plan in order."""
+def _collect(
+    events: Events, request: Request, progress: Callable[[int, int], object] | None = None
+) -> Video:
+    """Collect the frames of the decoder's last plan in order."""
     plan: Plan | None = None
     for event in events:
         if isinstance(event, Plan):
@@ -141,6 +147,8 @@ def _collect(events: Events, request: Request) -> Video:
             place, picture = event
             frames[place] = picture
             there[place] = True
+        if progress is not None:
+            progress(int(there.sum()), len(there))
     if plan is None or not there.any():
         raise UnreadableVideoError(f"No frame of {request.name} can be decoded.")
     notes = plan.notes

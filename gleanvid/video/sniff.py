@@ -1,9 +1,9 @@
 """Checks that a file is a video by its type and first bytes, before any decoder opens it.
 
-Decoders follow what they are given: FFmpeg opens network addresses, and playlists that name other
-files, whatever they are called (decord 0.6.0 reads the local file that an ``evil.mp4`` names). So
-only a regular file with the signature of a known container passes, and PyAV opens it with that
-container's demuxer alone.
+Decoders open whatever a file refers to: FFmpeg opens network addresses, and other files that a
+playlist names, whatever its ending (decord 0.6.0 reads the local file that an ``evil.mp4`` names).
+So only a regular file with the signature of a known container is accepted, and PyAV opens it with
+that container's demuxer alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gleanvid.video.plan import UnreadableVideoError
 
-_HEAD = 4096  # bytes looked at
+_HEAD = 4096  # bytes read from the start of a file
 OTHER = "choose a video file or a GIF"
 
 _CONTAINERS = (  # offset, signature, FFmpeg demuxer
@@ -48,13 +48,13 @@ _ADDRESS = re.compile(r"^([a-z][a-z0-9+.-]+://|\\\\|//[^/])", re.IGNORECASE)
 
 
 def label(path: str | os.PathLike[str]) -> str:
-    """Return a file's name as it may stand in a message: no folders, no control characters."""
+    """Return a file's name for use in a message, without folders and control characters."""
     name = Path(path).name or str(path)
     return "".join(c if c.isprintable() else "?" for c in name)[:120]
 
 
 def check_file(path: str | os.PathLike[str]) -> tuple[Path, str]:
-    """Return the real file behind ``path`` and the FFmpeg demuxer for it.
+    """Return ``path`` with links resolved, and the FFmpeg demuxer for the file.
 
     Raises ``UnreadableVideoError`` with the reason why it cannot be read.
     """
@@ -117,7 +117,7 @@ def _container(head: bytes, name: str) -> str:
 
 
 def _is_transport_stream(head: bytes) -> bool:
-    """Return whether sync bytes stand where MPEG-TS packets begin.
+    """Return whether there are sync bytes where MPEG-TS packets begin.
 
     Packets have 188 bytes, or 192 with a time code first.
     """

@@ -1,6 +1,6 @@
-"""What vLLM 0.32.0 does with the positions of pruned videos: ``python upstream.py``, no engine.
+"""Show faults of vLLM 0.32.0 in the positions of pruned videos: ``python upstream.py``.
 
-Every case is a function of vLLM called on a prompt of three frames of 2 x 2 tokens.
+Every case calls a function of vLLM, without an engine, on a prompt of three frames of 2 x 2 tokens.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEPT = (4, 2, 2)  # tokens kept of each frame
 
 
 def video_rows() -> torch.Tensor:
-    """[5, n]: time, height, width, is vision start, is video; as Qwen3-VL's class makes them."""
+    """Return [5, n]: time, height, width, is vision start, is video, as Qwen3-VL's class does."""
     rows, at = [], 0
     for kept in KEPT:
         rows += [(at + step, at + step, at + step, 0, 0) for step in range(STAMP)]
@@ -34,14 +34,14 @@ def video_rows() -> torch.Tensor:
 
 
 def placeholders() -> list[int]:
-    """The video in the prompt: all its tokens stand in the first frame."""
+    """Return the prompt's ids of the video, with all its tokens in the first of its frames."""
     counts = (sum(KEPT), 0, 0)
     frames = [[TEXT] * STAMP + [START] + [VIDEO] * count + [END] for count in counts]
     return [token for frame in frames for token in frame]
 
 
 def outer_marks() -> str:
-    """transformers from 5.10 on leaves <|vision_start|> and <|vision_end|> around the video."""
+    """Pass the marks that transformers 5.10 leaves around the whole video; return the error."""
     prompt = torch.tensor([TEXT, START, *placeholders(), END, TEXT])
     try:
         recompute_mrope_positions(prompt, [video_rows()], _counted(prompt), 0, **IDS)
@@ -51,7 +51,7 @@ def outer_marks() -> str:
 
 
 def chunked_prefill() -> str:
-    """The same prompt at once, and in two chunks of 9 and 14 columns."""
+    """Compare the positions of a prompt computed at once and in chunks of 9 and 14 columns."""
     prompt, rows = torch.tensor([TEXT, *placeholders(), TEXT, TEXT]), video_rows()
     whole, _ = recompute_mrope_positions(prompt, [rows], _counted(prompt), 0, **IDS)
     first, _ = recompute_mrope_positions(prompt, [rows[:, :8]], _counted(prompt), 0, **IDS)
@@ -61,7 +61,7 @@ def chunked_prefill() -> str:
 
 
 def cached_prefix() -> str:
-    """The video's rows come from the prefix cache, so only the text behind it is computed."""
+    """Compare the text's positions if the video is read, or found in the prefix cache."""
     prompt, rows = [TEXT, *placeholders(), TEXT, TEXT], video_rows()
     config = SimpleNamespace(
         video_token_id=VIDEO,
@@ -85,14 +85,14 @@ def cached_prefix() -> str:
 
 
 def half_precision() -> str:
-    """Positions travel as columns behind the rows, in the rows' dtype."""
+    """Round positions as vLLM does: it appends them to the embeddings, in bfloat16."""
     positions = torch.tensor([[255], [257], [1001]])
     columns = torch.cat([torch.zeros(3, 1, dtype=torch.bfloat16), positions], 1)[:, 1]
     return f"{positions[:, 0].tolist()} -> {columns.dtype} {columns.long().tolist()}"
 
 
 def fractions_of_a_second() -> str:
-    """Qwen2.5-VL at 4 frames a second: pruned, a unit's half second is cut to none."""
+    """Compare times of units of 0.5 s in Qwen2.5-VL; with pruning, 0.5 is cut to 0."""
     pruned = int(torch.tensor([0.5]).long())  # as _postprocess_video_embeds_evs does
     times = [
         compute_mrope_for_media([3, 4, 4], 2, 2, second)[:, 0].unique().tolist()
@@ -102,7 +102,7 @@ def fractions_of_a_second() -> str:
 
 
 def qwen35_method() -> str:
-    """The constructor of Qwen3.5 does not call the method that sets the pruning method."""
+    """Return whether Qwen3.5's constructor sets ``video_pruning_method``."""
     names = Qwen3_5ForConditionalGeneration.__init__.__code__.co_names
     called = "_init_video_pruning" in names or "video_pruning_method" in names
     return f"Qwen3_5ForConditionalGeneration.__init__ sets video_pruning_method: {called}"

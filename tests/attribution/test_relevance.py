@@ -1,5 +1,3 @@
-"""Relevance kept by a record: values computed by hand, and bounds for every compressor."""
-
 from __future__ import annotations
 
 import pytest
@@ -20,7 +18,7 @@ def relevance_of(values, grid=GRID):
 FOUND = relevance_of([0.4, 0.2, 0.3, 0.1])
 
 
-def test_units_sum_the_tokens_of_each_unit():
+def test_relevance_of_a_unit_is_the_sum_over_its_tokens():
     assert FOUND.units.tolist() == pytest.approx([0.6, 0.4])
 
 
@@ -43,28 +41,29 @@ def test_a_token_in_several_rows_counts_at_most_once():
     assert FOUND.kept(record) == pytest.approx(0.4 + 0.25 * 0.2 + 0.25 * 0.3)
 
 
-def test_over_layers_a_token_counts_in_the_layers_that_read_it():
+def test_relevance_kept_over_layers_counts_a_token_in_each_layer_that_reads_it():
     two = Compression.pruned(torch.tensor([0, 3]), GRID)
     early = FOUND.kept_over_layers({0: two}, 4)
     assert early == pytest.approx(FOUND.kept_with_bounds(two))
-    late = FOUND.kept_over_layers({2: two}, 4)  # two layers read all of it
+    # layers 0 and 1 read all tokens, before the compression at layer 2
+    late = FOUND.kept_over_layers({2: two}, 4)
     assert late == pytest.approx({"kept": 0.75, "best": 0.85, "random": 0.75})
     then = {0: two, 3: Compression.pruned(torch.tensor([0]), (1, 1, 2))}
     assert FOUND.kept_over_layers(then, 4)["kept"] == pytest.approx((3 * 0.5 + 0.4) / 4)
 
 
-def test_a_record_of_another_clip_is_refused():
+def test_compression_record_of_another_clip_is_refused():
     with pytest.raises(ValueError, match="8 tokens"):
         FOUND.kept(Compression.pruned(torch.tensor([0]), (2, 2, 2)))
 
 
-def test_values_are_clipped_and_scaled_and_uniform_if_none_is_positive():
+def test_relevance_is_clipped_at_zero_and_normalised_and_uniform_if_no_value_is_positive():
     assert normalised(torch.tensor([3.0, -1.0, 1.0])).tolist() == [0.75, 0.0, 0.25]
     assert normalised(torch.zeros(4)).tolist() == [0.25] * 4
 
 
 @pytest.mark.parametrize("name", [name for name in COMPRESSORS if name not in ("full", "ablation")])
-def test_no_method_keeps_more_than_the_best_tokens(name):
+def test_no_compressor_keeps_more_relevance_than_the_most_relevant_tokens_hold(name):
     generator, grid = torch.manual_seed(0), (4, 6, 6)
     total = 4 * 36
     rows = torch.randn(total, 32, generator=generator)
@@ -77,6 +76,6 @@ def test_no_method_keeps_more_than_the_best_tokens(name):
     assert 0 < found.kept(record) <= found.best(record.num_kept) + 1e-5
 
 
-def test_the_photo_encoder_is_refused_with_its_own_reason():
+def test_measuring_relevance_with_the_photo_encoder_is_refused_with_the_reason():
     with pytest.raises(gleanvid.ModelError, match="answers no question"):
         gleanvid.relevance("assets/clips/glimpse_1.mp4", "What?", "mobilenet_v2", num_frames=4)

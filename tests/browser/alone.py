@@ -18,8 +18,8 @@ body { margin: 0; padding: 16px; font-family: system-ui, sans-serif; line-height
 body.dark { background: #0d131c; --block-background-fill: #141c27; }
 body * { box-sizing: border-box; }
 """
-# The scope that gr.HTML gives a script: element, props and a function to watch changes.
-SCRIPTS = ("files", "parts", "settings")  # scripts of the page that a viewer needs
+# What gr.HTML gives a script: `element`, `props` and `watch`, which reports changes of props.
+SCRIPTS = ("files", "parts", "settings")  # files of assets/page whose functions the viewer calls
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>{style}</style><script>{scripts}</script></head>
@@ -44,13 +44,16 @@ mount();
 
 
 def value_of(packed: Packed, name: str = "a") -> dict[str, Any]:
-    """The value as the page gets it: with addresses in place of the files."""
+    """Return the value that the page sends the viewer, with addresses of its two files."""
     files = {key: {"url": f"{HOST}/{name}.{key}"} for key in ("sheet", "data")}
     return packed.value | files
 
 
 def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -> Any:
-    """Show a packed result; ``others`` can be shown later by ``show(<value>)``, as b, c, ..."""
+    """Open the viewer with a packed result.
+
+    The script function ``show(<value>)`` can show one of ``others`` later.
+    """
     style = THEME + "".join(path.read_text(encoding="utf-8") for path in STYLES)
     files = {}
     for name, item in zip("abcdef", (packed, *others), strict=False):
@@ -87,7 +90,6 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
 
 
 def settle(page: Any) -> None:
-    """Wait until the viewer has drawn the requested state."""
     page.evaluate(
         "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     )

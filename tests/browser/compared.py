@@ -1,5 +1,3 @@
-"""Compressors of the browser tests of Compare, and checks of the files that it saves."""
-
 from __future__ import annotations
 
 import io
@@ -12,7 +10,7 @@ from tests.components.fake import COLUMNS, ROWS
 
 METHODS = ["All tokens", "GleanVID 10 %", "VidCom2 10 %", "V-CAST 10 %", "VisionZip 10 %",
            "Uniform 10 %"]  # fmt: skip
-FAILED = "VisionZip 10 %"  # the stand-in has no saliency
+FAILED = "VisionZip 10 %"  # VisionZip needs the signal saliency, which the fake backend lacks
 
 
 def is_picture(content: bytes) -> bool:
@@ -22,13 +20,12 @@ def is_picture(content: bytes) -> bool:
 
 
 def pixels(content: bytes):
-    """Grey levels [H, W] of a picture."""
     with Image.open(io.BytesIO(content)) as picture:
         return np.asarray(picture.convert("L")).astype(int)
 
 
 def has_both_sides(content: bytes) -> bool:
-    """Whether the image shows two frames of the clip's width with a gap between them."""
+    """Whether the image shows two frames side by side, each as wide as the clip, with a gap."""
     grey = pixels(content)
     height, width = grey.shape
     gap = grey[32:, width // 2 - 3 : width // 2 + 3]
@@ -47,11 +44,14 @@ def has_metrics(content: bytes) -> bool:
     return {entry["label"] for entry in told} >= set(METHODS) - {FAILED}
 
 
-FILES = {  # button: file name, check of the content
+FILES = {  # label of a save button -> file name, function that checks the content
     "Both frames (PNG)": ("frames.png", has_both_sides),
     "Contact sheet of B (PNG)": ("contact-sheet.png", is_picture),
     "Clip of both sides (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),
-    "All methods on show (PDF)": ("overlays.pdf", lambda content: content.startswith(b"%PDF-")),
+    "All methods in the viewer (PDF)": (
+        "overlays.pdf",
+        lambda content: content.startswith(b"%PDF-"),
+    ),
     "Metrics (JSON)": ("metrics.json", has_metrics),
     "Masks (NPZ)": ("masks.npz", has_masks),
 }

@@ -13,8 +13,9 @@ from tests.browser.steps import answered, notice, says, tab
 from tests.components.fake import COLUMNS, ROWS, FakeBackend, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
-PATIENCE_S = float(os.environ.get("PATIENCE_S", "40"))  # seconds to wait; more on a busy machine
-RERUNS = int(os.environ.get("RERUNS", "1"))
+# Longest wait in seconds; a slow machine may need a larger PATIENCE_S.
+PATIENCE_S = float(os.environ.get("PATIENCE_S", "40"))
+RERUNS = int(os.environ.get("RERUNS", "2"))
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",
@@ -32,7 +33,7 @@ LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored ou
 
 
 def pytest_collection_modifyitems(items):
-    """Rerun a failed browser test once; the summary counts reruns."""
+    """Rerun a failed browser test, twice at most; the summary counts reruns."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
@@ -81,14 +82,22 @@ def address(browser, clips, library):
 
     known = (("What moves?", "a square"), ("Where to?", "to the right"))
     square = Example(clips / "square.mp4", "Square", "What moves?", known)
-    offered = [examples()[0], square]  # the page opens with saved results of the first
-    with served(Engine(library), offered, [BUILT_IN_MODEL, ("Missing", "missing/model")]) as url:
+    offered = [examples()[0], square]  # the page opens with the saved results of the first example
+    engine = Engine(library)
+    engine.answer_s = NoTimes()
+    with served(engine, offered, [BUILT_IN_MODEL, ("Missing", "missing/model")]) as url:
         yield url
+
+
+class NoTimes(dict):
+    """Seconds of answers that are not stored: after a slow one the page would stop asking live."""
+
+    def __setitem__(self, model, seconds):
+        pass
 
 
 @contextmanager
 def served(engine, examples, models=None, choosing=None, **launch):
-    """The address of the app, while it runs."""
     from components.panels.page import BUILT_IN_MODEL, build_app
     from components.server import serving
 
@@ -103,9 +112,10 @@ def served(engine, examples, models=None, choosing=None, **launch):
 
 @pytest.fixture(scope="session")
 def window(browser):
-    """A window whose tabs share the browser's cache, so scripts load once.
+    """A browser window whose tabs share a cache, so that scripts load once.
 
-    One tab stays empty: a window without tabs is closed, and opening the next takes a second.
+    One empty tab stays open: a window without tabs would close, and opening a new window takes a
+    second.
     """
     opened = browser.new_context(viewport=WINDOW)
     opened.new_page()
@@ -115,7 +125,7 @@ def window(browser):
 
 @pytest.fixture
 def visit(window, address):
-    """A fresh tab that shows the example."""
+    """A new browser tab that shows the first example."""
     page = opened(window, address)
     yield page
     page.close()
@@ -123,7 +133,7 @@ def visit(window, address):
 
 @pytest.fixture(scope="module")
 def page(window, address):
-    """The page with the example, shared by the tests of a file, which build on each other."""
+    """The page with the example, shared by a file's tests; each starts where the last one ended."""
     page = opened(window, address)
     yield page
     assert page.errors == []
@@ -132,7 +142,7 @@ def page(window, address):
 
 @pytest.fixture(scope="module")
 def kept():
-    """The page that tests of a file share, if it is still usable."""
+    """List with the page that the tests of a file share; empty at first and after a failure."""
     pages = []
     yield pages
     for page in pages:
@@ -152,7 +162,7 @@ def lasting(request, kept, window, address):
 
 @pytest.fixture
 def fresh(window):
-    """An empty tab, for a link; its console stays clean."""
+    """An empty browser tab to open a link in; its console must stay free of errors."""
     page = listen(window)
     yield page
     assert page.errors == []
@@ -160,7 +170,6 @@ def fresh(window):
 
 
 def opened_at(browser, address):
-    """Open the address and wait until the page is ready."""
     page = listen(browser)
     page.goto(address)
     page.wait_for_selector(".gv-viewer[data-state=ready]")
@@ -168,7 +177,7 @@ def opened_at(browser, address):
 
 
 def opened(browser, address):
-    """A page that shows the example with both answers; a window may stand in for a browser."""
+    """Open a page with the example and both answers, in a browser or a browser context."""
     page = listen(browser)
     try:
         page.goto(address)
@@ -183,7 +192,7 @@ def opened(browser, address):
 
 
 def listen(browser):
-    """Open an empty page that records its requests and console errors."""
+    """Open an empty page whose requests and console errors are recorded."""
     page = browser.new_page() if hasattr(browser, "pages") else browser.new_page(viewport=WINDOW)
     page.set_default_timeout(1000 * PATIENCE_S)
     page.requested, page.errors = [], []
@@ -195,5 +204,5 @@ def listen(browser):
 
 
 def forgive(errors):
-    """Ignore the console error that Gradio logs when a document is left and its stream ends."""
+    """Remove the console error that Gradio logs when a page is left while its stream is open."""
     errors[:] = [text for text in errors if not text.startswith(LEFT)]

@@ -8,6 +8,15 @@ REST = """() => document.querySelector("#gv-stop").disabled
   && [...document.querySelectorAll(".gv-pane .gv-answered")].every((answer) => !answer.hidden
     && !answer.hasAttribute("data-stale") && !answer.hasAttribute("data-running"))"""
 
+STATE = """() => JSON.stringify({
+  url: location.href,
+  notices: [...document.querySelectorAll(".gv-notice")].map(({ textContent }) => textContent),
+  canStop: !document.querySelector("#gv-stop").disabled,
+  pending: document.querySelector(".gv-pending")?.textContent,
+  answers: [...document.querySelectorAll(".gv-pane .gv-answered")]
+    .map(({ hidden, dataset, textContent }) => ({ hidden, ...dataset, textContent })),
+})"""
+
 
 def caption(page) -> str:
     return page.locator(".gv-caption").inner_text()
@@ -20,7 +29,7 @@ def settle(page) -> None:
 
 
 def notice(page, text: str) -> None:
-    """Wait for this text in the line of messages."""
+    """Wait until the page's message line contains this text."""
     line = "document.querySelector('.gv-notice')?.textContent"
     try:
         page.wait_for_function(f"text => {line}.includes(text)", arg=text)
@@ -31,14 +40,14 @@ def notice(page, text: str) -> None:
 
 
 def says(page, text: str) -> None:
-    """Wait for this text under the current frame."""
+    """Wait until the caption under the current frame contains this text."""
     page.wait_for_function(
         "text => document.querySelector('.gv-caption').textContent.includes(text)", arg=text
     )
 
 
 def until(page, happened, timeout_s: float = 60) -> None:
-    """Wait until a Python condition holds that the page does not display."""
+    """Wait until the Python function ``happened`` returns true."""
     end = time.monotonic() + timeout_s
     while not happened():
         assert time.monotonic() < end
@@ -51,7 +60,7 @@ def ask(page, question: str) -> None:
 
 
 def quiet(page, rest_s: float = 1.0) -> None:
-    """Wait until the page has asked the server nothing for a while; see ``listen``."""
+    """Wait until the page has sent no request for ``rest_s``; the page must be from ``listen``."""
     before = -1
     while before != len(page.requested):
         before = len(page.requested)
@@ -59,22 +68,23 @@ def quiet(page, rest_s: float = 1.0) -> None:
 
 
 def answered(page, timeout_s: float = 60) -> None:
-    """Wait until both sides have answered the question in the box, and nothing runs."""
-    page.wait_for_function(REST, timeout=1000 * timeout_s)
+    """Wait until both sides have answered the question in the box, and no work runs."""
+    try:
+        page.wait_for_function(REST, timeout=1000 * timeout_s)
+    except Exception as error:
+        raise AssertionError(f"no answers came: {page.evaluate(STATE)}") from error
 
 
 def reply(page, side: str):
-    """The words of the answer of a side."""
     return page.locator(f".gv-pane[data-side={side}] .gv-reply")
 
 
 def name(page, side: str) -> str:
-    """Return the title of a side of the viewer."""
     return page.locator(f"[data-pick={side}] option:checked").text_content()
 
 
 def named(page, side: str, text: str) -> None:
-    """Wait for this title of a side."""
+    """Wait until a side of the viewer has this title."""
     page.wait_for_function(
         """([side, text]) => document.querySelector(`[data-pick=${side}] select`)
           ?.selectedOptions[0]?.textContent === text""",
@@ -93,12 +103,11 @@ def upload(page, file) -> None:
 
 
 def more(page) -> None:
-    """Open "More settings"."""
     page.get_by_role("button", name="More settings").click()
 
 
 def tab(page, name: str) -> None:
-    """Open a tab; on a narrow page those that do not fit stand in a menu."""
+    """Open a tab of the page; on a narrow page, tabs that do not fit are in a menu."""
     page.get_by_role("tab").first.wait_for()
     shown = page.get_by_role("tab", name=name, exact=True)
     if shown.count():

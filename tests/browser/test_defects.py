@@ -1,5 +1,3 @@
-"""Faults that people met on the page, each with the steps that showed it."""
-
 from __future__ import annotations
 
 import re
@@ -7,19 +5,27 @@ import re
 import pytest
 import torch
 
+from components.session.display import unmeasured
+from components.session.work.local import PHOTOS
 from components.viewer.payload import pack
+from gleanvid import COMPRESSORS
 from gleanvid.types import Compression
 from tests.browser.alone import open_alone
 from tests.browser.conftest import opened_at
-from tests.browser.steps import answered, ask, more, named, notice, quiet, reply, says
+from tests.browser.steps import answered, ask, more, named, notice, quiet, reply, says, slider
 from tests.components.fake import COLUMNS, ROWS, FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
+IN_SIGHT = """part => {  // whether its last letter can be seen
+  scrollBy(0, part.getBoundingClientRect().top - 300);
+  const { right, bottom } = part.getBoundingClientRect();
+  return part.contains(document.elementFromPoint(right - 2, bottom - 4));
+}"""
 LINK = "?clip=glimpse_2.mp4&question=What+does+the+star+do%3F&gleanvid.tau=9&retention_ratio=0.2"
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_wrong_answer_is_shown_with_the_expected_one(window, address, size):
+def test_wrong_answer_is_shown_with_the_expected_answer(window, address, size):
     page = opened_at(window, address)
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.get_by_role("button", name="What is there?").click()
@@ -36,7 +42,7 @@ def test_wrong_answer_is_shown_with_the_expected_one(window, address, size):
 
 
 def test_answers_stay_if_ask_is_pressed_right_after_typing_a_number(visit, library):
-    """Leaving the number box asks for a preview, which may reach the server after the question."""
+    """Leaving a number box requests a preview, which may reach the server after the question."""
     more(visit)
     held = []
     visit.route("**/queue/join*", lambda route: route.continue_() if held else held.append(route))
@@ -83,7 +89,7 @@ def test_back_restores_the_results_of_the_previous_page(window, address):
     page.close()
 
 
-BUDGETS = {  # kept tokens of four units, and the sentence about them
+BUDGETS = {  # tokens kept in each of four units, sentence of the viewer about them
     (9, 1, 0, 0): "The first unit keeps 9 of its 112 tokens, each later one 0 or 1; "
     "an even share would be 2.5. No token is kept in 2 of 4 units.",
     (1, 0, 0, 0): "Every unit keeps 0 or 1 of its 112 tokens. No token is kept in 3 of 4 units.",
@@ -94,7 +100,7 @@ BUDGETS = {  # kept tokens of four units, and the sentence about them
 
 
 @pytest.mark.parametrize("budgets", BUDGETS)
-def test_the_sentence_under_the_strips_names_units_that_keep_nothing(fresh, budgets):
+def test_sentence_under_the_timeline_names_units_that_keep_no_token(fresh, budgets):
     video = moving_square(8)
     tokens = FakeBackend().tokens(video)
     kept = [unit * ROWS * COLUMNS + n for unit, most in enumerate(budgets) for n in range(most)]
@@ -104,7 +110,7 @@ def test_the_sentence_under_the_strips_names_units_that_keep_nothing(fresh, budg
     assert fresh.locator(".gv-moment").inner_text() == BUDGETS[budgets]
 
 
-def test_hovering_a_bar_shows_its_value(visit):
+def test_hovering_a_bar_of_a_curve_shows_the_bar_s_value(visit):
     strip = visit.locator("[data-strip=budget] canvas")
     box = strip.bounding_box()
     strip.hover(position={"x": box["width"] * 1.5 / 16, "y": 20})
@@ -112,12 +118,72 @@ def test_hovering_a_bar_shows_its_value(visit):
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_the_legend_of_both_sides_can_be_read_to_its_end(window, address, width):
+def test_legends_of_sides_a_and_b_are_not_cut_off(window, address, width):
     page = opened_at(window, address)
     page.set_viewport_size({"width": width, "height": 844})
     page.check("input[value=ab]", force=True)
-    last = page.locator(".gv-legend li").last
-    assert last.inner_text() == "neither"
-    row = page.locator(".gv-looks")
-    assert row.evaluate("row => row.scrollWidth <= row.clientWidth")
+    entries = page.locator(".gv-legend li")
+    assert {"both", "only A", "only B", "neither"} < set(entries.all_inner_texts())
+    assert entries.last.evaluate(IN_SIGHT)
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_reasons_of_empty_views_can_be_read_to_their_end(window, width):
+    """A single run of the photo encoder, without scores, leaves three views empty."""
+    page = window.new_page()
+    page.set_viewport_size({"width": width, "height": 844})
+    video = moving_square(8)
+    record = COMPRESSORS["uniform"]().compress(FakeBackend().tokens(video))
+    packed = pack([made_up_run(video, record, "uniform")])
+    open_alone(page, packed._replace(value={**packed.value, "unmeasured": unmeasured(PHOTOS)}))
+    reasons = page.locator(".gv-legend li")
+    assert len(reasons.all()) == 3
+    assert all(reason.evaluate(IN_SIGHT) for reason in reasons.all())
+    page.close()
+
+
+WATCH_FRAMES = """() => {  // every size that a frame has from now on
+  window.sizes = new Set();
+  requestAnimationFrame(function next() {
+    for (const canvas of document.querySelectorAll("canvas.gv-frame"))
+      if (canvas.checkVisibility()) sizes.add(`${canvas.clientWidth} x ${canvas.clientHeight}`);
+    requestAnimationFrame(next);
+  });
+}"""
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_frames_keep_their_size_before_during_and_after_answers_of_any_length(
+    browser, address, library, size
+):
+    page = browser.new_page(viewport=dict(zip(("width", "height"), size, strict=True)))
+    page.goto(address)
+    page.get_by_role("button", name="Square", exact=True).click()
+    notice(page, "Used 32")
+    page.wait_for_timeout(500)
+    page.evaluate(WATCH_FRAMES)
+    words = library.words
+    try:
+        for library.words in (1, 12, 60):
+            ask(page, f"What is seen in {library.words} words?")
+            answered(page)
+    finally:
+        library.words = words
+    page.evaluate("document.querySelector('.gv-notice').textContent += ' and more'.repeat(30)")
+    page.check("input[value=original]", force=True)
+    page.wait_for_timeout(300)
+    assert len(sizes := page.evaluate("[...sizes]")) == 1, sizes
+    page.close()
+
+
+def test_a_ratio_out_of_reach_has_a_button_that_sets_the_least_possible(window, address):
+    page = opened_at(window, address)
+    page.locator("[data-pick=b] select").select_option("run:dycoke")
+    offer = page.locator("#gv-under .gv-notice", has_text="out of reach").get_by_role("button")
+    share = offer.first.inner_text().removeprefix("Use").replace("\xa0", " ").strip()
+    assert 10 < int(share.split()[0]) < 100
+    offer.first.press("Enter")
+    named(page, "b", f"DyCoke {share}")
+    assert 100 * float(slider(page, "Retention").input_value()) == int(share.split()[0])
     page.close()

@@ -1,5 +1,3 @@
-"""Editing the tokens of B: click, rectangle, keyboard, all units, "Without this object"."""
-
 from __future__ import annotations
 
 import re
@@ -18,7 +16,7 @@ EDITED = "by_hand.keep"
 
 @pytest.fixture(name="page")
 def edited_page(fresh, address):
-    """The square with half of its tokens, in edit mode."""
+    """Page with the example of a square, half of the clip's tokens kept, in edit mode."""
     fresh.goto(f"{address}/?clip=square.mp4&ratio=0.5")
     named(fresh, "b", "GleanVID 50 %")
     fresh.press(".gv-scrub", "Home")
@@ -28,8 +26,7 @@ def edited_page(fresh, address):
     assert fresh.errors == []
 
 
-def kept(page) -> set[int]:
-    """The tokens that the address names."""
+def edited_tokens_in_address(page) -> set[int]:
     text = parse_qs(urlparse(page.url).query).get(EDITED, [""])[0]
     found = [list(map(int, part.split("-"))) for part in text.split()[1:]]
     return {token for ends in found for token in range(ends[0], ends[-1] + 1)}
@@ -39,19 +36,19 @@ def counted(page) -> int:
     return int(re.search(r"[\d,]+", page.locator(".gv-edit output").inner_text())[0])
 
 
-def at(page, place: int) -> tuple[float, float]:
-    """The middle of a token in the window."""
+def window_position_of(page, place: int) -> tuple[float, float]:
+    """Return the window coordinates of the centre of a token."""
     box = page.locator(FRAME).bounding_box()
     row, column = divmod(place, COLUMNS)
     x, y = (column + 0.5) / COLUMNS, (row + 0.5) / ROWS
     return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
 
-def test_a_click_changes_one_token_and_the_answer_is_of_the_edit(page):
+def test_clicking_a_token_in_edit_mode_toggles_it_and_asks_with_the_edited_mask(page):
     budget = counted(page)
-    page.mouse.click(*at(page, 7))
-    until(page, lambda: kept(page))
-    after, by_one = kept(page), counted(page) - budget
+    page.mouse.click(*window_position_of(page, 7))
+    until(page, lambda: edited_tokens_in_address(page))
+    after, by_one = edited_tokens_in_address(page), counted(page) - budget
     assert abs(by_one) == 1 and len(after) == counted(page) and (7 in after) == (by_one > 0)
     page.wait_for_function(
         "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Edited by hand')"
@@ -67,24 +64,28 @@ def test_a_click_changes_one_token_and_the_answer_is_of_the_edit(page):
     assert page.get_by_role("group", name="Edit B").is_hidden()
 
 
-def test_rectangle_inverts_its_first_token_in_all_units(page):
+def test_rectangle_of_edit_mode_sets_all_units_to_the_inverse_of_its_first_token(page):
     page.get_by_role("checkbox", name="All units").check()
     places = [row * COLUMNS + column for row in (1, 2) for column in (2, 3, 4)]
     for _ in range(2):
-        before = kept(page)
-        page.mouse.move(*at(page, places[0]))
+        before = edited_tokens_in_address(page)
+        page.mouse.move(*window_position_of(page, places[0]))
         page.mouse.down()
-        page.mouse.move(*at(page, places[-1]), steps=4)
+        page.mouse.move(*window_position_of(page, places[-1]), steps=4)
         assert page.locator(".gv-brush").is_visible()
         page.mouse.up()
-        until(page, lambda before=before: kept(page) not in (set(), before))
-        units = {token // PER_UNIT for token in kept(page)}
-        inside = [unit * PER_UNIT + place in kept(page) for unit in units for place in places]
+        until(page, lambda before=before: edited_tokens_in_address(page) not in (set(), before))
+        units = {token // PER_UNIT for token in edited_tokens_in_address(page)}
+        inside = [
+            unit * PER_UNIT + place in edited_tokens_in_address(page)
+            for unit in units
+            for place in places
+        ]
         assert len(units) > 1 and len(set(inside)) == 1
         assert page.locator(".gv-brush").is_hidden()
 
 
-def test_keyboard_edits_undoes_and_leaves_edit_mode(page):
+def test_keyboard_toggles_tokens_undoes_the_change_and_leaves_edit_mode(page):
     press, budget = page.keyboard.press, counted(page)
     press("ArrowRight")
     press("Space")
@@ -97,27 +98,28 @@ def test_keyboard_edits_undoes_and_leaves_edit_mode(page):
     assert counted(page) == first
     press("Control+z")
     assert counted(page) == budget
-    until(page, lambda: EDITED not in page.url)  # nothing is edited any more
+    until(page, lambda: EDITED not in page.url)
     press("Control+Shift+Z")
     assert counted(page) == first
-    until(page, lambda: len(kept(page)) == first)
+    until(page, lambda: len(edited_tokens_in_address(page)) == first)
     press("Escape")
     assert page.get_by_role("group", name="Edit B").is_hidden()
-    until(page, lambda: len(kept(page)) == first)  # B stays as it was edited
+    # B shows the edited tokens again
+    until(page, lambda: len(edited_tokens_in_address(page)) == first)
     page.reload()
     page.wait_for_function(
         "document.querySelector('[data-pick=b] .gv-title')?.textContent.startsWith('Edited by')"
     )
 
 
-def test_without_the_object_none_of_its_tokens_is_kept(fresh, address):
+def test_button_without_this_object_drops_every_token_of_the_object(fresh, address):
     fresh.goto(f"{address}/?ratio=0.5")
     named(fresh, "b", "GleanVID 50 %")
     words = fresh.locator("[data-side=b] .gv-evidence span").first
-    words.filter(has_text="Object tokens kept").wait_for()
+    words.filter(has_text="tokens on the").wait_for()
     fresh.get_by_role("button", name="Edit B").click()
     fresh.get_by_role("button", name="Without this object").click()
-    words.filter(has_text="Object tokens kept: 0 of").wait_for()
+    words.filter(has_text="Kept 0 of").wait_for()
     with_axe(fresh)
     settle(fresh)
     assert fresh.evaluate(AXE, None) == []

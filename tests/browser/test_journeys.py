@@ -1,7 +1,7 @@
-"""The scripts that CONTRIBUTING.md lists for its two journeys run in them.
+"""The scripts that CONTRIBUTING.md lists for its two walks through the code do run in them.
 
-It lists those on the way to the server, and the one that gets the answer. Others only listen:
-messages, kept runs, curves.
+CONTRIBUTING.md lists the scripts that send a request and the script that gets the answer. Other
+scripts, for messages, kept runs and curves, only listen to events.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from components.server.serving import ASSETS
 from tests.browser.steps import answered, ask, named, slider
 from tests.components.test_journeys import listed
 
-PAGE = sorted(ASSETS.glob("page/*.js"))  # all of them are one script in the document
+PAGE = sorted(ASSETS.glob("page/*.js"))  # the app joins these files into one script of the document
 
 
-def ran(session):
-    """Scripts of the app in which a named function has run since the last call."""
+def scripts_run_since_last_call(session):
     found = set()
     for script in session.send("Profiler.takePreciseCoverage")["result"]:
         module = script["url"].partition("/modules/")[2].partition("/")[2]
@@ -31,7 +30,7 @@ def ran(session):
 
 
 def file_at(offset):
-    """The file of ``assets/page`` at this position of the document's script."""
+    """Return the file of ``assets/page`` at this offset in the script of the document."""
     ends = accumulate(len(path.read_text("utf-8")) + 1 for path in PAGE)
     return next(
         (f"page/{path.name}" for path, end in zip(PAGE, ends, strict=True) if offset < end), ""
@@ -39,11 +38,11 @@ def file_at(offset):
 
 
 @pytest.mark.parametrize("title", ["A question is asked", "Tau is moved"])
-def test_the_listed_scripts_run_in_a_journey(visit, title):
+def test_scripts_listed_in_contributing_run_in_their_journey(visit, title):
     session = visit.context.new_cdp_session(visit)
     session.send("Profiler.enable")
     session.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": False})
-    ran(session)
+    scripts_run_since_last_call(session)
     if title == "Tau is moved":
         slider(visit, "tau").fill("12")
         named(visit, "b", "GleanVID 10 % · tau 12")
@@ -51,4 +50,4 @@ def test_the_listed_scripts_run_in_a_journey(visit, title):
         ask(visit, "What else moves?")
         answered(visit)
     scripts = {name for name in listed(title) if name.startswith("assets/")}
-    assert scripts and scripts <= ran(session)
+    assert scripts and scripts <= scripts_run_since_last_call(session)

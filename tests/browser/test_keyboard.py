@@ -1,5 +1,3 @@
-"""The Tab key moves through all controls: focus is visible, and no menu stays open."""
-
 from __future__ import annotations
 
 import pytest
@@ -17,23 +15,23 @@ RING = """(target) => {
 
 @pytest.fixture
 def visit(lasting):
-    """One page: no test changes what it shows."""
+    """One page for all tests of this file, none of which changes the page."""
     return lasting
 
 
 @pytest.mark.parametrize("menu", ["Model", "Compressor"])
-def test_a_menu_that_tab_leaves_is_closed(visit, menu):
+def test_menu_closes_when_the_tab_key_moves_focus_out_of_it(visit, menu):
     visit.get_by_role("combobox", name=menu, exact=True).focus()
     visit.wait_for_function(f"{LISTS} === 1")
     visit.keyboard.press("Tab")
     visit.wait_for_function(f"{LISTS} === 0")
-    visit.wait_for_timeout(300)  # Gradio heard of the key later than of the focus
+    visit.wait_for_timeout(300)  # Gradio handles the key press after the focus event
     assert visit.evaluate(LISTS) == 0 and visit.evaluate(ON_A_CONTROL)
 
 
-def test_tab_visits_controls_in_reading_order(visit):
-    """Header with tabs and model first, then clip and question, then the rest."""
-    visit.click("#gv-header h1")  # Tab goes on from there
+def test_tab_key_visits_controls_in_reading_order(visit):
+    """Focus visits the header (tabs, model), then clip and question, then all other controls."""
+    visit.click("#gv-header h1")  # the next Tab starts from this control
     stops = (
         "[role=tab]",
         "#gv-model input",
@@ -56,7 +54,7 @@ def test_tab_visits_controls_in_reading_order(visit):
     assert max(tops[:2]) < min(tops[2:4]) and max(tops[2:4]) < tops[4]
 
 
-def test_focus_is_visible_on_every_control(visit):
+def test_keyboard_focus_is_visible_on_every_control(visit):
     tab(visit, "Compare")
     visit.wait_for_selector("#gv-methods input")
     seen = visit.locator("#gv-methods input, #gv-settings input:is([type=range], [type=number])")

@@ -1,5 +1,3 @@
-"""Common actions on the page in a real browser."""
-
 from __future__ import annotations
 
 import pytest
@@ -21,12 +19,10 @@ from tests.browser.steps import (
 
 @pytest.fixture
 def visit(lasting):
-    """One page for all tests; each sets the question and settings that it needs."""
     return lasting
 
 
-def test_from_upload_to_export(visit, clips):
-    """Upload a clip, get both answers and their tokens, and export a file."""
+def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
     chosen = visit.locator(".gv-examples [aria-current]")
     assert chosen.all_inner_texts() == ["Square"]
     upload(visit, str(clips / "square.mp4"))
@@ -44,14 +40,14 @@ def test_from_upload_to_export(visit, clips):
     assert visit.is_enabled("#gv-ask") and visit.is_hidden("#gv-stop")
     tab(visit, "Export and API")
     with visit.expect_download() as waiting:
-        visit.get_by_role("button", name="Every unit (CSV)").click()
+        visit.get_by_role("button", name="Values of every unit (CSV)").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2 * 16
     assert sum(line.startswith("GleanVID 10 %") for line in lines) == 16
     assert visit.errors == []
 
 
-def test_a_run_put_to_a_side_again_brings_its_question(visit):
+def test_showing_an_earlier_run_as_b_restores_its_question(visit):
     for question in ("Which one?", "And why?"):
         ask(visit, question)
         answered(visit)
@@ -65,8 +61,8 @@ def test_a_run_put_to_a_side_again_brings_its_question(visit):
     assert box.input_value() == "Which one?"
 
 
-def test_paired_sliders_accept_both_values_of_a_run(visit):
-    """The values arrive one by one: the first must not be clamped by the other's old value."""
+def test_showing_an_earlier_run_restores_both_alpha_sliders(visit):
+    """Alphas are set one by one; the first must not be clamped by the old second one."""
     ask(visit, "Which one?")
     answered(visit)
     slider(visit, "alpha max").fill("0.05")
@@ -81,14 +77,16 @@ def test_paired_sliders_accept_both_values_of_a_run(visit):
     assert values == ["0.2", "0.6"]
 
 
-def test_a_saved_run_opens_again(visit, tmp_path):
+def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):
     ask(visit, "Which one?")
     answered(visit)
     words = reply(visit, "b").inner_text()
     tab(visit, "Export and API")
     with visit.expect_download() as waiting:
         visit.get_by_role("button", name="Whole run of B (ZIP)").click()
+        assert visit.locator(".gv-export:not([aria-disabled=true])").count() == 0
     waiting.value.save_as(tmp_path / "run.zip")
+    visit.wait_for_selector(".gv-export:not([aria-disabled])")
     visit.goto(visit.url.split("?")[0])
     tab(visit, "Export and API")
     with visit.expect_file_chooser() as choosing:
@@ -100,7 +98,7 @@ def test_a_saved_run_opens_again(visit, tmp_path):
     assert reply(visit, "a").inner_text() == words
 
 
-def test_returning_to_answered_settings_shows_their_answer(page, library):
+def test_returning_to_settings_that_were_asked_shows_their_answer(page, library):
     slider(page, "tau").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-pick=b] option:checked >> text=tau", state="attached")
@@ -112,25 +110,26 @@ def test_returning_to_answered_settings_shows_their_answer(page, library):
     assert library.asked is None
 
 
-def test_moving_the_ratio_changes_masks_and_address_and_encodes_nothing(page, library):
+def test_moving_the_ratio_slider_updates_masks_and_address_without_encoding(page, library):
     encodes, before = library.encodes, caption(page)
     slider(page, "Retention").focus()
     page.keyboard.press("PageUp")
     page.wait_for_function(
         "old => document.querySelector('.gv-caption').textContent !== old", arg=before
     )
-    answered(page)  # both sides, under the new settings
+    answered(page)  # both sides are answered under the new settings
     page.wait_for_function("location.search.includes('retention_ratio=')")
     assert library.encodes == encodes
 
 
-def test_an_answer_is_out_of_date_as_soon_as_its_settings_or_its_question_change(page, library):
+def test_answer_is_marked_stale_once_its_settings_or_question_change(page, library):
     stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
-    page.get_by_label("Ask again while tuning").uncheck()
+    page.get_by_label("Ask again after a change").uncheck()
     slider(page, "tau").focus()
     page.keyboard.press("PageUp")
     page.wait_for_selector(stale.format("b"))
-    assert page.locator(stale.format("a")).count() == 0  # all tokens have no tau
+    # The method "All tokens" has no setting tau.
+    assert page.locator(stale.format("a")).count() == 0
     page.get_by_label("Question", exact=True).fill("Another one?")
     page.wait_for_selector(stale.format("a"))
     page.locator(stale.format("b")).get_by_role("button", name="Ask again").click()

@@ -1,5 +1,3 @@
-"""What survives a reload and a link: the results, the settings of both sides, the view, the tab."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -24,8 +22,7 @@ from tests.browser.steps import (
 from tests.components.fake import FakeBackend, a_run, moving_square
 
 
-def tried(page) -> list[str]:
-    """The methods of the runs that have an answer."""
+def answered_methods(page) -> list[str]:
     return page.locator(".gv-tried td:nth-child(2)").all_text_contents()
 
 
@@ -39,12 +36,12 @@ def test_reload_restores_answers_only_in_the_same_browser(visit, fresh, address,
     visit.wait_for_selector(".gv-pane[data-side=b] .gv-answered[data-stale]")
     visit.click("#gv-ask")
     answered(visit)
-    before = name(visit, "b"), reply(visit, "b").inner_text(), tried(visit)
-    assert len(tried(visit)) == 3
+    before = name(visit, "b"), reply(visit, "b").inner_text(), answered_methods(visit)
+    assert len(answered_methods(visit)) == 3
     visit.reload()
     named(visit, "b", before[0])
     answered(visit)
-    assert (name(visit, "b"), reply(visit, "b").inner_text(), tried(visit)) == before
+    assert (name(visit, "b"), reply(visit, "b").inner_text(), answered_methods(visit)) == before
     assert slider(visit, "tau").input_value() == "4.5"
     tab(visit, "Curves")
     visit.wait_for_selector("#gv-budget .main-svg")
@@ -55,11 +52,33 @@ def test_reload_restores_answers_only_in_the_same_browser(visit, fresh, address,
     named(visit, "b", before[0])
     answered(visit)
     assert visit.get_by_label("Question", exact=True).input_value() == "And what else?"
-    assert {*before[2]} < {*tried(visit)} and len(tried(visit)) == 5
+    assert {*before[2]} < {*answered_methods(visit)} and len(answered_methods(visit)) == 5
     fresh.goto(address)
     fresh.wait_for_selector(".gv-viewer[data-state=ready]")
-    assert "tau" not in " ".join(tried(fresh))
-    fresh.wait_for_selector(".gv-status :text('builtin')")  # loaded after the page was built
+    assert "tau" not in " ".join(answered_methods(fresh))
+    # the status is loaded after the page was built
+    fresh.wait_for_selector(".gv-status :text('builtin')")
+
+
+def test_upload_survives_a_reload_before_its_tokens_are_shown(visit, library, clips, tmp_path):
+    upload(visit, str(clips / "square.mp4"))
+    notice(visit, "Used 32")
+    other = tmp_path / "other.mp4"
+    other.write_bytes((clips / "square.mp4").read_bytes() + b"\0" * 8)
+    library.encode_s = 60
+    try:
+        visit.locator(".gv-examples input[type=file]").set_input_files(str(other))
+        visit.wait_for_selector(".gv-shelf [aria-current][title='other.mp4']")
+        notice(visit, "Encoding")
+    finally:
+        library.encode_s = 0
+    visit.reload()  # ends the encoding
+    visit.wait_for_selector(".gv-shelf [aria-current][title='other.mp4']")
+    notice(visit, "Used 32")
+    titles = visit.locator(".gv-shelf button").evaluate_all("all => all.map(({ title }) => title)")
+    assert titles == ["square.mp4", "other.mp4"]
+    assert visit.inner_text("#gv-upload") == "Upload your own"
+    assert visit.get_by_label("Question", exact=True).input_value() == ""
 
 
 def test_link_restores_both_sides_settings_and_view(visit, fresh):
@@ -85,7 +104,7 @@ def test_link_restores_both_sides_settings_and_view(visit, fresh):
     ]
 
 
-def test_back_opens_the_tab_before_and_settings_stay(lasting):
+def test_browser_back_opens_the_previous_tab_and_keeps_settings(lasting):
     tab(lasting, "Curves")
     lasting.wait_for_function("location.search.includes('tab=Curves')")
     slider(lasting, "tau").fill("12")
@@ -121,13 +140,19 @@ def test_a_copied_link_holds_the_comparison_and_the_tab(lasting, fresh, clips):
     fresh.get_by_label("VisionZip", exact=True).and_(fresh.locator(":not(:checked)")).wait_for()
     assert fresh.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
     assert fresh.locator(".gv-examples [aria-current]").all_inner_texts() == ["Square"]
+    assert fresh.locator(".gv-unread").is_hidden()
+    fresh.goto(lasting.evaluate("navigator.clipboard.readText()"))
+    fresh.wait_for_selector(".gv-unread:has-text('uploaded by its sender')")
+    fresh.wait_for_function("!location.search.includes('clip=')")
 
 
-def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit):
-    visit.get_by_label("Ask again while tuning").uncheck()  # a late live question would be counted
+def test_original_video_plays_from_the_current_frame(visit):
+    visit.get_by_label(
+        "Ask again after a change"
+    ).uncheck()  # with this switch on, a change of the settings would ask the question again
     more(visit)
     box = visit.get_by_label("number input for Frames")
-    box.fill("4")  # fits into the clip, which lasts a second
+    box.fill("4")  # four frames are sampled over the clip's one second
     box.press("Enter")
     box.blur()
     says(visit, "of 2 ·")
@@ -144,8 +169,8 @@ def test_the_clip_s_own_video_comes_from_the_server_at_the_moment_on_show(visit)
     assert asked == [] and visit.errors == []
 
 
-def test_opening_a_run_of_an_unknown_clip_clears_the_clip(visit, tmp_path):
-    """Also if the clip has the file name of an example."""
+def test_opening_a_saved_run_of_an_unknown_clip_deselects_the_current_clip(visit, tmp_path):
+    """The clip is deselected even if it has the file name of an example."""
     video = moving_square(8)
     video = replace(video, name="square.mp4", frames=255 - video.frames)
     made = a_run(video, *uniform(video))
@@ -155,23 +180,22 @@ def test_opening_a_run_of_an_unknown_clip_clears_the_clip(visit, tmp_path):
     tab(visit, "Tokens")
     named(visit, "a", "Uniform 50 %")
     visit.wait_for_selector(".gv-chip", state="detached")
-    notice(visit, "Its clip is not here: choose one")
+    notice(visit, "Its clip is not on this server: choose")
     assert visit.locator(".gv-examples [aria-current]").count() == 0
     visit.click("#gv-ask")
     notice(visit, "Choose a clip first")
     assert name(visit, "a") == "Uniform 50 %"
-    assert tried(visit) == ["Uniform 50 %"]
+    assert answered_methods(visit) == ["Uniform 50 %"]
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.click("#gv-copy")
     visit.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
     assert "uniform" in visit.evaluate("navigator.clipboard.readText()")
     visit.reload()
     named(visit, "a", "Uniform 50 %")
-    notice(visit, "Their clip is no longer here")
+    notice(visit, "The clip of these results is no longer on the server")
     assert visit.locator(".gv-examples [aria-current]").count() == 0
 
 
 def uniform(video):
-    """The record and the compressor of a saved run."""
     method = Uniform(0.5)
     return method.compress(FakeBackend().tokens(video)), method

@@ -1,5 +1,3 @@
-"""The tab Compare after a comparison: table, votes, figures, and their controls."""
-
 from __future__ import annotations
 
 import csv
@@ -13,7 +11,7 @@ import pytest
 from gleanvid.plots import FIGURES
 from tests.browser.compared import FAILED, FILES, METHODS, pixels
 from tests.browser.conftest import opened
-from tests.browser.steps import named, settle, slider, tab, until
+from tests.browser.steps import answered, named, reply, settle, slider, tab, until
 
 ROW = ".gv-table tbody tr"
 KEPT = f"{ROW} td:nth-child(5)"
@@ -25,19 +23,20 @@ OUTSIDE = """(plot) => {
   const beyond = lines.map((line) => line.getBoundingClientRect()).map((box) => Math.max(
     x + l - box.left, y + t - box.top, box.right - x - l - w, box.bottom - y - t - h));
   return { lines: lines.length, most: Math.max(...beyond) };
-}"""  # pixels by which a line leaves its axes
+}"""  # largest number of pixels by which a curve leaves the axes of its figure
 SHOWS = "(text) => document.querySelector('.gv-clock small').textContent === text"
 
 
 @pytest.fixture(scope="module")
 def page(browser, address, library):
-    """A page shared by all tests, with a comparison whose answers differ from the first."""
+    """A page, shared by all tests, with a comparison whose answers differ in length."""
     page = opened(browser, address)
     tab(page, "Compare")
     library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
     page.focus("#gv-compare-start")
     page.keyboard.press("Enter")
-    page.wait_for_selector(f"{ROW}.gv-done ~ .gv-waiting")  # the rows at hand are gone
+    # The initial rows are replaced by the comparison.
+    page.wait_for_selector(f"{ROW}.gv-done ~ .gv-waiting")
     page.at_first = page.locator(ROW).evaluate_all("rows => rows.map((row) => row.className)")
     page.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words_of = {}
@@ -48,12 +47,11 @@ def page(browser, address, library):
 
 def rows(page):
     texts = page.locator(f"{ROW} th").all_inner_texts()
-    return [
-        text.replace("\xa0", " ").strip() for text in texts
-    ]  # a no-break space keeps "10 %" on one line
+    # a no-break space keeps "10 %" on one line
+    return [text.replace("\xa0", " ").strip() for text in texts]
 
 
-def test_rows_appear_one_by_one_and_refused_methods_stand_once_below(page):
+def test_comparison_rows_appear_one_by_one_and_refused_methods_are_listed_once_below(page):
     assert page.at_first[0] == "gv-done" and page.at_first[-1] == "gv-waiting"
     tab(page, "Compare")
     assert rows(page) == [method for method in METHODS if method != FAILED]
@@ -61,7 +59,7 @@ def test_rows_appear_one_by_one_and_refused_methods_stand_once_below(page):
     assert refusal.startswith("VisionZip ") and "saliency" in refusal
 
 
-def test_all_columns_fit_next_to_the_open_settings(page):
+def test_all_columns_of_the_comparison_fit_next_to_open_settings(page):
     tab(page, "Compare")
     assert page.viewport_size == {"width": 1400, "height": 900}
     assert page.is_visible("#gv-settings")
@@ -69,7 +67,7 @@ def test_all_columns_fit_next_to_the_open_settings(page):
     assert page.locator(".gv-scroll").evaluate(hidden) == 0
 
 
-def test_added_and_missing_words_are_marked_against_all_tokens(page):
+def test_compared_answers_mark_words_added_or_missing_against_all_tokens(page):
     tab(page, "Compare")
     said = page.locator(f"{ROW} .gv-said")
     assert said.first.locator("mark, del").count() == 0
@@ -78,7 +76,7 @@ def test_added_and_missing_words_are_marked_against_all_tokens(page):
     assert said.last.locator("del").all_inner_texts() == ["word6 word7"]
 
 
-def test_columns_sort_up_down_and_back(page):
+def test_column_header_sorts_ascending_then_descending_then_restores_the_order(page):
     tab(page, "Compare")
     before = rows(page)
     button = page.get_by_role("button", name=re.compile("^Tokens"))
@@ -91,14 +89,14 @@ def test_columns_sort_up_down_and_back(page):
     assert page.locator(".gv-table th[aria-sort]").count() == 0 and rows(page) == before
 
 
-def test_table_is_greyed_and_names_the_settings_that_changed(page):
+def test_comparison_table_is_greyed_and_names_settings_changed_since(page):
     tab(page, "Compare")
     old = page.locator(".gv-old")
     assert old.inner_text() == "" and page.locator(".gv-compare[data-stale]").count() == 0
     box = page.get_by_label("Question", exact=True)
     box.fill("Where to?")
     page.wait_for_selector(".gv-compare[data-stale]")
-    assert old.inner_text() == "This table is of another question. Compare again."
+    assert old.inner_text() == "This table was made with another question. Compare again."
     box.fill("What moves?")
     page.wait_for_selector(".gv-compare:not([data-stale])")
     tau = page.get_by_label("range slider for tau").first
@@ -110,8 +108,8 @@ def test_table_is_greyed_and_names_the_settings_that_changed(page):
     page.wait_for_selector(".gv-compare:not([data-stale])")
 
 
-def test_the_keyboard_reaches_every_button_of_a_comparison(page):
-    """It was started by it, too."""
+def test_every_button_of_the_comparison_is_reached_by_keyboard(page):
+    """The comparison itself is started from the keyboard, too."""
     tab(page, "Compare")
     page.focus(f"{ROW}:nth-child(3) [data-side=a]")
     page.keyboard.press("Space")
@@ -120,7 +118,7 @@ def test_the_keyboard_reaches_every_button_of_a_comparison(page):
     assert page.evaluate("document.activeElement.dataset.side") == "b"
 
 
-def test_buttons_of_a_row_set_the_sides_of_the_viewer(page):
+def test_buttons_of_a_comparison_row_show_its_run_as_a_or_b(page):
     tab(page, "Compare")
     for side, row in (("a", "VidCom2"), ("b", "V-CAST")):
         page.locator(ROW, has_text=row).locator(f"[data-side={side}]").click()
@@ -130,7 +128,7 @@ def test_buttons_of_a_row_set_the_sides_of_the_viewer(page):
         named(page, side, f"{row} 10 %")
 
 
-def test_stopping_before_the_first_row_leaves_the_table(page, library):
+def test_comparison_stopped_before_its_first_row_keeps_the_previous_table(page, library):
     tab(page, "Compare")
     before = rows(page)
     library.pause_s, slow = 0.5, library.pause_s
@@ -142,7 +140,7 @@ def test_stopping_before_the_first_row_leaves_the_table(page, library):
     assert rows(page) == before
 
 
-def test_blind_answers_have_no_names_before_the_vote_and_votes_stay_in_the_browser(page):
+def test_blind_vote_hides_method_names_until_a_vote_and_stores_votes_in_the_browser(page):
     tab(page, "Compare")
     page.get_by_label("Blind").check()
     words = page.inner_text(".gv-compare")
@@ -159,7 +157,7 @@ def test_blind_answers_have_no_names_before_the_vote_and_votes_stay_in_the_brows
 
 
 @pytest.mark.parametrize("kind", ["CSV", "JSON"])
-def test_the_table_is_saved_with_its_votes(page, kind):
+def test_exported_comparison_contains_the_blind_votes(page, kind):
     tab(page, "Compare")
     with page.expect_download() as waiting:
         page.get_by_role("button", name=f"Save {kind}").click()
@@ -175,16 +173,15 @@ def test_the_table_is_saved_with_its_votes(page, kind):
     assert saved[0]["answer"].startswith("word0") and saved[0]["Tokens (kept)"]
 
 
-def test_cost_against_quality_stands_below_with_a_point_and_a_name_for_every_method(page):
+def test_plot_of_cost_against_quality_has_a_named_point_for_every_method(page):
     tab(page, "Compare")
     names = page.locator(".gv-picture .gv-named").all_text_contents()
     assert set(names) == {method.removesuffix(" 10 %") for method in METHODS if method != FAILED}
-    assert page.locator(".gv-picture g").count() == 2 * len(
-        names
-    )  # two markers per method: quality and cost
+    # two markers per method: quality and cost
+    assert page.locator(".gv-picture g").count() == 2 * len(names)
 
 
-def test_every_curve_is_drawn_and_follows_the_viewer(page):
+def test_every_curve_is_drawn_and_marks_the_viewer_s_unit(page):
     tab(page, "Tokens")
     page.focus(".gv-frame")
     page.keyboard.press("Home")
@@ -220,7 +217,7 @@ def test_hovering_a_curve_shows_its_value_and_moves_the_viewer(page, name):
     page.wait_for_function(SHOWS, arg=f"unit {unit} of 16")
 
 
-def test_lines_stay_within_their_axes(page):
+def test_lines_of_curves_stay_within_the_axes(page):
     tab(page, "Curves")
     for plot in page.locator(".gv-linked .js-plotly-plot").all():
         outside = plot.evaluate(OUTSIDE)
@@ -243,7 +240,7 @@ def test_method_chosen_in_the_legend_stands_out_in_every_curve(page):
 
 
 @pytest.mark.parametrize("button", FILES)
-def test_a_file_is_saved_that_opens(page, button):
+def test_export_button_downloads_a_valid_file(page, button):
     name, is_right = FILES[button]
     tab(page, "Export and API")
     with page.expect_download() as waiting:
@@ -270,25 +267,23 @@ def test_button_of_a_row_loads_its_run_into_the_viewer(page, library):
     named(page, "a", label)
 
 
-def test_settings_follow_b_after_a_comparison_of_other_methods(visit):
+def test_settings_show_b_s_method_after_comparing_other_methods(visit):
     assert chosen(visit) == "GleanVID"
     tab(visit, "Compare")
     for method in ("GleanVID", "VisionZip", "V-CAST"):
         visit.locator("#gv-methods").get_by_label(method, exact=True).uncheck()
-    visit.get_by_role("textbox", name="Question", exact=True).fill(
-        "What rests?"
-    )  # B has not answered this
+    # B has not answered this question.
+    visit.get_by_role("textbox", name="Question", exact=True).fill("What rests?")
     visit.click("#gv-compare-start")
     named(visit, "b", "VidCom2 10 %")
     until(visit, lambda: chosen(visit) == "VidCom2")
 
 
 def chosen(page) -> str:
-    """The compressor of the settings."""
     return page.get_by_role("combobox", name="Compressor", exact=True).input_value()
 
 
-def test_one_click_compares_the_method_of_b_at_every_ratio(page, library):
+def test_one_button_compares_b_s_method_at_every_ratio(page, library):
     tab(page, "Compare")
     library.words = 1
     before = rows(page)
@@ -318,7 +313,7 @@ def test_phone_shows_buttons_and_the_effect_of_a_slider(page):
     assert page.get_by_role("tab", selected=True).inner_text() == "Tokens"
 
 
-def test_both_frames_follow_settings_while_another_tab_is_open(visit):
+def test_exported_image_of_both_frames_uses_settings_changed_on_another_tab(visit):
     def saved() -> bytes:
         with visit.expect_download() as waiting:
             visit.get_by_role("button", name="Both frames (PNG)").click()
@@ -331,20 +326,35 @@ def test_both_frames_follow_settings_while_another_tab_is_open(visit):
     settle(visit)
     after = pixels(saved())
     left, right = (slice(0, after.shape[1] // 2 - 8), slice(after.shape[1] // 2 + 8, None))
-    assert (before[30:, left] == after[30:, left]).all()  # all tokens
+    # A, which keeps all tokens, looks as before
+    assert (before[30:, left] == after[30:, left]).all()
     assert (before[30:, right] != after[30:, right]).mean() > 0.05
 
 
-def test_a_list_of_questions_is_counted_and_each_opens_its_run(visit, library):
+WATCH_COLUMNS = """() => {
+  window.titles = new Set();
+  const read = () => document.querySelectorAll(".gv-table thead th")
+    .forEach((head) => titles.add(head.innerText.split(/\\s/)[0]));
+  new MutationObserver(read)
+    .observe(document.querySelector("#gv-rows"), { childList: true, subtree: true });
+}"""
+
+
+def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_question(
+    visit, library
+):
     tab(visit, "Compare")
     for method in ("VidCom2", "V-CAST", "VisionZip", "Uniform"):
         visit.locator("#gv-methods").get_by_label(method).uncheck()
     visit.locator("#gv-questions textarea").fill("What moves? | word0\nWhere to? | left")
     library.words = 1
+    visit.evaluate(WATCH_COLUMNS)
     visit.click("#gv-compare-start")
     visit.wait_for_selector("#gv-compare-stop:not([disabled])")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words = 8
+    titles = visit.evaluate("[...titles]")  # also while it was running
+    assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # these have no numbers
     assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (9–91 %)"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()
     visit.locator(f"{ROW} summary").last.click()
@@ -353,9 +363,49 @@ def test_a_list_of_questions_is_counted_and_each_opens_its_run(visit, library):
     until(visit, lambda: box.input_value() == "Where to?")
 
 
-def test_least_ratio_of_a_method_opens_its_run_in_the_viewer(page, library):
+def test_list_of_questions_counts_its_clips_and_each_question_opens_its_clip(visit, library):
+    tab(visit, "Compare")
+    for method in ("VidCom2", "V-CAST", "VisionZip", "GleanVID"):
+        visit.locator("#gv-methods").get_by_label(method, exact=True).uncheck()
+    visit.get_by_role("button", name="Suggested questions of all clips").click()
+    box = visit.locator("#gv-questions textarea")
+    until(visit, lambda: "square.mp4" in box.input_value())
+    lines = box.input_value().splitlines()
+    assert len(lines) == 10 and sum("glimpse_1.mp4" in line for line in lines) == 8
+    other = next(line for line in lines if "glimpse_1.mp4" in line)
+    box.fill("\n".join([other, "What moves? | word0 | square.mp4"]))
+    library.words = 1
+    visit.click("#gv-compare-start")
+    visit.wait_for_selector("#gv-compare-stop:not([disabled])")
+    visit.wait_for_selector("#gv-compare-start:not([disabled])")
+    library.words = 8
+    assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (0–100 %)"]
+    assert visit.inner_text(".gv-of").split("\n") == ["2 questions", "2 clips"]
+    hidden = "place => place.scrollWidth - place.clientWidth"
+    assert visit.locator(".gv-scroll").evaluate(hidden) == 0
+    visit.set_viewport_size({"width": 390, "height": 844})
+    right = "cell => cell.getBoundingClientRect().right"
+    assert visit.locator(f"{ROW} td:nth-child(4)").last.evaluate(right) <= 390
+    table, line = (visit.locator(part).bounding_box() for part in (".gv-scroll", ".gv-where"))
+    # the line about clip and question is below the table
+    assert line["y"] >= table["y"] + table["height"]
+    visit.set_viewport_size({"width": 1400, "height": 900})
+    visit.locator(f"{ROW} summary").last.click()
+    lines = visit.locator(ROW).last.get_by_role("button", name="glimpse_1.mp4")
+    lines.click()
+    named(visit, "b", "Uniform 10 %")
+    visit.wait_for_selector("#gv-example-glimpse_1\\.mp4[aria-current]")
+    assert visit.get_by_role("tab", selected=True).inner_text() == "Tokens"
+    answered(visit)
+    assert reply(visit, "b").inner_text() == reply(visit, "a").inner_text() == "word0"
+    tab(visit, "Compare")
+    # the comparison covers both clips, so it is not outdated
+    assert not visit.locator(".gv-compare[data-stale]").count()
+
+
+def test_run_at_the_lowest_ratio_that_keeps_the_answer_opens_in_the_viewer(page, library):
     tab(page, "Compare")
-    library.words_of = {"uniform": 4}  # all tokens have 8
+    library.words_of = {"uniform": 4}  # the answer with all tokens has 8 words
     page.click("#gv-find")
     page.wait_for_selector("#gv-find:not([disabled])")
     kept, lost = (page.locator(".gv-least li", has_text=name) for name in ("GleanVID", "Uniform"))

@@ -1,5 +1,3 @@
-"""A model is chosen on the page, from a hub on this machine: refused, cancelled, loaded, asked."""
-
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -16,7 +14,6 @@ NAME = "tiny/model"
 
 @contextmanager
 def serving(**how):
-    """The choice of a server with the built-in model, and its address."""
     from components.panels.page import BUILT_IN_MODEL
     from components.session.choice.choosing import Choosing
     from components.session.examples import examples
@@ -35,24 +32,24 @@ def page(window, hub, published):  # noqa: F811
     hub.repositories[NAME].pause_s = 0.02
     with serving() as (_, url):
         page = opened_at(window, url)
-        page.get_by_role("button", name="Load a real model").click()
-        looked(page, "")
+        page.get_by_role("button", name="Load a model").click()
+        sentence_after_inspection(page, "")
         yield page
         page.close()
 
 
 def choose(page, name):
-    """Choose a model and return the sentence below the menu."""
+    """Choose a model on the page; return the sentence below the menu."""
     before = page.locator(".gv-outlook").inner_text()
     page.get_by_label("Checkpoint").fill(name)
     page.get_by_label("Checkpoint").press("Enter")
-    return looked(page, before)
+    return sentence_after_inspection(page, before)
 
 
-def looked(page, before):
-    """The sentence after the model was inspected."""
+def sentence_after_inspection(page, before):
+    """Wait for the sentence that replaces ``before`` once the model is inspected; return it."""
     line = page.locator(".gv-outlook")
-    until(page, lambda: line.inner_text() != before and "Looking at" not in line.inner_text())
+    until(page, lambda: line.inner_text() != before and "Looking up" not in line.inner_text())
     return line.inner_text()
 
 
@@ -64,7 +61,7 @@ def says(page, text):
     until(page, lambda: text in page.locator(".gv-loading").inner_text())
 
 
-def test_a_model_is_refused_cancelled_loaded_and_asked(page):
+def test_model_picker_refuses_an_unknown_model_cancels_a_download_and_loads_a_model(page):
     assert "accept its terms" in choose(page, "tiny/gated")
     press(page, "Load")
     says(page, "accept its terms")
@@ -79,19 +76,19 @@ def test_a_model_is_refused_cancelled_loaded_and_asked(page):
     says(page, f"{NAME} is ready")
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
     notice(page, "Used 32")
-    assert "of 64" in page.locator(".gv-status").inner_text()  # tokens of the new model
+    assert "of 64" in page.locator(".gv-status").inner_text()  # tokens encoded by the new model
     assert page.errors == []
     page.reload()
     page.wait_for_selector(".gv-viewer[data-state=ready]")
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
 
 
-def test_page_shows_the_progress_of_the_model_given_at_start(window, hub):  # noqa: F811
+def test_page_shows_loading_progress_of_the_model_given_on_the_command_line(window, hub):  # noqa: F811
     hub.repositories[NAME].pause_s = 0.05
     menu = "#gv-model input"
     with serving(first=NAME) as (choosing, url):
         page = opened_at(window, url)
-        says(page, "Looking at")
+        says(page, "Looking up")
         assert page.locator(menu).input_value() == "Built-in (tiny)"
         choosing.start()
         says(page, "Downloading")
@@ -100,15 +97,15 @@ def test_page_shows_the_progress_of_the_model_given_at_start(window, hub):  # no
         press(page, "Load")
         says(page, f"{NAME} is ready")
         until(page, lambda: page.locator(menu).input_value() == NAME)
-        until(page, lambda: "of 64" in page.locator(".gv-status").inner_text())  # new tokens
-        later = opened_at(window, url)  # a page that is opened afterwards
+        until(page, lambda: "of 64" in page.locator(".gv-status").inner_text())
+        later = opened_at(window, url)
         until(later, lambda: later.locator(menu).input_value() == NAME)
         assert not later.locator("#gv-load").is_visible()
         assert "of the built-in model" in later.locator(".gv-notice").first.inner_text()
         later.locator(menu).click()
         later.get_by_role("option", name="Built-in").click()
         later.wait_for_function("location.search.includes('model=builtin')")
-        quiet(later)  # a request that a reload ends is an error in the console
+        quiet(later)  # reloading during a request would log an error in the console
         later.reload()
         later.wait_for_selector(".gv-viewer[data-state=ready]")
         quiet(later)

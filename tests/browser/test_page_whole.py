@@ -1,5 +1,3 @@
-"""The page as a whole: loads nothing from elsewhere, is accessible, and loads quickly."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -10,8 +8,7 @@ import pytest
 from tests.browser.steps import more, settle, tab
 from tools.bench_page import SEEN, first_screen
 
-# Elements that axe reports on: those with our names and their descendants. The page's frame, with
-# Gradio's own parts too, is not included.
+# Elements that axe reports on: ours and their descendants. Elements of Gradio are left out.
 AXE = """async (only) => {
   const mixed = "#gv-columns, #gv-settings, #gv-top, #gv-asking, #gv-under, #gv-tabs, .gv-examples";
   const ours = `:is([class*="gv-"], [id^="gv-"]):not(${mixed})`;
@@ -34,7 +31,7 @@ COVERED = """() => [...document.querySelectorAll("button, input, select, textare
     return !found || !(place.contains(found) || found.contains(place));
   })
   .map((control) => control.outerHTML.slice(0, 120))"""
-MAIN = {  # tab: what has to be seen of it
+MAIN = {  # tab -> elements that have to be visible on it
     "Tokens": (".gv-frame >> nth=0", ".gv-scrub", "[data-strip=budget] canvas", ".gv-clock"),
     "Curves": ("#gv-budget .main-svg >> nth=0", "#gv-mask_overlap .main-svg >> nth=0"),
     "Compare": ("#gv-methods", "#gv-compare-start"),
@@ -47,12 +44,11 @@ MAIN = {  # tab: what has to be seen of it
 def with_axe(page):
     axe = pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python")
     page.add_script_tag(path=str(Path(axe.__file__).with_name("axe.min.js")))
-    # Curves are greyed while others are measured, at any moment: no finding.
+    # Curves are greyed while new ones are measured; axe must not report that as poor contrast.
     page.add_style_tag(content=".gv-results.gv-results { opacity: 1 !important }")
 
 
-def test_every_tab_is_local_and_accessible(visit):
-    """No request to another server, no console error, no axe violation in our elements."""
+def test_every_tab_contacts_no_other_host_and_passes_axe(visit):
     more(visit)
     tab(visit, "Compare")
     visit.click("#gv-compare-start")
@@ -60,8 +56,11 @@ def test_every_tab_is_local_and_accessible(visit):
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     with_axe(visit)
     found = {}
-    for dark in (False, True):  # dark mode changes colours alone
+    for dark in (False, True):  # dark mode changes only colours
         visit.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+        # The background of the root element also colours the scrollbar.
+        root = "getComputedStyle(document.documentElement).backgroundColor"
+        assert (visit.evaluate(root) == "rgb(13, 19, 28)") == dark
         for name in MAIN:
             tab(visit, name)
             if name == "Curves":
@@ -74,8 +73,7 @@ def test_every_tab_is_local_and_accessible(visit):
     assert visit.errors == []
 
 
-def test_every_tab_fits_a_phone(browser, address):
-    """Settings below the tabs, no horizontal scroll, no accessibility violation."""
+def test_every_tab_fits_the_width_of_a_phone(browser, address):
     window = {"width": 390, "height": 844}
     page = browser.new_page(viewport=window, is_mobile=True, has_touch=True)
     page.goto(address)
@@ -95,7 +93,7 @@ def test_every_tab_fits_a_phone(browser, address):
     page.close()
 
 
-def test_scrolling_row_fades_at_its_hidden_end(browser, address):
+def test_horizontally_scrolling_row_fades_at_the_end_that_is_cut_off(browser, address):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(address)
     page.wait_for_function(SEEN)
@@ -131,9 +129,8 @@ def test_no_control_is_covered_at_200_percent_zoom(browser, address):
 def test_first_screen_loads_quickly_without_the_model(browser, address, library):
     before = (library.reads, library.encodes)
     page = browser.new_page()
-    assert (
-        first_screen(page, address, SEEN) < 10_000
-    )  # 2 s is the aim; machines that test may be busy
+    # The aim is 2 s; test machines may be busy.
+    assert first_screen(page, address, SEEN) < 10_000
     page.wait_for_timeout(1000)  # long enough for a stray event to reach the server
     assert page.locator(".gv-notice").first.inner_text().startswith("Saved run")
     assert (library.reads, library.encodes) == before

@@ -21,7 +21,7 @@ PREFIX = "/gleanvid"
 
 
 def proxy(target: str) -> Starlette:
-    """``location /gleanvid/`` of the guide: the prefix is cut off, answers are not buffered."""
+    """Run a reverse proxy as in the guide: it removes the path prefix and does not buffer."""
     client = httpx.AsyncClient(base_url=target, timeout=60)
 
     async def forward(request: Request) -> StreamingResponse:
@@ -37,7 +37,8 @@ def proxy(target: str) -> Starlette:
         return StreamingResponse(reply.aiter_bytes(), reply.status_code, kept)
 
     async def icon(request: Request) -> Response:
-        return Response(status_code=204)  # browsers ask the host for it, not the page
+        # browsers request the icon from the host's root, not under the page's path
+        return Response(status_code=204)
 
     below = Route(PREFIX + "/{rest:path}", forward, methods=["GET", "POST"])
     return Starlette(routes=[below, Route("/favicon.ico", icon)])
@@ -62,7 +63,7 @@ def address(browser, tmp_path_factory):
         server.should_exit = True
 
 
-def test_everything_is_found_under_the_path(window, address):
+def test_page_works_behind_a_proxy_that_serves_it_under_a_path(window, address):
     page = listen(window)
     replies = []
     page.on("response", lambda reply: replies.append((reply.status, reply.url)))
@@ -75,7 +76,7 @@ def test_everything_is_found_under_the_path(window, address):
     page.click("[data-act=video]")
     page.wait_for_function("document.querySelector('.gv-video').readyState > 1")
     tab(page, "Export and API")
-    page.get_by_role("button", name="Write the code").click()
+    page.get_by_role("button", name="Write code").click()
     page.wait_for_selector("text=ROOT=")
     assert f"ROOT={address}\n" in page.locator(".gv-code pre").last.inner_text()
     assert [reply for reply in replies if reply[0] >= 400] == []

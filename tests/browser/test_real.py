@@ -1,5 +1,3 @@
-"""The page with the built-in model and an example clip, end to end."""
-
 from __future__ import annotations
 
 import json
@@ -17,10 +15,11 @@ from gleanvid import GleanVID, ask
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, tab, upload
 
+# file name -> encoder; browsers cannot play these files
 UNPLAYABLE = {
     "hevc.mkv": "libx265",
     "old.avi": "mpeg4",
-}  # encoder by name of a file that browsers cannot play
+}
 FRAMES = 8
 
 
@@ -33,8 +32,8 @@ def page(browser):
         page.close()
 
 
-def test_the_page_answers_as_the_library_does_and_shows_the_same_tokens(page):
-    page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=10_000)  # the saved result
+def test_page_gives_the_answer_and_kept_tokens_of_the_library(page):
+    page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=10_000)
     example = examples()[1]
     page.locator(".gv-examples button").nth(1).click()
     notice(page, "Saved result")
@@ -57,7 +56,7 @@ def test_check_passes_on_the_open_clip(page):
     tab(page, "Check")
     page.get_by_role("checkbox", name="Skip timing").check()
     page.get_by_role("button", name="Check this model").click()
-    page.locator(".gv-notice", has_text="Everything holds.").wait_for(timeout=60_000)
+    page.locator(".gv-notice", has_text="All checks passed.").wait_for(timeout=60_000)
     assert page.locator("#gv-report tbody tr").count() == 8
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Report (JSON)").click()

@@ -1,5 +1,3 @@
-"""Scripts of the result table and figure, without the app."""
-
 from __future__ import annotations
 
 import csv
@@ -14,7 +12,7 @@ from tests.browser.alone import THEME
 
 @pytest.fixture(scope="module")
 def bare(window, address):
-    """An empty page of the server with the app's styles, from which modules can be imported."""
+    """An empty page of the server with the app's styles; its scripts can import the modules."""
     page = window.new_page()
     page.goto(f"{address}/healthz")
     page.add_style_tag(content=THEME + "".join(path.read_text("utf-8") for path in STYLES))
@@ -31,7 +29,7 @@ CSV = """async (module) => {
 }"""
 
 
-def test_no_answer_becomes_a_formula_or_breaks_a_line_of_the_csv(bare):
+def test_answers_neither_become_formulas_nor_break_lines_of_the_csv(bare):
     answers, text = bare.evaluate(CSV, f"/{modules.address('results/saving.js')}")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     read = [row["answer"] for row in rows]
@@ -69,12 +67,12 @@ DOTS = """async ([module, asked, ratios]) => {
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_cost_against_quality_has_a_row_per_method_without_overlaps(bare, count):
+def test_plot_of_cost_against_quality_labels_every_method_without_overlap(bare, count):
     module = f"/{modules.address('results/dots.js')}"
     found, worthless, alike = bare.evaluate(DOTS, [module, {"count": count}, [0.05, 0.1, 0.25]])
     named = "one question" if count == 1 else "4 questions"
     title = f"Cost against quality · {named}"
     assert found == 2 * [{"title": title, "marks": 72, "names": 12, "over": 0}]
-    assert worthless == 0  # words that mean nothing have no figure
+    assert worthless == 0  # rows without a quality get no plot
     # No right answer is known.
     assert alike == ["mattered", "Method 0 0.05: 40 % of what mattered"]

@@ -1,4 +1,4 @@
-"""The viewer in one HTML file, opened from disk without a network; texts in it never run."""
+"""The viewer in one HTML file, opened from disk without a network; its texts never run as code."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from components.session.actions.take_away import web_page
 from tests.browser.alone import settle
-from tests.browser.viewer_case import made_case  # noqa: F401
+from tests.browser.viewer_case import made_case, shared_tab  # noqa: F401
 
 QUESTION = "</script><img src=x onerror=alert(1)> $modules what moves?"
 LIT = """() => { const { width, height } = document.querySelector("[data-side=a] .gv-frame");
   const pixels = document.querySelector("[data-side=a] .gv-frame").getContext("2d");
-  return new Set(pixels.getImageData(0, 0, width, height).data).size; }"""  # values on the canvas
+  return new Set(pixels.getImageData(0, 0, width, height).data).size; }"""  # colour values
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def page(browser, case, tmp_path):
     context.close()
 
 
-def test_file_shows_frames_and_units_and_never_runs_its_texts(page, tmp_path):
+def test_exported_web_page_shows_frames_and_units_and_never_runs_markup_in_texts(page, tmp_path):
     assert page.evaluate(LIT) > 20
     before = page.locator(".gv-clock").inner_text()
     page.locator(".gv-scrub").press("End")
@@ -43,7 +43,19 @@ def test_file_shows_frames_and_units_and_never_runs_its_texts(page, tmp_path):
     assert page.locator(".gv-clock").inner_text() != before
     page.locator("[data-act=swap]").click()
     assert page.locator("h1").inner_text() == QUESTION
+    assert "compressors of visual tokens leave this clip" in page.inner_text("main")
     assert QUESTION in page.locator("[data-side=a] .gv-reply").inner_text()
     assert page.locator("img").count() == 0 and page.errors == []
     elsewhere = [url for url in page.requested if not url.startswith("data:")]
     assert elsewhere == [(tmp_path / "run.html").as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("model", "entry"), [("builtin", "Prefill FLOPs"), ("mobilenet_v2", "Labels")]
+)
+def test_file_explains_answers_or_labels_by_what_its_model_gives(shared, case, model, entry):
+    shared.set_content(web_page([replace(case.runs[0], model=model)], case.tokens))
+    shared.wait_for_selector(".gv-viewer[data-state=ready]")
+    shared.click("summary:has-text('Meaning of the terms')")
+    shown = set(shared.locator("dt:visible").all_inner_texts())
+    assert {"Labels", "Prefill FLOPs"} & shown == {entry}

@@ -1,6 +1,6 @@
 """Twelve common tasks, each with the largest number of actions that it may take.
 
-On a desktop nothing is scrolled to; on a phone the settings stand below the picture.
+On a desktop no task needs scrolling; on a phone the settings are below the frames.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ STILL = "() => [scrollX, scrollY].every((pixels) => pixels === 0)"
 
 
 class Hands:
-    """Performs actions on a page and counts them, and how often a person has to scroll."""
+    """Performs actions on a page; counts the actions and how often the user has to scroll."""
 
     def __init__(self, page) -> None:
         self.page, self.actions, self.scrolls = page, 0, 0
@@ -44,7 +44,6 @@ class Hands:
         self.page.mouse.up()
 
     def choose(self, side: str, title: str) -> None:
-        """Choose a method in the menu above a side."""
         target = self.page.locator(f"[data-pick={side}] select")
         self._reach(target)
         target.select_option(label=title)
@@ -70,7 +69,7 @@ def tau(hands, page, clips):
     before = {url for url in page.requested if url.endswith(".bin")}
     hands.drag(slider(page, "tau"), 0.8)
     page.wait_for_function(f"/tau/.test({TITLE}.textContent)")
-    assert {url for url in page.requested if url.endswith(".bin")} > before  # other masks
+    assert {url for url in page.requested if url.endswith(".bin")} > before  # the masks change
 
 
 def retention(hands, page, clips):
@@ -169,7 +168,6 @@ VISITS = {  # tasks done in order on one page: task, most actions, most scrolls 
 
 @pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
 def screen(request, browser, address):
-    """The example with its answers, in a window of this size."""
     window = browser.new_context(viewport=request.param)
     page = opened(window, address)
     yield page
@@ -178,14 +176,15 @@ def screen(request, browser, address):
 
 
 @pytest.mark.parametrize("visit", VISITS)
-def test_a_task_takes_no_more_than_its_actions(screen, clips, visit):
+def test_each_typical_task_needs_at_most_its_listed_number_of_actions(screen, clips, visit):
     is_phone = screen.viewport_size == PHONE
     for task, (do, actions, scrolls) in VISITS[visit].items():
         tab(screen, "Tokens")
         screen.evaluate("scrollTo(0, 0)")
         hands = Hands(screen)
         do(hands, screen, clips)
-        in_a_menu = int(is_phone and do in (all_methods, curves, both_frames))  # tabs not in sight
+        # on a phone, the tabs of these tasks are in a menu, which takes one more action
+        in_a_menu = int(is_phone and do in (all_methods, curves, both_frames))
         assert hands.actions <= actions + in_a_menu, task
         assert hands.scrolls <= (scrolls if is_phone else 0), task
         if not is_phone:

@@ -1,5 +1,3 @@
-"""Tuning: many quick moves, paired sliders, number boxes, values set back."""
-
 from __future__ import annotations
 
 import pytest
@@ -13,7 +11,7 @@ QUESTION = "What moves?"
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The compressors of all finished questions, in order."""
+    """List that gets the compressor of every finished question, in order."""
     seen, original = [], asking.ask
 
     def watched(engine, session, request, *rest):
@@ -34,11 +32,11 @@ def answered(page, asked):
 
 def follow(page, address, query):
     page.goto(f"{address}/?clip=square.mp4&{query}")
-    # The masks may be drawn, and announced, before the message about the link is read.
+    # The message about new masks may replace the message about the link before it is read.
     page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
 
 
-def test_setting_changed_back_asks_the_same_method(page, asked):
+def test_setting_moved_and_moved_back_gives_the_original_compressor(page, asked):
     first = answered(page, asked)
     for name in ("alpha min", "tau", "Retention"):
         slider(page, name).focus()
@@ -59,7 +57,7 @@ def test_setting_changed_back_asks_the_same_method(page, asked):
     assert answered(page, asked) == first
 
 
-def test_the_picture_ends_with_the_last_of_many_quick_moves(page):
+def test_after_many_quick_slider_moves_the_viewer_shows_the_last_value(page):
     share = slider(page, "Retention")
     for key in ("ArrowRight", "ArrowLeft", "ArrowRight"):
         share.focus()
@@ -69,7 +67,7 @@ def test_the_picture_ends_with_the_last_of_many_quick_moves(page):
         named(page, "b", f"GleanVID {percent} %")
 
 
-def test_a_number_beyond_the_range_is_clamped_and_the_picture_follows(page):
+def test_number_out_of_range_is_clamped_and_the_viewer_shows_the_clamped_value(page):
     box = page.get_by_label("number input for Retention ratio")
     box.fill("7")
     box.blur()
@@ -80,13 +78,14 @@ def test_a_number_beyond_the_range_is_clamped_and_the_picture_follows(page):
     page.wait_for_selector("p.gv-readout >> text=can be at most 1.")
 
 
-def test_the_pair_pushes_and_never_crosses(page):
+def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(page):
     slider(page, "alpha min").fill("0.8")
     page.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
     )
-    page.wait_for_selector("p.gv-readout >> text=alpha max went along to 0.8.")
-    slider(page, "alpha min").fill("0.2")  # alpha max, which it had pushed up, goes back too
+    page.wait_for_selector("p.gv-readout >> text=alpha max was moved too, to 0.8.")
+    # alpha min had pushed alpha max up, so alpha max goes back, too
+    slider(page, "alpha min").fill("0.2")
     page.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.6'"
     )
@@ -98,7 +97,9 @@ def test_the_pair_pushes_and_never_crosses(page):
     assert page.locator("p.gv-refused").inner_text() == ""
 
 
-def test_history_is_unlimited_until_its_switch_is_off_and_is_in_links(fresh, address, asked):
+def test_novelty_history_is_unlimited_until_its_checkbox_is_cleared_and_is_part_of_links(
+    fresh, address, asked
+):
     page = fresh
     follow(page, address, "gleanvid.novelty_history=3&gleanvid.tau=2")
     named(page, "b", "GleanVID 10 % · tau 2 · novelty history 3")
@@ -113,11 +114,11 @@ def test_history_is_unlimited_until_its_switch_is_off_and_is_in_links(fresh, add
     assert answered(page, asked).novelty_history is None
 
 
-def test_moving_a_slider_keeps_hidden_settings(fresh, address):
-    """Settings under "More settings" keep their values although nobody opens it."""
+def test_moving_a_slider_keeps_settings_folded_under_more_settings(fresh, address):
+    """Settings under "More settings" keep their values even if the section is never opened."""
     follow(fresh, address, "gleanvid.novelty_history=3")
     named(fresh, "b", "GleanVID 10 % · novelty history 3")
-    assert fresh.get_by_label("Question", exact=True).input_value() == QUESTION  # the clip's own
+    assert fresh.get_by_label("Question", exact=True).input_value() == QUESTION
     slider(fresh, "Retention").fill("0.2")
     named(fresh, "b", "GleanVID 20 % · novelty history 3")
     both_answered(fresh)
@@ -127,7 +128,7 @@ def test_moving_a_slider_keeps_hidden_settings(fresh, address):
     plain = tried.filter(has_text="GleanVID 20 % · novelty history 3").first
     fresh.select_option("[data-pick=b] select", plain.get_attribute("value"))
     named(fresh, "b", "GleanVID 20 % · novelty history 3")
-    until(fresh, lambda: slider(fresh, "tau").input_value() == "4")  # the settings follow
+    until(fresh, lambda: slider(fresh, "tau").input_value() == "4")
     slider(fresh, "Retention").fill("0.3")
     named(fresh, "b", "GleanVID 30 % · novelty history 3")
     method = fresh.get_by_role("combobox", name="Compressor", exact=True)
@@ -137,7 +138,7 @@ def test_moving_a_slider_keeps_hidden_settings(fresh, address):
         named(fresh, "b", f"{other} 30 %" + " · novelty history 3" * (other == "GleanVID"))
     slider(fresh, "Retention").fill("0.4")
     named(fresh, "b", "GleanVID 40 % · novelty history 3")
-    fresh.reload()  # before the answer is there
+    fresh.reload()  # reload before the answer arrives
     named(fresh, "b", "GleanVID 40 % · novelty history 3")
     slider(fresh, "Retention").fill("0.5")
     named(fresh, "b", "GleanVID 50 % · novelty history 3")

@@ -1,5 +1,3 @@
-"""The viewer in Chromium shows the contents of the records."""
-
 from __future__ import annotations
 
 import re
@@ -37,7 +35,7 @@ PIXELS = """() => {
 }"""
 
 
-def test_views_differ_and_navigation_sends_no_request(page):
+def test_views_of_the_viewer_differ_and_moving_through_frames_sends_no_request(page):
     choose(page, a=MERGED, b=PRUNED)
     page.focus(FRAME)
     before, seen = len(page.requested), {}
@@ -57,7 +55,7 @@ def test_views_differ_and_navigation_sends_no_request(page):
     assert page.requested[before:] == [] and page.errors == []
 
 
-def test_every_view_leaves_the_frames_their_size_and_the_tools_one_line(page):
+def test_every_view_keeps_the_frame_size_and_a_single_line_of_tools(page):
     choose(page, a=MERGED, b=PRUNED)
     sizes = set()
     for view in VIEWS:
@@ -68,7 +66,7 @@ def test_every_view_leaves_the_frames_their_size_and_the_tools_one_line(page):
     assert len(sizes) == 1 and sizes.pop()[1] < 40
 
 
-def test_hovering_a_token_shows_the_values_of_its_record(page, case):
+def test_hovering_a_token_shows_its_scores_and_state_from_the_record(page, case):
     record = case.runs[PRUNED].compression
     look_at(page, 2)
     for token in (2 * CELLS, 2 * CELLS + 50, int(record.keep[record.keep >= 2 * CELLS][0])):
@@ -86,7 +84,7 @@ def test_hovering_a_token_shows_the_values_of_its_record(page, case):
         assert abs(told - place) <= int((unit == record.scores["joint"][token]).sum())
 
 
-def test_a_pinned_token_names_its_keepers_and_the_kept_tokens_like_it(page, case):
+def test_pinned_token_names_runs_that_keep_it_and_the_most_similar_kept_tokens(page, case):
     token = 2 * CELLS + 37
     look_at(page, 2)
     page.click(FRAME, position=over(page, token))
@@ -111,7 +109,7 @@ def test_a_pinned_token_names_its_keepers_and_the_kept_tokens_like_it(page, case
     assert panel.is_hidden()
 
 
-def test_group_shows_its_members_and_the_place_of_its_merged_token(page, case):
+def test_hovering_a_merged_token_shows_its_group_and_the_merged_position(page, case):
     record = case.runs[MERGED].compression
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
     choose(page, a=MERGED)
@@ -128,7 +126,7 @@ def test_group_shows_its_members_and_the_place_of_its_merged_token(page, case):
     assert re.search(rf"(Averaged|Merged) into the token at {place}{company}", card)
 
 
-def test_view_ab_counts_tokens_as_the_masks_do(page, case):
+def test_view_that_compares_a_and_b_counts_tokens_as_the_masks_do(page, case):
     choose(page, a=PRUNED, b=OTHER)
     look_at(page, 1)
     one, two = (case.runs[n].compression.mask[CELLS : 2 * CELLS] for n in (PRUNED, OTHER))
@@ -140,10 +138,10 @@ def test_view_ab_counts_tokens_as_the_masks_do(page, case):
     budget = page.locator("[data-strip=budget]").inner_text()
     assert [int(two.sum()), int(one.sum())] == [int(n) for n in re.findall(r"\d+", budget)[-2:]]
     tip = page.locator("[data-strip=budget] .gv-note").get_attribute("title")
-    assert f"Even share B/T = {case.runs[OTHER].compression.num_kept / 4:.1f}" in tip
+    assert f"Even share: {case.runs[OTHER].compression.num_kept / 4:.1f}" in tip
 
 
-def test_a_method_inside_the_model_is_shown_layer_by_layer(page):
+def test_compressor_inside_the_language_model_is_shown_layer_by_layer(page):
     choose(page, a=LATE)
     look_at(page, 0)
     kept = {}
@@ -178,7 +176,7 @@ CHANGED = """async (value) => {
 }"""
 
 
-def test_reloaded_frames_keep_the_current_unit(shared, case):
+def test_sending_the_same_clip_again_keeps_the_current_unit(shared, case):
     shared.unroute_all()
     page = open_alone(shared, case.packed, case.packed)
     look_at(page, 0)

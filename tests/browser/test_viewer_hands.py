@@ -1,5 +1,3 @@
-"""Input to the viewer: keyboard, touch and events of the page; odd clips; drawing speed."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -28,7 +26,7 @@ from tests.components.made_up import made_up_run
 from tools.bench_viewer import drag, stress
 
 
-def test_everything_works_from_the_keyboard(page):
+def test_every_function_of_the_viewer_works_from_the_keyboard(page):
     page.focus(FRAME)
     press = page.keyboard.press
     for key, frame in (("Home", 1), ("ArrowRight", 2), ("End", 8), ("ArrowLeft", 7)):
@@ -62,13 +60,14 @@ def test_everything_works_from_the_keyboard(page):
     assert page.errors == []
 
 
-def test_page_events_move_the_viewer_which_reports_once(page):
+def test_unit_chosen_elsewhere_on_the_page_moves_the_viewer_which_reports_a_move_once(page):
     page.evaluate("heard.length = 0")
     look_at(page, 3)
     assert "unit 4 of 4" in caption(page)
     page.focus(".gv-scrub")
     page.keyboard.press("End")
-    for unit in (3, 77, -1):  # the unit on show, and none at all: the second frame of it stays
+    # the current unit, then two units that do not exist: frame 8 stays in view
+    for unit in (3, 77, -1):
         look_at(page, unit)
         assert caption(page).startswith("Frame 8 of 8")
     page.keyboard.press("Home")
@@ -84,7 +83,7 @@ def test_page_events_move_the_viewer_which_reports_once(page):
     assert page.evaluate("heard.at(-1)[1]") == {"a": "Random", "b": "PruneVid", "source": "viewer"}
 
 
-def test_new_settings_keep_the_current_unit_and_lost_results_are_announced(page, case):
+def test_new_result_keeps_the_current_unit_and_missing_data_gives_a_message(page, case):
     look_at(page, 3)
     page.check("input[value=original]", force=True)
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})
@@ -92,7 +91,8 @@ def test_new_settings_keep_the_current_unit_and_lost_results_are_announced(page,
     assert "unit 4 of 4" in caption(page) and page.is_checked("input[value=original]")
     choose(page, b=MERGED)
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})
-    assert page.input_value("[data-pick=b] select") == str(MERGED)  # nothing new: the choice stays
+    # The result is unchanged, so the choice stays.
+    assert page.input_value("[data-pick=b] select") == str(MERGED)
     gone = {"url": "http://viewer.test/gone.data"}
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"data": gone})
     page.wait_for_selector(".gv-viewer[data-state=empty]")
@@ -101,7 +101,7 @@ def test_new_settings_keep_the_current_unit_and_lost_results_are_announced(page,
     assert "appear here" in page.locator(".gv-blank").inner_text()
 
 
-def test_other_sampling_of_the_clip_keeps_the_time(shared, case):
+def test_same_clip_with_another_number_of_frames_keeps_the_current_time(shared, case):
     video = case.runs[0].video
     half = Video.from_frames(video.frames[::2], fps=2.0, name=video.name)
     record = Compression.pruned(torch.arange(9), (2, ROWS, COLUMNS))
@@ -126,7 +126,7 @@ def test_other_sampling_of_the_clip_keeps_the_time(shared, case):
 @pytest.mark.parametrize(
     ("size", "grid"), [((40, 40), (1, 1, 1)), ((90, 30), (3, 9, 2)), ((16, 200), (2, 1, 12))]
 )
-def test_small_tall_and_flat_clips_are_shown_whole(shared, size, grid):
+def test_clips_that_are_tiny_tall_or_flat_are_shown_uncropped(shared, size, grid):
     total = int(np.prod(grid))
     video = Video.from_frames(np.full((grid[0], *size, 3), 128, np.uint8))
     score = {"saliency": torch.rand(total)}
@@ -149,7 +149,7 @@ def test_small_tall_and_flat_clips_are_shown_whole(shared, size, grid):
 
 
 @pytest.mark.alone
-def test_a_frame_is_drawn_well_within_a_sixtieth_of_a_second(shared):
+def test_drawing_a_frame_takes_less_than_a_sixtieth_of_a_second(shared):
     shared.unroute_all()
     page = open_alone(shared, stress(units=16))
     page.evaluate("""() => {
@@ -166,3 +166,41 @@ def test_a_frame_is_drawn_well_within_a_sixtieth_of_a_second(shared):
         drag(page, ".gv-scrub", 60)()
     costs = page.evaluate("costs")
     assert len(costs) > 20 and float(np.median(costs)) < 8.0
+
+
+PART_COUNTS = """() => {
+  const viewer = document.querySelector(".gv-viewer"), film = viewer.querySelector(".gv-film");
+  return { nodes: viewer.querySelectorAll("*").length, canvas: film.querySelector("canvas").width,
+    sight: film.clientWidth, whole: film.scrollWidth };
+}"""
+COUNT_DRAWN = """() => {
+  window.drawn = 0;
+  const draw = OffscreenCanvasRenderingContext2D.prototype.putImageData;
+  OffscreenCanvasRenderingContext2D.prototype.putImageData = function (...given) {
+    drawn += 1;
+    return draw.apply(this, given);
+  };
+}"""
+
+
+def test_384_units_take_no_more_of_the_page_than_12(window):
+    """Only visible parts of strips and small frames are drawn, on canvases as wide as the page."""
+    counts = {}
+    for units in (12, 384):
+        page = window.new_page()
+        page.add_init_script(f"({COUNT_DRAWN})()")
+        page.set_viewport_size({"width": 1000, "height": 900})
+        open_alone(page, stress(units, 4, 2))
+        settle(page)
+        found, drawn = page.evaluate(PART_COUNTS), page.evaluate("drawn")
+        assert found["canvas"] <= found["sight"]
+        counts[units] = found["nodes"]
+        if units == 384:
+            in_sight = found["sight"] * units / found["whole"]
+            assert found["whole"] > 5 * found["sight"] and drawn < 3 * in_sight + 20
+            page.focus(".gv-scrub")
+            page.keyboard.press("End")
+            settle(page)
+            assert page.evaluate("drawn") < 6 * in_sight + 40
+        page.close()
+    assert counts[384] == counts[12]

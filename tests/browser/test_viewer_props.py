@@ -1,5 +1,3 @@
-"""The viewer in Gradio: answers are sent without masks, and Python receives a person's choices."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -70,7 +68,7 @@ def page(window, address):
     page.close()
 
 
-def test_answers_stream_into_their_side_and_no_mask_is_sent_again(page):
+def test_streamed_answers_appear_on_their_side_without_sending_masks_again(page):
     before = len(page.requested)
     page.get_by_role("button", name="Stream").click()
     page.wait_for_function(SHOWN, arg="a red circle and a star")
@@ -84,7 +82,7 @@ def test_answers_stream_into_their_side_and_no_mask_is_sent_again(page):
     assert page.locator("[data-side=a] .gv-reply").inner_text() == "a red circle"
 
 
-def test_late_update_of_earlier_settings_is_not_shown(page):
+def test_late_update_for_outdated_settings_is_not_shown(page):
     page.get_by_role("button", name="Third").click()
     page.wait_for_function(SHOWN, arg="the third")
     page.get_by_role("button", name="Second").click()
@@ -94,7 +92,7 @@ def test_late_update_of_earlier_settings_is_not_shown(page):
     page.wait_for_function(SHOWN, arg="of no version")
 
 
-def test_python_receives_the_choices_of_a_person(page, heard):
+def test_choices_made_in_the_viewer_reach_python_once_each(page, heard):
     heard.clear()
     page.select_option("[data-pick=b] select", "1")
     page.get_by_role("button", name="Swap").click()
@@ -107,4 +105,5 @@ def test_python_receives_the_choices_of_a_person(page, heard):
         ("pin", "r0", "r0", None, None),
         ("swap", "r1", "r0", None, None),
     ]
-    assert page.input_value("[data-pick=b] select") == "0"  # chosen once Python has run it
+    # selected only when Python has computed the run
+    assert page.input_value("[data-pick=b] select") == "0"

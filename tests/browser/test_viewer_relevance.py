@@ -1,5 +1,3 @@
-"""The view "What mattered": heat map, strip, maps of single words, and measuring on demand."""
-
 from __future__ import annotations
 
 import pytest
@@ -9,6 +7,8 @@ from components.viewer.payload import pack
 from tests.browser.alone import open_alone, settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
+    LATE,
+    LAYERS,
     OTHER,
     PRUNED,
     caption,
@@ -27,7 +27,7 @@ def open_view(page) -> None:
     settle(page)
 
 
-def test_view_states_the_relevance_that_each_side_keeps(page, case):
+def test_view_what_mattered_states_the_fraction_of_relevance_kept_by_each_side(page, case):
     choose(page, a=PRUNED, b=OTHER)
     frame = page.locator("[data-side=b] .gv-frame").bounding_box()
     open_view(page)
@@ -50,8 +50,19 @@ def test_view_states_the_relevance_that_each_side_keeps(page, case):
     assert page.get_by_text("use of its input, not of truth.").first.is_visible()
 
 
+def test_relevance_kept_is_the_mean_over_layers_at_every_stage(page, case):
+    choose(page, a=LATE)
+    open_view(page)
+    mean = case.relevance.kept_over_layers(case.runs[LATE].by_layer, len(LAYERS))["kept"]
+    expected = f"Kept {100 * mean:.0f} % of what mattered (mean over layers)"
+    for layer in ("0", "2", "5"):
+        page.select_option("[data-pick=layer] select", layer)
+        settle(page)
+        assert page.locator("[data-side=a] .gv-evidence").inner_text() == expected
+
+
 @pytest.mark.parametrize("hand", ["pointer", "keyboard"])
-def test_a_word_of_the_answer_has_its_own_map(page, hand):
+def test_selecting_a_word_of_the_answer_shows_the_relevance_map_of_that_word(page, hand):
     choose(page, a=PRUNED, b=OTHER)
     page.evaluate("answers => change('answers', answers)", [answer("A red square.", "0")])
     open_view(page)
@@ -85,10 +96,11 @@ def test_relevance_is_measured_on_demand_or_refused_with_a_reason(shared, case):
     shared.unroute_all()
     page = open_alone(shared, pack(case.runs, 0, 1, case.tokens))
     open_view(page)
+    assert "not measured for this question yet" in page.inner_text(".gv-legend")
     page.get_by_role("button", name="Measure what mattered").click()
     assert page.evaluate("triggered.at(-1)") == ["measure", {}]
     assert page.get_by_text("not of truth.").first.is_hidden()
-    why = "The photo encoder answers no question."
+    why = "The model “Photo encoder” answers no questions."
     page.evaluate("unmeasured => show({ ...props.value, unmeasured })", why)
     settle(page)
     assert page.get_by_role(**VIEW).is_disabled()

@@ -1,5 +1,3 @@
-"""The two sides: answers and verdicts, object outlines, the video, different grids, layout."""
-
 from __future__ import annotations
 
 import base64
@@ -13,6 +11,7 @@ from gleanvid.types import Compression
 from tests.browser.alone import open_alone, settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
+    LATE,
     MERGED,
     OTHER,
     PRUNED,
@@ -39,7 +38,7 @@ def side(page, key: str):
     return page.locator(f"[data-side={key}] .gv-answered")
 
 
-def test_answer_has_a_verdict_if_the_right_answer_is_known(page):
+def test_answer_is_marked_right_or_wrong_if_the_right_answer_is_known(page):
     choose(page, a=PRUNED, b=OTHER)
     right = answer("A red square.", "0", expected="a red square")
     answered(page, right, answer("a blue square", "3", expected="a red square"))
@@ -50,7 +49,7 @@ def test_answer_has_a_verdict_if_the_right_answer_is_known(page):
     assert "✓ right" in side(page, "b").inner_text()
 
 
-def test_without_a_known_answer_words_that_differ_from_a_are_marked(page):
+def test_words_of_b_that_differ_from_a_are_marked_if_no_right_answer_is_known(page):
     choose(page, a=PRUNED, b=OTHER)
     answered(page, answer("A red square moves right.", "0"), answer("a blue square moves", "3"))
     assert side(page, "b").locator("mark").all_inner_texts() == ["blue"]
@@ -61,7 +60,7 @@ def test_without_a_known_answer_words_that_differ_from_a_are_marked(page):
     assert "same as A" in side(page, "b").inner_text()
 
 
-def test_an_answer_of_other_settings_is_greyed_and_can_be_asked_again(page):
+def test_answer_under_outdated_settings_is_greyed_and_can_be_asked_again(page):
     choose(page, a=PRUNED, b=OTHER)
     answered(page, answer("red", "0"), answer("blue", "gone", "b"))
     assert side(page, "b").get_attribute("data-stale") is not None
@@ -101,7 +100,7 @@ def test_layout_does_not_move_while_answers_come_and_go(window, case, size):
     told = words | {"ttft_s": 0.25, "flops_saved": 0.9, "tokens_per_s": 31.0}
     running = answer("blue", None, "b", running=True)
     steps = [[a, b] for b in (running, words, told, told | {"stale": True})]
-    if size[0] > 1000:  # a phone has no room to spare where nothing was asked
+    if size[0] > 1000:  # on a phone, the answer may move the frames when it first appears
         steps.insert(0, [])
     places = []
     for step in steps:
@@ -117,7 +116,7 @@ def test_layout_does_not_move_while_answers_come_and_go(window, case, size):
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_long_title_is_visible_and_moves_nothing(window, case, size):
+def test_long_title_of_a_side_is_readable_and_does_not_shift_the_layout(window, case, size):
     page = window.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     label = "GleanVID 12 % · tau 2 · novelty history 3"
@@ -148,7 +147,7 @@ def test_long_title_is_visible_and_moves_nothing(window, case, size):
     page.close()
 
 
-def test_pin_says_once_that_both_sides_are_the_same(page):
+def test_pinning_b_as_a_says_that_both_sides_are_equal_and_sends_one_event(page):
     choose(page, a=PRUNED, b=OTHER)
     for _ in range(2):
         page.get_by_role("button", name="Pin B as A").click(force=True)
@@ -159,7 +158,7 @@ def test_pin_says_once_that_both_sides_are_the_same(page):
     assert page.get_attribute("[data-act=pin]", "aria-disabled") == "false"
 
 
-def test_the_truth_is_outlined_and_the_evidence_counted_by_side(page, case):
+def test_outlined_objects_are_named_and_their_kept_tokens_are_counted(page, case):
     choose(page, a=PRUNED, b=OTHER)
     left, top, right, bottom = case.packed.value["area"]
     rectangle = [
@@ -170,19 +169,43 @@ def test_the_truth_is_outlined_and_the_evidence_counted_by_side(page, case):
     ]
     page.evaluate(
         "truth => show({ ...props.value, truth })",
-        {"label": "square", "boxes": [[] if frame != 4 else [rectangle] for frame in range(8)]},
+        {
+            "label": "red",
+            "question": "Which colour does the square have?",
+            "names": ["red square"],
+            "boxes": [[] if frame != 4 else [rectangle] for frame in range(8)],
+        },
     )
     settle(page)
     shows = torch.zeros(4, ROWS, COLUMNS, dtype=torch.bool)
-    shows[2, :2, 3:6] = True  # frame 4 is one of unit 2
+    shows[2, :2, 3:6] = True  # frame 4 belongs to unit 2
     for key, method in (("a", PRUNED), ("b", OTHER)):
         kept = int(case.runs[method].compression.mask[shows.flatten()].sum())
         words = page.locator(f"[data-side={key}] .gv-evidence span").first.inner_text()
-        assert words == f"Object tokens kept: {kept} of 6"
-    assert page.locator("[data-act=truth]").is_visible()
+        assert words == f"Kept {kept} of 6 tokens on the red square"
+    legend, evidence = page.locator(".gv-legend"), page.locator("[data-side=b] .gv-evidence")
+    assert "red square: the right answer rests on it" in legend.inner_text()
+    page.click("[data-act=truth]")
+    assert "red square" not in legend.inner_text() and "red square" in evidence.inner_text()
+    page.click("[data-act=truth]")
+    # the objects that another question asks about are unknown
+    type_question(page, "Which colour does the star have?")
+    assert "red square" not in legend.inner_text() + evidence.inner_text()
+    assert page.locator("[data-act=truth]").is_hidden()
+    type_question(page, "Which colour does the square have?")
+    assert "red square" in legend.inner_text() and "red square" in evidence.inner_text()
 
 
-def test_the_clip_s_own_video_takes_the_place_of_a_and_shares_the_cursor(page, tmp_path):
+def type_question(page, text) -> None:
+    page.evaluate(
+        "text => document.dispatchEvent("
+        "new CustomEvent('gleanvid:question', { detail: { text } }))",
+        text,
+    )
+    settle(page)
+
+
+def test_original_video_replaces_side_a_and_moves_with_the_same_time_cursor(page, tmp_path):
     write_clip(tmp_path / "clip.mp4")
     clip = base64.b64encode((tmp_path / "clip.mp4").read_bytes()).decode()
     page.evaluate(
@@ -209,7 +232,7 @@ def test_the_clip_s_own_video_takes_the_place_of_a_and_shares_the_cursor(page, t
     assert page.errors == []
 
 
-def test_sides_with_unlike_grids_are_shown_each_in_its_own(shared, case):
+def test_sides_with_different_token_grids_each_use_their_own_grid(shared, case):
     coarse = (2, 3, 5)
     record = Compression.pruned(torch.arange(0, 30, 3), coarse)
     other = made_up_run(case.runs[0].video, record, "random")
@@ -225,7 +248,7 @@ def test_sides_with_unlike_grids_are_shown_each_in_its_own(shared, case):
     assert page.errors == []
 
 
-def test_one_sentence_names_the_unit_that_gets_most_and_leads_there(shared, case):
+def test_sentence_names_the_unit_with_the_largest_budget_and_links_to_it(shared, case):
     grid, keep = (4, ROWS, COLUMNS), [range(20), range(112, 115), range(224, 233), range(336, 339)]
     places = torch.tensor([token for unit in keep for token in unit])
     run = made_up_run(case.runs[0].video, Compression.pruned(places, grid), "random")
@@ -234,13 +257,13 @@ def test_one_sentence_names_the_unit_that_gets_most_and_leads_there(shared, case
     sentence = page.locator(".gv-moment").inner_text()
     assert sentence.startswith("Unit 3 keeps 9 of its 112 tokens, ")
     assert sentence.endswith("an even share would be 8.75.")
-    assert "unit 3 of 4" in caption(page)  # the viewer opens there
+    assert "unit 3 of 4" in caption(page)  # the viewer opens at this unit
     look_at(page, 0)
     page.click(".gv-moment button")
     assert "unit 3 of 4" in caption(page)
 
 
-def test_a_merged_token_s_group_is_outlined_under_the_pointer(page, case):
+def test_hovering_a_merged_token_outlines_the_tokens_of_its_group(page, case):
     choose(page, a=MERGED)
     record: Compression = case.runs[MERGED].compression
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
@@ -261,3 +284,15 @@ def test_a_merged_token_s_group_is_outlined_under_the_pointer(page, case):
     settle(page)
     assert page.evaluate(pixels) != before
     assert isinstance(case, Case)
+
+
+def test_view_mentions_a_language_model_only_if_a_stage_is_inside_it(page):
+    """The same views also show tokens of the photo encoder, which has no language model."""
+    what = page.locator(".gv-what")
+    choose(page, a=PRUNED, b=MERGED)
+    for kind in ("kept", "groups", "ab", "heat"):
+        page.check(f"input[value={kind}]", force=True)
+        assert "model" not in what.inner_text()
+    choose(page, a=LATE, b=LATE)
+    page.check("input[value=kept]", force=True)
+    assert "to layer 2 of the language model" in what.inner_text()

@@ -1,5 +1,3 @@
-"""Explanations in the viewer: ranks of tokens, parts of a budget, small frames, changes."""
-
 from __future__ import annotations
 
 import re
@@ -61,7 +59,7 @@ def test_pinned_token_shows_its_rank_and_the_threshold_score(page, case):
     assert re.match(r"Dropped: \d+\w\w, \w+ places short \(joint ", far)
 
 
-def test_token_not_explained_by_a_score_gets_no_rank(page, case):
+def test_pinned_token_of_a_method_without_scores_gets_no_rank(page, case):
     late = case.runs[LATE].by_layer[2]
     for method, record in ((OTHER, case.runs[OTHER].compression), (LATE, late)):
         choose(page, a=method)
@@ -83,7 +81,7 @@ def test_merged_token_shows_its_row_and_group_size(page, case):
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_the_line_of_a_pinned_token_is_in_view_without_scrolling(window, case, size):
+def test_explanation_of_a_pinned_token_is_visible_without_scrolling(window, case, size):
     page = window.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_alone(page, case.packed)
@@ -103,7 +101,7 @@ def test_the_line_of_a_pinned_token_is_in_view_without_scrolling(window, case, s
     page.close()
 
 
-def test_budget_of_the_current_unit_is_split_into_two_parts(page, case):
+def test_budget_of_the_current_unit_is_split_into_even_part_and_novelty_part(page, case):
     record = case.runs[PRUNED].compression
     alpha, gini = (float(record.trace[name]) for name in ("alpha", "gini"))
     choose(page, a=PRUNED)
@@ -114,7 +112,7 @@ def test_budget_of_the_current_unit_is_split_into_two_parts(page, case):
         text = page.locator(".gv-parts").inner_text().strip()
         assert text.startswith(f"{kept} tokens = {even:.1f} (even share × alpha) + ")
         assert f"{kept - even:.1f} by novelty. Alpha {alpha:.2f}, because" in text
-        assert text.endswith(f"(Gini {gini:.2f}).")
+        assert text.endswith(f"(novelty Gini {gini:.2f}).")
     choose(page, a=OTHER)
     assert page.locator(".gv-parts").is_hidden()
 
@@ -134,7 +132,7 @@ def test_filmstrip_shows_the_masks_of_every_unit_and_selects_it(page):
     page.select_option("[data-pick=layer] select", "0")
     look_at(page, 0)
     a, b, width, whole = page.evaluate(FILM)
-    assert whole == width  # four units fit
+    assert whole == width  # all four units fit into the strip
     assert b < 0.85 * a  # A keeps all tokens at layer 0; what B drops is dark
     film = page.locator(".gv-film")
     film.click(position={"x": width * 2.5 / 4, "y": 10})
@@ -174,17 +172,18 @@ def test_moving_a_slider_marks_added_and_removed_tokens(shared, case):
     look_at(page, changed // CELLS)
     page.evaluate("show", value_of(later, "b") | {"runs": ["moved"]})
     line = page.locator(LINE)
-    line.filter(has_text="came").wait_for()
-    assert line.inner_text() == f"{came} token{'s' * (came > 1)} came, {went} went."
+    line.filter(has_text="added").wait_for()
+    assert line.inner_text() == f"{came} token{'s' * (came > 1)} added, {went} removed."
     marked = page.evaluate(PIXELS)
     page.wait_for_timeout(2300)
     assert page.evaluate(PIXELS) != marked
-    page.evaluate("show", value_of(case.packed) | {"a": OTHER})  # another compressor: no move
+    # Another compressor is chosen, so no change is marked.
+    page.evaluate("show", value_of(case.packed) | {"a": OTHER})
     page.locator("[data-pick=a] option:checked >> text=Random").wait_for(state="attached")
     assert "Random" not in line.inner_text()
 
 
-def test_view_alike_shows_similarity_to_the_pinned_token(page):
+def test_similarity_view_shows_each_token_s_similarity_to_the_pinned_token(page):
     choose(page, a=PRUNED, b=OTHER)
     look_at(page, 2)
     assert page.locator("input[value=alike]").is_hidden()

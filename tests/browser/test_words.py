@@ -1,4 +1,4 @@
-"""HTML in texts from outside is displayed as plain text everywhere on the page."""
+"""HTML in texts of visitors and files is displayed as plain text everywhere on the page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def visit(page):
     assert page.evaluate("window.caught") is None
 
 
-def test_markup_of_answers_and_suggested_questions_is_text(visit, library):
+def test_markup_in_answers_and_suggested_questions_is_shown_as_text(visit, library):
     assert visit.locator(".gv-chip").first.inner_text() == MARKUP
     assert visit.get_by_label("Question", exact=True).input_value() == MARKUP
     for side in "ab":
@@ -62,7 +62,7 @@ def test_markup_of_answers_and_suggested_questions_is_text(visit, library):
     assert reply(visit, "b").inner_text().startswith(library.word)
 
 
-def test_markup_of_answers_and_errors_in_compare_is_text(visit, library):
+def test_markup_in_answers_and_errors_of_compare_is_shown_as_text(visit, library):
     tab(visit, "Compare")
     visit.click("#gv-compare-start")
     visit.wait_for_selector(".gv-table tr:nth-child(5).gv-done")
@@ -81,7 +81,7 @@ def test_markup_of_answers_and_errors_in_compare_is_text(visit, library):
         library.failure = None
 
 
-def test_markup_of_a_file_name_is_text(visit):
+def test_markup_in_a_file_name_is_shown_as_text(visit):
     file = {"name": f"{MARKUP}.mp4", "mimeType": "video/mp4", "buffer": b"no video" * 50}
     visit.locator(".gv-examples input[type=file]").set_input_files(files=[file])
     notice(visit, "not a video that can be read")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
@@ -21,7 +22,8 @@ from tests.components.made_up import made_up_run
 CELLS = ROWS * COLUMNS
 VIEWS = ["kept", "heat", "relevance", "ab", "groups", "original"]
 FRAME = "[data-side=a] .gv-frame"
-PRUNED, MERGED, LATE, OTHER = range(4)  # the methods on the page
+PRUNED, MERGED, LATE, OTHER = range(4)  # indices of the viewer's methods
+LAYERS = (448, 448, 40, 40, 40, 10)  # visual tokens that each layer reads with the method LATE
 
 
 class Case(NamedTuple):
@@ -33,16 +35,17 @@ class Case(NamedTuple):
 
 @pytest.fixture(name="case", scope="module")
 def made_case() -> Case:
-    """GleanVID, a method that merges, one that acts inside the model, and a random one."""
+    """Return a GleanVID run, a merging run, a run inside the model, and a random one."""
     video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     records = [COMPRESSORS[name]().compress(tokens) for name in ("gleanvid", "prunevid", "random")]
     inner = Compression.pruned(torch.arange(0, 40, 4), tokens.grid, num_tokens=40)
     late = {2: Compression.pruned(torch.arange(40), tokens.grid, num_tokens=len(tokens)), 5: inner}
+    inside = made_up_run(video, late, "fastv")
     runs = [
         made_up_run(video, records[0], "gleanvid"),
         made_up_run(video, records[1], "prunevid"),
-        made_up_run(video, late, "fastv"),
+        replace(inside, cost=replace(inside.cost, visual_tokens_by_layer=LAYERS)),
         made_up_run(video, records[2], "random"),
     ]
     clip = ClipKey(video, "builtin")
@@ -85,7 +88,7 @@ def look_at(page, unit: int) -> None:
 
 
 def over(page, token: int) -> dict[str, float]:
-    """The middle of a token of the current unit, relative to the frame's corner."""
+    """Return the centre of a token of the current unit, relative to the frame's top left corner."""
     box = page.locator(FRAME).bounding_box()
     row, column = divmod(token % CELLS, COLUMNS)
     return {

@@ -1,5 +1,3 @@
-"""``gleanvid compress``: its settings, its files, its exit codes."""
-
 import json
 import os
 
@@ -25,7 +23,7 @@ def run(clips, *options):
     return main(["compress", str(clips), "--num-frames", "6", *options, "--out", str(out)]), out
 
 
-def test_the_command_prints_how_many_tokens_were_kept(clips, capsys):
+def test_compress_command_prints_how_many_tokens_were_kept(clips, capsys):
     code, out = run(clips, "--retention-ratio", "0.5", "--novelty-history", "2")
     assert code == 0
     assert "2 of 2 clips, 54 of 108 visual tokens kept (50.0%)" in capsys.readouterr().out
@@ -33,7 +31,7 @@ def test_the_command_prints_how_many_tokens_were_kept(clips, capsys):
     assert header["settings"]["setup"] == "gleanvid(retention_ratio=0.5, novelty_history=2)@6"
 
 
-def test_the_command_warns_of_units_with_nothing_new(clips, capsys):
+def test_compress_command_warns_of_units_without_new_content(clips, capsys):
     assert run(clips, "--retention-ratio", "1")[0] == 0
     told = capsys.readouterr().out
     _, out = run(clips, "--retention-ratio", "1")
@@ -61,19 +59,21 @@ def test_unreadable_video_is_reported_and_exits_nonzero(clips, capsys):
         (("--num-frames", "0"), "num_frames=0 must be at least 1"),
     ],
 )
-def test_impossible_options_are_refused_before_loading(clips, capsys, monkeypatch, options, told):
+def test_invalid_compress_options_are_refused_before_the_model_is_loaded(
+    clips, capsys, monkeypatch, options, told
+):
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
     code, out = run(clips, *options)
     assert code == 2 and told in capsys.readouterr().err and not out.exists()
 
 
-def test_a_folder_without_videos_is_named(tmp_path, capsys):
+def test_folder_without_videos_is_refused_with_its_path(tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert main(["compress", str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
-    assert "no video in" in capsys.readouterr().err
+    assert "no video found in" in capsys.readouterr().err
 
 
-def test_name_that_is_no_utf_8_or_holds_escapes_costs_no_other_clip(clips, capsys):
+def test_clip_name_with_invalid_utf_8_or_escape_codes_does_not_stop_other_clips(clips, capsys):
     (clips / "a.mp4").rename(clips / os.fsdecode(b"a\xff.mp4"))
     (clips / "c\x1b]0;evil\a\ngleanvid: done.mp4").write_bytes(b"")
     for _ in range(2):
@@ -84,7 +84,7 @@ def test_name_that_is_no_utf_8_or_holds_escapes_costs_no_other_clip(clips, capsy
         assert (out / "a\\xff.mp4.npz").is_file()
 
 
-def test_folder_in_place_of_a_result_becomes_a_sentence(clips, capsys):
+def test_folder_where_a_result_file_belongs_is_reported_without_traceback(clips, capsys):
     for name in ("a.mp4.npz", "b.mp4.npz.part"):
         (clips.parent / "out" / name).mkdir(parents=True)
         assert run(clips)[0] == 2

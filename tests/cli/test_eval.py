@@ -1,5 +1,3 @@
-"""``gleanvid eval`` from the command line to its files, on a small model and benchmark."""
-
 import csv
 import json
 
@@ -11,7 +9,7 @@ from gleanvid.cli import main
 from gleanvid.cli.running import clock
 from gleanvid.evaluation import benchmarks
 from gleanvid.evaluation.paper import numbers
-from gleanvid.evaluation.run import runner
+from gleanvid.evaluation.run import phases, runner
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
 
 
@@ -28,7 +26,7 @@ def run(folder, *options, compressor=("--compressor", "uniform,gleanvid")):
     return main([*given, "--out", str(folder)])
 
 
-def test_a_run_writes_its_tables_pictures_and_command(model, tmp_path, capsys):
+def test_eval_writes_tables_plots_and_its_command_line(model, tmp_path, capsys):
     assert run(tmp_path, "--retention-ratio", "1,0.5,0.1") == 0
     told = capsys.readouterr()
     assert "| All tokens |" in told.out and "100/100 100%" in told.err
@@ -50,7 +48,7 @@ def test_a_run_writes_its_tables_pictures_and_command(model, tmp_path, capsys):
         assert str(tmp_path) not in (tmp_path / name).read_text()
 
 
-def test_a_finished_run_is_not_run_again(model, tmp_path):
+def test_eval_of_a_finished_folder_asks_no_question_again(model, tmp_path):
     run(tmp_path)
     before = (tmp_path / "results.csv").read_bytes()
     model[0] = FakeModel()
@@ -58,7 +56,7 @@ def test_a_finished_run_is_not_run_again(model, tmp_path):
     assert not model[0].asked and (tmp_path / "results.csv").read_bytes() == before
 
 
-def test_ctrl_c_keeps_what_was_answered_and_writes_no_tables(model, tmp_path, capsys):
+def test_eval_interrupted_by_ctrl_c_keeps_answers_and_writes_no_tables(model, tmp_path, capsys):
     class Stops(FakeModel):
         def encode(self, video, needs=frozenset(), max_pixels=None):
             if video.name == "clip 3":
@@ -73,14 +71,14 @@ def test_ctrl_c_keeps_what_was_answered_and_writes_no_tables(model, tmp_path, ca
     assert {clip for clip, _, _ in model[0].asked} == {"clip 3", "clip 4"}
 
 
-def test_failed_questions_are_reported_and_exit_nonzero(model, tmp_path, capsys):
+def test_eval_with_failed_questions_reports_them_and_exits_nonzero(model, tmp_path, capsys):
     assert run(tmp_path, "--broken", "clip 2") == 1
     told = capsys.readouterr().err
     assert "4 of 20 questions failed, the first with VideoError: clip 2 has no video track" in told
     assert "20/20" not in told and (tmp_path / "table.md").exists()
 
 
-def test_another_model_is_refused_for_the_same_folder(model, tmp_path, capsys):
+def test_eval_refuses_a_folder_with_answers_of_another_model_or_seed(model, tmp_path, capsys):
     run(tmp_path)
     model[0] = FakeModel(weight=1.5)
     assert run(tmp_path) == 2
@@ -88,25 +86,28 @@ def test_another_model_is_refused_for_the_same_folder(model, tmp_path, capsys):
     assert run(tmp_path, "--seed", "1") == 2
 
 
-def test_an_ablation_is_a_table_in_the_paper_s_shape(model, tmp_path):
+def test_eval_of_an_ablation_preset_writes_a_table_shaped_as_in_the_paper(model, tmp_path):
     assert run(tmp_path, "--ablation", "signals,history", compressor=()) == 0
     text = (tmp_path / "table.md").read_text()
     assert "### Token-selection signals" in text and "| LRS + SCS |" in text
     assert "| History h |" in text and "| all † |" in text
-    assert len(set(model[0].read)) == 5 * 7  # all tokens, three signals, three more histories
+    # all tokens, three choices of signals, three lengths of history
+    assert len(set(model[0].read)) == 5 * 7
 
 
-def test_a_table_of_the_paper_is_run_with_its_own_setups(model, tmp_path):
-    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2  # it sets the frames
+def test_preset_named_after_a_paper_table_runs_exactly_that_table_s_rows(model, tmp_path):
+    # The preset sets the number of frames.
+    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2
     given = ["eval", "--benchmark", "fake", "--preset", "qwen3-vl-8b-32", "--limit", "4"]
-    assert main([*given, "--out", str(tmp_path)]) in (0, 1)  # fakes have no saliency
+    # 1 if a method needs saliency, which fakes lack
+    assert main([*given, "--out", str(tmp_path)]) in (0, 1)
     found = json.loads((tmp_path / "results.json").read_text())["results"]
     assert [line["setup"] for line in found] == [
         row.setup for row in numbers.tables()["qwen3-vl-8b-32"].rows
     ]
 
 
-def test_the_fixed_token_budget_has_its_frames(model, tmp_path):
+def test_preset_fixed_token_budget_uses_6_30_and_60_frames(model, tmp_path):
     assert run(tmp_path, "--preset", "fixed-token-budget", compressor=()) == 0
     assert "| GleanVID | 60 | 10% |" in (tmp_path / "table.md").read_text()
     assert {frames for _, frames in model[0].encoded} == {6, 30, 60}
@@ -126,7 +127,7 @@ def test_the_fixed_token_budget_has_its_frames(model, tmp_path):
         (("--num-frames", "0"), "num_frames=0 must be at least 1"),
     ],
 )
-def test_impossible_options_are_refused_before_loading(
+def test_invalid_eval_options_are_refused_before_the_model_is_loaded(
     model, tmp_path, capsys, monkeypatch, options, told
 ):
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
@@ -135,14 +136,16 @@ def test_impossible_options_are_refused_before_loading(
     assert not list(tmp_path.iterdir())
 
 
-def test_unwritable_folder_is_refused_before_loading(model, tmp_path, capsys, monkeypatch):
+def test_unwritable_output_folder_is_refused_before_the_model_is_loaded(
+    model, tmp_path, capsys, monkeypatch
+):
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file") == 2
     assert "nothing can be written there" in capsys.readouterr().err
 
 
-def test_a_full_disk_at_the_end_keeps_every_answer(model, tmp_path, capsys, monkeypatch):
+def test_disk_full_while_writing_tables_keeps_every_answer(model, tmp_path, capsys, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
@@ -154,13 +157,13 @@ def test_a_full_disk_at_the_end_keeps_every_answer(model, tmp_path, capsys, monk
     assert run(tmp_path) == 0 and not model[0].asked
 
 
-def test_a_switch_is_true_or_false(tmp_path, capsys):
+def test_value_of_the_blind_option_other_than_true_or_false_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["eval", "--blind", "maybe", "--out", str(tmp_path)])
     assert "--blind: invalid true_or_false value: 'maybe'" in capsys.readouterr().err
 
 
-def test_unknown_benchmark_is_refused_with_the_known_ones(tmp_path, capsys):
+def test_unknown_benchmark_is_refused_with_the_list_of_known_benchmarks(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
     assert stopped.value.code == 2
@@ -172,7 +175,7 @@ def test_clock_formats_hours_and_minutes(seconds, text):
     assert clock(seconds) == text
 
 
-def test_relevance_is_measured_once_for_each_question_and_kept(
+def test_eval_measures_relevance_once_per_question_and_stores_it(
     model, tmp_path, monkeypatch, capsys
 ):
     asked = []
@@ -208,7 +211,7 @@ def glimpse(folder, *options):
     return status, lines
 
 
-def test_phases_are_summed_over_the_questions_and_change_no_answer(tmp_path, capsys):
+def test_phase_times_are_summed_over_questions_and_leave_answers_unchanged(tmp_path, capsys):
     assert glimpse(tmp_path / "plain")[0] == 0
     plain = {(row["item"], row["setup"]): row for row in glimpse(tmp_path / "plain")[1]}
     status, timed = glimpse(tmp_path / "timed", "--phases")
@@ -223,19 +226,39 @@ def test_phases_are_summed_over_the_questions_and_change_no_answer(tmp_path, cap
         assert full[f"sum_{name}_s"] == pytest.approx(sum(part[name] for part in own), abs=1e-5)
         assert full[f"sum_{name}_s"] > 0
     assert "| seconds, summed |" in capsys.readouterr().out
-    assert glimpse(tmp_path / "timed")[0] == 2  # its journal has other rows
+    # refused: the journal of a run without times cannot be resumed
+    assert glimpse(tmp_path / "timed")[0] == 2
     assert "phases=True" in capsys.readouterr().err
 
 
-def test_phases_need_an_answer_that_is_generated_here(model, tmp_path, capsys):
+def test_phases_say_how_many_questions_were_summed(tmp_path, monkeypatch, capsys):
+    original, calls = phases.measure_item, []
+
+    def failing_once(model, video, method, *arguments):
+        calls.append(method.name)
+        if calls.count("gleanvid") == 1 and method.name == "gleanvid":
+            raise ValueError("out of memory")
+        return original(model, video, method, *arguments)
+
+    monkeypatch.setattr(phases, "measure_item", failing_once)
+    assert glimpse(tmp_path, "--phases")[0] == 1
+    table = capsys.readouterr().out.partition("| seconds, summed | kept | frames | questions |")[2]
+    counts = [line.split("|")[4].strip() for line in table.splitlines()[2:4]]
+    assert counts == ["3", "2"]
+
+
+def test_phase_times_are_refused_for_likelihood_scoring_and_several_workers(
+    model, tmp_path, capsys
+):
     assert run(tmp_path, "--phases", "--limit", "2") == 2
-    assert "choose --how text or letter" in capsys.readouterr().err
-    assert not (tmp_path / "journal.jsonl").exists()  # else it would refuse the other way
+    assert "choose --how text or --how letter" in capsys.readouterr().err
+    # A journal would bind the folder to the first way of answering.
+    assert not (tmp_path / "journal.jsonl").exists()
     assert run(tmp_path, "--phases", "--num-workers", "2") == 2
-    assert "--phases goes without" in capsys.readouterr().err
+    assert "--phases cannot be combined" in capsys.readouterr().err
 
 
-def test_endpoint_that_the_benchmark_lacks_is_refused_before_anything_is_asked(
+def test_accuracy_endpoint_unknown_to_the_benchmark_is_refused_before_any_question(
     model, tmp_path, capsys
 ):
     assert run(tmp_path / "no", "--endpoint", "macro") == 2
@@ -243,7 +266,7 @@ def test_endpoint_that_the_benchmark_lacks_is_refused_before_anything_is_asked(
     assert not model[0].asked and not (tmp_path / "no").exists()
 
 
-def test_machine_of_the_first_run_stays_where_nothing_is_asked_again(model, tmp_path):
+def test_rerun_that_asks_no_question_keeps_the_machine_of_the_first_run(model, tmp_path):
     run(tmp_path)
     path = tmp_path / "results.json"
     told = json.loads(path.read_text())
@@ -251,5 +274,5 @@ def test_machine_of_the_first_run_stays_where_nothing_is_asked_again(model, tmp_
     path.write_text(json.dumps(told))
     run(tmp_path)
     assert json.loads(path.read_text())["machine"]["cpu"] == "the first one"
-    run(tmp_path, "--retention-ratio", "0.5")  # answers of another ratio are missing
+    run(tmp_path, "--retention-ratio", "0.5")  # only answers of another retention ratio are missing
     assert json.loads(path.read_text())["machine"]["cpu"] != "the first one"

@@ -1,5 +1,3 @@
-"""``gleanvid eval`` on small folders in the published formats, from the command to the table."""
-
 import json
 
 import pytest
@@ -18,7 +16,7 @@ COLUMNS = {
 
 
 class Lettered(FakeConversation):
-    """Answers with a letter."""
+    """Fake model that answers with an option letter."""
 
     def ask(self, question, sampling):
         answer = super().ask(question, sampling)
@@ -45,7 +43,7 @@ def run(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_the_table_has_the_benchmark_s_columns(name, run, tmp_path):
+def test_eval_table_has_the_columns_of_its_published_benchmark(name, run, tmp_path):
     root = MAKERS[name][0](tmp_path / "data")
     code, out = run(name, root)
     assert code == 0
@@ -63,7 +61,8 @@ def test_the_table_has_the_benchmark_s_columns(name, run, tmp_path):
         counts = {group: row[f"{group} questions"] for group in COLUMNS[name].split(" | ")}
         assert sum(counts.values()) == row["questions"] and row["failed"] == 0
         right = sum(row[group] * count for group, count in counts.items())
-        if name in ("videomme", "longvideobench"):  # the others average over groups
+        # the other benchmarks average over groups of questions
+        if name in ("videomme", "longvideobench"):
             assert row["accuracy"] == pytest.approx(right / row["questions"], abs=1e-6)
         else:
             groups = [row[group] for group in counts]

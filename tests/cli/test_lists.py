@@ -1,6 +1,8 @@
-"""Tables fit the width of the terminal, and are Markdown when piped."""
-
 import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,7 @@ WIDTHS = (80, 132)
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """Pretend to be a terminal with this many columns."""
+    """Return a function that simulates a terminal with a number of columns."""
 
     def make(width):
         size = os.terminal_size((width, 24))
@@ -24,9 +26,20 @@ def terminal(monkeypatch):
     return make
 
 
+@pytest.mark.parametrize("program", ["gleanvid.cli methods", "app"])
+def test_program_whose_output_nobody_reads_ends_without_a_message(program):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", *program.split()]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, cwd=root, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+
+
 @pytest.mark.parametrize("command", TABLES)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_line_is_wider_than_the_terminal_and_no_cell_is_lost(command, width, terminal, capsys):
+def test_printed_list_fits_the_terminal_and_contains_every_cell(command, width, terminal, capsys):
     terminal(width)
     assert main([command]) == 0
     shown = capsys.readouterr().out
@@ -38,7 +51,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_cell_is_lost(command, width, 
 
 
 @pytest.mark.parametrize("command", TABLES)
-def test_pipes_and_markdown_option_get_markdown(command, terminal, capsys):
+def test_list_is_markdown_if_piped_or_asked_for_by_option(command, terminal, capsys):
     assert main([command]) == 0
     assert capsys.readouterr().out.strip() == TABLES[command]()
     terminal(80)
@@ -46,7 +59,7 @@ def test_pipes_and_markdown_option_get_markdown(command, terminal, capsys):
     assert capsys.readouterr().out.strip() == TABLES[command]()
 
 
-def test_a_table_that_fits_stays_a_table(terminal, capsys):
+def test_list_that_fits_the_terminal_is_printed_as_a_table(terminal, capsys):
     terminal(80)
     table = markdown_table(["a", "b"], [["1", "2|3"]])
     lists.show(table, unchanged=False)

@@ -1,5 +1,3 @@
-"""``gleanvid lmms-eval``: arguments passed on and exit codes, with a fake LMMs-Eval."""
-
 import json
 import os
 import sys
@@ -39,7 +37,7 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-def test_arguments_are_passed_on_with_a_journal(run):
+def test_arguments_are_passed_to_lmms_eval_with_a_journal_added(run):
     code, out = run({"results": {}}, "--model_args", "pretrained=a,retention_ratio=0.5", "-v")
     given = json.loads((out / "given.json").read_text())
     said = f"pretrained=a,retention_ratio=0.5,journal={out}"
@@ -47,24 +45,23 @@ def test_arguments_are_passed_on_with_a_journal(run):
     assert code == 0
 
 
-def test_journal_argument_of_the_user_is_kept():
+def test_journal_argument_given_by_the_user_is_not_replaced():
     given = ["--model_args=pretrained=a,journal=b", "--output_path", "c", "--tasks", "d"]
     arguments, folder = with_journal(given)
     assert arguments == ["--tasks", "d", "--model_args", "pretrained=a,journal=b", *given[1:3]]
     assert str(folder) == "c"
 
 
-def test_questions_that_failed_and_results_that_are_missing_show_in_the_exit_code(run, capfd):
+def test_failed_questions_or_missing_results_make_the_exit_code_nonzero(run, capfd):
     assert run({"throughput": {"avg_failed": 2.0}}, "--model_args", "pretrained=a")[0] == 1
     assert "questions failed and count as wrong" in capfd.readouterr().err
     assert run({"throughput": {"avg_failed": 0.0}}, "--model_args", "pretrained=a")[0] == 0
-    assert (
-        run(None, "--model_args", "pretrained=a")[0] == 1
-    )  # results of the previous run do not count
+    # results of the previous run do not count
+    assert run(None, "--model_args", "pretrained=a")[0] == 1
     assert "ended without results" in capfd.readouterr().err
 
 
-def test_missing_package_and_arguments_are_named(run, monkeypatch, capsys):
+def test_missing_lmms_eval_package_or_arguments_are_reported_by_name(run, monkeypatch, capsys):
     assert run({})[0] == 2
     assert "needs --output_path DIR and --model_args" in capsys.readouterr().err
     monkeypatch.setattr("gleanvid.cli.lmms_eval.find_spec", lambda _: None)

@@ -1,4 +1,4 @@
-"""``gleanvid new compressor``: names that would hide something."""
+"""``gleanvid new compressor`` refuses names that would hide a compressor or a package."""
 
 import pytest
 

@@ -1,12 +1,10 @@
-"""``gleanvid reproduce``: prints the commands of a table, runs them, goes on, files the rows."""
-
 import pytest
 
 from gleanvid.cli import main
 from tests.cli.test_eval_published import Reader
 from tests.evaluation.benchmarks.test_published import MAKERS
 
-TWO = ("longvideobench", "videomme")  # the columns of the table of temperatures
+TWO = ("longvideobench", "videomme")  # the columns of the reproduced table
 
 
 @pytest.fixture
@@ -17,7 +15,9 @@ def data(tmp_path):
     return tmp_path / "data"
 
 
-def test_a_table_is_run_once_and_filed_beside_the_paper(data, tmp_path, monkeypatch, capsys):
+def test_reproduce_runs_a_table_once_and_prints_it_next_to_the_paper_s_numbers(
+    data, tmp_path, monkeypatch, capsys
+):
     loaded = []
     monkeypatch.setattr(
         "gleanvid.models.load_model", lambda *words, **_: loaded.append(words) or Reader()
@@ -29,32 +29,32 @@ def test_a_table_is_run_once_and_filed_beside_the_paper(data, tmp_path, monkeypa
     filed = (tmp_path / "out" / "temperature" / "table.md").read_text()
     assert filed in capsys.readouterr().out
     assert "(paper / ours;" in filed and "questions: 2 of longvideobench" in filed
-    assert filed.count(" / ") > 4 * len(TWO)  # four rows
+    assert filed.count(" / ") > 4 * len(TWO)  # cells "paper / ours" in four rows
     assert main(words) == 0
-    assert len(loaded) == len(TWO)  # nothing was asked again
+    assert len(loaded) == len(TWO)  # no question was asked again
     (tmp_path / "out" / "temperature" / "videomme" / "command.txt").unlink()
     assert main(words) == 0
     assert len(loaded) == len(TWO) + 1
 
 
-def test_a_command_that_fails_ends_the_run_with_its_code(data, tmp_path, capsys):
+def test_reproduce_stops_at_a_failing_command_with_that_exit_code(data, tmp_path, capsys):
     words = ["reproduce", "--table", "temperature", "--data", str(tmp_path / "none"), "--run"]
     assert main([*words, "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
     assert "There is no folder" in said and "--benchmark videomme" not in said
 
 
-def test_data_and_hours_are_said(data, capsys):
+def test_reproduce_prints_data_folder_and_estimated_gpu_hours(data, capsys):
     words = ["reproduce", "--table", "1", "--data", str(data), "--", "--num-workers", "4"]
     assert main(words) == 0
     printed = capsys.readouterr().out
-    # 4,000 questions, 15 rows of 64 frames, and 1369.5 s for 2,700 questions of 32 frames
+    # 4,000 questions with 15 rows of 64 frames; 1369.5 s is for 2,700 questions of 32 frames
     assert f"{data / 'mvbench'}; 16.9 GPU hours" in printed
     assert printed.count("--num-workers 4") == 4
     assert "--max-pixels 50331648" in printed
 
 
 @pytest.mark.parametrize("name", ["0", "19", "table"])
-def test_an_unknown_table_is_named(name, capsys):
+def test_reproduce_refuses_an_unknown_table_by_name(name, capsys):
     assert main(["reproduce", "--table", name]) == 2
     assert f"table='{name}' must be one of 1 to 18" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``--num-workers``: the commands on a Ray cluster, with the built-in model, as in one process."""
+"""``--num-workers``: commands on a Ray cluster give the same results as in one process."""
 
 import builtins
 import json
@@ -25,12 +25,12 @@ def rows(folder):
 
 
 def table(folder):
-    """Return the results without the columns of times."""
+    """Return a folder's results without the columns of times."""
     whole = json.loads((folder / "results.json").read_text("utf-8"))
     return [{n: v for n, v in line.items() if "second" not in n} for line in whole["results"]]
 
 
-def test_two_workers_evaluate_as_one_process(tmp_path, ray_workers):
+def test_two_workers_give_the_results_of_one_process(tmp_path, ray_workers):
     assert main([*EVAL, str(tmp_path / "alone")]) == 0
     assert main([*EVAL, str(tmp_path / "together"), "--num-workers", "2"]) == 0
     assert rows(tmp_path / "together") == rows(tmp_path / "alone")
@@ -38,7 +38,7 @@ def test_two_workers_evaluate_as_one_process(tmp_path, ray_workers):
     assert table(tmp_path / "together") == table(tmp_path / "alone")
 
 
-def test_two_workers_compress_as_one_process(tmp_path, ray_workers, capsys):
+def test_two_workers_compress_to_the_files_of_one_process(tmp_path, ray_workers, capsys):
     for name in ("a.mp4", "b.mp4"):
         write_clip(tmp_path / name, num_frames=12)
     given = ["compress", str(tmp_path), "--retention-ratio", "0.3", "--num-frames", "4", "--out"]
@@ -56,7 +56,7 @@ def test_two_workers_compress_as_one_process(tmp_path, ray_workers, capsys):
 
 @pytest.fixture
 def running_cluster():
-    """Address of a Ray cluster of its own processes, as ``ray start --head`` makes one."""
+    """Yield the address of a Ray cluster in separate processes, like that of ``ray start``."""
     pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -85,7 +85,7 @@ def test_a_running_cluster_is_joined_and_left_running(tmp_path, running_cluster)
     assert head.poll() is None
 
 
-def test_without_ray_the_extra_is_named(tmp_path, capsys, monkeypatch):
+def test_option_num_workers_without_ray_names_the_extra_to_install(tmp_path, capsys, monkeypatch):
     real = builtins.__import__
 
     def none(name, *rest):
@@ -99,7 +99,7 @@ def test_without_ray_the_extra_is_named(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("count", ["0", "-1"])
-def test_no_workers_are_refused(tmp_path, capsys, count):
+def test_zero_or_fewer_workers_are_refused(tmp_path, capsys, count):
     pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
     assert main([*EVAL, str(tmp_path), "--num-workers", count]) == 2
     assert f"num_workers={count} must be at least 1" in capsys.readouterr().err

@@ -1,5 +1,3 @@
-"""Fixtures: a clip, and a temporary folder for Gradio's cache."""
-
 from __future__ import annotations
 
 import pytest
@@ -16,5 +14,4 @@ def clip(tmp_path):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """Temporary folder for Gradio's files."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))

@@ -22,7 +22,7 @@ ROWS, COLUMNS, PAIR = 8, 14, 2  # two frames make one temporal unit
 
 
 def moving_square(frames: int = 8, height: int = 72, width: int = 126) -> Video:
-    """A square that crosses a striped ground."""
+    """Return a video of a square that moves across stripes."""
     picture = np.zeros((frames, height, width, 3), np.uint8)
     picture[:, :, ::4] = 60
     for index in range(frames):
@@ -32,7 +32,6 @@ def moving_square(frames: int = 8, height: int = 72, width: int = 126) -> Video:
 
 
 def write_clip(path: Path) -> None:
-    """The moving square as a small MP4."""
     import av
 
     with av.open(str(path), "w") as container:
@@ -63,14 +62,13 @@ class FakeBackend(Backend):
             raise ModelError(f"{name} is not on this computer. Download it first.")
         return SimpleNamespace(name=name)
 
-    def read_video(self, path, num_frames, timeout_s, stop) -> Video:
+    def read_video(self, path, num_frames, timeout_s, stop, progress) -> Video:
         self.reads += 1
         if not str(path).endswith(".mp4") or Path(path).read_bytes()[4:8] != b"ftyp":
             raise VideoError(f"{Path(path).name} is not a video that can be read.")
         return replace(moving_square(num_frames), name=Path(path).name)
 
     def tokens(self, video: Video) -> VideoTokens:
-        """The tokens of a clip, without rectangles."""
         return self.encode(ClipKey(video, "builtin"), None, threading.Event()).tokens
 
     def remembered(self, clip, model):
@@ -84,7 +82,7 @@ class FakeBackend(Backend):
         video = clip.video
         self.encodes += 1
         units = -(-len(video) // PAIR)
-        first = video.frames[::PAIR].astype(np.float32) / 255  # [T, H, W, 3]
+        first = video.frames[::PAIR].astype(np.float32) / 255  # frames [T, H, W, 3]
         _, height, width, _ = first.shape
         tall, wide = height // ROWS, width // COLUMNS
         cells = first.reshape(units, ROWS, tall, COLUMNS, wide, 3)
@@ -108,7 +106,7 @@ class FakeBackend(Backend):
         return -0.5 / question.compressor.retention_ratio
 
     def relevance(self, clip, question, answer, model, stop):
-        """Relevance by brightness; for a word, of tokens at its position in the answer."""
+        """Return relevance by brightness; the map of word 1, 2, ... is shifted by 1, 2, ..."""
         self.measured += 1
         if stop.wait(self.measure_s):
             raise StoppedError

@@ -1,4 +1,4 @@
-"""Runs made up of a video and records, for what only reads runs."""
+"""Synthetic runs built from a video and records, to test code that only reads runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gleanvid.types import Compression, Video
 def made_up_run(
     video: Video, record: Compression | Mapping[int, Compression], name: str, **settings: object
 ) -> Run:
-    """A run without an answer whose tokens tile the whole picture."""
+    """Return a run without an answer whose tokens cover the whole frame."""
     by_layer = {0: record} if isinstance(record, Compression) else dict(record)
     units, rows, columns = next(iter(by_layer.values())).grid
     height, width = video.source_size

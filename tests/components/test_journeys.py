@@ -1,6 +1,6 @@
-"""The two journeys of CONTRIBUTING.md pass through the Python files that it lists, and no others.
+"""CONTRIBUTING.md lists, for its two walks through the code, exactly the Python files that run.
 
-`tests/browser/test_journeys.py` does the same for the scripts.
+`tests/browser/test_journeys.py` checks the same for JavaScript files.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from tests.components.fake import FakeBackend, write_clip
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 USER = SimpleNamespace(session_hash="me")
-MOST = {"A question is asked": 17, "Tau is moved": 13}  # files, scripts among them
+# most files, Python and JavaScript, that CONTRIBUTING.md may list for a journey
+MOST = {"A question is asked": 17, "Tau is moved": 13}
 
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
-    """Handlers by name, called with the values that the widgets send them."""
+    """The page's event handlers by name, each callable with the values of its widgets."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     write_clip(tmp_path / "clip.mp4")
     events = list(build_app(Engine(FakeBackend())).fns.values())
@@ -42,8 +43,11 @@ def page(tmp_path, monkeypatch):
     return {event.name: handled(event) for event in events}
 
 
-def passed(work):
-    """Files in which functions run during ``work``; of lower rooms only those called directly."""
+def files_run_during(work):
+    """Return the files in which functions run during ``work``.
+
+    A file outside ``panels`` and ``session`` counts only if code in these packages calls it.
+    """
     found = set()
 
     def enter(frame, event, _):
@@ -67,7 +71,7 @@ def is_counted(path):
 
 
 def listed(title):
-    """All files of a journey, in their order."""
+    """Return all files that CONTRIBUTING.md lists for a journey, in order."""
     part = TEXT.split(f"### {title}\n", 1)[1].split("\n#", 1)[0]
     return re.findall(r"^\d+\. `([\w/.]+)`", part, re.M)
 
@@ -76,9 +80,9 @@ def listed(title):
     ("title", "handlers"),
     [("A question is asked", ["on_start", "on_ask"]), ("Tau is moved", ["on_preview"])],
 )
-def test_a_journey_passes_the_files_that_are_listed(page, title, handlers):
+def test_journey_in_contributing_lists_exactly_the_python_files_that_run(page, title, handlers):
     page["on_follow"]()  # the clip is encoded and the page shows it
-    files = passed(lambda: [page[handler]() for handler in handlers])
+    files = files_run_during(lambda: [page[handler]() for handler in handlers])
     named = listed(title)
     assert files == {name for name in named if name.startswith("components/")}
     assert len(named) <= MOST[title]

@@ -1,5 +1,3 @@
-"""A method that runs other compressors as its stages."""
-
 from gleanvid.compressors.base import Compressor
 
 

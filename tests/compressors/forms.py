@@ -1,6 +1,6 @@
-"""All variants ("forms") of all methods, synthetic videos, and checks of a sound record.
+"""All variants ("forms") of all methods, synthetic videos, and checks of valid records.
 
-``test_contract.py`` and ``test_contract_inside.py`` hold every form to the invariants.
+``test_contract.py`` and ``test_contract_inside.py`` test the invariants of every form.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ from tests.golden.inputs import video_features
 
 @dataclass(frozen=True)
 class Form:
-    """A method with settings, and how its records differ from those of others."""
+    """A method with settings, and the ways in which its records may differ from other methods'."""
 
     method: type[Compressor]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    prunes: bool = False  # never merges
-    repeats: bool = False  # two rows may stand at the same index
+    prunes: bool = False  # the method never merges
+    repeats: bool = False  # two output rows may have the same index
     own_row: bool = True  # a kept token lies in the row at its index
-    weights: str = "one"  # sum over a row: "one", "two" where rows merge, or "positive"
+    # sum of a row's weights: "one", "two" for merged rows, or any "positive" number
+    weights: str = "one"
 
     def __call__(self, ratio: float, **more: Any) -> Compressor:
         return self.method(ratio, **self.settings, **more)
@@ -73,7 +74,7 @@ AHEAD = {
     "flashvid, v2": Form(FlashVID, {"version": "v2", "min_segments": 8}, **_TREES),
     "flashvid, true mean": Form(FlashVID, {"true_mean": True}, **_MEANS),
     "flashvid, distinct": Form(FlashVID, _DISTINCT),
-    # own_row=False: the largest weight of a centre may be in another anchor's row
+    # own_row=False: the largest weight of an anchor may be in another anchor's row
     "fastvid, llava_onevision": Form(FastVID, {"variant": "llava_onevision"}, own_row=False),
     "fastvid, llava_video": Form(FastVID, {"variant": "llava_video"}, own_row=False),
     "fastvid, qwen2_5_vl": Form(FastVID, {"variant": "qwen2_5_vl"}, own_row=False),
@@ -118,8 +119,6 @@ VIDEOS = [(grid, torch.float32) for grid in GRIDS] + [
 
 @dataclass(frozen=True)
 class Case:
-    """A video and a retention ratio."""
-
     ratio: float
     grid: tuple[int, int, int]
     dtype: torch.dtype = torch.float32
@@ -130,7 +129,7 @@ CASES = [Case(ratio, *video) for ratio, video in product(RATIOS, VIDEOS)]
 
 
 def noise(grid, width=24, seed=0):
-    """White-noise tokens with all signals."""
+    """Return tokens of white noise with all vision signals."""
     generator = torch.Generator().manual_seed(seed)
     count = grid[0] * grid[1] * grid[2]
     features = torch.randn(count, width, generator=generator)
@@ -166,7 +165,7 @@ def record_of(label, case):
 
 
 def within_reach(label, cases):
-    """The cases that ``label`` does not refuse, each named in the error of a failing check."""
+    """Yield the cases that the form accepts; an exception in the loop names its case."""
     for case in cases:
         if not below_floor(AHEAD[label](case.ratio), case.grid):
             with named(case):
@@ -183,9 +182,10 @@ def named(case):
 
 
 def below_floor(compressor, grid):
-    """Whether the budget is less than the units that a method keeps whole: it refuses, then.
+    """Whether the budget is smaller than the units that a method always keeps whole.
 
-    DyCoke keeps 0, 4, 8, ... and those of even number among the last four, EVS the first.
+    The method refuses such a budget. DyCoke keeps units 0, 4, 8, ... and the even ones of the last
+    four; EVS keeps the first unit.
     """
     units, per_unit = grid[0], grid[1] * grid[2]
     whole = {
@@ -196,7 +196,7 @@ def below_floor(compressor, grid):
 
 
 def assert_sound(record, form):
-    """Check that rows ascend, groups are valid and weights sum as the form declares."""
+    """Check that kept rows ascend, groups are valid and weights sum as the form declares."""
     keep, group, count = record.keep, record.group, record.num_kept
     assert torch.equal(keep, keep.sort().values)
     assert keep.min() >= 0 and keep.max() < record.num_tokens
@@ -209,7 +209,7 @@ def assert_sound(record, form):
         assert (sums > 0).all()
         return
     expected = torch.ones(count)
-    if form.weights == "two":  # an anchor and the mean of its members, by definition
+    if form.weights == "two":  # a merged row is the anchor plus the mean of its members
         expected += torch.bincount(group[group >= 0], minlength=count) > 1
     torch.testing.assert_close(sums, expected, rtol=0, atol=1e-5)
     assert not (form.prunes and record.merges)

@@ -8,13 +8,13 @@ from torch import Tensor
 
 from gleanvid.types import Compression, VideoTokens
 
-# (stage, flat indices left, record before) -> [heads, R, rows]
+# (stage, flat indices of the rows left, record so far) -> attention [heads, R, rows]
 AttentionRows = Callable[[int, Tensor, Compression | None], Tensor]
 
 
 @dataclass(frozen=True)
 class Passage:
-    """What came out: the composed record, the record of each stage, rows entering each layer."""
+    """Result of a pass: the composed record, each stage's record, rows entering each layer."""
 
     record: Compression
     by_layer: dict[int, Compression]
@@ -29,7 +29,7 @@ class Passage:
 def pass_through(
     compressor, tokens: VideoTokens, num_layers: int, attention: AttentionRows
 ) -> Passage:
-    """Run every stage on what the stages before it left."""
+    """Run every stage on the rows that the earlier stages left."""
     record = previous = None
     by_layer, rows_per_layer, hidden = {}, [], tokens.features
     left = torch.arange(len(tokens))

@@ -1,4 +1,4 @@
-"""A made-up clip of moving content in which much is repeated exactly."""
+"""A synthetic clip of moving content with many exactly repeated tokens."""
 
 import torch
 
@@ -8,11 +8,12 @@ GRID, WIDTH = (15, 8, 8), 320
 
 
 def moving_clip(seed: int, rank: int, noise: float, twins: bool = False) -> VideoTokens:
-    """Units of latent rank ``rank`` plus a shared direction; every third is a shifted copy.
+    """Return tokens of rank ``rank`` plus a shared direction and ``noise``.
 
-    The right half of every unit is its left half, moved by a token, so that a unit also repeats
-    itself but no two tokens have the same neighbours and, with that, the same score. With ``twins``
-    it is not moved: every token has one with the same score.
+    Every third unit is the unit before it, moved one column (with ``twins`` two). The right half of
+    the other units is their left half moved one row and one column: each feature vector occurs
+    twice, but with other neighbours and so another score. With ``twins`` the right half is not
+    moved: every token has a twin with the same score.
     """
     generator = torch.Generator().manual_seed(seed)
     mixing = torch.randn(rank, WIDTH, generator=generator) / rank**0.5

@@ -1,5 +1,3 @@
-"""Each variant replaces one part and leaves the other."""
-
 import pytest
 import torch
 
@@ -11,12 +9,12 @@ from tests.compressors.forms import noise
 TOKENS = noise((6, 4, 5), width=32, seed=4)
 
 
-def test_the_defaults_are_gleanvid():
+def test_ablation_with_default_settings_equals_gleanvid():
     assert torch.equal(Ablation(0.3).compress(TOKENS).keep, GleanVID(0.3).compress(TOKENS).keep)
 
 
 @pytest.mark.parametrize("budgeting", ["fixed", "uniform", "random", "vcast"])
-def test_budgeting_is_replaced_alone(budgeting):
+def test_ablation_of_budgeting_changes_only_the_budgets(budgeting):
     made = Ablation(0.3, budgeting=budgeting).compress(TOKENS)
     assert made.num_kept == 36
     if budgeting == "fixed":
@@ -29,19 +27,19 @@ def test_budgeting_is_replaced_alone(budgeting):
 
 
 @pytest.mark.parametrize("selection", ["lrs", "scs", "pairwise", "vcast", "random"])
-def test_selection_is_replaced_alone(selection):
+def test_ablation_of_selection_changes_only_the_selection(selection):
     made = Ablation(0.3, selection=selection).compress(TOKENS)
     whole = GleanVID(0.3).compress(TOKENS)
     assert torch.equal(made.budgets, whole.budgets)
     assert not torch.equal(made.keep, whole.keep)
 
 
-def test_both_parts_from_vcast_is_vcast():
+def test_ablation_with_v_cast_budgeting_and_selection_equals_v_cast():
     both = Ablation(0.3, budgeting="vcast", selection="vcast").compress(TOKENS)
     assert torch.equal(both.keep, VCast(0.3).compress(TOKENS).keep)
 
 
-def test_local_scores_alone_rank_by_lrs():
+def test_ablation_with_local_scores_only_ranks_tokens_by_lrs():
     made = Ablation(0.3, selection="lrs").compress(TOKENS)
     lrs = made.scores["lrs"].view(6, -1)
     for unit, budget in enumerate(made.budgets.tolist()):
@@ -50,7 +48,7 @@ def test_local_scores_alone_rank_by_lrs():
             assert lrs[unit][kept].min() >= lrs[unit][~kept].max()
 
 
-def test_pairwise_scores_are_least_distances_to_the_kept():
+def test_pairwise_score_is_one_minus_the_largest_cosine_to_earlier_kept_tokens():
     made = Ablation(0.3, selection="pairwise", debias_rank=0).compress(TOKENS)
     units = torch.nn.functional.normalize(TOKENS.features, dim=1)
     earlier = made.keep[made.keep < 40]

@@ -1,5 +1,3 @@
-"""The baselines that look at no content: even spacing, and random choice."""
-
 from dataclasses import replace
 
 import pytest
@@ -20,7 +18,7 @@ RATIOS = [*(n / 50 for n in range(1, 51)), 1 / 3, 0.007, 0.999]
 
 
 def kept(grid, ratio):
-    """bool [T, R, C]; the budget is met exactly."""
+    """Return the kept tokens, bool [T, rows, columns], after checking that they meet the budget."""
     tokens = noise(grid, width=1)
     record = Uniform(ratio).compress(tokens)
     assert record.num_kept == Uniform(ratio).budget(tokens) == len(set(record.keep.tolist()))
@@ -28,19 +26,19 @@ def kept(grid, ratio):
 
 
 def spread(counts):
-    """The largest difference within a row of counts [..., places]."""
     return int((counts.amax(-1) - counts.amin(-1)).max())
 
 
 def favours_nothing(mask):
     over_clip = [mask.sum(dims) for dims in ((1, 2), (0, 2), (0, 1))]
     assert max(map(spread, over_clip)) <= 1
-    assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2  # within every unit
+    # rows and columns within every unit
+    assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("grid", GRIDS)
-def test_uniform_favours_no_unit_row_or_column_at_any_ratio(grid):
+def test_uniform_selection_favours_no_unit_row_or_column_at_any_ratio(grid):
     for ratio in RATIOS:
         favours_nothing(kept(grid, ratio))
 
@@ -50,13 +48,13 @@ def test_uniform_favours_no_unit_row_or_column_at_any_ratio(grid):
     grid=st.tuples(st.integers(1, 9), st.integers(1, 24), st.integers(1, 24)),
     ratio=st.floats(0.001, 1.0),
 )
-def test_uniform_favours_nothing_on_any_grid(grid, ratio):
+def test_uniform_selection_favours_no_unit_row_or_column_on_any_grid(grid, ratio):
     favours_nothing(kept(grid, ratio))
 
 
 @pytest.mark.parametrize("ratio", [0.05, 0.1, 0.15])
-def test_uniform_leaves_smaller_holes_than_chance(ratio):
-    """Boxes of 3 x 3 positions in two units with nothing kept: at random, and on the lattice."""
+def test_uniform_selection_leaves_smaller_gaps_than_random_selection(ratio):
+    """Gaps are boxes of 3 x 3 positions x 2 units without a kept token."""
     boxes = [empty_boxes(mask) for mask in (kept((16, 10, 10), ratio), drawn(ratio))]
     assert boxes[0] < 0.75 * boxes[1]
 
@@ -70,7 +68,7 @@ def empty_boxes(mask):
     return float((~boxes.any(-1)).float().mean())
 
 
-def test_uniform_takes_every_position_before_one_comes_back():
+def test_uniform_selection_uses_every_grid_position_once_before_repeating():
     mask = kept((16, 10, 10), 0.1)
     assert (mask[:10].sum(0) == 1).all()
 
@@ -79,7 +77,7 @@ DRAWS = [Random(0.2), Ablation(0.2, selection="random"), Ablation(0.2, budgeting
 
 
 @pytest.mark.parametrize("method", DRAWS)
-def test_a_random_choice_is_another_for_every_clip_and_seed(method):
+def test_random_selection_differs_for_every_clip_and_seed(method):
     tokens = noise((6, 5, 5))
     keep = method.compress(tokens).keep.tolist()
     assert keep == method.compress(replace(tokens, features=tokens.features.clone())).keep.tolist()
@@ -88,13 +86,13 @@ def test_a_random_choice_is_another_for_every_clip_and_seed(method):
     assert method.is_random and not Ablation().is_random
 
 
-def test_random_choices_of_two_clips_overlap_by_chance_only():
+def test_random_selections_of_two_clips_overlap_by_chance_only():
     masks = torch.stack([Random(0.2).compress(noise((6, 5, 5), seed=n)).mask for n in range(60)])
     shared = (masks.float() @ masks.float().T).fill_diagonal_(0).sum() / (60 * 59)
     assert 0.9 < float(shared) / (0.2 * 0.2 * 150) < 1.1
 
 
-def unchanged(alter):
+def fraction_unchanged(alter):
     """Return the fraction of 500 clips whose random choice survives a change of the features."""
     same = 0
     for seed in range(500):
@@ -104,8 +102,11 @@ def unchanged(alter):
     return same / 500
 
 
-def test_rounding_does_not_change_a_random_choice():
+def test_rounding_of_features_does_not_change_a_random_selection():
     noise = torch.Generator().manual_seed(0)
-    assert unchanged(lambda x: x * (1 + 1e-6 * torch.randn(x.shape, generator=noise))) >= 0.998
-    assert unchanged(lambda x: x.half()) >= 0.97
-    assert unchanged(lambda x: x.bfloat16()) >= 0.85
+    assert (
+        fraction_unchanged(lambda x: x * (1 + 1e-6 * torch.randn(x.shape, generator=noise)))
+        >= 0.998
+    )
+    assert fraction_unchanged(lambda x: x.half()) >= 0.97
+    assert fraction_unchanged(lambda x: x.bfloat16()) >= 0.85

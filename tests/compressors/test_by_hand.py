@@ -1,5 +1,3 @@
-"""Tokens that a person chose: the text of the choice, what it keeps, and what is refused."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +16,7 @@ SIDE = st.integers(1, 5)
 
 
 @given(st.tuples(SIDE, SIDE, SIDE), st.data())
-def test_a_mask_is_kept_to_the_token_after_a_round_trip_as_text(grid, data):
+def test_hand_edited_mask_is_unchanged_after_conversion_to_text_and_back(grid, data):
     size = grid[0] * grid[1] * grid[2]
     chosen = data.draw(st.sets(st.integers(0, size - 1), min_size=1))
     mask = torch.zeros(size, dtype=torch.bool)
@@ -33,33 +31,33 @@ def test_a_mask_is_kept_to_the_token_after_a_round_trip_as_text(grid, data):
 @pytest.mark.parametrize(
     ("keep", "sentence"),
     [
-        ("", "must be a grid and the tokens kept"),
-        ("2x3x4", "must be a grid and the tokens kept"),
-        (None, "must be a grid and the tokens kept"),
-        ("2x3x4 0,1", "must be a grid and the tokens kept"),
+        ("", "must be a token grid and the kept tokens"),
+        ("2x3x4", "must be a token grid and the kept tokens"),
+        (None, "must be a token grid and the kept tokens"),
+        ("2x3x4 0,1", "must be a token grid and the kept tokens"),
         ("2x3x4 24", "from 0 to 23"),
         ("2x3x4 5-3", "from 0 to 23"),
         ("2x3x4 0-9 0-9", "in ascending order"),
         ("99999x99999x9 0", "at most 16777216 tokens"),
     ],
 )
-def test_other_texts_are_refused(keep, sentence):
+def test_malformed_text_of_a_hand_edited_mask_is_refused(keep, sentence):
     with pytest.raises(ValueError, match=sentence):
         ByHand(keep=keep)
 
 
-def test_a_choice_for_another_grid_is_refused():
+def test_hand_edited_mask_for_another_grid_is_refused():
     with pytest.raises(ValueError, match="grid of 2x3x4; this video has 2x4x3"):
         by_hand("2x3x4 0-5").compress(noise((2, 4, 3)))
 
 
 @pytest.mark.parametrize("keep", [[0, 1], torch.ones(4, dtype=torch.bool)])
-def test_tokens_without_a_grid_are_refused(keep):
+def test_hand_edited_mask_is_refused_for_tokens_without_a_grid(keep):
     with pytest.raises(ValueError, match="with their grid"):
         by_hand(keep)
 
 
-def test_it_answers_and_is_no_method_to_choose_from(tmp_path):
+def test_hand_edited_mask_can_be_asked_with_and_is_not_in_the_list_of_compressors(tmp_path):
     assert "by_hand" not in COMPRESSORS
     video = gleanvid.Video.from_frames(torch.zeros(4, 64, 64, 3, dtype=torch.uint8).numpy())
     full = gleanvid.ask(video, "What moves?", "builtin", "full")
@@ -72,7 +70,7 @@ def test_it_answers_and_is_no_method_to_choose_from(tmp_path):
     assert from_settings(again.compressor) == gleanvid.by_hand(mask)
 
 
-def test_no_other_method_takes_its_name():
+def test_registering_another_compressor_named_by_hand_is_refused():
     @dataclass(frozen=True)
     class Other(gleanvid.Uniform):
         name: ClassVar[str] = "by_hand"

@@ -1,5 +1,3 @@
-"""The catalogue: every method has a title, and its settings make it again."""
-
 import pytest
 
 from gleanvid.compressors import COMPRESSORS, from_settings, title_of
@@ -16,7 +14,7 @@ def test_title_of_an_unknown_name_is_the_name():
 
 
 @pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)
-def test_settings_make_their_compressor_again(method):
+def test_compressor_is_rebuilt_from_its_settings(method):
     assert from_settings(method().settings()) == method()
 
 
@@ -29,6 +27,6 @@ def test_settings_make_their_compressor_again(method):
         ({"name": "gleanvid", "tau": 0.0}, "tau=0.0 must be in"),
     ],
 )
-def test_invalid_descriptions_are_refused_by_name(settings, named):
+def test_invalid_compressor_settings_are_refused_by_name(settings, named):
     with pytest.raises(ValueError, match=named):
         from_settings(settings)

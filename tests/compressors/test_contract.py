@@ -1,4 +1,4 @@
-"""Invariants of every method before the language model, over all forms, videos and ratios."""
+"""Invariants of every method before the language model, over all variants, videos and ratios."""
 
 from contextlib import nullcontext
 
@@ -42,15 +42,14 @@ STILL = [
     for ratio in (*RATIOS, 0.4, 0.95)
 ]
 PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
-BY_RATIO = [
-    name for name in AHEAD if name.partition(",")[0] in PAPERS
-]  # methods that meet the ratio in the authors' mode too
+# papers whose methods keep exactly the requested ratio in the authors' mode, too
+BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]
 ANY_GRID = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 ANY_RATIO = st.floats(0.01, 1.0)
 every_form = pytest.mark.parametrize("label", AHEAD)
 
 
-def test_every_method_before_the_model_has_a_form():
+def test_contract_cases_cover_every_compressor_that_acts_before_the_language_model():
     inside = {"full", "fastv", "sparsevlm", "framefusion"}
     assert {form.method for form in AHEAD.values()} == {
         method for name, method in COMPRESSORS.items() if name not in inside
@@ -58,7 +57,7 @@ def test_every_method_before_the_model_has_a_form():
 
 
 @every_form
-def test_record_is_sound_and_meets_the_budget(label):
+def test_record_is_valid_and_meets_the_budget(label):
     for case in within_reach(label, CASES + STILL):
         record, tokens = record_of(label, case), video_of(case)
         assert_sound(record, AHEAD[label])
@@ -70,7 +69,7 @@ def test_record_is_sound_and_meets_the_budget(label):
 @every_form
 @settings(max_examples=15)
 @given(grid=ANY_GRID, ratio=ANY_RATIO, seed=st.integers(0, 9))
-def test_record_is_sound_and_meets_the_budget_on_noise(label, grid, ratio, seed):
+def test_record_is_valid_and_meets_the_budget_on_noise(label, grid, ratio, seed):
     tokens, compressor = noise(grid, seed=seed), AHEAD[label](ratio)
     assume(not below_floor(compressor, grid))
     record = compressor.compress(tokens)
@@ -80,12 +79,12 @@ def test_record_is_sound_and_meets_the_budget_on_noise(label, grid, ratio, seed)
 
 @every_form
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_every_form_keeps_the_contract(check, label):
+def test_every_compressor_variant_keeps_the_contract(check, label):
     assert not why_broken(check, AHEAD[label])
 
 
 @pytest.mark.parametrize("label", [label for label, form in AHEAD.items() if form.weights == "one"])
-def test_merging_equal_tokens_gives_that_token(label):
+def test_merging_equal_tokens_returns_the_same_token(label):
     tokens = video((8, 4, 5))
     signals = {"saliency": tokens.saliency, "keys": tokens.keys, "text": tokens.text}
     same = VideoTokens(torch.full((160, 24), 0.7), tokens.grid, **signals)
@@ -95,7 +94,7 @@ def test_merging_equal_tokens_gives_that_token(label):
 
 @pytest.mark.parametrize("method", [DyCoke, EVS])
 @given(grid=ANY_GRID, ratio=ANY_RATIO)
-def test_ratio_below_the_units_kept_whole_is_refused_and_no_other(method, grid, ratio):
+def test_ratio_is_refused_only_below_the_minimum_that_units_kept_whole_need(method, grid, ratio):
     compressor = method(ratio)
     refusal = pytest.raises(
         ValueError, match=rf"out of reach for {method.title}: .* (0\.\d+|1\.0+) of this video"
@@ -105,7 +104,7 @@ def test_ratio_below_the_units_kept_whole_is_refused_and_no_other(method, grid, 
 
 
 @pytest.mark.parametrize("label", BY_RATIO)
-def test_authors_mode_works_on_inputs_where_their_code_fails(label):
+def test_authors_mode_handles_inputs_on_which_the_original_code_fails(label):
     for case in (Case(ratio, grid) for grid in GRIDS for ratio in (0.01, 0.15, 0.5, 1.0)):
         with named(case):
             tokens = video_of(case)
@@ -123,7 +122,7 @@ def test_features_that_are_not_finite_are_refused(bad, dtype):
         VideoTokens(features, (2, 2, 2))
 
 
-def test_full_tokens_keeps_all_and_accepts_no_other_ratio():
+def test_full_tokens_keeps_all_and_accepts_only_ratio_1():
     assert COMPRESSORS["full"]().compress(noise((2, 2, 2))).num_kept == 8
     with pytest.raises(ValueError, match=r"retention_ratio=0\.5"):
         COMPRESSORS["full"](retention_ratio=0.5)
@@ -143,18 +142,18 @@ def test_full_tokens_keeps_all_and_accepts_no_other_ratio():
         (FastV(), "attention"),
     ],
 )
-def test_a_missing_signal_is_named(compressor, signal):
+def test_missing_signal_of_video_tokens_is_refused_by_name(compressor, signal):
     tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2))
     with pytest.raises(ValueError, match=rf"VideoTokens\.{signal}"):
         compressor.compress(tokens)
 
 
-def test_the_qwen3_port_of_fastvid_needs_no_saliency():
+def test_fastvid_as_ported_to_qwen3_needs_no_saliency():
     tokens = VideoTokens(video((8, 4, 4)).features, (8, 4, 4))
     assert FastVID(0.25).compress(tokens).num_kept == 32
 
 
-def test_pairwise_gain_prefers_the_odd_token_and_spreads():
+def test_pairwise_selection_keeps_the_outlier_token():
     features = torch.ones(32, 8) + 0.01 * torch.randn(32, 8, generator=torch.manual_seed(0))
     features[13] = -features[13]
     keep = PairwiseGain(4 / 32).compress(VideoTokens(features, (2, 4, 4))).keep

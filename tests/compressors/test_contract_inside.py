@@ -35,8 +35,8 @@ def passage(label, case, num_layers=28):
 passed = cache(passage)
 
 
-def beyond(label, case, num_layers):
-    """Whether the layers before the first cut, or the minimum after it, exceed the budget."""
+def exceeds_budget(label, case, num_layers):
+    """Whether the layers before the stage, or the fewest tokens after it, exceed the budget."""
     units, rows, columns = case.grid
     total, wanted = units * rows * columns, case.ratio * num_layers
     if total == 1:
@@ -51,7 +51,7 @@ def beyond(label, case, num_layers):
             left = 1 + pool // 10 + 1 if left > 1 else left
             spent += left * (after - before)
         return spent > wanted * total
-    if label == "framefusion":  # merging at the input is all that is possible before layer 0
+    if label == "framefusion":  # before layer 0, tokens can only be merged
         kept = FrameFusion(case.ratio, exact=False).compress(video_of(case)).num_kept
         low = max(1, int(case.ratio * total)) < rows * columns
         return low and kept + num_layers - 1 > wanted * total
@@ -61,14 +61,14 @@ def beyond(label, case, num_layers):
 def within_reach(label):
     """Yield (case, layers, outcome) for all cases that the form ``label`` accepts."""
     for case, depth in PASSAGES:
-        if not beyond(label, case, depth):
+        if not exceeds_budget(label, case, depth):
             with named((case, depth)):
                 yield case, depth, passed(label, case, depth)
 
 
 @every_form
-def test_the_average_over_the_layers_is_the_ratio(label):
-    slack = 3 if label == "sparsevlm" else 1  # recycled rows come in steps
+def test_average_of_kept_tokens_over_the_layers_is_the_retention_ratio(label):
+    slack = 3 if label == "sparsevlm" else 1  # the number of recycled rows changes in steps
     for case, depth, result in within_reach(label):
         wanted = case.ratio * result.record.num_tokens * depth
         if min(result.rows_per_layer) > 1:
@@ -77,7 +77,7 @@ def test_the_average_over_the_layers_is_the_ratio(label):
 
 
 @every_form
-def test_the_record_of_every_stage_is_sound(label):
+def test_record_of_every_stage_inside_the_model_is_valid(label):
     for _, _, result in within_reach(label):
         for layer, record in result.by_layer.items():
             assert_sound(record, INSIDE[label if layer == 0 else "framefusion"])
@@ -85,7 +85,7 @@ def test_the_record_of_every_stage_is_sound(label):
 
 
 @every_form
-def test_ratio_one_is_the_identity(label):
+def test_retention_ratio_1_inside_the_model_keeps_every_token(label):
     for case, _, result in within_reach(label):
         if case.ratio == 1.0:
             assert not result.record.merges
@@ -93,8 +93,8 @@ def test_ratio_one_is_the_identity(label):
 
 
 @pytest.mark.parametrize("label", ["fastv", "sparsevlm", "framefusion", "sttm, inside"])
-def test_a_ratio_below_what_the_first_layers_cost_is_refused(label):
-    refused = [(case, depth) for case, depth in PASSAGES if beyond(label, case, depth)]
+def test_ratio_below_the_cost_of_the_uncompressed_first_layers_is_refused(label):
+    refused = [(case, depth) for case, depth in PASSAGES if exceeds_budget(label, case, depth)]
     assert 0 < len(refused) < len(PASSAGES)
     for case, depth in refused:
         refusal = rf"retention_ratio={case.ratio!r} is out of reach for"
@@ -104,7 +104,7 @@ def test_a_ratio_below_what_the_first_layers_cost_is_refused(label):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
 @every_form
-def test_stages_take_half_precision_and_decide_the_same_twice(label, dtype):
+def test_stages_accept_half_precision_and_are_deterministic(label, dtype):
     one, two = (passage(label, Case(0.25, (8, 6, 6), dtype)) for _ in range(2))
     assert one.hidden.dtype == dtype
     assert torch.equal(one.record.keep, two.record.keep)
@@ -117,8 +117,12 @@ def test_stages_accept_a_still_video(label):
     assert result.average == pytest.approx(0.25, abs=3 / 160)
 
 
-def test_published_stages_average_to_the_ratio_in_the_authors_mode():
-    """FlashVID: E * (K + (L - K) * r) / L = 1 for both published pairs of layer and share."""
+def test_flashvid_s_published_stages_average_to_the_retention_ratio():
+    """FlashVID keeps the ratio on average over its L layers.
+
+    It keeps E times the ratio before the model, and a share r of that from layer K on. So
+    E * (K + (L - K) * r) / L = 1 for both published pairs of K and r.
+    """
     for layer, share, depth in ((20, 0.3, 28), (28, 0.1, 36)):
         stages = {"inner": True, "layer": layer, "inner_retention": share, "num_layers": depth}
         method = FlashVID(0.25, exact=False, **stages)
@@ -127,14 +131,14 @@ def test_published_stages_average_to_the_ratio_in_the_authors_mode():
         assert result.average == pytest.approx(0.25, abs=0.02)
 
 
-def test_flashvid_has_its_inner_stage_on_request_only():
+def test_flashvid_compresses_inside_the_model_only_on_request():
     (first, vision), (layer, prune) = FlashVID(0.25, inner=True).stages
     assert (first, layer) == (0, 20) and vision.needs == {"saliency"}
     assert FlashVID(0.25).stages == ((0, FlashVID(0.25)),)
     assert prune.retention_ratio == 0.25 and prune.queries == "last"
 
 
-def test_stages_scale_with_the_depth_of_the_model():
+def test_layers_of_stages_scale_with_the_depth_of_the_model():
     def layers(method, depth):
         return [layer for layer, _ in method.at_depth(depth).stages]
 
@@ -152,7 +156,7 @@ def test_stages_scale_with_the_depth_of_the_model():
 
 
 def test_the_published_splits_of_sparsevlm_are_found_by_bisection():
-    """Scale s of (300, 200, 110)/576 for 25 % and 15 % at 28 and 36 layers."""
+    """Bisection finds the scale of SparseVLM's published splits (300, 200, 110 of 576 tokens)."""
     expected = {(28, 0.25): 0.513, (28, 0.15): 0.142, (36, 0.25): 0.645, (36, 0.15): 0.249}
     for (depth, ratio), scale in expected.items():
         counts = keep_counts(6272, ratio, depth, exact=True)
@@ -160,7 +164,7 @@ def test_the_published_splits_of_sparsevlm_are_found_by_bisection():
             assert counts[layer] == pytest.approx(6272 * scale * base / 576, rel=0.01)
 
 
-def test_prunevid_selection_refuses_a_foreign_first_stage():
+def test_prunevid_s_second_stage_refuses_tokens_not_from_its_first_stage():
     stage = PruneVid(inner=True).stages[1][1]
     tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2), attention=torch.full((2, 3, 8), 0.1))
     with pytest.raises(ValueError, match="its own stage 1"):

@@ -1,4 +1,4 @@
-"""Devices without float64, on a stand-in for one: the same choice as on the CPU, and no float64."""
+"""On a simulated device without float64, the same tokens are kept as on the CPU."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ def tensors(record: Compression) -> dict[str, torch.Tensor]:
     return {"keep": record.keep, "group": record.group, "weight": record.weight, **named}
 
 
-def test_the_stand_in_has_no_float64():
+def test_simulated_device_refuses_float64():
     with StandIn():
         row = torch.ones(3).to(PLACE)
         assert (row.device, (row + 1).cpu().tolist()) == (PLACE, [2, 2, 2])
@@ -34,7 +34,7 @@ def test_the_stand_in_has_no_float64():
 
 
 @pytest.mark.parametrize("label", AHEAD)
-def test_the_choice_is_that_of_the_cpu(label):
+def test_tokens_kept_on_a_device_without_float64_equal_those_on_the_cpu(label):
     method, tokens = AHEAD[label](0.5), noise((8, 4, 4), 16)
     expected = method.compress(tokens)
     with StandIn():
@@ -51,7 +51,7 @@ def test_the_choice_is_that_of_the_cpu(label):
         assert torch.equal(found[name], part.to(found[name].dtype)), name
 
 
-def test_rules_by_kind_of_device(monkeypatch):
+def test_float64_support_and_availability_are_judged_by_kind_of_device(monkeypatch):
     assert has_float64(torch.device("cpu")) and has_float64(torch.device("cuda"))
     assert not has_float64(torch.device("mps"))
     for able in (True, False):
@@ -64,5 +64,5 @@ def test_rules_by_kind_of_device(monkeypatch):
             device_of(kind)
         monkeypatch.setattr(getattr(torch, kind), "is_available", lambda: True)
         assert dtype_of(None, device_of(kind)) == torch.bfloat16
-    with pytest.raises(ModelError, match="is no device"):
+    with pytest.raises(ModelError, match="is not a device"):
         device_of("gpu")

@@ -1,5 +1,3 @@
-"""What GleanVID must do beyond the golden cases: settings, still videos, saturation."""
-
 from types import SimpleNamespace
 
 import pytest
@@ -29,7 +27,7 @@ from gleanvid.types import VideoTokens
         ("tau", "4"),
     ],
 )
-def test_settings_out_of_range_are_named(setting, value):
+def test_gleanvid_settings_out_of_range_are_refused_by_name(setting, value):
     with pytest.raises(ValueError, match=rf"{setting}=.*must be in"):
         GleanVID(**{setting: value})
 
@@ -37,6 +35,9 @@ def test_settings_out_of_range_are_named(setting, value):
 def test_alpha_bounds_must_be_in_order():
     with pytest.raises(ValueError, match=r"alpha_min=0\.7 must be at most alpha_max=0\.6"):
         GleanVID(alpha_min=0.7)
+    for value in (None, "0.9"):
+        with pytest.raises(ValueError, match=rf"alpha_max={value!r} must be in"):
+            GleanVID(alpha_max=value)
 
 
 def still_video(units=6, rows=4, columns=5, width=64):
@@ -44,7 +45,7 @@ def still_video(units=6, rows=4, columns=5, width=64):
     return VideoTokens(frame.repeat(units, 1), (units, rows, columns))
 
 
-def test_a_still_video_adds_no_rank_after_its_tokens_are_explained():
+def test_still_video_adds_no_rank_once_kept_tokens_span_its_frame():
     tokens = still_video()
     compression = GleanVID(0.9).compress(tokens)
     assert compression.trace["basis_rank"].max() <= tokens.tokens_per_unit
@@ -52,13 +53,13 @@ def test_a_still_video_adds_no_rank_after_its_tokens_are_explained():
     assert explained.max() < 0.6 * compression.scores["scs"].max()
 
 
-def test_all_zero_video_shares_evenly():
+def test_video_of_zero_features_gets_equal_budgets():
     compression = GleanVID(0.5).compress(VideoTokens(torch.zeros(24, 8), (4, 2, 3)))
     assert compression.budgets.tolist() == [3, 3, 3, 3]
     assert float(compression.trace["gini"]) == 0.0
 
 
-def test_new_content_draws_budget():
+def test_unit_with_new_content_gets_a_larger_budget():
     generator = torch.Generator().manual_seed(0)
     scenes = torch.randn(2, 16, 128, generator=generator)
     features = torch.cat([scenes[0]] * 5 + [scenes[1]] * 3)
@@ -68,8 +69,8 @@ def test_new_content_draws_budget():
     assert budgets[5] > quiet.max()
 
 
-def test_the_loop_over_units_reads_nothing_back_from_the_device():
-    """Under fake tensors every read of a value raises, so what runs here never synchronises."""
+def test_loop_over_units_causes_no_device_to_host_sync():
+    """Reading a value of a fake tensor raises, so code that runs on fake tensors never syncs."""
     tokens = SimpleNamespace(grid=(5, 4, 4), num_units=5, tokens_per_unit=16)
     with FakeTensorMode():
         features, references = torch.empty(5, 16, 48), torch.empty(5, 5, 48)

@@ -1,4 +1,4 @@
-"""GleanVID in float32 keeps the tokens of the float64 reference, however little is new."""
+"""GleanVID in float32 keeps the float64 reference's tokens, even if little content is new."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from gleanvid.types import VideoTokens
 
 Grid = tuple[int, int, int]
 
-SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # B / D
+SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # budget B relative to the feature width D
 RANKS = [0.25, 1.0]  # rank of the clip relative to its width
-SCENE = 3  # units
+SCENE = 3  # number of temporal units
 
 
 def scenes(grid: Grid, width: int, rank: int, grain: float, new: float, sensor: float, seed: int):
-    """Scenes of a few units: three strong directions each, and details of size ``grain`` in all.
+    """Return tokens of short scenes: three strong directions each, details of size ``grain``.
 
-    Within a scene the tokens repeat exactly, moved by one position; the details of a fraction
-    ``new`` of them are replaced in every unit. All tokens share a large mean. ``sensor`` is the
-    size of the noise that is added to everything.
+    Within a scene the tokens repeat exactly, shifted by one position; in every unit a fraction
+    ``new`` of the tokens gets new details. All tokens share a large mean. ``sensor`` is the size of
+    the noise added to all tokens.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -54,12 +54,12 @@ def agreement(one: set[int], other: set[int]) -> float:
 def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
     expected = kept_tokens(features, grid, ratio)
     found = agreement(kept(features, grid, ratio), expected)
-    if found < 0.99:  # no more than noise changes the selection of float64 itself
+    if found < 0.99:  # even noise of 1e-6 changes the selection of float64 as much
         assert found >= noise_agreement(features, grid, ratio, expected) - 0.01, found
 
 
 def noise_agreement(features: torch.Tensor, grid: Grid, ratio: float, expected: set[int]) -> float:
-    """Agreement of the float64 selection with itself under relative noise of 1e-6."""
+    """Return the agreement of float64 selections without and with relative noise of 1e-6."""
     generator = torch.Generator().manual_seed(9)
     noise = 1e-6 * torch.randn(features.shape, generator=generator, dtype=torch.float64)
     return agreement(kept_tokens(features * (1 + noise), grid, ratio), expected)
@@ -88,7 +88,9 @@ sizes = pytest.mark.parametrize(
 @pytest.mark.parametrize("rank", RANKS)
 @pytest.mark.parametrize("saturation", SATURATIONS)
 @sizes
-def test_float32_keeps_what_float64_keeps(grid, width, grain, new, sensor, saturation, rank):
+def test_gleanvid_in_float32_keeps_the_tokens_of_float64(
+    grid, width, grain, new, sensor, saturation, rank
+):
     features = scenes(grid, width, int(rank * width), grain, new, sensor, seed=0)
     assert_keeps_what_float64_keeps(features, grid, saturation * width / len(features))
 
@@ -98,20 +100,22 @@ def test_float32_keeps_what_float64_keeps(grid, width, grain, new, sensor, satur
     [
         ((8, 9, 9), 128, 60, 0.03, 0.1, 63),
         ((6, 14, 14), 96, 37, 0.01, 0.0, 120),
-        ((8, 9, 9), 128, 19, 0.01, 0.1, 1078),  # fewer than half as many as the width
+        ((8, 9, 9), 128, 19, 0.01, 0.1, 1078),  # fewer directions than half of the feature width
         ((8, 9, 9), 128, 13, 0.03, 0.03, 1170),
     ],
 )
-def test_as_many_tokens_as_the_clip_has_directions(grid, width, rank, grain, new, seed):
-    """There a rejected token can hide the last direction that is left."""
+def test_float32_agrees_with_float64_when_kept_tokens_reach_the_rank_of_the_clip(
+    grid, width, rank, grain, new, seed
+):
+    """At full rank, a rejected token could hide the last remaining direction."""
     features = scenes(grid, width, rank, grain, new, 0.0, seed)
     ratio = 3 * rank / len(features)
     assert agreement(kept(features, grid, ratio), kept_tokens(features, grid, ratio)) >= 0.99
 
 
 @pytest.mark.parametrize("mean", [3, 30])
-def test_local_scores_keep_their_digits_next_to_a_large_mean(mean):
-    """All cosines are near 1 there, and their differences are what counts."""
+def test_local_scores_stay_accurate_under_a_large_common_mean(mean):
+    """Under a large common mean all cosines are near 1 and only small differences matter."""
     generator = torch.Generator().manual_seed(4)
     features = torch.randn(96, 256, generator=generator)
     features += mean * torch.randn(256, generator=generator)

@@ -38,11 +38,11 @@ def compression(case):
     return method.compress(VideoTokens(torch.from_numpy(features).flatten(0, 1), grid))
 
 
-def test_budgets_are_equal(case, compression):
+def test_budgets_equal_the_golden_files(case, compression):
     assert compression.budgets.tolist() == case["frame_budgets"]
 
 
-def test_kept_tokens_are_equal(case, compression):
+def test_kept_tokens_equal_the_golden_files(case, compression):
     kept, expected = set(compression.keep.tolist()), set(case["kept"])
     decided = case["smallest_margin"] is None or case["smallest_margin"] >= 1e-3
     if decided:
@@ -51,7 +51,7 @@ def test_kept_tokens_are_equal(case, compression):
         assert len(kept & expected) >= 0.97 * len(expected)
 
 
-def test_trace_matches(case, compression):
+def test_trace_matches_the_golden_files(case, compression):
     trace = compression.trace
     assert trace["novelty"].tolist() == pytest.approx(case["novelty"], rel=1e-4)
     assert float(trace["gini"]) == pytest.approx(case["gini"], abs=1e-5)

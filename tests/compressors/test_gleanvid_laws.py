@@ -33,11 +33,11 @@ def agreement(one, other):
     return len(one & other) / len(one)
 
 
-def test_float32_keeps_what_float64_keeps(features):
+def test_gleanvid_in_float32_keeps_the_tokens_of_float64(features):
     assert agreement(kept(features), kept_tokens(features, GRID, RATIO)) >= 0.99
 
 
-def test_noise_in_the_last_bits_changes_nothing(features):
+def test_noise_in_the_last_bits_of_features_changes_no_kept_token(features):
     generator = torch.Generator().manual_seed(9)
     noise = 1 + 1e-6 * torch.randn(features.shape, generator=generator)
     assert agreement(kept(features), kept(features * noise)) >= 0.99
@@ -45,8 +45,8 @@ def test_noise_in_the_last_bits_changes_nothing(features):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", TWINS, ids=called)
-def test_the_number_of_threads_changes_nothing(case, monkeypatch):
-    """On clips with bit-identical tokens, where rounding matters most."""
+def test_number_of_threads_changes_no_kept_token(case, monkeypatch):
+    """Tested on clips with bit-identical tokens, where rounding matters most."""
     features = moving_clip(*case).features
     monkeypatch.setattr(threads, "_SMALL", 0)  # by default, such small clips use one thread
     before, found = torch.get_num_threads(), []
@@ -59,17 +59,17 @@ def test_the_number_of_threads_changes_nothing(case, monkeypatch):
     assert agreement(*found) >= 0.99
 
 
-def test_features_in_bfloat16_keep_nearly_the_same(features):
+def test_bfloat16_features_keep_nearly_the_same_tokens(features):
     assert agreement(kept(features), kept(features.bfloat16())) >= 0.8
 
 
-def test_without_sensor_noise_bfloat16_hardly_matters():
+def test_bfloat16_hardly_changes_kept_tokens_of_noise_free_clips():
     clips = [moving_clip(seed, 250, 0.0).features for seed in range(6)]
     shares = [agreement(kept(clip), kept(clip.bfloat16())) for clip in clips]
     assert sum(shares) / len(shares) >= 0.98
 
 
-def test_where_the_basis_is_full_the_local_score_alone_decides():
+def test_local_score_alone_decides_once_the_basis_is_full():
     clip = moving_clip(3, 300, 0.5)
     record = GleanVID(0.9).compress(clip)
     saturated = record.trace["saturated"]
@@ -86,13 +86,13 @@ def test_where_the_basis_is_full_the_local_score_alone_decides():
 
 
 @pytest.mark.parametrize("ratio", [0.25, 0.5, 0.9])
-def test_the_rank_never_passes_the_width_nor_the_number_of_kept_tokens(ratio):
+def test_basis_rank_never_exceeds_feature_width_or_number_of_kept_tokens(ratio):
     record = GleanVID(ratio).compress(moving_clip(4, 300, 0.0))
     assert (record.trace["basis_rank"] <= record.budgets.cumsum(0).clamp(max=WIDTH)).all()
 
 
 @pytest.mark.parametrize("ratio", [0.25, 0.5, 0.9])
-def test_float64_features_keep_the_same_also_where_the_basis_is_full(ratio):
+def test_float64_features_keep_the_same_tokens_even_with_a_full_basis(ratio):
     clip = moving_clip(0, 200, 0.0)
     half, whole = (
         GleanVID(ratio).compress(VideoTokens(features, GRID))
@@ -102,7 +102,7 @@ def test_float64_features_keep_the_same_also_where_the_basis_is_full(ratio):
     assert whole.trace["basis_rank"].max() <= 201  # the latent rank and the shared direction
 
 
-def test_ties_go_to_the_lower_index():
+def test_equal_scores_are_resolved_in_favour_of_the_lower_index():
     record = GleanVID(0.5).compress(VideoTokens(torch.ones(24, 8), (4, 2, 3)))
     for row, budget in zip(record.mask.view(4, 6), record.budgets, strict=True):
         assert row[:budget].all() and not row[budget:].any()

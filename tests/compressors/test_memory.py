@@ -1,4 +1,4 @@
-"""No method pairs all tokens with all, and the memory of GleanVID grows with the clip alone."""
+"""No method builds an L x L matrix, and GleanVID's memory grows linearly with the clip."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class PeakBytes(TorchDispatchMode):
 
 @pytest.mark.parametrize("method", sorted({form.method for form in AHEAD.values()}, key=str))
 @pytest.mark.parametrize("still", [False, True])
-def test_no_tensor_holds_all_pairs_of_tokens(method, still):
+def test_no_compressor_allocates_a_tensor_of_all_token_pairs(method, still):
     tokens = noise((48, 8, 8), 32)
     if still:
         tokens = replace(tokens, features=tokens.features[:64].repeat(48, 1))
     with PeakBytes(tokens.features) as held:
-        method(0.5).compress(tokens)  # 0.25 is out of DyCoke's reach
-    assert held.largest < len(tokens) ** 2  # bytes: not even booleans
+        method(0.5).compress(tokens)  # DyCoke cannot keep as few as 0.25
+    assert held.largest < len(tokens) ** 2  # smaller than all pairs as one-byte booleans
 
 
 def peak_over_features(grid, width, **settings) -> float:
@@ -74,13 +74,13 @@ def no_fixed_part(monkeypatch):
     "settings", [{}, {"novelty_history": 4}, {"retention_ratio": 0.5}], ids=str
 )
 @pytest.mark.usefixtures("no_fixed_part")
-def test_memory_of_gleanvid_grows_with_the_clip_and_no_faster(settings):
+def test_memory_of_gleanvid_grows_at_most_linearly_with_clip_length(settings):
     short, long = (peak_over_features((units, 8, 8), 96, **settings) for units in (12, 48))
     assert long < 1.1 * short
 
 
 @pytest.mark.usefixtures("no_fixed_part")
-def test_wide_tokens_are_pooled_and_never_copied():
+def test_wide_features_are_pooled_without_copying_the_clip():
     tokens = made_up_tokens((8, 14, 14), 1024, "cpu")
     with PeakBytes(tokens.features) as held:
         GleanVID().compress(tokens)

@@ -1,4 +1,4 @@
-"""A fake model whose accuracy grows with its tokens, and a benchmark of synthetic clips."""
+"""A fake model that is more often right with more tokens, and a benchmark of synthetic clips."""
 
 import hashlib
 import threading
@@ -18,7 +18,7 @@ OPTIONS = ("red", "green", "blue", "white")
 
 
 def draw(*parts):
-    """A number in [0, 1) from anything, the same in every process."""
+    """Return a pseudo-random number in [0, 1) from any values, the same in every process."""
     text = repr(parts).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:6], "big") / 2**48
 
@@ -68,7 +68,7 @@ class FakeBenchmark(Benchmark):
 
 
 class FakeModel:
-    """Answers right with a probability that grows with the number of kept tokens."""
+    """Gives the right answer with a probability that grows with the number of kept tokens."""
 
     name = "fake"
     device = torch.device("cpu")
@@ -116,5 +116,5 @@ class FakeConversation:
 
 
 def without_times(rows):
-    """Rows of a journal that can be compared between runs."""
+    """Return the rows of a journal without times, to compare them between runs."""
     return {key: {n: v for n, v in row.items() if n != "seconds"} for key, row in rows.items()}

@@ -43,7 +43,7 @@ QUESTIONS = ("What happens first?", "What colour is it?", "How many things are t
 
 @dataclass(frozen=True)
 class Tiny(Benchmark):
-    """``rows.jsonl`` in a folder; an answer is right where it is the expected text."""
+    """Benchmark of ``rows.jsonl`` in a folder; an answer is right if it is the expected text."""
 
     name: ClassVar[str] = "tiny"
     how: ClassVar[str] = "text"
@@ -78,7 +78,7 @@ def rows(root: Path) -> list[dict]:
 
 
 def make(root: Path) -> Path:
-    """Three clips with three questions each, the second clip unreadable."""
+    """Write three clips with three questions each; the second clip is unreadable."""
     found = []
     for number in range(3):
         clip = root / f"clip{number}.mp4"

@@ -1,5 +1,3 @@
-"""Budgets against events: the truth of a clip, and AUC against scikit's definition by SciPy."""
-
 import numpy as np
 from scipy import stats
 
@@ -8,7 +6,7 @@ from gleanvid.glimpse.world.world import ClipSettings
 from tools.budget_events import EVENTS, METHODS, RATIOS, auc, events, table
 
 
-def test_auc_is_that_of_mann_and_whitney():
+def test_auc_equals_the_mann_whitney_statistic():
     budgets = np.random.default_rng(0).integers(0, 5, 16).tolist()
     happens, quiet = {2, 7, 9}, {1, 3, 4, 12, 15}
     some, others = ([budgets[unit] for unit in units] for units in (happens, quiet))
@@ -17,7 +15,7 @@ def test_auc_is_that_of_mann_and_whitney():
     assert auc(budgets, set(), quiet) is None and auc(budgets, happens, set()) is None
 
 
-def test_events_are_those_of_the_scene():
+def test_listed_events_match_what_the_generated_scene_shows():
     seen = dict.fromkeys(EVENTS, 0)
     for number in range(40):
         scene = sample_scene(3, "test", number, ClipSettings())
@@ -32,7 +30,7 @@ def test_events_are_those_of_the_scene():
     assert all(seen.values())
 
 
-def test_table_says_who_is_told_apart():
+def test_table_gives_the_auc_of_each_method_s_budgets_for_events_with_interval():
     rows = [
         {"clip": clip, "ratio": ratio, "method": name, "event": "cut", "auc": value}
         for clip in range(40)

@@ -1,5 +1,3 @@
-"""The table of methods agrees with the methods' behaviour."""
-
 import json
 
 import torch
@@ -12,7 +10,7 @@ from gleanvid.types import VideoTokens
 FACTS = {facts.name: facts for facts in methods({"gleanvid": 1077})}
 
 
-def test_every_method_has_a_row_with_its_licence():
+def test_compressor_list_has_a_row_with_licence_for_every_compressor():
     assert list(FACTS) == list(COMPRESSORS)
     rows = [line for line in methods_table().splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == list(COMPRESSORS)
@@ -21,7 +19,7 @@ def test_every_method_has_a_row_with_its_licence():
         assert f"| {method.reported} |" in row
 
 
-def test_kernel_counts_come_from_the_file():
+def test_kernel_counts_of_the_compressor_list_come_from_the_results_file():
     assert (FACTS["gleanvid"].kernels, FACTS["vidcom2"].kernels) == (1077, None)
     counted = {row["compressor"]: row["kernels"] for row in json.loads(WORK.read_text())["rows"]}
     assert {facts.name: facts.kernels for facts in methods()} == {
@@ -30,7 +28,7 @@ def test_kernel_counts_come_from_the_file():
     assert kernels_on_file(WORK.with_name("none.json")) == {}
 
 
-def test_a_floor_is_named_where_a_low_ratio_is_refused():
+def test_compressor_list_states_the_lowest_possible_ratio_where_low_ratios_are_refused():
     signals = {"saliency": torch.rand(48), "keys": torch.rand(48, 4), "text": torch.rand(3, 8)}
     tokens = VideoTokens(torch.randn(48, 8), (4, 3, 4), **signals)
     for name, facts in FACTS.items():
@@ -43,7 +41,7 @@ def test_a_floor_is_named_where_a_low_ratio_is_refused():
             assert refused == ("not below" in facts.budget), name
 
 
-def test_the_command_prints_the_table_and_json(capsys):
+def test_methods_command_prints_a_table_or_json(capsys):
     assert main(["methods"]) == 0
     assert capsys.readouterr().out.strip() == methods_table()
     assert main(["methods", "--json"]) == 0

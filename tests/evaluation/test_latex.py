@@ -1,5 +1,3 @@
-"""Tables for papers: escaped, balanced, the best two of every setting marked."""
-
 import re
 
 import pytest
@@ -10,17 +8,17 @@ from gleanvid.evaluation.paper.numbers import tables
 
 
 @pytest.mark.parametrize("sign", r"&%$#_{}~^\\[")
-def test_signs_of_latex_are_escaped(sign):
+def test_special_characters_of_latex_are_escaped(sign):
     assert escaped(f"a{sign}b") not in (f"a{sign}b", "ab")
 
 
-def test_a_negative_number_has_a_minus_sign():
+def test_negative_number_in_latex_has_a_minus_sign():
     assert [escaped(text) for text in ("-3.5", "a-3")] == ["$-$3.5", "a-3"]
 
 
-def test_best_and_second_of_a_setting_are_marked_and_ties_share():
+def test_latex_table_marks_best_and_second_best_per_ratio_with_ties_shared():
     rows = [["all", "100%", "80.0"], *(["a", "25%", value] for value in ("3", "2", "3", "–"))]
-    rows.insert(3, ["e", "15%", "9 ± 1"])  # between others; printed after them
+    rows.insert(3, ["e", "15%", "9 ± 1"])  # the rows of 15 % are printed after those of 25 %
     body = latex_table(["m", "kept", "acc"], rows, ["acc"], setting=[1]).splitlines()
     marked = [line.split(" & ")[2] for line in body if line.count("&") == 2]
     assert marked[1:] == [
@@ -31,11 +29,12 @@ def test_best_and_second_of_a_setting_are_marked_and_ties_share():
 
 
 @pytest.mark.parametrize("name", tables())
-def test_every_table_of_the_paper_is_balanced(name, capsys):
+def test_latex_of_every_paper_table_has_balanced_braces_and_equally_long_rows(name, capsys):
     assert main(["tables", name, "--latex"]) == 0
     text = capsys.readouterr().out
     assert text.count("{") == text.count("}") and text.isascii()
     lines = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert not any(line.startswith("[") for line in lines)  # an option of the line before
+    # LaTeX would read [ as an argument of the previous line's end
+    assert not any(line.startswith("[") for line in lines)
     (columns,) = re.findall(r"begin{tabular}{(l[r]+)}", text)
     assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {len(columns) - 1}

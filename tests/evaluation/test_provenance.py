@@ -1,4 +1,4 @@
-"""Result files name a command and a model without folders of the machine."""
+"""Result files name the command and the model without any path of the machine."""
 
 import pytest
 
@@ -13,11 +13,11 @@ from gleanvid.evaluation.provenance import public_command, public_name
         ("vllm:http://127.0.0.1:8000", "vllm:http://127.0.0.1:8000"),
     ],
 )  # fmt: skip
-def test_model_name_has_no_folders(name, public):
+def test_stored_model_name_contains_no_folders(name, public):
     assert public_name(name) == public
 
 
-def test_command_line_has_no_folders():
+def test_stored_command_line_contains_no_folders():
     words = ["gleanvid", "eval", "--model=~/m", "--data", "/home/person/data", "--limit=4", "a b"]
     assert public_command(words) == "gleanvid eval --model=m --data data --limit=4 'a b'"
     words = ["gleanvid", "eval", "--out", "assets/clips"]  # such a command can be run again

@@ -1,5 +1,3 @@
-"""Measures of the relevance study, compared with values computed by hand."""
-
 import numpy as np
 import pytest
 import torch
@@ -16,7 +14,8 @@ def test_auc_and_precision_among_all_tokens_and_among_objects():
     objects = torch.tensor([True, True, True, False, False])
     found = against_truth(SCORES, HOLDS, objects)
     assert found == pytest.approx([5.5 / 6, 1.0, 1.5 / 2, 1.0])  # a tie counts half
-    assert len(against_truth(SCORES, HOLDS, HOLDS)) == 2  # no other object
+    # no values among objects, as no other object exists
+    assert len(against_truth(SCORES, HOLDS, HOLDS)) == 2
     assert against_truth(SCORES, ~HOLDS & HOLDS, objects) == []
 
 
@@ -26,14 +25,14 @@ def test_auc_of_weighted_samples_counts_each_as_often_as_its_weight():
     assert weighted_auc(values, right, np.array([3, 1, 1])) == 0.75
 
 
-def test_agreement_counts_the_shared_top_tenth():
+def test_agreement_of_two_maps_is_the_overlap_of_their_top_tenth():
     first = torch.arange(20.0)
     assert agreement(first, first) == {"rank": pytest.approx(1), "top": 1.0}
     other = torch.cat([first[:18], first[18:] * -1])
     assert agreement(first, other)["top"] == 0.0
 
 
-def test_a_question_is_asked_in_the_words_of_its_pair():
+def test_rewording_a_question_gives_the_other_wording_of_its_pair():
     assert reworded("What colour is the star?") == "Which colour does the star have?"
     assert reworded("Which colour does the star have?") == "What colour is the star?"
     assert reworded("Why?") is None

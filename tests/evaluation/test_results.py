@@ -1,5 +1,3 @@
-"""The result files agree with the journals that they were made from."""
-
 import json
 from pathlib import Path
 
@@ -12,7 +10,7 @@ JOURNALS = sorted(set(RESULTS.glob("*/journal.jsonl")) - {RESULTS / "relevance/j
 
 
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: path.parent.name)
-def test_accuracies_are_those_of_the_journal(path):
+def test_published_accuracies_equal_those_of_the_stored_journal(path):
     right = {}
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
         row = json.loads(line)

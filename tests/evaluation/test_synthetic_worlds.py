@@ -1,9 +1,7 @@
-"""Synthetic clips with a known best selection: fast greedy selection against plain projection."""
-
 import pytest
 import torch
 
-from tools.synthetic_tables import text_of
+from tools.synthetic_tables import document
 from tools.synthetic_worlds import (
     BEST,
     METHODS,
@@ -18,7 +16,7 @@ from tools.synthetic_worlds import (
 
 
 def greedy_by_projection(rows, count):
-    """Greedy selection that projects every candidate anew."""
+    """Greedy selection that computes a projection for every candidate in every step."""
     chosen = []
     for _ in range(count):
         missed = []
@@ -29,19 +27,19 @@ def greedy_by_projection(rows, count):
     return chosen
 
 
-def test_reference_is_greedy_column_subset_selection():
+def test_reference_selection_equals_greedy_column_subset_selection():
     rows = torch.randn(14, 9, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     assert greedy_order(rows, 6).tolist() == greedy_by_projection(rows, 6)
 
 
-def test_reference_continues_once_everything_is_explained():
+def test_reference_selection_continues_after_all_features_are_spanned():
     order = greedy_order(torch.eye(3).repeat(2, 1), 5).tolist()
     assert sorted(row % 3 for row in order[:3]) == [0, 1, 2]
     assert len(set(order)) == 5
 
 
 @pytest.mark.parametrize("life", [1, 8])
-def test_objects_last_their_life_and_nothing_else_has_their_direction(life):
+def test_synthetic_object_lasts_its_lifetime_and_has_a_direction_of_its_own(life):
     tokens, shown = clip_of(World(life=life, noise=0.05), seed=1)
     assert tokens.grid == (UNITS, SIDE, SIDE)
     lives = [
@@ -55,10 +53,10 @@ def test_objects_last_their_life_and_nothing_else_has_their_direction(life):
     assert alike[shown == one].min() > 0.9 and alike[shown < 0].max() < 0.6
 
 
-def test_regret_is_the_coverage_error_beyond_the_optimum_of_the_same_world():
+def test_regret_is_coverage_error_above_the_reference_selection_of_the_same_world():
     means = [
         {"rank": rank, "life": life, "noise": 0.05, "strength": 0.5, "ratio": ratio, "method": name}
-        | {"objects": 0.5, "effective rank": 9.0}
+        | {"objects": 0.5, "effective rank": 9.0, "seeds": 2.0}
         | {"coverage error": 0.01 * rank + (0.125 if name != BEST else 0)}
         for rank in (20, 40)
         for life in (1, 4, 8)
@@ -70,7 +68,7 @@ def test_regret_is_the_coverage_error_beyond_the_optimum_of_the_same_world():
         means += [{**row, name: filled[row[name]]} for row in means if row[name] in filled]
     noisy = [{**row, "noise": noise} for row in means for noise in (0.05, 0.15, 0.4)]
     every = [{**row, "strength": strength} for row in noisy for strength in (0.5, 1.0, 2.0)]
-    text = text_of(every, worlds=81, seeds=2)
+    text = document(every)
     regret = text.partition("regret:\n\n")[2].partition("\n\n")[0].splitlines()[2:]
     assert len(regret) == len(METHODS)
     assert all(line.count("0.125 (0.125 to 0.125)") == len(RATIOS) for line in regret)

@@ -1,5 +1,3 @@
-"""Training batches equal the inputs at inference."""
-
 import numpy as np
 import pytest
 import torch
@@ -28,7 +26,7 @@ def learner(tokenizer):
     model = build_model(tokenizer)
     for (
         weight
-    ) in model.parameters():  # default weights give such flat logits that errors would hide
+    ) in model.parameters():  # default weights give such flat logits that errors would not show
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=0.05)
     return Learner(model, tokenizer)
@@ -40,7 +38,7 @@ def clip():
 
 
 def inference_inputs(clip, question, tokenizer):
-    """The processor's inputs for the same clip and one question with its answer."""
+    """Return the processor's inputs for a clip and a question with its answer."""
     processor = build_processor(tokenizer)
     content = [{"type": "video"}, {"type": "text", "text": question.text}]
     prompt = processor.apply_chat_template(
@@ -65,7 +63,7 @@ def inference_inputs(clip, question, tokenizer):
     )
 
 
-def test_a_packed_question_has_the_processors_ids_and_pixels(clip, tokenizer):
+def test_packed_question_has_the_token_ids_and_pixels_that_the_processor_makes(clip, tokenizer):
     batch = pack([clip], tokenizer)
     for q, question in enumerate(clip.questions, start=1):
         inputs = inference_inputs(clip, question, tokenizer)
@@ -74,7 +72,7 @@ def test_a_packed_question_has_the_processors_ids_and_pixels(clip, tokenizer):
         assert torch.allclose(batch.patches, inputs["pixel_values_videos"], atol=1e-5)
 
 
-def test_a_packed_question_is_scored_as_the_untouched_model_scores_it(clip, tokenizer, learner):
+def test_packed_question_gets_the_score_that_the_model_gives_it_alone(clip, tokenizer, learner):
     batch = pack([clip, make_clip(0, "train", 5, SETTINGS, worse=True, limit=6)], tokenizer)
     untouched = build_model(tokenizer)
     untouched.load_state_dict(learner.model.state_dict())
@@ -93,13 +91,13 @@ def test_a_packed_question_is_scored_as_the_untouched_model_scores_it(clip, toke
             offset += length
 
 
-def test_loss_covers_answers_only(clip, tokenizer):
+def test_training_loss_covers_answer_tokens_only(clip, tokenizer):
     batch = pack([clip], tokenizer)
     answers = batch.labels[0][batch.labels[0] != IGNORED]
     assert tokenizer.decode(answers) == "".join(f" {q.answer}<|im_end|>" for q in clip.questions)
 
 
-def test_as_many_families_are_asked_as_there_are_questions_for():
+def test_chosen_questions_cover_as_many_families_as_possible():
     for index in range(20):
         scene = sample_scene(0, "train", index, SETTINGS)
         rng = np.random.default_rng(index)
@@ -108,7 +106,7 @@ def test_as_many_families_are_asked_as_there_are_questions_for():
         assert len(set(chosen)) == min(len(possible), len(chosen))
 
 
-def test_an_answers_weight_does_not_depend_on_its_length(clip, tokenizer):
+def test_loss_weight_of_an_answer_does_not_depend_on_its_length(clip, tokenizer):
     batch = pack([clip], tokenizer)
     sums = {
         question.family: float(batch.weights[0, batch.segments[0] == q].sum())
@@ -122,7 +120,7 @@ def test_an_answers_weight_does_not_depend_on_its_length(clip, tokenizer):
     )
 
 
-def test_every_question_points_from_the_token_before_its_answer(clip, tokenizer):
+def test_evidence_target_belongs_to_the_token_before_each_answer(clip, tokenizer):
     batch = pack([clip, clip], tokenizer)
     assert batch.asked.shape == (2 * len(clip.questions), 2)
     assert (batch.labels[batch.asked[:, 0], batch.asked[:, 1]] == IGNORED).all()

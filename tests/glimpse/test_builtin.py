@@ -1,5 +1,3 @@
-"""The shipped weights: architecture, size, and accuracy with and without the video."""
-
 import numpy as np
 import pytest
 from transformers import (
@@ -28,7 +26,7 @@ def adapter():
 
 
 def verdicts(adapter, video, questions):
-    """Whether the most likely option is the right one, for every question."""
+    """Return for every question whether the most likely option is the right one."""
     yield from chosen(adapter.conversation(adapter.encode(video), None), questions)
 
 
@@ -38,7 +36,7 @@ def chosen(conversation, questions):
         yield question.options[int(np.argmax(scores))] == question.answer
 
 
-def test_the_directory_is_a_small_qwen3_vl_with_deepstack_and_no_code():
+def test_built_in_model_folder_is_a_small_qwen3_vl_with_deepstack_and_without_code():
     model = AutoModelForImageTextToText.from_pretrained(BUILTIN)
     assert type(model) is Qwen3VLForConditionalGeneration
     assert sum(weight.numel() for weight in model.parameters()) <= 15e6
@@ -49,14 +47,14 @@ def test_the_directory_is_a_small_qwen3_vl_with_deepstack_and_no_code():
     assert (BUILTIN / "MODEL_CARD.md").is_file()
 
 
-def test_its_tokenizer_is_the_one_that_training_builds():
+def test_built_in_tokenizer_equals_the_one_that_training_builds():
     shipped = AutoTokenizer.from_pretrained(BUILTIN).backend_tokenizer
     assert build_tokenizer().backend_tokenizer.to_str() == shipped.to_str()
 
 
 @pytest.mark.parametrize("size", [(160, 160), (320, 320), (1080, 1920), (90, 400), (96, 64)])
 @pytest.mark.parametrize("count", [2, 9])
-def test_any_video_is_squashed_to_at_most_100_tokens_a_unit(size, count):
+def test_built_in_model_uses_at_most_100_tokens_per_unit(size, count):
     processor = AutoProcessor.from_pretrained(BUILTIN)
     videos = processor.video_processor(
         videos=[np.zeros((count, *size, 3), np.uint8)],
@@ -68,7 +66,7 @@ def test_any_video_is_squashed_to_at_most_100_tokens_a_unit(size, count):
     assert rows * columns / 4 <= 100
 
 
-def test_it_answers_held_out_questions_far_above_chance(adapter):
+def test_built_in_model_answers_held_out_questions_far_above_chance(adapter):
     rights = []
     for index in range(500, 505):
         asked = ask_about(0, "validation", index, SETTINGS)
@@ -76,8 +74,7 @@ def test_it_answers_held_out_questions_far_above_chance(adapter):
     assert np.mean(rights) >= CHANCE + 0.25, np.mean(rights)
 
 
-def test_without_the_video_it_is_at_chance(adapter):
-    """Accuracy on grey frames is at chance: questions alone give nothing away."""
+def test_built_in_model_is_at_chance_without_the_video(adapter):
     grey = make_video(0, "validation", 0, SETTINGS)
     grey.frames[:] = 128
     conversation = adapter.conversation(adapter.encode(grey), None)
@@ -86,7 +83,7 @@ def test_without_the_video_it_is_at_chance(adapter):
     assert abs(np.mean(rights) - CHANCE) < 4 * np.sqrt(CHANCE * (1 - CHANCE) / len(rights))
 
 
-def test_it_answers_open_ended_questions_about_mp4_files(adapter, tmp_path):
+def test_built_in_model_answers_open_ended_questions_about_mp4_files(adapter, tmp_path):
     rights, words = [], []
     for index in range(600, 602):
         write_clip(0, "validation", index, SETTINGS, tmp_path / "clip.mp4")

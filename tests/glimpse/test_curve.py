@@ -1,5 +1,3 @@
-"""The figure of a training run is drawn from its files, whichever of the two trainings it was."""
-
 import sys
 
 import pytest
@@ -16,7 +14,9 @@ def run(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_reader_has_a_panel_for_all_tokens_and_one_for_fewer(run, monkeypatch):
+def test_training_curve_of_the_token_dropping_run_has_panels_for_all_and_fewer_tokens(
+    run, monkeypatch
+):
     names = ("loss", "teacher_loss", "distance", "right", "teacher_right")
     for step in range(1, 40):
         values = {
@@ -30,7 +30,7 @@ def test_a_reader_has_a_panel_for_all_tokens_and_one_for_fewer(run, monkeypatch)
     assert Image.open(run / "curve.png").width > 1000
 
 
-def test_the_shipped_run_is_drawn_with_its_accuracy(run, monkeypatch):
+def test_training_curve_of_the_shipped_model_is_drawn_with_accuracy(run, monkeypatch):
     for name in ("loss.csv", "accuracy.csv"):
         (run / name).write_bytes((BUILTIN / name).read_bytes())
     monkeypatch.setattr(curve, "draw_reader", None)

@@ -1,5 +1,3 @@
-"""Clips as files: playable, complete, and true to the scene."""
-
 import importlib
 import json
 import sys
@@ -23,7 +21,7 @@ def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_make_writes_clips_that_read_back_as_the_same_video(tmp_path, capsys):
+def test_glimpse_make_writes_clips_that_decode_to_the_generated_frames(tmp_path, capsys):
     assert make(tmp_path / "out") == 0
     clips = lines(tmp_path / "out" / "clips.jsonl")
     assert [clip["index"] for clip in clips] == [0, 1]
@@ -36,7 +34,7 @@ def test_make_writes_clips_that_read_back_as_the_same_video(tmp_path, capsys):
         assert len(clip["boxes"]) == 16
 
 
-def test_questions_name_their_clip_options_and_evidence_in_seconds(tmp_path, capsys):
+def test_glimpse_make_writes_questions_with_clip_options_and_evidence_in_seconds(tmp_path, capsys):
     make(tmp_path / "out")
     rows = lines(tmp_path / "out" / "questions.jsonl")
     assert len({row["id"] for row in rows}) == len(rows) >= 4
@@ -47,7 +45,9 @@ def test_questions_name_their_clip_options_and_evidence_in_seconds(tmp_path, cap
 
 
 @pytest.mark.parametrize("world", ["1", "2"])
-def test_the_tasks_for_lmms_eval_ask_and_judge_every_question(world, tmp_path, capsys, monkeypatch):
+def test_lmms_eval_task_written_by_glimpse_make_asks_and_judges_every_question(
+    world, tmp_path, capsys, monkeypatch
+):
     make(tmp_path / "out", "--world", world)
     monkeypatch.syspath_prepend(tmp_path / "out")
     monkeypatch.delitem(sys.modules, "glimpse_task", raising=False)
@@ -65,7 +65,7 @@ def test_the_tasks_for_lmms_eval_ask_and_judge_every_question(world, tmp_path, c
         assert not task.right_word(row, [letter])["right"]
 
 
-def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path, capsys):
+def test_glimpse_make_refuses_a_folder_with_files_and_leaves_it_unchanged(tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("x")
     assert make(tmp_path) == 2
     assert "not empty" in capsys.readouterr().err
@@ -77,12 +77,12 @@ def test_a_folder_with_something_in_it_is_refused_and_left_alone(tmp_path, capsy
     [(("--split", "best"), "split='best'"), (("--num-frames", "7"), "num_frames=7"),
      (("--height", "170"), "height=170"), (("--n", "0"), "n=0")],
 )  # fmt: skip
-def test_bad_settings_are_named(tmp_path, capsys, words, named):
+def test_invalid_glimpse_make_settings_are_refused_by_name(tmp_path, capsys, words, named):
     assert make(tmp_path / "out", *words) == 2
     assert named in capsys.readouterr().err
 
 
-def test_an_example_is_a_clip_with_its_picture_and_questions(tmp_path):
+def test_glimpse_make_example_writes_a_clip_with_thumbnail_and_questions(tmp_path):
     path = tmp_path / "clip.mp4"
     words = ["--index", "3", "--num-frames", "8", "--out", str(path)]
     assert main(["glimpse", "example", *words]) == 0

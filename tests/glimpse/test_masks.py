@@ -1,5 +1,3 @@
-"""Clips without some of their tokens: which go, and that the rest reads as under a compressor."""
-
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,15 +21,13 @@ GRID = (16, 10, 10)
 
 
 @dataclass(frozen=True)
-class These(Compressor):
-    """Keeps the tokens of ``keep``."""
-
+class KeepsListed(Compressor):
     name: ClassVar[str] = "these"
     paper: ClassVar[str] = "test"
     keep: tuple[int, ...] = ()
 
     def __post_init__(self):
-        """``keep`` is no declared setting, so nothing is checked."""
+        """Skip the check of settings: ``keep`` is not a declared setting."""
 
     def _compress(self, tokens):
         return Compression.pruned(torch.tensor(self.keep), tokens.grid)
@@ -46,16 +42,15 @@ def tokenizer():
 def learner(tokenizer):
     torch.manual_seed(1)
     model = build_model(tokenizer)
-    for weight in model.parameters():  # the default draw is so flat that errors would hide
+    # default weights give such flat logits that errors would not show
+    for weight in model.parameters():
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=0.05)
     return Learner(model, tokenizer)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
-def test_an_answer_is_scored_as_the_library_scores_it_with_those_tokens_alone(
-    tokenizer, learner, share
-):
+def test_training_scores_an_answer_on_kept_tokens_as_the_library_does(tokenizer, learner, share):
     clip = make_clip(0, "train", 4, SETTINGS, worse=False, limit=6)
     batch = pack([clip], tokenizer)
     keep = draw_mask(np.random.default_rng(3), (3, 6, 8), share)
@@ -76,7 +71,7 @@ def test_an_answer_is_scored_as_the_library_scores_it_with_those_tokens_alone(
         inputs.pop("video_metadata", None)
         length = len(tokenizer(question.answer)["input_ids"]) + 1
         kept = tuple(torch.nonzero(keep).flatten().tolist())
-        with torch.no_grad(), compressing(untouched, These(keep=kept)) as record:
+        with torch.no_grad(), compressing(untouched, KeepsListed(keep=kept)) as record:
             expected = untouched(**inputs).logits[0, -length - 1 : -1]
         assert record.compression.num_kept == len(kept) == round(share * 144)
         torch.testing.assert_close(scores[offset : offset + length], expected, atol=2e-3, rtol=0)
@@ -84,7 +79,7 @@ def test_an_answer_is_scored_as_the_library_scores_it_with_those_tokens_alone(
     assert offset == len(scores)
 
 
-def test_what_is_left_of_a_batch_belongs_together(tokenizer, learner):
+def test_batch_without_dropped_tokens_has_matching_ids_positions_and_labels(tokenizer, learner):
     batch = pack([make_clip(0, "train", 4, SETTINGS, worse=False, limit=6)], tokenizer)
     keep = draw_mask(np.random.default_rng(0), (3, 6, 8), 0.25)
     video = learner.model.config.video_token_id
@@ -99,24 +94,26 @@ def test_what_is_left_of_a_batch_belongs_together(tokenizer, learner):
 
 
 @pytest.mark.parametrize("kind", masks.KINDS)
-def test_every_kind_keeps_the_share_and_is_uneven_where_it_says(monkeypatch, kind):
+def test_every_kind_of_training_mask_keeps_its_fraction_with_the_intended_unevenness(
+    monkeypatch, kind
+):
     monkeypatch.setattr(masks, "KINDS", (kind,))
     rng = np.random.default_rng(0)
     drawn = torch.stack([draw_mask(rng, GRID, 0.25) for _ in range(40)]).float().view(-1, *GRID)
     assert drawn.sum((1, 2, 3)).eq(400).all()
-    by_unit = drawn.mean((2, 3)).std(1).mean()  # 0.04 where nothing but chance is at work
-    by_place = drawn.mean(1).std((1, 2)).mean()  # 0.11
+    by_unit = drawn.mean((2, 3)).std(1).mean()  # 0.04 if tokens are dropped at random
+    by_place = drawn.mean(1).std((1, 2)).mean()  # 0.11 if tokens are dropped at random
     assert (by_unit > 0.08) == (kind in ("time", "blob"))
     assert (by_place > 0.15) == (kind in ("column", "blob"))
 
 
-def test_at_least_one_token_stays_and_a_share_of_one_keeps_them_all():
+def test_training_mask_keeps_at_least_one_token_and_all_at_fraction_1():
     rng = np.random.default_rng(0)
     assert draw_mask(rng, (1, 1, 3), 0.01).sum() == 1
     assert all(draw_mask(rng, GRID, 1.0).all() for _ in range(8))
 
 
-def test_shares_are_whole_at_times_and_log_uniform_else():
+def test_drawn_fractions_are_1_at_a_fixed_rate_and_log_uniform_otherwise():
     rng = np.random.default_rng(0)
     shares = np.array([draw_share(rng) for _ in range(4000)])
     assert abs((shares == 1).mean() - masks.WHOLE) < 0.03
@@ -125,7 +122,7 @@ def test_shares_are_whole_at_times_and_log_uniform_else():
     assert abs(np.median(less) - masks.LEAST**0.5) < 0.02
 
 
-def test_every_token_of_a_grid_is_as_likely_to_stay_as_any_other():
+def test_training_masks_keep_every_grid_position_equally_often():
     rng = np.random.default_rng(1)
     often = torch.stack([draw_mask(rng, (4, 3, 5), 0.3) for _ in range(4000)]).float().mean(0)
     assert (often - 0.3).abs().max() < 0.04

@@ -1,5 +1,3 @@
-"""Observers that see a single frame or shuffled frames, and their stored baselines."""
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,8 @@ SETTINGS = ClipSettings(num_frames=16, version=2)
 @pytest.fixture(scope="module")
 def found():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gleanvid.glimpse.questions.observers._STEPS", 100)  # enough for two families
+        # Training steps that are enough for two families.
+        patch.setattr("gleanvid.glimpse.questions.observers._STEPS", 100)
         learnt = baselines(SETTINGS, learn=40, ask=24, families=("colour", "total"))
     return {one.family: one for one in learnt}
 
@@ -24,11 +23,12 @@ def found():
 def test_single_frame_shows_a_colour_but_not_the_total_count(found):
     assert found["colour"].still > 0.9
     assert found["total"].still < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24)
-    assert found["total"].shuffled > 0.9  # this family does not need frame order
+    # counting the objects of a clip does not need the order of its frames
+    assert found["total"].shuffled > 0.9
     assert all(one.blind < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24) for one in found.values())
 
 
-def test_glance_of_an_empty_unit_shows_nothing():
+def test_single_unit_without_the_asked_objects_looks_alike_for_every_option():
     scenes = (sample_scene(0, "train", index, SETTINGS) for index in range(400))
     scene, index = next((s, k) for k, s in enumerate(scenes) if s.theme == "sequence")
     asked = questions(scene, stream(0, "train", index, purpose=1, version=2))
@@ -36,12 +36,12 @@ def test_glance_of_an_empty_unit_shows_nothing():
     seen = glances(scene, question, [])
     units = (np.arange(8) + 0.5) / 8
     empty = [u for u in range(8) if sum(t.visible(units[u]) for t in scene.things) == 1]
-    for u in empty:  # the one that is always there is an option; all others look alike
+    for u in empty:  # the only visible object is an option of the question; all others look alike
         rows = {tuple(row) for row in seen[u]}
         assert len(rows) == 2
 
 
-def test_stored_baselines_cover_every_family_and_half_are_temporal():
+def test_stored_baselines_cover_every_family_and_half_need_frame_order():
     facts, kept = read()
     assert [one.family for one in kept] == list(FAMILIES2) and facts["num_frames"] == 32
     assert 2 * sum(one.temporal for one in kept) >= len(kept)
@@ -49,7 +49,7 @@ def test_stored_baselines_cover_every_family_and_half_are_temporal():
         assert abs(one.blind - 0.25) < 4 * np.sqrt(0.25 * 0.75 / one.count), one.family
 
 
-def test_figures_are_read_as_they_were_written(tmp_path):
+def test_baselines_are_read_back_as_written(tmp_path):
     one = Baseline("turn", 8, 0.25, 0.75, 0.5)
     write(tmp_path / "kept.json", [one], 16, 120)
     assert read(tmp_path / "kept.json") == ({"num_frames": 16, "learnt": 120}, [one])

@@ -1,5 +1,3 @@
-"""Questions: one right option, balanced answers, at chance for a text-only guesser."""
-
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -41,20 +39,20 @@ def test_every_question_has_four_options_one_of_them_right(train):
         assert normalise(question.answer) == question.answer
 
 
-def test_at_least_ten_families_are_asked(train):
+def test_at_least_ten_question_families_occur(train):
     assert len(FAMILIES) >= 10
     assert {question.family for _, question in train} == set(FAMILIES)
 
 
-def test_the_right_option_stands_at_every_place_equally_often(train):
+def test_right_option_is_at_every_position_equally_often(train):
     places = Counter(question.options.index(question.answer) for _, question in train)
     assert max(places.values()) < 1.08 * min(places.values())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_reader_without_the_video_is_at_chance(family, train, test):
-    """Learns from the train split how often each option is right, over all questions of the
-    family, given the number of words of the question, and given the other options."""
+def test_guessing_from_question_text_alone_is_at_chance(family, train, test):
+    """A guesser learns from the train split how often each option is right: over all questions
+    of the family, given the number of words, and given the other options."""
     counts = defaultdict(lambda: np.array([1.0, 4.0]))
 
     def clues(question, option):
@@ -82,7 +80,7 @@ def test_a_reader_without_the_video_is_at_chance(family, train, test):
     assert abs(np.mean(rights) - 0.25) < 4 * spread, (np.mean(rights), len(rights))
 
 
-def test_evidence_lies_within_the_lifetime_of_its_thing(train):
+def test_evidence_lies_within_the_time_that_its_object_is_visible(train):
     for scene, question in train[:4000]:
         assert question.evidence
         for part in question.evidence:
@@ -92,7 +90,7 @@ def test_evidence_lies_within_the_lifetime_of_its_thing(train):
             assert any(s < part.end and part.start < e for s, e in thing.spans), question
 
 
-def test_evidence_tokens_cover_the_object_at_the_moment_and_nothing_else():
+def test_evidence_tokens_cover_only_the_object_at_the_given_moment():
     found = set()
     for index in range(60):
         for question in ask_about(0, "test", index):
@@ -109,14 +107,14 @@ def test_evidence_tokens_cover_the_object_at_the_moment_and_nothing_else():
     assert len(found) >= 3
 
 
-def test_evidence_fits_any_grid():
+def test_evidence_can_be_computed_on_any_token_grid():
     question = ask_about(0, "test", 0, ClipSettings(num_frames=16))[0]
     for grid in ((8, 10, 10), (16, 7, 9), (4, 27, 27)):
         mask = evidence_tokens(0, ClipSettings(num_frames=16), question, grid)
         assert mask.shape == (np.prod(grid),) and mask.any()
 
 
-def test_descriptions_name_every_thing_once(train):
+def test_clip_description_names_every_object_once(train):
     for scene, _ in train[:200]:
         listed = describe(scene).split(" and ")
         assert len(listed) == len(set(listed)) == len({(t.colour, t.shape) for t in scene.things})

@@ -1,5 +1,3 @@
-"""A run that teaches the model to read with fewer tokens: what it starts from, keeps, and notes."""
-
 import csv
 from dataclasses import replace
 
@@ -22,14 +20,15 @@ def _small_clips(monkeypatch):
     monkeypatch.setattr(teacher, "computes_bfloat16", lambda device: False)
 
 
-def test_with_all_tokens_it_begins_where_the_first_model_stands(monkeypatch):
+def test_token_dropping_training_starts_with_the_first_model_s_loss_on_all_tokens(monkeypatch):
     monkeypatch.setattr(reader, "draw_share", lambda rng: 1.0)
     whole, dropped = Reader(SETTINGS, 4).advance()
-    assert whole[2] < 1e-5 and torch.equal(whole[:1], whole[1:2])  # distance, losses
+    # Columns: distance from the teacher, then losses.
+    assert whole[2] < 1e-5 and torch.equal(whole[:1], whole[1:2])
     assert whole[-1] > 0 and not dropped.any()
 
 
-def test_the_tower_stays_and_the_language_model_changes():
+def test_token_dropping_training_changes_the_language_model_and_not_the_vision_tower():
     run = Reader(SETTINGS, 4)
     before = {name: weight.clone() for name, weight in run.learner.model.state_dict().items()}
     run.advance()
@@ -38,10 +37,11 @@ def test_the_tower_stays_and_the_language_model_changes():
         for name, weight in run.learner.model.state_dict().items()
         if not torch.equal(weight, before[name])
     }
-    assert changed == {"language_model", "weight"}  # and the output layer, which is the embedding
+    # `weight`: the output layer's, shared with the embedding
+    assert changed == {"language_model", "weight"}
 
 
-def test_the_rate_warms_up_and_falls_to_0_at_the_last_step():
+def test_learning_rate_warms_up_and_falls_to_0_at_the_last_step():
     run = Reader(SETTINGS, 10)
     rates = []
     for run.step in range(11):
@@ -49,7 +49,7 @@ def test_the_rate_warms_up_and_falls_to_0_at_the_last_step():
     assert rates == pytest.approx([0.5, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0])
 
 
-def test_a_clip_is_looked_at_once_and_read_a_few_times(monkeypatch):
+def test_each_training_clip_is_encoded_once_and_used_for_several_steps(monkeypatch):
     numbers = []
     run = Reader(SETTINGS, 8, rank=1, ranks=2)
     monkeypatch.setattr(reader.distributed, "all_reduce", lambda flat: None)
@@ -59,20 +59,21 @@ def test_a_clip_is_looked_at_once_and_read_a_few_times(monkeypatch):
     )
     for _ in range(6):
         run.advance()
-    assert numbers == [1, 9]  # the other process has the clips of even numbers
+    assert numbers == [1, 9]  # the other process encodes the clips of even numbers
     assert len(run.shelf) == 2
 
 
-def test_processes_step_by_the_mean_of_their_gradients(monkeypatch):
+def test_parallel_processes_step_by_the_mean_of_their_gradients(monkeypatch):
     alone, together = Reader(SETTINGS, 4), Reader(SETTINGS, 4, ranks=2)
     noted = alone.advance()
-    monkeypatch.setattr(reader.distributed, "all_reduce", lambda flat: flat.mul_(2))  # a twin
+    # Simulates a second process with the same gradient.
+    monkeypatch.setattr(reader.distributed, "all_reduce", lambda flat: flat.mul_(2))
     torch.testing.assert_close(together.advance(), 2 * noted)
     for one, other in zip(alone.weights, together.weights, strict=True):
         torch.testing.assert_close(one, other)
 
 
-def test_a_run_goes_on_from_its_checkpoint_also_to_more_steps(tmp_path):
+def test_training_resumes_from_its_checkpoint_even_for_more_steps(tmp_path):
     train(0, 1, SETTINGS, 2, 99.0, tmp_path)
     resumed = Reader(SETTINGS, 3)
     resumed.restore(tmp_path / "checkpoint.pt")
@@ -83,10 +84,10 @@ def test_a_run_goes_on_from_its_checkpoint_also_to_more_steps(tmp_path):
     learner, _ = load(str(tmp_path / "model"))
     state = torch.load(tmp_path / "checkpoint.pt")["weights"]
     for name, weight in learner.model.model.language_model.state_dict().items():
-        torch.testing.assert_close(weight, state[name], atol=1e-3, rtol=1e-3)  # float16
+        torch.testing.assert_close(weight, state[name], atol=1e-3, rtol=1e-3)  # saved as float16
 
 
-def test_an_earlier_runs_model_is_trained_further_and_held_to_the_same_first_model(tmp_path):
+def test_training_from_earlier_weights_keeps_the_first_model_as_teacher(tmp_path):
     train(0, 1, SETTINGS, 1, 99.0, tmp_path)
     further = replace(SETTINGS, weights=str(tmp_path / "model"))
     run = Reader(further, 4)

@@ -1,5 +1,3 @@
-"""Version 2 of the world: stories match their questions, under a moving camera."""
-
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import pairwise
@@ -48,7 +46,7 @@ def thing_named(scene, named):
     return next((thing for thing in scene.things if name(thing) == named), None)
 
 
-def test_all_stories_and_question_families_occur():
+def test_all_scene_themes_and_question_families_occur():
     assert {scene.theme for scene in all_scenes()} >= set(STORIES)
     assert {question.family for _, question in all_asked()} == set(FAMILIES2)
     for _, question in all_asked():
@@ -56,7 +54,7 @@ def test_all_stories_and_question_families_occur():
         assert normalise(question.answer) == question.answer and question.evidence
 
 
-def test_ground_and_things_move_with_the_camera():
+def test_camera_pans_shakes_and_drifts_in_some_shots_and_moves_ground_and_objects():
     shots = [shot for scene in all_scenes() for shot in scene.shots]
     assert all(shot.carries for shot in shots)
     for seen in (
@@ -70,7 +68,7 @@ def test_ground_and_things_move_with_the_camera():
     assert any(hidden(scene, t, 0.5) for scene in all_scenes() if scene.posts for t in scene.things)
 
 
-def test_post_never_hides_a_thing_whose_appearance_is_asked_about():
+def test_foreground_post_never_hides_an_object_whose_appearance_is_asked_about():
     for scene in all_scenes():
         for thing in scene.things if scene.posts else ():
             if thing.spans != ALWAYS:
@@ -78,7 +76,7 @@ def test_post_never_hides_a_thing_whose_appearance_is_asked_about():
                 assert np.mean(behind) < 0.1
 
 
-def test_the_camera_carries_things_as_they_are_painted():
+def test_object_centres_under_camera_motion_match_the_painted_pixels():
     plain = (scene for scene in all_scenes() if not scene.posts)
     scene = next(s for s in plain if s.shots[0].shake and any(s.shots[0].pan))
     _, shares = render(scene)
@@ -90,7 +88,7 @@ def test_the_camera_carries_things_as_they_are_painted():
                 assert np.hypot(16 * column + 8 - x, 16 * row + 8 - y) < 30
 
 
-def test_one_thing_follows_another_in_a_sequence():
+def test_sequence_question_s_answer_directly_precedes_or_follows_the_named_object():
     for scene, question in asked("sequence"):
         named = [t for t in scene.things if t.shape in question.text or t.colour in question.text]
         (known,) = named
@@ -102,7 +100,7 @@ def test_one_thing_follows_another_in_a_sequence():
         assert between == []
 
 
-def test_the_one_that_stays_longest_or_shortest_is_named():
+def test_duration_question_s_answer_stays_longest_or_shortest():
     for scene, question in asked("duration"):
         stays = {name(thing): thing.ends - thing.appears for thing in scene.things}
         best = max if "longest" in question.text else min
@@ -110,7 +108,7 @@ def test_the_one_that_stays_longest_or_shortest_is_named():
         assert all(b > 1.2 * a for a, b in pairwise(sorted(stays.values())))
 
 
-def test_at_a_cut_one_thing_gives_way_to_another():
+def test_replacement_question_s_answer_disappears_or_appears_at_the_cut():
     for scene, question in asked("replaced"):
         cut, answer = scene.shots[1].start, thing_named(scene, question.answer)
         gone = "gone" in question.text or "before" in question.text
@@ -118,7 +116,7 @@ def test_at_a_cut_one_thing_gives_way_to_another():
         assert sum(thing.ends == cut for thing in scene.things) == 1
 
 
-def test_as_many_come_as_are_counted_and_never_two_at_once():
+def test_total_question_s_answer_counts_objects_that_never_appear_together():
     for scene, question in asked("total"):
         words = ("two", "three", "four", "five")
         assert words.index(question.answer) + 2 == len(scene.things)
@@ -126,13 +124,13 @@ def test_as_many_come_as_are_counted_and_never_two_at_once():
             assert sum(thing.visible(time) for thing in scene.things) == 1
 
 
-def test_one_thing_alone_comes_back():
+def test_return_question_s_answer_is_the_only_object_that_comes_back():
     for scene, question in asked("returns"):
         spans = {name(thing): len(thing.spans) for thing in scene.things}
         assert [named for named, count in spans.items() if count > 1] == [question.answer]
 
 
-def test_paces_are_well_apart():
+def test_speed_question_s_objects_differ_clearly_in_speed():
     for scene, question in asked("speed"):
         ways = {}
         for thing in scene.things:
@@ -147,7 +145,7 @@ def test_paces_are_well_apart():
         assert all(ways[b] > 1.5 * ways[a] for a, b in pairwise([*slower, fastest]))
 
 
-def test_only_one_of_two_touches_sets_a_thing_in_motion():
+def test_cause_question_s_answer_is_the_object_whose_touch_starts_the_motion():
     scenes = told("cause")
     assert np.mean([undisturbed(*scene.things) for scene in scenes]) > 0.95
     for scene, question in asked("cause"):
@@ -160,7 +158,7 @@ def test_only_one_of_two_touches_sets_a_thing_in_motion():
         assert np.hypot(*np.subtract(moved.centre(hit - 0.01), moved.centre(0))) < 1e-6
 
 
-def test_a_collision_is_not_asked_about_where_a_bystander_is_touched_too():
+def test_collision_question_is_not_asked_if_another_object_is_touched_too():
     for scene, _ in asked("collision"):
         for time in scene.times():
             for one in scene.things[:2]:
@@ -170,8 +168,7 @@ def test_a_collision_is_not_asked_about_where_a_bystander_is_touched_too():
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, "action"])
-def test_wording_and_options_give_nothing_away(family):
-    """No word of a question goes with an answer, nor does the place among the options."""
+def test_wording_and_option_order_do_not_reveal_the_answer(family):
     places = Counter(question.options.index(question.answer) for _, question in asked(family))
     total = sum(places.values())
     assert max(places.values()) < 0.25 * total + 4 * np.sqrt(0.1875 * total)
@@ -182,7 +179,7 @@ def test_wording_and_options_give_nothing_away(family):
         assert set(map(tuple, words.values())) == {(6,)}
 
 
-def test_long_and_short_clips_can_be_sampled():
+def test_scenes_can_be_sampled_for_short_and_long_clips():
     for frames in (2, 8, 16, 128):
         settings = ClipSettings(96, 96, frames, version=2)
         for index in range(20):

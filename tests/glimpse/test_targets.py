@@ -1,5 +1,3 @@
-"""Training targets of tokens agree with the scene."""
-
 import numpy as np
 import pytest
 
@@ -42,7 +40,7 @@ def theme_of(index):
     return sample_scene(0, "train", index, SETTINGS).theme
 
 
-def test_target_of_a_token_is_the_shape_and_colour_of_its_object():
+def test_training_target_of_a_token_is_its_object_s_shape_and_colour():
     scene, seen, _ = told(4)
     things = {colour(thing): thing for thing in scene.things}
     shown = seen[seen[..., 1] > 0]
@@ -53,7 +51,7 @@ def test_target_of_a_token_is_the_shape_and_colour_of_its_object():
         assert shape == expected
 
 
-def test_no_fact_is_outside_its_classes():
+def test_training_targets_are_valid_class_indices():
     for index in range(12):
         _, seen, happened = told(index)
         for facts, classes in ((seen, SEEN), (happened, HAPPENED)):
@@ -61,7 +59,7 @@ def test_no_fact_is_outside_its_classes():
             assert (facts.reshape(-1, len(classes)).max(0) < list(classes.values())).all()
 
 
-def test_target_place_is_the_centre_of_the_object():
+def test_training_target_of_position_is_the_object_s_centre():
     scene, seen, _ = told(4)
     for u in range(SETTINGS.num_units):
         for thing in scene.things:
@@ -71,7 +69,7 @@ def test_target_place_is_the_centre_of_the_object():
             assert (own[:, 3:] == expected).all()
 
 
-def test_flashing_thing_appears_and_has_just_gone():
+def test_training_targets_mark_a_flash_as_appearing_then_as_just_gone():
     for scene, seen, happened in scenes("flash"):
         thing = scene.things[0]
         unit = round(thing.appears * SETTINGS.num_units)
@@ -84,7 +82,7 @@ def test_flashing_thing_appears_and_has_just_gone():
         assert (happened[unit + 2 :, ..., GONE_COLOUR] != colour(thing)).all()
 
 
-def test_what_blinks_counts_its_spans():
+def test_training_target_counts_how_often_a_blinking_object_has_appeared():
     for scene, seen, happened in scenes("repeats"):
         thing = scene.things[0]
         for u in range(SETTINGS.num_units):
@@ -94,7 +92,7 @@ def test_what_blinks_counts_its_spans():
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_change_target_is_zero_before_the_cut_and_the_changed_property_after_it(what):
+def test_training_target_of_change_is_0_before_the_cut_and_the_changed_property_after(what):
     scene, _, happened = next(
         found
         for found in (told(i) for i in range(300) if theme_of(i) == "cut")
@@ -105,7 +103,7 @@ def test_change_target_is_zero_before_the_cut_and_the_changed_property_after_it(
     assert set(np.unique(happened[cut:, ..., CHANGE])) == {0, CHANGES.index(what) + 1}
 
 
-def test_evidence_equals_the_benchmark_s_except_for_single_frames():
+def test_training_evidence_equals_the_benchmark_s_except_for_single_frames():
     grid, told_tokens, true_tokens = (SETTINGS.num_units, 6, 8), 0, 0
     for index in range(8):
         _, shares = render(sample_scene(0, "train", index, SETTINGS))

@@ -1,5 +1,3 @@
-"""Training runs: resuming, refusals, starting from a model, learning rate."""
-
 import shutil
 from functools import cache
 
@@ -15,7 +13,7 @@ from gleanvid.glimpse.training.train import Trainer
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_tokenizer():
-    """Learnt once for all runs of this file: it is a function of the version alone."""
+    """Build the tokenizer once for all tests: it depends only on the version."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gleanvid.glimpse.training.train.build_tokenizer", cache(build_tokenizer))
         yield
@@ -27,7 +25,7 @@ def small_curriculum(monkeypatch):
     monkeypatch.setattr("gleanvid.glimpse.training.curriculum.PHASES", (early, late))
 
 
-def test_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(tmp_path, monkeypatch):
+def test_resumed_training_ends_with_the_weights_of_uninterrupted_training(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
     settings = TrainSettings(token_budget=72, bfloat16=False)  # some CPUs emulate bfloat16
     pace = Pace(steps=4, workers=0, validate_every=10, save_every=2)
@@ -52,6 +50,13 @@ def test_resumed_run_ends_with_the_weights_of_an_uninterrupted_one(tmp_path, mon
     AutoProcessor.from_pretrained(tmp_path / "parts" / "model")
 
 
+def test_run_that_ends_before_questions_are_asked_writes_no_accuracy(tmp_path, monkeypatch):
+    small_curriculum(monkeypatch)
+    pace = Pace(steps=1, workers=0, save_every=10)
+    Trainer(TrainSettings(token_budget=72, bfloat16=False), pace, tmp_path).run()
+    assert (tmp_path / "model").exists() and not (tmp_path / "accuracy.csv").exists()
+
+
 @pytest.mark.parametrize("is_native", [False, True])
 def test_bfloat16_is_used_where_the_machine_computes_it(tmp_path, monkeypatch, is_native):
     monkeypatch.setattr("torch.cpu._is_avx512_bf16_supported", lambda: is_native)
@@ -60,14 +65,14 @@ def test_bfloat16_is_used_where_the_machine_computes_it(tmp_path, monkeypatch, i
     assert computes_bfloat16(torch.device("cuda"))
 
 
-def test_other_settings_than_the_checkpoints_are_refused_by_name(tmp_path, monkeypatch):
+def test_settings_that_differ_from_the_checkpoint_s_are_refused_by_name(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
     Trainer(TrainSettings(token_budget=72), Pace(), tmp_path).save()
     with pytest.raises(ValueError, match="seed=1"):
         Trainer(TrainSettings(token_budget=72, seed=1), Pace(), tmp_path)
 
 
-def test_the_rate_warms_up_where_a_loss_sets_in_and_falls_at_the_end(tmp_path, monkeypatch):
+def test_learning_rate_warms_up_when_a_loss_is_added_and_falls_at_the_end(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
     trainer = Trainer(TrainSettings(warm_up=2), Pace(steps=100), tmp_path)
     rates = []
@@ -77,7 +82,7 @@ def test_the_rate_warms_up_where_a_loss_sets_in_and_falls_at_the_end(tmp_path, m
     assert rates[70] == 1 > rates[90] > rates[99] > 0
 
 
-def test_a_run_can_begin_with_the_weights_of_a_model(tmp_path):
+def test_training_can_start_from_the_weights_of_a_model(tmp_path):
     Trainer(TrainSettings(seed=3), Pace(), tmp_path / "earlier").save()
     folder = tmp_path / "earlier" / "model"
     begun = Trainer(
@@ -86,10 +91,11 @@ def test_a_run_can_begin_with_the_weights_of_a_model(tmp_path):
     own = begun.learner.model.state_dict()
     for name, weight in load_file(folder / "model.safetensors").items():
         assert torch.equal(own[name], weight.float()), name
-    assert begun.rate() < begun.settings.learning_rate / 50  # it warms up like any other
+    # The learning rate warms up as in any run.
+    assert begun.rate() < begun.settings.learning_rate / 50
 
 
-def test_vision_tower_is_trained_only_every_look_every_steps(tmp_path, monkeypatch):
+def test_vision_tower_is_updated_only_every_look_every_th_step(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
     trainer = Trainer(TrainSettings(token_budget=72, look_every=3), Pace(steps=4), tmp_path)
     trainer.step, stayed = 1, []
@@ -98,4 +104,5 @@ def test_vision_tower_is_trained_only_every_look_every_steps(tmp_path, monkeypat
         trainer.advance(batch)
         after = trainer.learner.model.model.visual.state_dict()
         stayed.append(all(torch.equal(before[name], after[name]) for name in before))
-    assert stayed == [False, True, False]  # token loss only; between looks; a look
+    # step 1 has only the token loss, step 2 freezes the vision tower, step 3 trains it
+    assert stayed == [False, True, False]

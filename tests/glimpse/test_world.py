@@ -1,5 +1,3 @@
-"""The world: deterministic, disjoint splits, things inside the frame and on time."""
-
 import hashlib
 import itertools
 from functools import cache
@@ -61,14 +59,14 @@ def test_scenes_questions_and_frames_of_a_seed_never_change(version):
     assert again == scenes[0] and np.array_equal(render(again)[0], render(scenes[0])[0])
 
 
-def test_an_object_moves_on_straight_lines_between_its_knots():
+def test_object_moves_on_straight_lines_between_points_of_its_path():
     for _, thing in all_things():
         times, xs, ys = zip(*thing.path, strict=True)
         for time in (*np.linspace(-0.1, 1.1, 13), *times):
             assert thing.centre(time) == (np.interp(time, times, xs), np.interp(time, times, ys))
 
 
-def test_splits_seeds_purposes_and_versions_share_no_stream():
+def test_random_streams_of_different_splits_seeds_purposes_and_versions_differ():
     draws = {
         key: stream(*key).integers(2**62)
         for key in itertools.product(range(2), SPLITS, range(100), range(3), (1, 2))
@@ -76,14 +74,14 @@ def test_splits_seeds_purposes_and_versions_share_no_stream():
     assert len(set(draws.values())) == len(draws)
 
 
-def test_names_in_a_scene_are_unique_except_across_a_cut():
+def test_object_names_in_a_scene_are_unique_except_across_a_cut():
     for scene in all_scenes():
         others = [thing for k, thing in enumerate(scene.things) if k or scene.change is None]
         assert len({thing.shape for thing in others}) == len(others)
         assert len({thing.colour for thing in others}) == len(others)
 
 
-def test_cut_changes_only_the_named_property():
+def test_cut_changes_only_the_property_that_the_scene_names():
     for scene in all_scenes():
         if scene.change is None:
             continue
@@ -94,7 +92,7 @@ def test_cut_changes_only_the_named_property():
         assert before.ends == after.appears == scene.shots[1].start
 
 
-def test_coverage_equals_that_of_render_and_lies_in_the_boxes():
+def test_object_coverage_of_tokens_equals_rendered_pixels_and_lies_in_the_boxes():
     for index in (0, 7):
         scene = all_scenes()[index]
         frames, shares = render(scene)
@@ -113,7 +111,7 @@ def test_coverage_equals_that_of_render_and_lies_in_the_boxes():
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_has_an_inside_about_as_large_as_its_circle(shape):
+def test_every_shape_fills_a_quarter_to_all_of_its_circle_s_area(shape):
     line = np.linspace(-1.5, 1.5, 301, dtype=np.float32)
     inside = DISTANCES[shape](*np.meshgrid(line, line)) < 0
     assert 0.25 < inside.sum() * 0.01**2 / np.pi < 1.0
@@ -123,19 +121,19 @@ def test_every_shape_has_an_inside_about_as_large_as_its_circle(shape):
 @pytest.mark.parametrize(
     ("label", "value"), [("height", 40), ("width", 8), ("num_frames", 66), ("num_frames", 7)]
 )
-def test_impossible_settings_are_named(label, value):
+def test_invalid_clip_settings_are_refused_by_name(label, value):
     with pytest.raises(ValueError, match=label):
         ClipSettings(**{label: value})
 
 
-def test_an_unknown_split_and_a_size_that_cells_do_not_divide_are_named():
+def test_unknown_split_and_height_not_divisible_by_the_cell_size_are_refused():
     with pytest.raises(ValueError, match="split='tset'"):
         sample_scene(0, "tset", 0)
     with pytest.raises(ValueError, match="height=100"):
         render(sample_scene(0, "test", 0, ClipSettings(height=100)))
 
 
-def test_short_clips_hold_only_what_they_have_room_for():
+def test_every_object_of_a_short_clip_is_visible_in_some_frame():
     for frames in (2, 4, 8, 10):
         for index in range(60):
             scene = sample_scene(0, "train", index, ClipSettings(96, 96, frames))

@@ -19,7 +19,7 @@ def a_run(kept):
     return Run(video, "what?", "m", {"name": "x"}, {0: kept}, "it", cost, seconds, boxes)
 
 
-def test_every_number_is_that_of_its_function():
+def test_diagnose_returns_the_values_of_the_individual_metric_functions():
     features, kept = clip()
     found = metrics.diagnose(features, kept)
     for name in ("residual_energy", "coverage_error", "energy_outside_span"):
@@ -40,19 +40,19 @@ def test_diagnostics_are_stored_and_saved_with_the_run(tmp_path):
     assert again is not None
     for name, value in found.summary().items():
         np.testing.assert_equal(again.summary()[name], value)
-    assert metrics.diagnostics_of(run) is None  # the run itself is untouched
+    assert metrics.diagnostics_of(run) is None  # the run that was given gets no diagnostics
 
 
-def test_memory_stays_within_the_features():
-    """No [T*N, T*N] matrix: twenty times as many tokens, and the span stays [D, D]."""
+def test_kept_span_has_feature_width_squared_entries_for_any_number_of_tokens():
+    """With twenty times the tokens the span is still [D, D]: no [T*N, T*N] matrix is built."""
     features, kept = clip(units=40, rows=10, columns=10, width=16)
     span = metrics.kept_span(features, kept)
     assert span.directions.shape == (16, 16)
     assert span.rank[-1] == 16
 
 
-def test_against_random_keeping_a_wide_choice_is_above_one_and_a_narrow_one_below():
-    """Sixteen directions in every unit: kept once each, or four of them in all units."""
+def test_rank_relative_to_random_is_above_1_for_diverse_and_below_1_for_narrow_selections():
+    """Every unit has sixteen directions: one selection keeps each once, the other always four."""
     directions = torch.eye(16).repeat(4, 1)
     narrow = (torch.arange(4)[:, None] * 16 + torch.arange(4)).flatten()
     for keep, wide in ((torch.arange(16), True), (narrow, False)):
@@ -62,7 +62,7 @@ def test_against_random_keeping_a_wide_choice_is_above_one_and_a_narrow_one_belo
         assert (found.coverage_vs_random < 1) is wide
 
 
-def test_random_keeping_has_more_directions_and_misses_less_with_every_token():
+def test_random_baseline_gains_rank_and_loses_coverage_error_with_more_tokens():
     features, kept = clip()
     found = [metrics.random_keeping(features, kept.grid, count) for count in (3, 9, len(features))]
     ranks = [one.effective_rank for one in found]

@@ -15,25 +15,25 @@ from gleanvid.metrics import (
 from tests.metrics.cases import axes, clip, record, rotation
 
 
-def test_equal_orthogonal_rows_count_one_each():
+def test_effective_rank_of_equal_orthogonal_rows_is_their_number():
     assert effective_rank(torch.eye(5, 9)) == pytest.approx(5)
 
 
-def test_one_direction_is_one_dimension_however_often():
+def test_effective_rank_of_a_repeated_row_is_1():
     assert effective_rank(torch.ones(7, 3) * torch.arange(1, 8)[:, None]) == pytest.approx(1)
 
 
-def test_singular_values_3_and_1_by_hand():
+def test_effective_rank_of_singular_values_3_and_1_equals_the_value_by_hand():
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
     assert effective_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))
 
 
-def test_energy_of_3_and_1_by_hand():
+def test_energy_rank_of_singular_values_3_and_1_equals_the_value_by_hand():
     entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
     assert energy_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))
 
 
-def test_a_strong_mean_hides_what_varies_around_it_until_it_is_taken_away():
+def test_strong_mean_hides_the_variation_unless_features_are_centred():
     varying = torch.cat([torch.eye(4), -torch.eye(4)])
     rows = torch.cat([varying, torch.full((8, 1), 50.0)], 1)
     assert energy_rank(rows) == pytest.approx(1, abs=0.01)
@@ -41,7 +41,7 @@ def test_a_strong_mean_hides_what_varies_around_it_until_it_is_taken_away():
     assert energy_rank(rows) < effective_rank(rows) < 4
 
 
-def test_no_rows_and_zero_rows_have_no_dimension():
+def test_effective_rank_of_no_rows_or_zero_rows_is_0():
     assert effective_rank(torch.zeros(0, 4)) == 0.0
     assert effective_rank(torch.zeros(3, 4)) == 0.0
     for rows in (torch.zeros(0, 4), torch.zeros(3, 4), torch.ones(3, 4)):
@@ -50,7 +50,9 @@ def test_no_rows_and_zero_rows_have_no_dimension():
 
 @settings(max_examples=20)
 @given(st.integers(1, 12), st.integers(2, 12), st.floats(1e-3, 1e3), st.integers(0, 99))
-def test_unchanged_by_rotation_scale_and_order_and_at_most_the_rank(rows, width, scale, seed):
+def test_effective_rank_is_invariant_to_rotation_scale_and_order_and_at_most_the_rank(
+    rows, width, scale, seed
+):
     generator = torch.Generator().manual_seed(seed)
     points = torch.randn(rows, width, generator=generator, dtype=torch.float64)
     value = effective_rank(points)
@@ -59,13 +61,13 @@ def test_unchanged_by_rotation_scale_and_order_and_at_most_the_rank(rows, width,
     assert 1 - 1e-9 <= value <= min(rows, width) + 1e-9
 
 
-def test_by_unit_looks_at_each_unit_alone():
+def test_effective_rank_by_unit_uses_the_tokens_of_one_unit_only():
     features = axes(0, 1, 2, 2)
     assert effective_rank_by_unit(features, record([0, 1, 2, 3])).tolist() == pytest.approx([2, 1])
     assert effective_rank_by_unit(features, record([0, 1])).tolist() == pytest.approx([2, 0])
 
 
-def test_the_three_readings_of_a_record_are_those_of_its_kept_rows():
+def test_effective_dimensions_of_a_record_are_those_of_its_kept_rows():
     features, kept = clip()
     rows = features[kept.keep]
     readings = effective_rank(rows), energy_rank(rows), centred_energy_rank(rows)

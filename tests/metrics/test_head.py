@@ -1,5 +1,3 @@
-"""Classifier agreement of kept rows, on tokens of known classes."""
-
 import math
 
 import pytest
@@ -21,19 +19,19 @@ def kept(*places):
     return Compression.pruned(torch.tensor(places), GRID)
 
 
-def test_recall_counts_the_labels_that_still_have_a_row():
+def test_label_recall_counts_labels_that_a_kept_row_still_predicts():
     assert label_recall(CLASSES, kept(0, 4, 5), head) == 3 / 12
     assert label_recall(CLASSES, kept(*range(12)), head) == 1
     assert math.isnan(label_recall(torch.zeros(12, 12), kept(0), head))
 
 
-def test_merging_unlike_tokens_loses_both_labels():
+def test_label_recall_is_0_after_merging_unlike_tokens():
     features = torch.eye(12)
     record = method_from("resize(0.25)").compress(VideoTokens(features, GRID))
     assert label_recall(features, record, head) == 0
 
 
-def test_all_tokens_agree_with_themselves_and_a_few_less():
+def test_clip_agreement_is_1_with_all_tokens_and_lower_with_few():
     features = torch.randn(12, 12, generator=torch.Generator().manual_seed(0))
     assert clip_agreement(features, kept(*range(12)), head) == pytest.approx((1.0, 0.0), abs=1e-6)
     assert frame_agreement(features, kept(*range(12)), head) == pytest.approx(1.0)
@@ -41,7 +39,7 @@ def test_all_tokens_agree_with_themselves_and_a_few_less():
     assert overlap < 1 and kl > 0.1
 
 
-def test_the_divergence_is_that_of_the_definition():
+def test_label_divergence_equals_its_definition():
     features = torch.randn(12, 12, generator=torch.Generator().manual_seed(1))
     p, q = (torch.softmax(rows.mean(0), 0) for rows in (features, features[[1, 7]]))
     expected = float((p * (p / q).log()).sum())
@@ -50,12 +48,12 @@ def test_the_divergence_is_that_of_the_definition():
     )
 
 
-def test_a_unit_without_a_row_agrees_on_nothing():
+def test_frame_agreement_of_a_unit_without_a_kept_row_is_0():
     features = torch.randn(12, 12, generator=torch.Generator().manual_seed(2))
     assert frame_agreement(features, kept(*range(8)), head) == pytest.approx(2 / 3)
 
 
-def test_a_row_of_two_units_speaks_for_both():
+def test_frame_agreement_counts_a_merged_row_for_every_unit_it_covers():
     features = torch.randn(1, 4, 12).repeat(3, 1, 1).flatten(0, 1)
     found = method_from("pool(0.34, units=3)").compress(VideoTokens(features, GRID))
     assert found.budgets.tolist() == [4, 0, 0]

@@ -1,5 +1,3 @@
-"""Search for the least ratio: found within the passes; answers that come back are reported."""
-
 from types import SimpleNamespace
 
 import pytest
@@ -18,7 +16,7 @@ def searched(is_kept, num_tokens=1600, floor=0, **settings):
 
 
 @pytest.mark.parametrize("least", [17, 60, 199, 700, 1300])
-def test_break_is_found_within_a_tenth_in_seven_answers(least):
+def test_lowest_ratio_that_keeps_the_answer_is_bracketed_within_10_percent_by_seven_answers(least):
     found = searched(lambda tokens: tokens >= least)
     assert found.below.tokens < least <= found.above.tokens <= 1.1 * found.below.tokens + 1
     assert len(found.tries) <= 7 and not found.came_back
@@ -26,14 +24,14 @@ def test_break_is_found_within_a_tenth_in_seven_answers(least):
 
 
 @pytest.mark.parametrize("least", range(1, 12))
-def test_with_enough_answers_the_break_is_between_neighbours(least):
+def test_with_enough_answers_the_lowest_ratio_that_keeps_the_answer_is_exact_to_one_token(least):
     found = searched(lambda tokens: tokens >= least, num_tokens=12, passes=99)
     assert (found.above.tokens if found.above else 12) == least
     assert (found.below.tokens if found.below else 0) == least - 1
     assert len({one.tokens for one in found.tries}) == len(found.tries) <= 8
 
 
-def test_answer_that_comes_back_is_reported_and_does_not_move_the_break():
+def test_right_answer_at_a_ratio_below_a_wrong_one_is_reported_and_does_not_change_the_result():
     found = searched(lambda tokens: tokens >= 300 or tokens < 60)
     assert 300 <= found.above.tokens < 330
     assert {one.tokens for one in found.came_back} == {51}
@@ -41,13 +39,13 @@ def test_answer_that_comes_back_is_reported_and_does_not_move_the_break():
     assert found.summary()["came_back"] == [one.ratio for one in found.came_back]
 
 
-def test_refused_ratio_is_distinguished_from_a_lost_answer():
+def test_refused_ratio_is_distinguished_from_a_changed_answer():
     found = searched(lambda tokens: True, floor=400)
     assert found.below.run is None and 400 <= found.above.tokens < 440
     assert "refuses less: no." in str(found)
 
 
 @pytest.mark.parametrize("settings", [{"low": 0}, {"low": 0.5, "high": 0.4}, {"passes": 0}])
-def test_what_cannot_be_searched_is_refused(settings):
+def test_invalid_settings_of_the_ratio_search_are_refused(settings):
     with pytest.raises(ValueError, match="must be"):
         Least("M", "", 100, **settings)

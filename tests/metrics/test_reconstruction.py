@@ -1,5 +1,3 @@
-"""Predicting dropped tokens: nearly exact for repeats of kept ones, useless on noise."""
-
 import math
 
 import torch
@@ -14,22 +12,22 @@ def every(step):
     return Compression.pruned(torch.arange(0, 192, step), GRID)
 
 
-def test_dropped_tokens_that_repeat_the_nearest_row_are_guessed():
+def test_reconstruction_predicts_dropped_tokens_that_repeat_the_nearest_kept_row():
     frames = torch.randn(12, 2, 8, generator=torch.Generator().manual_seed(0))
     features = frames.repeat_interleave(8, dim=1).flatten(0, 1)  # halves of each frame are alike
     assert reconstruction(features, every(2)) > 0.95
 
 
-def test_noise_cannot_be_guessed_on_units_that_were_not_fitted():
+def test_reconstruction_cannot_predict_noise_on_held_out_units():
     features = torch.randn(192, 8, generator=torch.Generator().manual_seed(1))
     assert reconstruction(features, every(2)) < 0.05
 
 
-def test_a_record_without_dropped_tokens_has_no_value():
+def test_reconstruction_error_without_dropped_tokens_is_nan():
     assert math.isnan(reconstruction(torch.randn(192, 8), every(1)))
 
 
-def test_principal_components_keep_distances_where_there_are_enough():
+def test_enough_principal_components_preserve_distances():
     features = torch.randn(40, 6, generator=torch.Generator().manual_seed(2)).double()
     described = principal_components(features, 6)
     torch.testing.assert_close(torch.cdist(described, described), torch.cdist(features, features))

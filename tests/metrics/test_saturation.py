@@ -1,5 +1,3 @@
-"""Saturated units as reported by records."""
-
 import json
 
 import pytest
@@ -10,36 +8,35 @@ from gleanvid.metrics import Saturation, saturation
 from gleanvid.types import VideoTokens
 
 
-def still(width=64):
-    """Four times the same unit."""
+def clip_of_equal_units(width=64):
     unit = torch.randn(12, width, generator=torch.Generator().manual_seed(0))
     return VideoTokens(unit.repeat(4, 1), (4, 3, 4))
 
 
-def test_a_still_clip_has_nothing_new_once_a_unit_was_kept_whole():
-    found = saturation(GleanVID(0.5).compress(still()))
+def test_still_clip_is_saturated_after_a_unit_kept_whole():
+    found = saturation(GleanVID(0.5).compress(clip_of_equal_units()))
     assert found.units in (2, 3) and found.of == 4
     assert str(found).startswith(f"{found.units} of 4 units had nothing new to add")
 
 
-def test_unsaturated_clip_has_no_remark():
+def test_clip_with_new_content_in_every_unit_gets_no_saturation_note():
     clip = VideoTokens(torch.randn(48, 64, generator=torch.Generator().manual_seed(0)), (4, 3, 4))
     assert saturation(GleanVID(0.25).compress(clip)) == Saturation(0, 4)
     assert not str(Saturation(0, 4))
 
 
 @pytest.mark.parametrize("name", ["uniform", "vidcom2", "full"])
-def test_methods_without_complements_report_nothing(name):
-    assert saturation(COMPRESSORS[name]().compress(still())) is None
+def test_saturation_is_none_for_methods_without_subspace_scores(name):
+    assert saturation(COMPRESSORS[name]().compress(clip_of_equal_units())) is None
 
 
 @pytest.mark.parametrize("selection", ["lrs", "scs", "vcast", "random"])
-def test_variants_with_other_scores_report_nothing(selection):
-    assert saturation(Ablation(0.5, selection=selection).compress(still())) is None
+def test_saturation_is_none_for_ablations_with_other_scores(selection):
+    assert saturation(Ablation(0.5, selection=selection).compress(clip_of_equal_units())) is None
 
 
-def test_the_trace_is_ready_for_json():
-    trace = GleanVID(0.9).compress(still()).trace
+def test_saturation_in_the_trace_can_be_written_as_json():
+    trace = GleanVID(0.9).compress(clip_of_equal_units()).trace
     told = json.loads(json.dumps({name: value.tolist() for name, value in trace.items()}))
     assert told["budget_over_width"] == pytest.approx(43 / 64)
     assert told["saturated"] == [False, True, True, True]

@@ -19,7 +19,7 @@ from tests.metrics.cases import axes, clip, record, rotation
 
 
 def by_lstsq(features, kept):
-    """Reference: energy fractions outside earlier units and earlier rows, by least squares."""
+    """Return each row's energy outside earlier units and rows, by least squares."""
     rows = features.double()[kept.keep]
     unit = kept.keep // (kept.grid[1] * kept.grid[2])
     across, fresh = [], []
@@ -30,7 +30,7 @@ def by_lstsq(features, kept):
     return torch.tensor(across), torch.tensor(fresh)
 
 
-def test_first_unit_is_all_new_and_a_copy_of_it_is_not():
+def test_first_unit_has_full_residual_energy_and_its_copy_none():
     features = axes(0, 1, 0, 1)
     kept = record([0, 1, 2, 3])
     assert residual_energy_by_unit(features, kept).tolist() == pytest.approx([1, 0])
@@ -38,7 +38,7 @@ def test_first_unit_is_all_new_and_a_copy_of_it_is_not():
     assert basis_rank(features, kept).tolist() == [2, 2]
 
 
-def test_a_repeated_row_hides_no_direction_that_comes_after_it():
+def test_repeated_row_does_not_hide_directions_of_later_rows():
     features = torch.cat([axes(0, 0, 1, 2, width=3)] * 2)
     kept = record([0, 1, 2, 3, 4, 5, 6, 7], (2, 1, 4))
     expected = [1, 0, 1, 1, 0, 0, 0, 0]
@@ -46,8 +46,9 @@ def test_a_repeated_row_hides_no_direction_that_comes_after_it():
     assert basis_rank(features, kept).tolist() == [3, 3]
 
 
-@pytest.mark.parametrize("width", [8, 24, 90])  # fewer, about as many, more than the kept rows
-def test_agrees_with_least_squares_one_row_at_a_time(width):
+# feature width below, near and above the number of kept rows
+@pytest.mark.parametrize("width", [8, 24, 90])
+def test_kept_span_agrees_with_least_squares_one_row_at_a_time(width):
     features, kept = clip(width=width)
     across, fresh = by_lstsq(features, kept)
     span = kept_span(features, kept)
@@ -58,7 +59,7 @@ def test_agrees_with_least_squares_one_row_at_a_time(width):
 
 
 @pytest.mark.parametrize("method", ["divprune", "floc", "pairwise_gain"])
-def test_energy_in_order_of_picking_agrees_with_least_squares(method):
+def test_residual_energy_in_selection_order_agrees_with_least_squares(method):
     features, _ = clip(width=24)
     grid = (6, len(features) // 6, 1)
     picked = COMPRESSORS[method](0.6).compress(VideoTokens(features, grid))
@@ -75,7 +76,7 @@ def test_energy_in_order_of_picking_agrees_with_least_squares(method):
     assert energy_outside_picked(features, uniform) != energy_outside_picked(features, uniform)
 
 
-def test_unchanged_by_rotation_and_scale():
+def test_residual_energy_is_invariant_to_rotation_and_scale():
     features, kept = clip()
     turned = 1e3 * features @ rotation(features.shape[1])
     assert residual_energy(turned, kept) == pytest.approx(residual_energy(features, kept), abs=1e-5)
@@ -83,7 +84,7 @@ def test_unchanged_by_rotation_and_scale():
     assert found == pytest.approx(energy_outside_span(features, kept), abs=1e-5)
 
 
-def test_empty_units_have_no_mean_and_add_no_rank():
+def test_units_without_kept_tokens_have_nan_energy_and_add_no_rank():
     features, kept = clip()
     by_unit = residual_energy_by_unit(features, kept)
     assert torch.isnan(by_unit).tolist() == [unit == 1 for unit in range(6)]
@@ -91,19 +92,19 @@ def test_empty_units_have_no_mean_and_add_no_rank():
     assert rank[1] == rank[0]
 
 
-def test_without_the_first_unit_only_what_comes_later_counts():
+def test_later_residual_energy_leaves_out_the_first_unit():
     features = torch.cat([axes(0, 1), torch.tensor([[0.0, 1, 1, 0]]), axes(3)])
     assert later_residual_energy(features, record([0, 1, 2])) == pytest.approx(0.5)
     assert later_residual_energy(features, record([2, 3])) == 0.0
 
 
-def test_zero_rows_add_nothing():
+def test_zero_rows_add_no_rank_and_no_energy():
     features, kept = torch.zeros(4, 3), record([0, 3])
     assert residual_energy(features, kept) == 0.0
     assert basis_rank(features, kept).tolist() == [0, 0]
 
 
-def test_rounding_noise_is_no_new_evidence():
+def test_rounding_noise_adds_no_rank():
     first = torch.randn(5, 16, generator=torch.Generator().manual_seed(1))
     noise = 1e-6 * torch.randn(5, 16, generator=torch.Generator().manual_seed(2))
     features = torch.cat([first, first + noise])
@@ -118,7 +119,7 @@ def test_basis_rank_equals_gleanvid_s_own_report():
     assert ours.tolist() == kept.trace["basis_rank"].tolist()
 
 
-def test_merged_rows_are_measured_as_the_model_receives_them():
+def test_span_metrics_use_merged_rows_as_the_model_receives_them():
     features = axes(0, 1, 2, 3)
     group, weight = torch.tensor([0, 0, 1, -1]), torch.tensor([0.5, 0.5, 1.0, 0.0])
     merged = Compression(torch.tensor([0, 2]), (2, 1, 2), group, weight)
@@ -133,7 +134,7 @@ def test_coverage_error_is_0_inside_the_span_and_1_outside():
     assert coverage_error(features, kept) == pytest.approx(0.5)
 
 
-def test_coverage_error_without_dropped_tokens_or_energy():
+def test_coverage_error_without_dropped_tokens_or_energy_is_0():
     features, _ = clip()
     assert coverage_error(features[:4], record([0, 1, 2, 3])) == 0.0
     zeros = torch.cat([axes(0), torch.zeros(3, 4)])
@@ -141,7 +142,7 @@ def test_coverage_error_without_dropped_tokens_or_energy():
     assert bool(torch.isnan(coverage_errors(zeros, record([0]))).all())
 
 
-def test_agrees_with_least_squares_and_survives_rotation_and_scale():
+def test_coverage_error_agrees_with_least_squares_and_is_invariant_to_rotation_and_scale():
     features, kept = clip(width=90)
     rows = features.double()
     span = rows[kept.keep]

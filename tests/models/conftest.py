@@ -41,19 +41,22 @@ FAMILIES = {
     "llava_next_video": tiny_llava.next_video,
     "perception_lm": tiny_llava.perception_lm,
 }
-RECURRENT = {  # recurrent layers: no masked reference and no inner stages
+# recurrent layers ignore masks, so there is no reference and no stage inside the model
+RECURRENT = {
     "qwen3_5": tiny_qwen.qwen35,
     "qwen3_5_moe": tiny_qwen.qwen35_moe,
     "minicpmv": tiny_minicpm.minicpmv,
 }
 
 
+# Families that allow no stage inside the language model.
 AHEAD_ONLY = {
     "gemma4",
     "gemma4_large",
     "gemma4_unified",
     *RECURRENT,
-}  # no stage inside the model is possible
+}
+# families without a usable class in transformers 5.17
 LATER = {
     "qwen3_omni",
     "gemma4",
@@ -61,7 +64,7 @@ LATER = {
     "gemma4_unified",
     "minicpmv",
     "molmo2",
-}  # families without a usable class in transformers 5.17
+}
 ALL = list(FAMILIES | RECURRENT)
 if parse(transformers.__version__) < parse("5.23"):
     FAMILIES = {family: FAMILIES[family] for family in FAMILIES if family not in LATER}
@@ -87,7 +90,7 @@ few_families = pytest.mark.parametrize(
 
 
 class Adapters(dict):
-    """family -> loaded tiny adapter, built when it is first asked for."""
+    """Maps a family to its tiny loaded adapter, which is built on first use."""
 
     def __init__(self, chosen, new_folder):
         self.chosen, self.new_folder = chosen, new_folder
@@ -102,7 +105,7 @@ class Adapters(dict):
 
 
 def chosen_families(config):
-    """The families of ``--families``, or all."""
+    """Return the families given by ``--families``, or all families."""
     named = {name for name in config.getoption("--families").split(",") if name}
     if unknown := named - set(EVERY):
         raise pytest.UsageError(f"--families: {min(unknown)} must be one of {', '.join(EVERY)}")
@@ -116,7 +119,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def families_of(item):
-    """The families that a test of this folder is parametrized with."""
+    """Return the families for which a test of this folder is parametrized."""
     if not (hasattr(item, "callspec") and item.path.is_relative_to(HERE)):
         return set()
     return {value for value in item.callspec.params.values() if value in list(EVERY)}
@@ -134,7 +137,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(params=list(FAMILIES))
 def oracle_adapter(request, adapters):
-    """Loaded adapter of each family and variant, for the comparison with masks."""
+    """Loaded adapter of each family and variant, for the comparison with masked attention."""
     return adapters[request.param]
 
 

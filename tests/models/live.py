@@ -1,4 +1,4 @@
-"""Bytes of tensors that are alive, counted by storage, whatever an allocator does with them."""
+"""Count the bytes of living tensors by their storage, independent of the allocator."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from torch.utils._pytree import tree_leaves
 
 
 class LiveBytes(TorchDispatchMode):
-    """Context in which ``peak`` is the largest size of simultaneously living new tensors.
+    """Context manager: ``peak`` is the largest total size of new tensors alive at once.
 
-    ``known``: tensors that were there before; views of them count for nothing.
+    ``known``: tensors that existed before; their views are not counted.
     """
 
     def __init__(self, known):

@@ -1,4 +1,4 @@
-"""Compressors and inputs for the comparison with ``gleanvid.evaluation.check.reference``."""
+"""Compressors and inputs for comparisons with ``gleanvid.evaluation.check.reference``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUESTIONS = ["what moves?", "which colour is the video, and what is it that move
 
 @dataclass(frozen=True)
 class EveryNth(Compressor):
-    """Keeps a fixed, uneven choice of tokens; the number kept depends on the count."""
+    """Keeps an irregular choice of tokens that depends only on their number."""
 
     name: ClassVar[str] = "every-nth"
     paper: ClassVar[str] = "test"
@@ -39,7 +39,7 @@ class EveryNth(Compressor):
 
 @dataclass(frozen=True)
 class Tilted(EveryNth):
-    """Keeps one token less where the second half of the video is the larger one."""
+    """Keeps one token less if the features of the video's second half are larger."""
 
     def skipped(self, tokens: VideoTokens) -> int:
         first, second = tokens.features.tensor_split(2)
@@ -48,7 +48,7 @@ class Tilted(EveryNth):
 
 @dataclass(frozen=True)
 class IdentityMerge(Compressor):
-    """Merges every token into itself through the weighted path."""
+    """Merges every token with itself alone, to run the code for weighted merging."""
 
     name: ClassVar[str] = "identity-merge"
     paper: ClassVar[str] = "test"
@@ -61,7 +61,7 @@ class IdentityMerge(Compressor):
 
 @dataclass(frozen=True)
 class PairMean(Compressor):
-    """Replaces tokens 2i and 2i+1 by their mean, which stands at 2i."""
+    """Replaces tokens 2i and 2i+1 by their mean at position 2i."""
 
     name: ClassVar[str] = "pair-mean"
     paper: ClassVar[str] = "test"
@@ -84,15 +84,15 @@ class Failing(Compressor):
 
 
 def unlike_videos(adapter) -> list[Video]:
-    """Two videos of which :class:`Tilted` keeps different numbers of tokens."""
+    """Return two videos of which :class:`Tilted` keeps different numbers of tokens."""
     if not isinstance(adapter, SquareFrames):
         return [noise_video(5), noise_video(8, 64, 128, seed=1)]
-    video = noise_video(4)  # these models need equally long videos in a batch
+    video = noise_video(4)  # some models need equally long videos in a batch
     return [video, Video.from_frames(video.frames[::-1].copy(), fps=2.0)]
 
 
 def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
-    """Processor output for a left-padded batch, one noise video each, as anybody would build it."""
+    """Return the processor's output for a left-padded batch with one noise video per prompt."""
     videos = videos or [noise_video(seed=number) for number in range(len(questions))]
     rows = [
         dict(adapter.build_inputs(video, adapter.chat_text(video, question, ()), None))
@@ -110,9 +110,8 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
                 for value in values
             ]
         joined = torch.is_tensor(values[0])
-        packed = (
-            adapter.layout.joined and name == adapter.pixel_input
-        )  # frames of all videos concatenated
+        # frames of all videos concatenated
+        packed = adapter.layout.joined and name == adapter.pixel_input
         batch[name] = (
             torch.cat(values, -1 if packed else 0)
             if joined
@@ -129,22 +128,22 @@ def generate(adapter, inputs, new=DECODED + 1, **options):
 
 
 def read_while_decoding(output, inputs) -> Tensor:
-    """int64 [B, steps]: what generate() chose and read again, one token a step."""
+    """Return the tokens, int64 [B, steps], that generate() chose and then read."""
     steps = output.sequences[:, inputs["input_ids"].shape[1] : -1]
     assert steps.shape[1] == len(output.logits) - 1 > 0
     return steps
 
 
 def skip_if_repeats_mix(adapter, inputs) -> None:
-    """Skip models that mix up repeated prompts; their refusal is tested in test_generate.py."""
+    """Skip models that mix up repeated prompts; test_generate.py tests their refusal."""
     if repeats_mix(adapter, inputs):
         pytest.skip("the untouched model cannot repeat prompts, or answers each differently")
 
 
 def repeats_mix(adapter, inputs) -> bool:
-    """Whether the untouched model itself gives repeated prompts different answers, or none.
+    """Whether the model without hooks answers two copies of a prompt differently, or fails.
 
-    transformers 5.17 does the first for InternVL, 5.23 the second for GLM-4V.
+    In transformers 5.17 InternVL mixes up the frames of the copies, in 5.23 GLM-4V raises.
     """
     if adapter.hf_model.config.model_type not in ("internvl", "glm4v"):
         return False
@@ -156,9 +155,10 @@ def repeats_mix(adapter, inputs) -> bool:
 
 
 def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
-    """Per layer, bool [B, L] of the prompt columns that are still there."""
+    """Return for each layer which prompt positions it reads, bool [B, L]."""
     layers: list[Tensor] = []
-    whole: dict[int, Compression] = {}  # row -> the stages so far as one record of the grid
+    # row of the batch -> all stages so far, composed to one record
+    whole: dict[int, Compression] = {}
     for layer in range(depth):
         for row, made in enumerate(record.stages.get(layer, [])):
             whole[row] = whole[row].then(made[0]) if row in whole else made[0]
@@ -169,7 +169,7 @@ def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
 
 @torch.no_grad()
 def masked_logits(hf_model, inputs, kept, steps):
-    """Logits of the whole prompt [B, L, vocabulary] and of each teacher-forced step [B, S, ...]."""
+    """Return the logits of the whole prompt [B, L, vocabulary] and of given steps [B, S, ...]."""
     logits = masked_pass(hf_model, inputs, kept, steps)
     length = inputs["input_ids"].shape[1]
     return logits[:, :length], logits[:, length - 1 :]

@@ -1,4 +1,4 @@
-"""The shipped configurations, scaled down to two layers of the language model."""
+"""The configurations that GleanVID ships for random models, reduced to two language layers."""
 
 from __future__ import annotations
 

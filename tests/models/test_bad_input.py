@@ -1,5 +1,3 @@
-"""Impossible requests are refused before the model runs; failures leave the model usable."""
-
 from __future__ import annotations
 
 import gc
@@ -29,7 +27,7 @@ def calls_of(module):
 
 @pytest.fixture
 def short_context(adapter, monkeypatch):
-    """The adapter with a context that holds the text and half of the video's tokens."""
+    """Shorten the adapter's context to the text and half of the video's tokens."""
     encoded = adapter.encode(noise_video(8, 128, 192))
     limit = encoded.inputs["input_ids"].shape[1] - len(encoded.tokens) // 2
     monkeypatch.setattr(adapter.text_config, "max_position_embeddings", limit)
@@ -37,7 +35,7 @@ def short_context(adapter, monkeypatch):
 
 
 @few_families
-def test_more_tokens_than_the_context_are_refused_before_the_model_runs(short_context):
+def test_prompt_longer_than_the_context_is_refused_before_the_model_runs(short_context):
     adapter, encoded = short_context
     ran, handle = calls_of(adapter.layout.language_model)
     inside = None if adapter.layout.ahead_only else Chain("inside", ((2, QUARTER),))
@@ -53,7 +51,7 @@ def test_more_tokens_than_the_context_are_refused_before_the_model_runs(short_co
 
 
 @few_families
-def test_compression_brings_a_prompt_into_the_context_where_positions_allow_it(short_context):
+def test_compression_fits_a_prompt_into_the_context_where_positions_allow_it(short_context):
     adapter, encoded = short_context
     ran, handle = calls_of(adapter.layout.tower)
     if hasattr(adapter.layout.core, "get_rope_index"):
@@ -72,7 +70,7 @@ def test_compression_brings_a_prompt_into_the_context_where_positions_allow_it(s
 
 @few_families
 @pytest.mark.parametrize("place", ["tower", "language_model"])
-def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter, place):
+def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adapter, place):
     video = noise_video()
     expected = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     before, held = hook_count(adapter.hf_model), []
@@ -111,7 +109,7 @@ def test_running_out_of_memory_says_what_to_lower_and_leaves_all_usable(adapter,
 
 
 @pytest.mark.parametrize("family", [family for family in EVERY if family in AHEAD_ONLY])
-def test_stages_inside_are_refused_with_the_reason(adapters, family):
+def test_stages_inside_the_model_are_refused_for_families_without_them(adapters, family):
     model = adapters[family]
     before, inside = hook_count(model.hf_model), Chain("inside", ((0, QUARTER), (2, QUARTER)))
     with pytest.raises(ValueError, match=f"layer 2.*{model.layout.ahead_only}"):

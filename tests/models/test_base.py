@@ -1,5 +1,3 @@
-"""Encode once, ask often: the answer is what a fresh run gives, and it can be stopped."""
-
 from __future__ import annotations
 
 import threading
@@ -19,7 +17,7 @@ from tests.models.tiny import noise_video
 QUARTER = EveryNth(retention_ratio=0.25)
 
 
-def test_tokens_are_what_the_language_model_receives(adapter):
+def test_encoded_tokens_equal_the_language_model_s_inputs(adapter):
     video = noise_video()
     encoded = adapter.encode(video)
     inputs = model_inputs(adapter, ["what moves?"], [video])
@@ -39,8 +37,7 @@ def test_tokens_are_what_the_language_model_receives(adapter):
 
 
 @pytest.mark.parametrize("compressor", [None, QUARTER], ids=["none", "25%"])
-def test_reuse_equals_a_fresh_run(adapter, compressor):
-    """Two questions on one encoding give the answers and token counts of fresh prompts."""
+def test_answers_on_a_reused_encoding_equal_fresh_runs(adapter, compressor):
     video = noise_video()
     encoded = adapter.encode(video)
     for question in ("what moves?", "which colour is it? "):
@@ -71,7 +68,7 @@ def test_the_vision_tower_runs_once_per_video(adapter):
 
 
 def test_history_is_part_of_the_prompt(adapter):
-    """The token count equals the processor's for the whole conversation."""
+    """The number of prompt tokens equals the processor's for the whole conversation."""
     video = noise_video()
     encoded = adapter.encode(video)
     history = [("what moves?", "a red square")]
@@ -106,7 +103,7 @@ def test_special_tokens_in_a_question_are_plain_text(qwen3):
 
 
 @few_families
-def test_sampling_repeats_with_its_seed_and_leaves_the_generator(adapter):
+def test_sampling_is_reproducible_by_seed_and_leaves_the_global_generator_unchanged(adapter):
     encoded = adapter.encode(noise_video())
     state = torch.random.get_rng_state()
     texts = [
@@ -141,7 +138,7 @@ def test_stop_ends_generation_and_leaves_no_hooks(adapter):
 
 @few_families
 @pytest.mark.parametrize("passes", [1, 3])
-def test_stop_ends_a_pass_at_the_next_layer(adapter, passes):
+def test_stop_ends_a_forward_pass_at_the_next_layer(adapter, passes):
     """A stop during prefill raises; a stop during decoding returns the text so far."""
     encoded, layers = adapter.encode(noise_video()), adapter.layout.language_model.layers
     stop, first, second = threading.Event(), [], []
@@ -167,8 +164,7 @@ def test_stop_ends_a_pass_at_the_next_layer(adapter, passes):
 
 
 @few_families
-def test_generation_is_serialised(adapter):
-    """Two threads with two compressors get the answers they get alone."""
+def test_two_threads_on_one_model_generate_one_after_the_other(adapter):
     encoded = adapter.encode(noise_video())
     methods = [QUARTER, FullTokens()]
     alone = [adapter.generate(encoded, "what?", method, Sampling(4)) for method in methods]

@@ -1,4 +1,4 @@
-"""The boundary against the masked-attention oracle: pruned, merged, several videos."""
+"""Compression before the language model equals masked attention: pruning, merging, videos."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import pytest
 import torch
 
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.check.reference import compact_positions, kept_columns
+from gleanvid.evaluation.check.reference import (
+    compact_positions,
+    kept_columns,
+    language_model_calls,
+)
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
 from tests.compressors.chain import Chain
@@ -22,6 +26,7 @@ from tests.models.oracle import (
     unlike_videos,
 )
 from tests.models.tiny import noise_video
+from tools.oracle import prefill_logits
 
 QUARTER = Tilted(retention_ratio=0.25)
 
@@ -32,7 +37,7 @@ def adapter(oracle_adapter):
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_keeping_all_is_bit_identical(every_adapter, rows):
+def test_keeping_all_tokens_is_bit_identical(every_adapter, rows):
     adapter = every_adapter
     inputs = model_inputs(adapter, QUESTIONS[:rows])
     plain = generate(adapter, inputs)
@@ -45,7 +50,7 @@ def test_keeping_all_is_bit_identical(every_adapter, rows):
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_keeping_a_quarter_equals_the_whole_prompt_with_the_rest_masked(adapter, rows):
-    videos = unlike_videos(adapter)[:rows]  # ragged kept counts
+    videos = unlike_videos(adapter)[:rows]  # each row of the batch keeps another number of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, QUARTER) as record:
         output = generate(adapter, inputs)
@@ -62,7 +67,7 @@ def test_keeping_a_quarter_equals_the_whole_prompt_with_the_rest_masked(adapter,
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 
 
-def test_compacted_positions_would_fail(adapter):
+def test_renumbered_positions_would_change_the_logits(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, QUARTER):
         right = adapter.hf_model(**inputs).logits
@@ -87,7 +92,7 @@ def test_deepstack_rows_follow_their_tokens(qwen3):
     assert (right - wrong).abs().max() > 0.05
 
 
-def test_merging_into_itself_changes_nothing(adapter):
+def test_merging_each_token_into_itself_is_bit_identical(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     plain = adapter.hf_model(**inputs).logits
     with compressing(adapter.hf_model, IdentityMerge()):
@@ -127,7 +132,7 @@ def test_merged_rows_reach_the_language_model_and_every_level(qwen3):
     assert torch.equal(short["position_ids"][:, short["visual_pos_masks"]].view_as(rows), rows)
 
 
-def test_two_videos_in_one_prompt_are_compressed_each_by_itself(qwen3):
+def test_two_videos_in_one_prompt_are_compressed_separately(qwen3):
     videos = [noise_video(4), noise_video(2, 64, 64, seed=4)]
     parts = [dict(qwen3.build_inputs(v, qwen3.chat_text(v, "what?", ()), None)) for v in videos]
     along = {"pixel_values_videos": 0, "video_grid_thw": 0}
@@ -145,7 +150,7 @@ def test_two_videos_in_one_prompt_are_compressed_each_by_itself(qwen3):
     torch.testing.assert_close(logits[0], whole[kept], atol=1e-5, rtol=0)
 
 
-def test_prompts_without_a_video_pass_untouched(adapter):
+def test_prompts_without_a_video_are_left_unchanged(adapter):
     ids = torch.arange(20)[None] + 20
     plain = adapter.hf_model.generate(input_ids=ids, max_new_tokens=4, do_sample=False)
     inputs = model_inputs(adapter, QUESTIONS[:1])
@@ -155,7 +160,7 @@ def test_prompts_without_a_video_pass_untouched(adapter):
     assert torch.equal(plain, same)
 
 
-def test_layers_beyond_the_model_are_refused(qwen3):
+def test_stage_at_a_layer_beyond_the_model_is_refused(qwen3):
     late = Chain("late", ((99, QUARTER),))
     with pytest.raises(ValueError, match="layer 99"), compressing(qwen3.hf_model, late):
         pass
@@ -170,3 +175,19 @@ def test_grids_that_do_not_fit_the_prompt_are_refused():
     rows = find_videos(visual, [(1, 3, 4), (1, 2, 5)])
     assert [row[0].grid for row in rows] == [(1, 3, 4), (1, 2, 5)]
     assert [row[0].offset for row in rows] == [0, 12]
+
+
+@pytest.mark.parametrize(
+    "oracle_adapter", ["qwen3_vl", "llava_onevision", "smolvlm"], indirect=True
+)
+def test_oracle_table_gives_a_left_padded_row_the_positions_of_the_row_alone(adapter):
+    videos = [noise_video(4, seed=number) for number in range(2)]
+    batch = model_inputs(adapter, QUESTIONS, videos)
+    assert not bool(batch["attention_mask"].all())
+    with torch.no_grad(), language_model_calls(adapter) as calls:
+        together = prefill_logits(adapter, batch)
+        for row, (question, video) in enumerate(zip(QUESTIONS, videos, strict=True)):
+            alone = prefill_logits(adapter, model_inputs(adapter, [question], [video]))[0]
+            torch.testing.assert_close(together[row, -len(alone) :], alone, atol=1e-5, rtol=0)
+            padded, whole = calls[0]["position_ids"], calls[-1]["position_ids"]
+            assert torch.equal(padded[..., row, -len(alone) :], whole[..., 0, :])

@@ -1,5 +1,3 @@
-"""Compiled models, FlashAttention's way of masking, and parts of a model on other devices."""
-
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -33,12 +31,11 @@ def logits(model, inputs, method):
 
 @pytest.fixture
 def own(adapters):
-    """A model that only this test modifies."""
     return load_model(adapters["qwen3_vl"].name, device="cpu")
 
 
 @pytest.mark.slow
-def test_hooks_act_on_a_layer_that_was_compiled_before(own):
+def test_hooks_act_on_a_layer_compiled_earlier(own):
     """Compiled code may ignore hooks that are added later; ours must still run."""
     inputs = model_inputs(own, QUESTIONS[:1])
     with fewer_layers(own, 3):
@@ -51,7 +48,7 @@ def test_hooks_act_on_a_layer_that_was_compiled_before(own):
 
 
 def flash(module, query, key, value, attention_mask, scaling=None, **options):
-    """Stand-in for FlashAttention-2, which gets a mask [B, S] or none, and sequence borders."""
+    """Fake of FlashAttention-2, which gets a mask [B, S] or none, and sequence boundaries."""
     assert attention_mask is None or attention_mask.ndim == 2
     rows, columns = query.shape[2], key.shape[2]
     seen = torch.ones(rows, columns, dtype=torch.bool)
@@ -63,7 +60,7 @@ def flash(module, query, key, value, attention_mask, scaling=None, **options):
     if attention_mask is not None:
         assert attention_mask.shape[1] == columns
         seen = seen & attention_mask[:, None, None].bool()
-        if rows == columns:  # a padded row sees itself
+        if rows == columns:  # else a row of padding would attend to nothing
             seen = seen | torch.eye(rows, dtype=torch.bool)
     groups = query.shape[1] // key.shape[1]
     key, value = (part.repeat_interleave(groups, 1) for part in (key, value))
@@ -73,7 +70,7 @@ def flash(module, query, key, value, attention_mask, scaling=None, **options):
 
 @contextmanager
 def flash_attention(hf_model):
-    """The model calls ``flash`` as it would call FlashAttention-2."""
+    """Make the model call ``flash`` in the way it would call FlashAttention-2."""
     configs = {id(m.config): m.config for m in hf_model.modules() if hasattr(m, "config")}
     before = {name: config._attn_implementation for name, config in configs.items()}
     for config in configs.values():
@@ -89,7 +86,7 @@ def flash_attention(hf_model):
 @pytest.mark.parametrize("family", ["qwen3_vl", "llava_onevision"])
 @pytest.mark.parametrize("method", [None, QUARTER, INSIDE], ids=["all", "ahead", "inside"])
 @pytest.mark.parametrize("rows", [1, 2])
-def test_flash_attention_s_masks_give_the_same_answer(adapters, family, method, rows):
+def test_masks_in_flash_attention_format_give_the_same_logits(adapters, family, method, rows):
     model = adapters[family]
     inputs = model_inputs(model, QUESTIONS[:rows])
     with compressing(model.hf_model, method):
@@ -101,7 +98,7 @@ def test_flash_attention_s_masks_give_the_same_answer(adapters, family, method, 
 
 
 @pytest.mark.parametrize("family", ["qwen3_vl", "qwen2_5_vl"])
-def test_signals_are_the_same_with_borders_in_place_of_batches(adapters, family):
+def test_signals_are_equal_with_flash_attention_s_packed_frames(adapters, family):
     model, needs = adapters[family], frozenset({"saliency", "keys"})
     expected = model.encode(noise_video(8), needs).tokens
     with flash_attention(model.hf_model):
@@ -111,7 +108,7 @@ def test_signals_are_the_same_with_borders_in_place_of_batches(adapters, family)
 
 
 def prompt(method):
-    """A prompt of 20 columns with a video of 12, and how it is shortened."""
+    """Return video spans, records and plan of a prompt of 20 tokens, 12 of them of a video."""
     present, columns = torch.ones(1, 20, dtype=torch.bool), torch.arange(3, 15)
     spans = [[Span(columns, (3, 2, 2))]]
     tokens = VideoTokens(torch.zeros(12, 1), (3, 2, 2))
@@ -119,8 +116,8 @@ def prompt(method):
     return spans, records, plan_prompt(present, spans, records)
 
 
-def test_streams_of_another_device_stay_there():
-    """As with device_map over several. "meta" takes indices of the CPU, and no other tensor."""
+def test_hidden_states_on_another_device_stay_on_their_device():
+    """Simulates device_map with device "meta", which accepts CPU indices but no other tensor."""
     spans, records, plan = prompt(QUARTER)
     stream = torch.zeros(1, 20, 8, device="meta")
     width = plan.index.shape[1]

@@ -1,8 +1,8 @@
-"""Geometry by painting, end to end: from source pixels to the rows that a compressor is shown.
+"""Painting source pixels changes exactly the token whose rectangle contains the pixels.
 
-A tower whose attention and whose merging across patches add nothing but the patch itself keeps
-every token to its own pixels. So paint in one token's rectangle must change that token's features,
-of all rows in the encoding, and no other's beyond what the resize bleeds over the edge.
+The vision tower is changed so that its patches do not mix: every token then depends on its own
+pixels alone. Paint in one token's rectangle must change the features of this token, and change
+other tokens no more than the resize smears pixels over the edge.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def adapter(every_adapter):
 
 @pytest.fixture
 def blind(adapter):
-    """The adapter with a tower without mixing between patches; weights are restored."""
+    """An adapter whose vision tower does not mix patches; weights are restored afterwards."""
     silenced = []
     for name, module in adapter.layout.tower.named_modules():
         if "attn" in name.lower() or "attention" in name.lower():
@@ -44,7 +44,7 @@ def blind(adapter):
 
 
 def painted(video, unit_frames, rectangle):
-    """The frames with the middle of a rectangle (source pixels) painted white."""
+    """Return the frames with the middle of a rectangle (in source pixels) painted white."""
     left, top, right, bottom = rectangle
     x, y = (right - left) * 0.3, (bottom - top) * 0.3
     columns = slice(round(left + x), max(round(right - x), round(left + x) + 1))
@@ -55,7 +55,7 @@ def painted(video, unit_frames, rectangle):
 
 
 @pytest.mark.parametrize("shape", SHAPES[:2], ids=str)
-def test_paint_in_a_token_s_rectangle_changes_that_token_s_features(blind, shape):
+def test_painting_a_token_s_rectangle_changes_that_token_s_features_most(blind, shape):
     video = Video.from_frames(np.full((*shape, 3), 40, np.uint8), fps=2.0)
     encoded = blind.encode(video)
     tokens = encoded.tokens
@@ -75,7 +75,6 @@ def test_paint_in_a_token_s_rectangle_changes_that_token_s_features(blind, shape
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_every_frame_is_in_one_unit_and_boxes_lie_in_the_source(adapter, shape):
-    """Frames at uneven times."""
     count = shape[0]
     times = np.array([0.0, 0.5, 3.0, 3.2, 9.0])[:count]
     frames = np.full((*shape, 3), 40, np.uint8)
@@ -90,11 +89,11 @@ def test_every_frame_is_in_one_unit_and_boxes_lie_in_the_source(adapter, shape):
     assert len(boxes) == tokens.tokens_per_unit and len(tokens.seconds) == tokens.num_units
     assert boxes.min() >= 0 and boxes[:, 2].max() <= shape[2] and boxes[:, 3].max() <= shape[1]
     area = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).sum()
-    least = min(shape[1:]) ** 2  # some are shown the middle alone
+    least = min(shape[1:]) ** 2  # some models see only the middle square of the frames
     assert 0.7 * least < area <= shape[1] * shape[2] + 1e-6
 
 
-def test_rectangles_are_the_source_s_even_if_frames_were_shrunk(adapter):
+def test_token_rectangles_are_in_source_pixels_even_for_shrunken_frames(adapter):
     video = noise_video(2, 60, 90)
     large = replace(video, source_size=(600, 900))
     small, big = (adapter.encode(one).tokens.rectangles for one in (video, large))
@@ -102,7 +101,7 @@ def test_rectangles_are_the_source_s_even_if_frames_were_shrunk(adapter):
 
 
 @pytest.mark.parametrize("shape", [(1, 40, 60), (2, 1, 1)], ids=str)
-def test_a_model_answers_about_single_and_tiny_frames(adapter, shape):
+def test_every_model_answers_about_single_and_tiny_frames(adapter, shape):
     if shape[1] == 1 and adapter.hf_model.config.model_type in ("molmo2", "minicpmv4_6"):
         pytest.skip("its processor refuses frames of one pixel")
     encoded = adapter.encode(Video.from_frames(np.full((*shape, 3), 90, np.uint8)))

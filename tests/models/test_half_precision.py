@@ -1,4 +1,4 @@
-"""bfloat16, on the CPU and on CUDA where there is a device: nothing changes but the rounding."""
+"""In bfloat16, on the CPU and on CUDA if available, only rounding differs from float32."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def placed_inputs(model):
 
 
 @torch.no_grad()
-def test_keeping_all_is_bit_identical(half):
+def test_keeping_all_tokens_in_half_precision_is_bit_identical(half):
     _, inputs = placed_inputs(half)
     plain = generate(half, inputs, 3)
     with compressing(half.hf_model, FullTokens()):
@@ -38,7 +38,7 @@ def test_keeping_all_is_bit_identical(half):
 
 
 @torch.no_grad()
-def test_a_quarter_is_the_masked_oracle_but_for_rounding(half):
+def test_keeping_a_quarter_in_half_precision_equals_the_masked_prompt_up_to_rounding(half):
     read, inputs = placed_inputs(half)
     with compressing(half.hf_model, EveryNth(retention_ratio=0.25)) as record:
         ours = half.hf_model(**inputs).logits[0]

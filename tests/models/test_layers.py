@@ -1,4 +1,4 @@
-"""Stages inside the language model against masks that hide the dropped columns layer by layer."""
+"""Stages inside the language model equal masks that hide the dropped tokens layer by layer."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ CHAINS = [
     Chain("thrice", ((0, HALF), (1, HALF), (4, HALF))),
 ]
 WHOLE = ("qwen3_vl", "llava_onevision")  # families tested on all cases, with one row and two
+# Cases that the other families are tested on -> number of rows.
 FEW = {
     "ahead-and-inside": 2,
     "twice-inside": 1,
     "thrice": 2,
-}  # cases for the other families -> number of rows
+}
 every_pair = pytest.mark.parametrize(
     ("oracle_adapter", "chain", "rows"),
     [
@@ -60,7 +61,7 @@ ROWS: list[int] = []  # rows seen by Uneven
 
 @dataclass(frozen=True)
 class Uneven(EveryNth):
-    """Keeps 1 token in the first row, 9 in the second."""
+    """Keeps 1 token in the first batch row, 9 in the second."""
 
     def _compress(self, tokens):
         ROWS.append(len(tokens))
@@ -80,7 +81,7 @@ def oracle_adapter(request, adapters):
 
 
 def oracle_logits(adapter, inputs, layers, steps):
-    """The untouched model with another mask in every layer."""
+    """Return the logits of the model without hooks, with a different mask in every layer."""
     new = steps.shape[1]
 
     def hide(kept, module, args, kwargs):
@@ -100,9 +101,9 @@ def oracle_logits(adapter, inputs, layers, steps):
 
 
 @every_pair
-def test_stages_equal_the_layerwise_oracle(oracle_adapter, chain, rows):
+def test_stages_inside_the_model_equal_masking_layer_by_layer(oracle_adapter, chain, rows):
     adapter = oracle_adapter
-    videos = unlike_videos(adapter)[:rows]  # ragged
+    videos = unlike_videos(adapter)[:rows]  # each row of the batch keeps another number of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, chain) as record:
         output = generate(adapter, inputs)
@@ -118,7 +119,7 @@ def test_stages_equal_the_layerwise_oracle(oracle_adapter, chain, rows):
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 
 
-def test_other_ways_to_generate_agree(adapter):
+def test_static_cache_no_cache_and_beams_agree_with_stages_inside_the_model(adapter):
     inputs = model_inputs(adapter, QUESTIONS)
     mixed = repeats_mix(adapter, inputs)
     with compressing(adapter.hf_model, CHAINS[3]) as record:
@@ -132,7 +133,7 @@ def test_other_ways_to_generate_agree(adapter):
             assert found.shape == expected.shape
 
 
-def test_a_second_turn_on_a_ragged_cache(adapter):
+def test_second_turn_continues_a_cache_with_fewer_tokens_in_later_layers(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     tail = torch.tensor([[20, 33, 41, 57]])
     with compressing(adapter.hf_model, CHAINS[4]) as record:
@@ -145,7 +146,7 @@ def test_a_second_turn_on_a_ragged_cache(adapter):
 
 @contextmanager
 def compact_rotary_rows(adapter, stage):
-    """Negative control: kept tokens get the first rotary rows instead of their own."""
+    """Introduce a fault: kept tokens get the first rotary positions instead of their own."""
     layers, whole = adapter.layout.language_model.layers, []
 
     def look(module, args, kwargs):
@@ -162,7 +163,7 @@ def compact_rotary_rows(adapter, stage):
         yield
 
 
-def test_wrong_rotary_rows_would_fail(adapter):
+def test_renumbered_rotary_positions_inside_the_model_would_change_the_logits(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with torch.no_grad(), compressing(adapter.hf_model, CHAINS[1]):
         right = adapter.hf_model(**inputs).logits
@@ -172,7 +173,7 @@ def test_wrong_rotary_rows_would_fail(adapter):
 
 
 @pytest.mark.parametrize("stage", [FullTokens(), IdentityMerge()], ids=["full", "identity"])
-def test_keeping_all_inside_is_bit_identical(adapter, stage):
+def test_keeping_all_tokens_inside_the_model_is_bit_identical(adapter, stage):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     plain = generate(adapter, inputs)
     with compressing(adapter.hf_model, Chain("all", ((0, FullTokens()), (2, stage)))):
@@ -180,7 +181,7 @@ def test_keeping_all_inside_is_bit_identical(adapter, stage):
     assert all(torch.equal(a, b) for a, b in zip(plain.logits, same.logits, strict=True))
 
 
-def test_merging_inside_means_merging_hidden_states_and_later_levels(qwen3):
+def test_merging_inside_the_model_merges_hidden_states_and_later_deepstack_levels(qwen3):
     """Merging before layer 1 averages its input rows and the rows of the next DeepStack level."""
     inputs = model_inputs(qwen3, QUESTIONS[:1])
     lm, entering, behind = qwen3.layout.language_model, [], []
@@ -224,8 +225,8 @@ def test_merging_inside_means_merging_hidden_states_and_later_levels(qwen3):
     torch.testing.assert_close(added[visual[new]], expected, atol=1e-6, rtol=0)
 
 
-def test_a_row_that_becomes_the_shorter_one_inside_is_padded_there(adapter):
-    """The first row has no padding at layer 0 and needs some behind the stage."""
+def test_batch_row_that_becomes_shorter_inside_the_model_is_padded_there(adapter):
+    """The first row has no padding at layer 0 and needs padding after the stage."""
     inputs = model_inputs(adapter, ["what moves?!", "what moves?"])
     assert bool(inputs["attention_mask"][0].all()) and not bool(inputs["attention_mask"][1].all())
     ROWS.clear()
@@ -238,7 +239,7 @@ def test_a_row_that_becomes_the_shorter_one_inside_is_padded_there(adapter):
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 
 
-def test_unequal_rows_inside_are_refused(qwen3):
+def test_stage_that_keeps_unequal_counts_for_equal_prompts_is_refused(qwen3):
     inputs = model_inputs(qwen3, ["what?", "what?"])
     ROWS.clear()
     with (

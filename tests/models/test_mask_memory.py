@@ -1,4 +1,4 @@
-"""Where masks pair all tokens of a prompt, compression takes less memory, though not linear."""
+"""With L x L attention masks, compression needs less memory, but not linear memory."""
 
 import pytest
 
@@ -8,17 +8,18 @@ from tests.models.oracle import EveryNth
 from tests.models.test_memory import tensors_in
 from tests.models.tiny import noise_video
 
+# All families whose transformers class builds masks over pairs of tokens.
 PAIRING = (
     "gemma4",
     "gemma4_large",
     "gemma4_unified",
     "molmo2",
-)  # all families with masks over pairs of tokens
+)
 METHODS = {"all tokens": None, "25 %": EveryNth(retention_ratio=0.25)}
 
 
 def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
-    """Return the peak bytes of answering a question, and the columns of the whole prompt."""
+    """Return the peak bytes of answering a question, and the length of the whole prompt."""
     encoded = adapter.encode(noise_video(frames))
     parts = [*adapter.hf_model.parameters(), *adapter.hf_model.buffers()]
     parts += [encoded.tokens.features, *tensors_in(encoded.vision)]
@@ -28,10 +29,10 @@ def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("family", PAIRING)
-def test_quarter_of_the_tokens_needs_less_memory_despite_the_full_mask(adapters, family):
-    """The compressed run may hold one more, cut mask, but less in total."""
+def test_keeping_a_quarter_needs_less_memory_despite_the_full_attention_mask(adapters, family):
     (whole, columns), (cut, same) = (
         peak_bytes(adapters[family], 16, method) for method in METHODS.values()
     )
     assert columns == same
-    assert columns**2 < cut < 0.9 * whole  # bytes: the mask of the whole prompt is there
+    # in bytes: even the compressed run builds the mask of the whole prompt
+    assert columns**2 < cut < 0.9 * whole

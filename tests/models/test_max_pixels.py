@@ -1,5 +1,3 @@
-"""max_pixels bounds the frames of a clip together, or is refused where frames have one size."""
-
 from __future__ import annotations
 
 import pytest
@@ -10,7 +8,8 @@ from tests.models.conftest import DENSE
 from tests.models.tiny import noise_video
 
 SIZED = ("qwen3_vl", "qwen2_5_vl", "qwen2_vl", "qwen3_omni", "glm4v", "video_llama_3", "qwen3_5")
-SQUARE = [family for family in DENSE if family not in (*SIZED, "gemma4", "molmo2")]  # their own
+# Families that have tests of their own are left out.
+SQUARE = [family for family in DENSE if family not in (*SIZED, "gemma4", "molmo2")]
 
 
 @pytest.fixture(params=SIZED)
@@ -24,7 +23,7 @@ def square(request, adapters):
 
 
 def pixels(model, encoded):
-    """What the vision tower was shown of all frames together."""
+    """Return the number of pixels of all frames that the vision tower received."""
     processor = model.processor.video_processor
     units, height, width = encoded.inputs["video_grid_thw"][0].tolist()
     return units * processor.temporal_patch_size * height * width * processor.patch_size**2
@@ -35,7 +34,7 @@ def pixels(model, encoded):
     [((4, 240, 320), 64 * 64), ((7, 131, 57), 100 * 100), ((2, 64, 64), 200 * 200)],
     ids=str,
 )
-def test_it_bounds_every_clip_from_above_and_is_made_use_of(sized, shape, per_frame):
+def test_clip_stays_within_max_pixels_and_uses_at_least_30_percent_of_it(sized, shape, per_frame):
     limit = per_frame * shape[0]
     used = pixels(sized, sized.encode(noise_video(*shape), max_pixels=limit))
     assert used <= limit
@@ -44,7 +43,7 @@ def test_it_bounds_every_clip_from_above_and_is_made_use_of(sized, shape, per_fr
     assert used >= 0.3 * min(limit, enough)
 
 
-def test_it_may_be_more_than_the_checkpoint_s_own_and_given_when_loading(sized):
+def test_max_pixels_may_exceed_the_checkpoint_s_default_and_be_given_to_load_model(sized):
     video = noise_video(8, 300, 400)
     more = load_model(sized.name, device="cpu", max_pixels=8 * 300 * 400)
     few, many = pixels(sized, sized.encode(video)), pixels(more, more.encode(video))
@@ -52,12 +51,12 @@ def test_it_may_be_more_than_the_checkpoint_s_own_and_given_when_loading(sized):
     assert pixels(more, more.encode(video, max_pixels=8 * 80 * 80)) <= 8 * 80 * 80
 
 
-def test_a_clip_that_does_not_fit_is_refused(sized):
-    with pytest.raises(ModelError, match=r"max_pixels=4000 is too little.*fewer frames"):
+def test_clip_that_cannot_fit_into_max_pixels_is_refused(sized):
+    with pytest.raises(ModelError, match=r"max_pixels=4000 is too small.*fewer frames"):
         sized.encode(noise_video(8), max_pixels=4000)
 
 
-def test_frames_of_one_size_fit_or_are_refused(square):
+def test_frames_of_a_fixed_size_are_refused_beyond_max_pixels(square):
     video = noise_video(4, 240, 320)
     shape = square.build_inputs(video, square.encode(video).prefix, None)[square.pixel_input].shape
     frame = shape[-2] * shape[-1]
@@ -71,7 +70,7 @@ def test_frames_of_one_size_fit_or_are_refused(square):
 
 
 @pytest.mark.parametrize("value", [0, -5, 1.5, True, "many"])
-def test_what_is_no_number_of_pixels_is_refused(qwen3, value):
+def test_max_pixels_that_is_no_positive_whole_number_is_refused(qwen3, value):
     with pytest.raises(ValueError, match=r"max_pixels=.* must be a whole number"):
         qwen3.encode(noise_video(2), max_pixels=value)
     with pytest.raises(ValueError, match=r"max_pixels=.* must be a whole number"):

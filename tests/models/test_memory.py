@@ -1,5 +1,3 @@
-"""Memory: vision in parts, its outputs let go, and no logits that nobody reads."""
-
 from __future__ import annotations
 
 import gc
@@ -46,8 +44,7 @@ def limit_parts(adapter, numbers, monkeypatch):
     monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
 
 
-def test_vision_in_parts_gives_the_same(adapter, monkeypatch):
-    """Features, signals and inputs of the language model are equal with one unit at a time."""
+def test_encoding_the_clip_in_parts_gives_the_same_tokens(adapter, monkeypatch):
     video = noise_video(7)
     whole_sizes, whole = tower_calls(adapter, lambda: adapter.encode(video, NEEDS))
     before = hook_count(adapter.hf_model)
@@ -63,7 +60,7 @@ def test_vision_in_parts_gives_the_same(adapter, monkeypatch):
     assert hook_count(adapter.hf_model) == before
 
 
-def test_parts_use_the_whole_limit(adapter, monkeypatch):
+def test_parts_of_a_clip_are_as_large_as_the_memory_limit_allows(adapter, monkeypatch):
     video = noise_video(8)
     (one,), _ = tower_calls(adapter, lambda: adapter.encode(video))
     pixels = adapter.build_inputs(video, adapter.chat_text(video, "", ()), None)
@@ -75,13 +72,13 @@ def test_parts_use_the_whole_limit(adapter, monkeypatch):
 def tensors_in(output):
     if torch.is_tensor(output):
         return [output]
-    parts = vars(output).values() if hasattr(output, "values") else output  # fields and others
+    # Fields of an output, declared and undeclared.
+    parts = vars(output).values() if hasattr(output, "values") else output
     nested = parts if isinstance(parts, (list, tuple)) else list(parts)
     return [t for part in nested if part is not None for t in tensors_in(part)]
 
 
-def test_generate_frees_the_vision_outputs(adapter, monkeypatch):
-    """At the second token, no vision output is in memory any more."""
+def test_generate_frees_the_outputs_of_the_vision_tower(adapter, monkeypatch):
     core, name = adapter.layout.core, adapter.layout.vision_method
     original, made, alive = getattr(core, name), [], []
 
@@ -109,11 +106,11 @@ def test_generate_frees_the_vision_outputs(adapter, monkeypatch):
 
 
 def added(adapter):
-    """Whether features are added to the rows of their placeholders, so that both are held."""
+    """Whether the model adds features to placeholder rows, so that both are in memory."""
     return adapter.hf_model.config.model_type == "molmo2"
 
 
-def test_conversation_frees_the_vision_outputs(adapter):
+def test_conversation_frees_the_outputs_of_the_vision_tower(adapter):
     """All vision outputs are freed, except the rows of the tokens, which are copies."""
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
@@ -129,10 +126,10 @@ def test_conversation_frees_the_vision_outputs(adapter):
     assert talk.ask("what?", Sampling(2)).new_tokens > 0
 
 
-def test_an_encoding_holds_each_vision_row_once(adapter):
-    """Only inputs of the language model are stored, no hidden states of the tower.
+def test_encoding_stores_each_vision_feature_once(adapter):
+    """Only inputs of the language model are stored, no hidden states of the vision tower.
 
-    Where newlines stand between the rows, they are held with the newlines and without them.
+    For models with newlines between rows, features are stored with and without the newlines.
     """
     encoded = adapter.encode(noise_video())
     rows = encoded.tokens.features
@@ -145,19 +142,21 @@ def test_an_encoding_holds_each_vision_row_once(adapter):
 
 
 def short_and_long(adapter):
-    """A video and one three times as long, each with its processor output."""
+    """Return a video and one three times as long, each with its processor output."""
     for frames in (8, 24):
         video = noise_video(frames)
         prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
-        if adapter.layout.masked:  # or transformers makes a mask of all pairs of tokens
+        if adapter.layout.masked:  # else transformers would make a mask of all pairs of tokens
             inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
         yield video, inputs
 
 
 def growth(adapter, videos, call):
-    """From the short video to the long one: bytes by which the peak of ``call`` grows, in
-    language-model rows of what ``call`` counts (its second result), and by which the pixels do."""
+    """Return how peak memory and pixel inputs grow from the short to the long video.
+
+    Unit: the bytes of one language-model row, per added item. ``call`` returns (peak, items).
+    """
     found = []
     for video, inputs in videos:
         with pytest.MonkeyPatch.context() as patch:  # frames are resized before memory is counted
@@ -169,7 +168,6 @@ def growth(adapter, videos, call):
 
 
 def unbounded_windows(adapter, monkeypatch):
-    """Avoid the masks over all pairs of tokens that transformers makes beyond a window."""
     if adapter.layout.windows:
         monkeypatch.setattr(adapter.text_config, "sliding_window", 2**20)
 
@@ -179,8 +177,7 @@ def own(adapter, *more):
 
 
 @pytest.mark.slow
-def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
-    """Encoding grows only by the tower's output, not by its activations."""
+def test_memory_of_encoding_grows_only_by_the_vision_features(adapter, monkeypatch):
     kind = adapter.hf_model.config.model_type
     unbounded_windows(adapter, monkeypatch)
     if kind == "molmo2":
@@ -201,8 +198,7 @@ def test_encoding_grows_with_the_rows_alone(adapter, monkeypatch):
         assert (grown - copies * pixels <= 24) is bounded
 
 
-def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
-    """Answering grows by one layer's activations and the cache: nothing is quadratic."""
+def test_memory_of_answering_grows_only_with_the_prompt(adapter, monkeypatch):
     unbounded_windows(adapter, monkeypatch)
 
     def answer(video, inputs):
@@ -211,16 +207,15 @@ def test_answering_grows_with_the_prompt_alone(adapter, monkeypatch):
             answer = adapter.generate(encoded, "what?", QUARTER, Sampling(2))
         return live.peak, answer.prompt_tokens
 
-    most = (
-        60 if adapter.layout.recurrent else 24
-    )  # the pure torch kernels of recurrent layers keep every step
+    # the pure torch kernels of recurrent layers keep every step
+    most = 60 if adapter.layout.recurrent else 24
     grown, _ = growth(adapter, short_and_long(adapter), answer)
     assert 0 < grown <= most
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["adapter", "own pipeline"])
-def test_prefill_makes_one_row_of_logits(adapter, own):
-    """Except for some model classes that always compute the logits of all tokens."""
+def test_prefill_computes_logits_of_the_last_position_only(adapter, own):
+    """Some model classes always compute the logits of all tokens and are exempt."""
     rows = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: rows.append(output.shape[1])

@@ -1,5 +1,3 @@
-"""The encoder for filmed clips: torchvision's numbers, tokens in place, no answers."""
-
 import threading
 
 import numpy as np
@@ -27,7 +25,7 @@ def clip(height=90, width=160, count=3):
     return Video.from_frames(frames, fps=2.0)
 
 
-def test_forward_equals_torchvision(model):
+def test_mobilenet_features_equal_those_of_torchvision(model):
     theirs = mobilenet_v2().eval()
     published = MobileNetV2ForImageClassification.from_pretrained(BUILTIN.with_name(PHOTOS))
     weights = published.float().state_dict().values()
@@ -43,11 +41,11 @@ def test_forward_equals_torchvision(model):
     ("size", "grid"),
     [((90, 160), (10, 18)), ((160, 90), (19, 10)), ((64, 64), (14, 14)), ((1, 900), (1, 196))],
 )
-def test_tokens_keep_the_shape_of_frames(model, size, grid):
+def test_photo_encoder_s_token_grid_follows_the_frame_shape(model, size, grid):
     assert model._grid(clip(*size), None) == grid
 
 
-def test_tokens_cover_the_source(model):
+def test_photo_encoder_s_token_rectangles_cover_the_source_frame(model):
     encoded = model.encode(clip(), max_pixels=3 * 64 * 128)
     assert encoded.tokens.grid == (3, 2, 4)
     assert encoded.tokens.features.shape == (24, 1280)
@@ -55,17 +53,17 @@ def test_tokens_cover_the_source(model):
     assert encoded.tokens.seconds[:, 0].tolist() == [0.0, 0.5, 1.0]
 
 
-def test_max_pixels_is_not_exceeded(model):
+def test_photo_encoder_does_not_exceed_max_pixels(model):
     for pixels in range(3 * 32 * 32, 3 * 450 * 450, 4567):
         rows, columns = model._grid(clip(70, 110), pixels)
         assert 3 * rows * columns * 32 * 32 <= pixels
-    with pytest.raises(ModelError, match="too little for 3 frames"):
+    with pytest.raises(ModelError, match="too small for 3 frames"):
         model.encode(clip(), max_pixels=3 * 32 * 32 - 1)
     with pytest.raises(ValueError, match="max_pixels=0 must be"):
         model.encode(clip(), max_pixels=0)
 
 
-def test_question_is_refused_before_encoding(model, monkeypatch):
+def test_photo_encoder_refuses_a_question_before_encoding(model, monkeypatch):
     monkeypatch.setattr(type(model), "encode", None)
     with pytest.raises(ModelError, match="Load a Video LLM to ask"):
         gleanvid.ask(clip(), "What moves?", model)
@@ -75,7 +73,7 @@ def test_question_is_refused_before_encoding(model, monkeypatch):
         next(gleanvid.compare(clip(), "What moves?", model, ["full"]))
 
 
-def test_signals_are_refused_and_stop_ends_the_work(model):
+def test_photo_encoder_refuses_signals_and_can_be_stopped(model):
     with pytest.raises(ModelError, match="no saliency"):
         model.encode(clip(), frozenset({"saliency"}))
     stop = threading.Event()
@@ -84,7 +82,7 @@ def test_signals_are_refused_and_stop_ends_the_work(model):
         model.encode(clip(), stop=stop)
 
 
-def test_recording_holds_the_tokens(model, tmp_path):
+def test_recording_of_the_photo_encoder_contains_its_tokens(model, tmp_path):
     path = tmp_path / "clip.recording.safetensors"
     record(model, clip(), Wanted(), path)
     recording = open_recording(path)
@@ -95,12 +93,12 @@ def test_recording_holds_the_tokens(model, tmp_path):
 
 
 @pytest.mark.parametrize("option", [{"quantization": "8bit"}, {"attn_implementation": "sdpa"}])
-def test_only_its_own_options_are_taken(option):
+def test_photo_encoder_refuses_loading_options_other_than_its_own(option):
     with pytest.raises(ModelError, match="device, dtype and max_pixels"):
         gleanvid.load_model("mobilenet_v2", **option)
 
 
-def test_labels_of_all_tokens_have_a_place_and_kept_tokens_lose_some(model):
+def test_every_label_of_all_tokens_has_a_box_and_few_kept_tokens_lose_labels(model):
     tokens = model.encode(gleanvid.read_video("assets/clips/city.mp4", num_frames=2)).tokens
     every = model.see(tokens)
     assert every
@@ -119,7 +117,7 @@ def test_labels_of_all_tokens_have_a_place_and_kept_tokens_lose_some(model):
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_labels_in_half_precision(dtype):
+def test_photo_encoder_returns_labels_in_half_precision(dtype):
     model = gleanvid.load_model("mobilenet_v2", device="cpu", dtype=dtype)
     tokens = model.encode(noise_video(2, 64, 64), max_pixels=2 * 64 * 64).tokens
     assert isinstance(model.labels(tokens, gleanvid.GleanVID(0.25).compress(tokens)), list)

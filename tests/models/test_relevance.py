@@ -1,5 +1,3 @@
-"""Relevance on every family: gradients against differences, and nothing left behind."""
-
 from __future__ import annotations
 
 import threading
@@ -39,8 +37,8 @@ def prompt_of(adapter, clips):
 
 
 @contextmanager
-def moved(prompt, stream, token, step):
-    """Move one token of one stream away from the stream's mean, by a fraction of its distance."""
+def token_moved(prompt, stream, token, step):
+    """Context in which one token of a stream is moved away from the stream's mean, by ``step``."""
 
     def change(module, args, kwargs):
         if stream == 0:
@@ -64,12 +62,12 @@ def moved(prompt, stream, token, step):
 def slope(prompt, stream, token):
     values = []
     for step in (STEP, -STEP):
-        with moved(prompt, stream, token, step):
+        with token_moved(prompt, stream, token, step):
             values.append(float(prompt.log_probabilities().double().sum()))
     return abs(values[0] - values[1]) / (2 * STEP)
 
 
-def test_gradient_agrees_with_finite_differences(every_adapter, clips):
+def test_relevance_gradient_agrees_with_finite_differences(every_adapter, clips):
     prompt = prompt_of(every_adapter, clips)
     _, (found,) = gradient_maps(prompt, [slice(None)])
     seen = {}
@@ -85,7 +83,9 @@ def test_gradient_agrees_with_finite_differences(every_adapter, clips):
         assert float(found[token]) == pytest.approx(expected, rel=0.05, abs=2e-3)
 
 
-def test_later_run_is_bit_identical_and_no_hook_is_left(every_adapter, clips):
+def test_generation_after_measuring_relevance_is_bit_identical_and_no_hook_is_left(
+    every_adapter, clips
+):
     prompt = prompt_of(every_adapter, clips)
     encoded, hooks = clips[every_adapter.name], hook_count(every_adapter.hf_model)
     asking = [weight.requires_grad for weight in every_adapter.hf_model.parameters()]
@@ -109,7 +109,7 @@ def test_later_run_is_bit_identical_and_no_hook_is_left(every_adapter, clips):
     assert all(weight.grad is None for weight in weights)
 
 
-def test_relevance_of_own_inputs_is_that_of_the_adapter(every_adapter, clips):
+def test_relevance_of_caller_s_model_inputs_equals_that_of_the_adapter(every_adapter, clips):
     prompt, model = prompt_of(every_adapter, clips), every_adapter.hf_model
     expected = measure(every_adapter, clips[every_adapter.name], *ASKED)
     video, hooks = noise_video(4), hook_count(model)
@@ -120,7 +120,7 @@ def test_relevance_of_own_inputs_is_that_of_the_adapter(every_adapter, clips):
     assert hook_count(model) == hooks
 
 
-def test_float16_does_not_lose_the_gradient_of_a_sure_answer():
+def test_float16_keeps_the_gradient_of_a_nearly_certain_answer():
     asked = ROOT / "assets/clips/glimpse_2.mp4", "Which colour does the star have?"
     half = load_model("builtin", device="cpu", dtype="float16")
     exact = gleanvid.relevance(*asked, num_frames=8)
@@ -129,14 +129,14 @@ def test_float16_does_not_lose_the_gradient_of_a_sure_answer():
     assert ranks_agree(exact.tokens, found.tokens) > 0.999
 
 
-def test_graph_of_the_gradient_holds_less_than_the_activations_of_one_layer():
-    """Outside the layers, which store their input alone and run again in the backward pass."""
+def test_relevance_gradient_holds_less_memory_than_one_layer_s_activations():
+    """Layers store only their inputs and run again in the backward pass."""
     model = load_model("builtin")
     prompt = AnsweredPrompt.of(model, model.encode(noise_video(8)), *ASKED)
     weights = {weight.untyped_storage().data_ptr() for weight in model.hf_model.parameters()}
 
     def held(recomputing):
-        """Bytes of activations that the graph of an answer holds."""
+        """Return the bytes of activations that the autograd graph of an answer holds."""
         found = {}
 
         def note(tensor):
@@ -160,7 +160,7 @@ def test_graph_of_the_gradient_holds_less_than_the_activations_of_one_layer():
     assert 0 < recomputed < one_layer
 
 
-def test_default_is_the_model_s_own_answer_and_its_words(qwen3):
+def test_relevance_defaults_to_the_model_s_own_answer_split_into_words(qwen3):
     video = noise_video(4)
     inputs = qwen3.build_inputs(video, qwen3.chat_text(video, ASKED[0], ()), None)
     settings = {"tokenizer": qwen3.processor.tokenizer, "words": True, "max_new_tokens": 6}
@@ -179,12 +179,12 @@ def test_relevance_of_is_refused_for_a_batch_and_within_compressing(qwen3):
         gleanvid.relevance_of(qwen3.hf_model, **twice)
     with (
         gleanvid.compressing(qwen3.hf_model, "uniform"),
-        pytest.raises(ModelError, match="leave that compressing"),
+        pytest.raises(ModelError, match="already inside a compressing"),
     ):
         gleanvid.relevance_of(qwen3.hf_model, **inputs)
 
 
-def test_values_entering_the_model_do_not_change(qwen3, clips):
+def test_measuring_relevance_does_not_change_log_probabilities(qwen3, clips):
     prompt = prompt_of(qwen3, clips)
     with torch.no_grad():
         before = prompt.log_probabilities()
@@ -192,7 +192,7 @@ def test_values_entering_the_model_do_not_change(qwen3, clips):
     assert torch.equal(each, before)
 
 
-def test_each_word_has_the_map_of_its_own_probability(qwen3, clips):
+def test_relevance_map_of_a_word_is_that_of_its_own_probability(qwen3, clips):
     prompt = prompt_of(qwen3, clips)
     found = measure(qwen3, clips[qwen3.name], *ASKED, words=True)
     assert [word for word, _ in found.words] == ["a", "red"]
@@ -204,7 +204,7 @@ def test_each_word_has_the_map_of_its_own_probability(qwen3, clips):
     torch.testing.assert_close(found.words[0][1], alone / alone.sum())
 
 
-def test_neighbouring_words_of_a_long_answer_share_a_map(qwen3, clips):
+def test_neighbouring_words_of_a_long_answer_share_one_relevance_map(qwen3, clips):
     encoded, question = clips[qwen3.name], ASKED[0]
     answer = "a red cube, then a blue ball and a green star"
     bounded = {"words": True, "most_words": 4}
@@ -212,7 +212,7 @@ def test_neighbouring_words_of_a_long_answer_share_a_map(qwen3, clips):
     texts = [text for text, _ in found.words]
     assert len(texts) == 4
     place = 0
-    for text in texts:  # the page finds them in the answer, one behind the other
+    for text in texts:  # the page looks up each text in the answer after the previous one
         place = answer.index(text, place) + len(text)
     assert place == len(answer)
     alone = measure(qwen3, encoded, question, answer, words=True).words
@@ -220,7 +220,7 @@ def test_neighbouring_words_of_a_long_answer_share_a_map(qwen3, clips):
     assert texts[0].split() == [word for word, _ in alone[: len(texts[0].split())]]
 
 
-def test_hiding_agrees_with_masked_attention(qwen3, clips):
+def test_occlusion_of_tokens_equals_masking_them_in_attention(qwen3, clips):
     prompt = prompt_of(qwen3, clips)
     keep = torch.arange(0, len(prompt.columns), 2)
     inputs = dict(prompt.inputs)
@@ -248,7 +248,7 @@ def test_hiding_agrees_with_masked_attention(qwen3, clips):
 
 
 def losing_prompt(adapter, clips):
-    """A prompt with an answer that random weights make less likely without some unit."""
+    """Return a prompt with an answer that becomes less likely if some unit is hidden."""
     prompt_of(adapter, clips)
     for answer in ("it", "which?", "red", "a video", "moves"):
         prompt = AnsweredPrompt.of(adapter, clips[adapter.name], ASKED[0], answer)
@@ -257,7 +257,7 @@ def losing_prompt(adapter, clips):
     raise AssertionError("no answer loses anything")
 
 
-def test_occlusion_gives_each_unit_the_loss_of_hiding_it(qwen3, clips):
+def test_occlusion_map_gives_each_unit_the_loss_from_hiding_it(qwen3, clips):
     prompt = losing_prompt(qwen3, clips)
     units = prompt.grid[0]
     each, found = occlusion_map(prompt, passes=units)
@@ -268,7 +268,7 @@ def test_occlusion_gives_each_unit_the_loss_of_hiding_it(qwen3, clips):
         assert float(found.view(units, -1)[unit].sum()) == pytest.approx(lost, abs=1e-5)
 
 
-def test_blocks_divide_the_loss_of_their_unit(qwen3, clips):
+def test_occlusion_by_blocks_divides_the_loss_of_their_unit(qwen3, clips):
     prompt = losing_prompt(qwen3, clips)
     units = prompt.grid[0]
     _, coarse = occlusion_map(prompt, passes=units)
@@ -277,7 +277,7 @@ def test_blocks_divide_the_loss_of_their_unit(qwen3, clips):
     assert len(fine.unique()) > len(coarse.unique())
 
 
-def test_attention_agrees_with_that_of_the_eager_model(tmp_path):
+def test_attention_map_agrees_with_the_eager_model_s_attention(tmp_path):
     tiny_qwen.qwen3_vl(tmp_path)
     adapter = load_model(tmp_path, device="cpu", attn_implementation="eager")
     prompt = AnsweredPrompt.of(adapter, adapter.encode(noise_video(4)), *ASKED)
@@ -289,7 +289,7 @@ def test_attention_agrees_with_that_of_the_eager_model(tmp_path):
     torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-4)
 
 
-def test_a_stop_ends_the_work_and_leaves_nothing(qwen3, clips):
+def test_stop_ends_the_relevance_measurement_and_leaves_no_hooks(qwen3, clips):
     prompt_of(qwen3, clips)
     hooks, stop = hook_count(qwen3.hf_model), threading.Event()
     stop.set()
@@ -298,7 +298,7 @@ def test_a_stop_ends_the_work_and_leaves_nothing(qwen3, clips):
     assert hook_count(qwen3.hf_model) == hooks
 
 
-def test_stop_ends_the_backward_pass(qwen3, clips, monkeypatch):
+def test_stop_ends_the_backward_pass_of_a_relevance_measurement(qwen3, clips, monkeypatch):
     prompt, stop, stops = prompt_of(qwen3, clips), threading.Event(), []
     layers = prompt.layout.language_model.layers
     for layer in layers:
@@ -317,8 +317,10 @@ def test_stop_ends_the_backward_pass(qwen3, clips, monkeypatch):
     assert len(stops) == len(layers)  # the backward pass recomputed no layer
 
 
-def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch):
-    """Like quantised layers whose kernels have no backward pass."""
+def test_relevance_is_refused_with_a_sentence_for_a_model_without_gradients(
+    qwen3, clips, monkeypatch
+):
+    """A model has no gradients if, for example, its quantised kernels have no backward pass."""
     prompt = prompt_of(qwen3, clips)
     whole = AnsweredPrompt.log_probabilities
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", lambda self: whole(self).detach())
@@ -326,21 +328,21 @@ def test_a_model_without_gradient_is_refused_in_words(qwen3, clips, monkeypatch)
         gradient_maps(prompt, [slice(None)])
 
 
-def test_wrong_arguments_are_refused_before_the_model_is_loaded():
+def test_invalid_relevance_arguments_are_refused_before_loading_the_model():
     with pytest.raises(ValueError, match="by='magic' must be one of gradient"):
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", by="magic")
     with pytest.raises(ValueError, match="words=True needs by='gradient'"):
         gleanvid.relevance("nowhere.mp4", "what?", "no-model", by="attention", words=True)
-    with pytest.raises(ValueError, match="words=True needs a tokenizer"):
+    with pytest.raises(ValueError, match="words=True needs the argument tokenizer"):
         gleanvid.relevance_of(None, words=True)
 
 
-def test_a_model_that_is_not_in_this_process_is_refused():
+def test_relevance_is_refused_for_recordings_and_served_models():
     class Recorded:
         name, encode, generate = "recorded", None, None
 
         def check_can_answer(self):
-            """Refuse, like a model on a server."""
+            """Raise, as a model on a server does."""
 
     with pytest.raises(ModelError, match="needs a model that answers in this process"):
-        gleanvid.relevance("nowhere.mp4", "what?", Recorded())
+        gleanvid.relevance(noise_video(), "what?", Recorded())

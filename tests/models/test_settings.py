@@ -1,8 +1,7 @@
-"""Settings do what they say or are refused; nothing is ignored in silence."""
-
 from __future__ import annotations
 
 import http.server
+import re
 import socket
 import threading
 import time
@@ -22,7 +21,7 @@ from tests.models.oracle import EveryNth
 QUARTER = EveryNth(retention_ratio=0.25)
 
 
-def test_settings_that_contradict_each_other_are_refused(model_folder):
+def test_contradictory_loading_options_are_refused(model_folder):
     with pytest.raises(ModelError, match="device and device_map"):
         load_model(model_folder, device="cpu", device_map="cpu")
 
@@ -40,7 +39,9 @@ def test_settings_that_contradict_each_other_are_refused(model_folder):
     ],
     ids=str,
 )
-def test_unavailable_options_are_refused_by_name(model_folder, option, said):
+def test_loading_options_unavailable_on_this_machine_are_refused_by_name(
+    model_folder, option, said
+):
     with pytest.raises((ModelError, ValueError), match=said):
         load_model(model_folder, **{"device": "cpu"} | option)
 
@@ -67,11 +68,10 @@ def test_quantized_models_answer_compressed_and_from_a_reused_video(kind):
 
 @pytest.fixture
 def address(monkeypatch):
-    """Set the address of the hub."""
     return lambda url: monkeypatch.setattr(hub.constants, "ENDPOINT", url)
 
 
-def test_hub_is_reachable_if_it_answers_with_any_status(address, monkeypatch):
+def test_hub_counts_as_reachable_if_it_answers_with_any_status(address, monkeypatch):
     monkeypatch.setattr(hub, "is_offline_mode", lambda: False)
     server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.handle_request, daemon=True).start()
@@ -81,7 +81,7 @@ def test_hub_is_reachable_if_it_answers_with_any_status(address, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_hub_that_stays_silent_costs_seconds_at_most(address, monkeypatch):
+def test_silent_hub_delays_loading_by_seconds_at_most(address, monkeypatch):
     monkeypatch.setattr(hub, "SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address(f"http://127.0.0.1:{silent.getsockname()[1]}")
@@ -109,6 +109,23 @@ def test_offline_mode_sends_no_request_and_reads_local_files(monkeypatch):
     assert seen["local_files_only"] is True
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("bultin", " Did you mean 'builtin'?"),
+        ("Qwen/Qwen3-VL-2B-Instrct", " Did you mean 'Qwen/Qwen3-VL-2B-Instruct'?"),
+        ("Qwen/Qwen3-VL-2B-Instruct", ""),
+        ("somebody/tiny", ""),
+    ],
+)
+def test_model_that_cannot_be_fetched_is_refused_with_the_closest_known_name(
+    name, meant, monkeypatch
+):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelError, match=re.escape(f"that directory.{meant} (")):
+        load_model(name)
+
+
 def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_path, monkeypatch):
     repository = tmp_path / "models--somebody--tiny"
     (repository / "refs").mkdir(parents=True)
@@ -119,6 +136,6 @@ def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_p
     assert load_model("somebody/tiny", device="cpu").name == "somebody/tiny"
 
 
-def test_a_directory_needs_no_hub(model_folder, monkeypatch):
+def test_loading_a_model_directory_does_not_contact_the_hub(model_folder, monkeypatch):
     monkeypatch.setattr(load_module, "is_reachable", lambda: 1 / 0)
     assert load_model(model_folder, device="cpu").device.type == "cpu"

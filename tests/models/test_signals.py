@@ -1,5 +1,3 @@
-"""Vision signals against a whole attention map; collecting them changes no number."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ class Reading(Compressor):
 
 
 def attention_maps(adapter, video):
-    """Query, key [n, H, d] and frame index [n] of every patch, in the tower's order."""
+    """Return query and key [n, H, d], frame index [n] of all n patches in the tower's order."""
     attention = adapter.layout.vision_attention
     seen = {}
 
@@ -69,7 +67,7 @@ def attention_maps(adapter, video):
 
 
 def timm_maps(attention, hidden, rope):
-    """Query and key [T*P, H, d]; the class token in front of each picture is not rotated."""
+    """Return query and key [T*P, H, d]; a frame's class token gets no rotary embedding."""
     from timm.layers import apply_rot_embed_cat
 
     made = attention.qkv(hidden).unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
@@ -79,7 +77,7 @@ def timm_maps(attention, hidden, rope):
 
 
 def gemma_maps(attention, hidden, seen):
-    """Without the padding behind the patches of a frame, and without a scale."""
+    """Return query and key without a frame's padding; Gemma's attention has no scale."""
     turn = partial(apply_multidimensional_rope, position_ids=seen["position_ids"])
     both = [
         turn(norm(project(hidden).unflatten(2, (-1, attention.head_dim))), *rotary)
@@ -94,7 +92,7 @@ def gemma_maps(attention, hidden, seen):
 
 
 @torch.no_grad()
-def test_signals_equal_the_whole_map(adapter):
+def test_saliency_equals_the_sums_of_the_full_attention_map(adapter):
     video = noise_video(5, 90, 150)
     tokens = adapter.encode(video, BOTH).tokens
     query, key, unit = attention_maps(adapter, video)
@@ -108,7 +106,7 @@ def test_signals_equal_the_whole_map(adapter):
     torch.testing.assert_close(tokens.keys, keys, atol=1e-6, rtol=1e-5)
 
 
-SHUFFLED = {  # where patches leave the tower, and where those of a token come in side by side
+SHUFFLED = {  # module that returns patches, module that gets a token's patches joined
     "smolvlm": ("vision_model.post_layernorm", "connector.modality_projection"),
     "internvl": ("vision_tower.layernorm", "multi_modal_projector"),
     "video_llama_3": ("vision_model.post_layernorm", "projector"),
@@ -116,7 +114,7 @@ SHUFFLED = {  # where patches leave the tower, and where those of a token come i
 
 
 def shuffled_rows(adapter, video, names):
-    """:func:`patch_rows` of models that put patches side by side, or their mean, ahead of a map."""
+    """Return :func:`patch_rows` for models that concatenate or average patches before a layer."""
     seen = []
     left, entered = (adapter.layout.core.get_submodule(name) for name in names)
     handles = [
@@ -132,7 +130,7 @@ def shuffled_rows(adapter, video, names):
 
 
 def gemma_rows(adapter, video):
-    """:func:`patch_rows` of a tower with a pooler that leaves out the padding of a frame."""
+    """Return :func:`patch_rows` for a tower whose pooler leaves out the padding of a frame."""
     seen = {}
 
     def look(module, args, kwargs, output):
@@ -148,7 +146,7 @@ def gemma_rows(adapter, video):
 
 
 def molmo_rows(adapter, video):
-    """:func:`patch_rows` of an adapter that asks with the mean of a token's patches."""
+    """Return :func:`patch_rows` for an adapter that queries with the mean of a token's patches."""
     seen, projector = [], adapter.layout.core.multi_modal_projector
     handles = [
         module.register_forward_pre_hook(lambda module, args: seen.append(args[0]))
@@ -162,7 +160,7 @@ def molmo_rows(adapter, video):
 
 
 def patch_rows(adapter, video):
-    """Rows per patch in the tower's order, what the model itself pools them to, and the grid."""
+    """Return rows per patch in the tower's order, the model's own pooling of them, and the grid."""
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])
@@ -176,7 +174,7 @@ def patch_rows(adapter, video):
     tokens = adapter.encode(video).tokens
     handle.remove()
     ((rows, *_), pooled), *_ = seen
-    if name == "visual.merger":  # a token is four patches of which the merger makes one row
+    if name == "visual.merger":  # the merger makes one row of a token's four patches
         return pooled.repeat_interleave(4, 0), tokens.features, tokens.grid
     if name == "multi_modal_projector":
         return pooled.flatten(0, 1), tokens.features, tokens.grid
@@ -184,14 +182,14 @@ def patch_rows(adapter, video):
     return torch.cat([classes, rows], 1).flatten(0, 1), pooled.flatten(0, 1), tokens.grid
 
 
-def test_the_order_is_that_of_the_tokens(adapter):
-    """Rows go the way of the features, past windows, class tokens and pooling."""
+def test_signals_are_in_the_order_of_the_tokens(adapter):
+    """Signals are reordered and pooled as features are, with windows and class tokens."""
     rows, pooled, grid = patch_rows(adapter, noise_video(5, 90, 150))
     made = adapter.layout.patches_to_tokens(rows, [grid])
     torch.testing.assert_close(made, pooled, atol=1e-6, rtol=1e-6)
 
 
-def test_rows_of_images_in_the_same_prompt_are_not_the_videos(adapter):
+def test_signals_of_a_video_exclude_images_in_the_same_prompt(adapter):
     rows, pooled, grid = patch_rows(adapter, noise_video(3))
     image = rows[: len(rows) // grid[0]].flip(0)
     made = adapter.layout.patches_to_tokens(torch.cat([image, rows]), [grid])
@@ -207,8 +205,8 @@ def test_collecting_signals_changes_no_output(adapter):
 
 
 @pytest.mark.parametrize("options", [{}, {"num_beams": 2}], ids=str)
-def test_your_own_generate_gets_the_same_signals(adapter, options):
-    """Two rows of different size, also where rows are repeated for beams."""
+def test_compressing_with_the_caller_s_generate_gives_the_same_signals(adapter, options):
+    """The batch has two rows of different size, which beam search also repeats."""
     videos = unlike_videos(adapter)
     inputs = model_inputs(adapter, ["what?", "and which colour?"], videos)
     if "num_beams" in options:
@@ -229,7 +227,7 @@ def test_your_own_generate_gets_the_same_signals(adapter, options):
         assert torch.equal(tokens.text, embed(behind))
 
 
-def test_reuse_hands_the_signals_on_and_their_lack_is_named(adapter):
+def test_reused_encoding_passes_its_signals_on_and_missing_signals_are_refused(adapter):
     video = noise_video()
     encoded = adapter.encode(video, BOTH)
     SEEN.clear()

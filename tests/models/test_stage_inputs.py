@@ -1,5 +1,3 @@
-"""Inputs of stages inside the language model, and cleaning up after a failure."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -50,7 +48,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(scope="module")
 def own():
-    """By family: an eager model, inputs, its attention in layer 1, its hidden states."""
+    """By family: an eager model, its inputs, its attention in layer 1, its hidden states."""
     return {}
 
 
@@ -69,7 +67,7 @@ def of_its_own(adapter, own):
 
 @pytest.mark.parametrize(("stage", "behind"), [(WatchingLast(), 1), (WatchingText(), None)])
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_attention_rows_equal_the_models_own(adapter, own, stage, behind, attention):
+def test_attention_given_to_a_stage_equals_the_model_s_own(adapter, own, stage, behind, attention):
     eager, inputs, attentions, entering = of_its_own(adapter, own)
     model = adapter if attention == "sdpa" else eager
     assert model.hf_model.config._attn_implementation == attention
@@ -92,7 +90,7 @@ def test_attention_rows_equal_the_models_own(adapter, own, stage, behind, attent
             assert len(tokens.text) == tokens.attention.shape[1]
 
 
-def test_later_stage_gets_the_origin_of_its_rows(adapter):
+def test_later_stage_gets_the_original_positions_of_its_rows(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     SEEN.clear()
     with compressing(adapter.hf_model, Chain("c", ((0, HALF), (3, WatchingLast())))) as record:
@@ -103,7 +101,7 @@ def test_later_stage_gets_the_origin_of_its_rows(adapter):
     assert SEEN[0].grid == first.grid
 
 
-def test_hooks_are_gone_after_a_stage_failed(adapter):
+def test_hooks_are_removed_after_a_failing_stage(adapter):
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     inputs = model_inputs(adapter, QUESTIONS[:1])

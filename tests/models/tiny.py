@@ -1,4 +1,4 @@
-"""What all tiny models share: a tokenizer, a chat template, sizes, and writing a real directory.
+"""Shared code of all tiny models: tokenizer, chat template, sizes, writing a model folder.
 
 Weights are redrawn with a standard deviation of 0.08: with the default of 0.02 the logits are
 so flat that a wrong position hides in rounding noise.
@@ -43,7 +43,10 @@ ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1
 
 
 def tiny_tokenizer(*more: str, **named: str) -> PreTrainedTokenizerFast:
-    """With ``more`` special tokens, and attributes such as image_token that name one."""
+    """Return a tiny tokenizer with ``more`` special tokens.
+
+    ``named``: attributes such as image_token, each with the special token that it names.
+    """
     specials = [*SPECIALS, *more, *named.values()]
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

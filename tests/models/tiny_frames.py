@@ -1,5 +1,4 @@
-"""Tiny random models of the classes with text ahead of every frame: InternVL3, SmolVLM2 and
-VideoLLaMA3."""
+"""Tiny random models with text before every frame: InternVL3, SmolVLM2, VideoLLaMA3."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Tiny random models of Gemma 4: with inputs by layer and shared keys, with frames that see
-themselves whole, and without a vision tower."""
+"""Tiny random models of Gemma 4.
+
+One has inputs by layer and shared keys, one has full attention within a frame, and one has no
+vision tower."""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ MARKS = {
     "eoa_token": "<audio|>",
 }
 PATCHES = {"patch_size": 6, "pooling_kernel_size": 2}
-ROPE = {  # slow, for turns of float32 are coarse at the hundreds of tokens of these prompts
+ROPE = {  # low frequencies: float32 is imprecise for large angles at positions in the hundreds
     "sliding_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 10_000.0},
     "full_attention": {
         "rope_type": "proportional",
@@ -128,11 +130,12 @@ def _gemma4(classes: Any, tower: dict[str, Any], more: dict[str, Any], directory
         video_processor=videos(max_soft_tokens=70, **PATCHES),
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
+    # suppressed, because a random model would generate them
     placeholders = [
         "<|image|>",
         "<|video|>",
         "<|audio|>",
-    ]  # suppressed, because a random model would generate them
+    ]
     model = build(config)
     for layer in model.model.language_model.layers:  # the attention of Gemma 4 is unscaled
         torch.nn.init.constant_(layer.self_attn.q_norm.weight, 0.25)

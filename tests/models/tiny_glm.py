@@ -1,5 +1,3 @@
-"""Tiny random models of the GLM-4V classes."""
-
 from __future__ import annotations
 
 from pathlib import Path

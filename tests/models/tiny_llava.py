@@ -1,4 +1,4 @@
-"""Tiny random models of the LLaVA classes. Seven patches a side, pooled to four or three tokens."""
+"""Tiny random LLaVA models: seven patches a side of a frame, pooled to four or three tokens."""
 
 from __future__ import annotations
 
@@ -81,21 +81,21 @@ def video_processor(tokenizer: Any, side: int) -> LlavaVideoProcessor:
 
 
 def video_average(directory: Path) -> None:
-    """Three by three tokens a frame, a newline behind every row."""
+    """A tiny LLaVA-Video: 3 x 3 tokens a frame, a newline after every row."""
     tokenizer = tiny_tokenizer("<image>", "<video>")
     config = LlavaVideoConfig(**onevision_config(tokenizer), spatial_pool_mode="average")
     save(LlavaVideoForConditionalGeneration(config), video_processor(tokenizer, 3), directory)
 
 
 def video_bilinear(directory: Path) -> None:
-    """Four by four tokens a frame, a newline behind every row."""
+    """A tiny LLaVA-Video: 4 x 4 tokens a frame, a newline after every row."""
     tokenizer = tiny_tokenizer("<image>", "<video>")
     config = LlavaVideoConfig(**onevision_config(tokenizer))
     save(LlavaVideoForConditionalGeneration(config), video_processor(tokenizer, 4), directory)
 
 
 def next_video(directory: Path) -> None:
-    """Three by three tokens of a frame's middle square; a tower with a class token."""
+    """A tiny LLaVA-NeXT-Video: 3 x 3 tokens of a frame's middle square; a class token."""
     tokenizer = tiny_tokenizer("<image>", "<video>")
     shown: dict[str, Any] = {"size": {"shortest_edge": 84}, "crop_size": SQUARE}
     processor = LlavaNextVideoProcessor(
@@ -117,7 +117,7 @@ def next_video(directory: Path) -> None:
 
 
 def perception_lm(directory: Path) -> None:
-    """Three by three tokens a frame; a tower of the timm package with a class token."""
+    """A tiny Perception-LM: 3 x 3 tokens a frame; a timm vision tower with a class token."""
     named = {"image_token": "<image>", "video_token": "<video>"}
     tokenizer = tiny_tokenizer(**named)
     processor = PerceptionLMProcessor(

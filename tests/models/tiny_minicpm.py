@@ -1,5 +1,3 @@
-"""A tiny random MiniCPM-V 4.6."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A tiny random Molmo 2, whose classes transformers 5.17 does not have."""
+"""A tiny random Molmo 2; transformers 5.17 does not have this class."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ def molmo2(directory: Path) -> None:
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
     model = Molmo2ForConditionalGeneration(config)
-    model.generation_config.suppress_tokens = [
-        ids["<im_patch>"]
-    ]  # suppressed, because a random model would generate it
+    # suppressed, because a random model would generate it
+    model.generation_config.suppress_tokens = [ids["<im_patch>"]]
     save(model, processor, directory)

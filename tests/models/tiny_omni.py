@@ -1,4 +1,4 @@
-"""A tiny random thinker of Qwen3-Omni."""
+"""A tiny random thinker (the part that answers in text) of Qwen3-Omni."""
 
 from __future__ import annotations
 

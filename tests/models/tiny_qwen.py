@@ -1,4 +1,4 @@
-"""Tiny random models of the Qwen classes: Qwen3-VL, Qwen2.5-VL, Qwen2-VL, Qwen3.5 and mixtures."""
+"""Tiny random Qwen models: Qwen3-VL, Qwen2.5-VL, Qwen2-VL, Qwen3.5, mixtures of experts."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def qwen2_vl(directory: Path) -> None:
 
 
 def parts2(tokenizer: Any, least: int) -> dict[str, Any]:
-    """Of the processors of Qwen2-VL and Qwen2.5-VL; ``least`` pixels of a frame."""
+    """Return the parts of Qwen2-VL's and Qwen2.5-VL's processors; ``least``: fewest pixels."""
     return {
         "image_processor": Qwen2VLImageProcessor(),
         "tokenizer": tokenizer,

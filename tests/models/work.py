@@ -1,4 +1,4 @@
-"""Count the work of a device between a question and its first token, by stage."""
+"""Count a device's operations between a question and its first token, for each stage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTED = ("kernels", "read_backs", "copies")
 
 
 class Fourth(EveryNth):
-    """Every fourth token, chosen on the device."""
+    """Compressor that keeps every fourth token, chosen on the device."""
 
     def _compress(self, tokens):
         keep = torch.arange(1, len(tokens), 4, device=tokens.features.device)
@@ -31,7 +31,7 @@ INSIDE = Chain("inside", ((2, Fourth(0.25)),))
 
 @torch.no_grad()
 def work(model, encoded, method):
-    """Count the work of one question up to its first token, after a warm-up."""
+    """Count operations from a question to its first token, after a warm-up."""
     answer(model, encoded, method, 1)
     found = count(lambda: answer(model, encoded, method, 1))
     return [getattr(found, name) for name in COUNTED]
@@ -39,7 +39,7 @@ def work(model, encoded, method):
 
 @torch.no_grad()
 def by_stage(model, frames, inside):
-    """Stage -> counts; those of the hooks without what choosing tokens takes."""
+    """Return counts by stage; the hooks' counts exclude choosing tokens."""
     encoded = model.encode(noise_video(frames))
     plain = work(model, encoded, None)
     chosen = count(lambda: AHEAD.compress(encoded.tokens))
@@ -56,7 +56,7 @@ def by_stage(model, frames, inside):
 
 @contextmanager
 def fewer_layers(model, count):
-    """The model with the first ``count`` layers of its language model alone."""
+    """Limit the language model to its first ``count`` layers."""
     language_model, config = model.layout.language_model, model.text_config
     layers, depth = language_model.layers, config.num_hidden_layers
     language_model.layers, config.num_hidden_layers = layers[:count], count

@@ -1,5 +1,3 @@
-"""Largest-remainder rounding with a cap."""
-
 from itertools import pairwise
 
 import pytest
@@ -14,30 +12,30 @@ def budgets(shares, total, cap, floor=0):
     return largest_remainder(torch.tensor(shares, dtype=torch.float64), total, cap, floor).tolist()
 
 
-def test_remainders_go_to_the_largest_then_the_earlier():
+def test_remainders_go_to_the_largest_fraction_then_to_the_earlier_unit():
     assert budgets([1, 1, 1], 4, 9) == [2, 1, 1]
     assert budgets([2.4, 2.5, 5.1], 10, 9) == [2, 3, 5]
 
 
-def test_excess_of_a_full_unit_is_redistributed():
+def test_excess_over_a_unit_s_capacity_is_redistributed():
     assert budgets([90, 6, 4], 20, 10) == [10, 6, 4]
 
 
-def test_floor_reduces_the_other_budgets():
+def test_minimum_per_unit_reduces_the_other_budgets():
     assert budgets([100, 0, 0], 10, 10, floor=1) == [8, 1, 1]
 
 
-def test_no_shares_at_all_means_equal_shares():
+def test_zero_weights_give_equal_budgets():
     assert budgets([0, 0, 0, 0], 8, 9) == [2, 2, 2, 2]
 
 
-def test_a_total_that_does_not_fit_is_refused():
+def test_total_above_all_capacities_is_refused():
     with pytest.raises(ValueError, match="total=11"):
         budgets([1, 1], 11, 5)
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=20), st.integers(1, 30), st.data())
-def test_the_sum_is_exact_and_no_unit_leaves_its_bounds(shares, cap, data):
+def test_budgets_sum_to_the_total_and_stay_between_0_and_capacity(shares, cap, data):
     total = data.draw(st.integers(0, cap * len(shares)))
     result = budgets(shares, total, cap)
     assert sum(result) == total

@@ -1,5 +1,3 @@
-"""Directions of accepted rows, and the basis that grows from them, against dense float64."""
-
 import torch
 
 from gleanvid.ops.basis import GrowingBasis, RowFilter
@@ -12,7 +10,7 @@ def drawn(rows, width, seed=0):
     return torch.randn(rows, width, generator=torch.Generator().manual_seed(seed))
 
 
-def test_directions_span_the_independent_rows():
+def test_basis_directions_span_the_independent_rows():
     rows = drawn(12, 40)
     found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
     assert not rejected.any()
@@ -20,7 +18,7 @@ def test_directions_span_the_independent_rows():
     assert torch.allclose(rows @ found.T @ found, rows, atol=1e-4)
 
 
-def test_a_repeated_row_gives_no_direction_and_takes_nothing_from_later_rows():
+def test_repeated_row_adds_no_direction_and_does_not_affect_later_rows():
     rows = drawn(6, 40)
     rows[2], rows[4] = rows[0], 2 * rows[1] - rows[0] + 1e-6 * drawn(1, 40, seed=1)[0]
     found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
@@ -30,7 +28,7 @@ def test_a_repeated_row_gives_no_direction_and_takes_nothing_from_later_rows():
     assert torch.allclose(found[~rejected], alone, atol=1e-6)
 
 
-def test_a_rejected_row_hides_no_direction_from_later_rows():
+def test_rejected_row_does_not_hide_a_direction_of_later_rows():
     first, last = torch.linalg.qr(drawn(40, 2)).Q.T
     slight, strong = first + 0.9 * FLOOR * last, first + 10 * FLOOR * last
     rows = torch.stack([first, slight, strong, strong])
@@ -39,7 +37,7 @@ def test_a_rejected_row_hides_no_direction_from_later_rows():
     assert torch.allclose(found[[0, 2]], torch.stack([first, last]), atol=1e-3)
 
 
-def test_zero_rows_are_rejected():
+def test_zero_rows_are_not_added_to_the_basis():
     found, rejected = RowFilter(1e-4, 1e-30, 12, CPU).directions(torch.zeros(3, 5))
     assert rejected.all() and not found.any()
 
@@ -52,7 +50,7 @@ def grown(points, step, kept):
     return basis, basis.ranks([step] * (kept // step)).tolist()
 
 
-def test_what_a_basis_leaves_is_the_true_residual():
+def test_residual_after_removing_a_basis_equals_that_of_qr():
     points = low_rank(60, 24)
     basis, ranks = grown(points, 10, 40)
     assert ranks[-1] == 24  # 40 rows span no more than the 24 directions
@@ -63,8 +61,7 @@ def test_what_a_basis_leaves_is_the_true_residual():
     assert (basis.remove_from(points.clone()) - truth).abs().max() < 1e-5 * points.norm(dim=1).max()
 
 
-def test_rejected_rows_make_room_for_new_ones():
-    """Many repeats, then content that is new: its directions still find their place."""
+def test_rejected_rows_leave_room_in_the_basis_for_new_rows():
     points = torch.cat([drawn(4, 16).repeat(8, 1), drawn(16, 16, seed=1)])
     basis, ranks = grown(points, 4, 48)
     assert ranks[-1] == 16

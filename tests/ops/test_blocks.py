@@ -1,5 +1,3 @@
-"""Blocks of the averaging baselines: near-square, near-equal, as many as asked for."""
-
 import pytest
 import torch
 
@@ -9,7 +7,7 @@ from gleanvid.types import VideoTokens
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(6, 6), (5, 7), (14, 14), (1, 9), (2, 3)])
-def test_every_count_has_that_many_blocks_of_near_equal_area(rows, columns):
+def test_grid_is_divided_into_the_asked_number_of_blocks_of_nearly_equal_area(rows, columns):
     for count in range(1, rows * columns + 1):
         centre, size = grid_blocks(rows, columns, count)
         places, sizes = centre.unique(return_counts=True)
@@ -18,7 +16,7 @@ def test_every_count_has_that_many_blocks_of_near_equal_area(rows, columns):
         assert torch.equal(size[places], sizes.float())
 
 
-def test_a_quarter_of_even_sides_is_blocks_of_two_by_two():
+def test_pooling_to_a_quarter_averages_blocks_of_2_by_2_tokens():
     features = torch.randn(2, 6, 8, 5)
     rows = method_from("resize(0.25)").compress(VideoTokens.from_grid(features))
     pooled = torch.nn.functional.avg_pool2d(features.permute(0, 3, 1, 2), 2)
@@ -26,7 +24,7 @@ def test_a_quarter_of_even_sides_is_blocks_of_two_by_two():
     torch.testing.assert_close(rows.apply(features.flatten(0, 2)), expected)
 
 
-def test_an_eighth_is_blocks_of_two_units_too():
+def test_pooling_to_an_eighth_averages_blocks_of_2_units_by_2_by_2_tokens():
     features = torch.randn(4, 6, 8, 5)
     record = method_from("pool(0.125)").compress(VideoTokens.from_grid(features))
     pooled = torch.nn.functional.avg_pool3d(features.permute(3, 0, 1, 2), 2)
@@ -35,18 +33,18 @@ def test_an_eighth_is_blocks_of_two_units_too():
     assert record.budgets.tolist() == [12, 0, 12, 0]
 
 
-def test_more_blocks_than_tokens_are_refused():
-    with pytest.raises(ValueError, match="have no 13 blocks"):
+def test_dividing_a_grid_into_more_blocks_than_tokens_is_refused():
+    with pytest.raises(ValueError, match="cannot be cut into 13 blocks"):
         averaged_blocks(VideoTokens(torch.rand(24, 2), (2, 3, 4)), 1, 13)
 
 
-def test_shares_differ_by_at_most_one_and_sum_to_the_total():
+def test_even_division_differs_by_at_most_one_and_sums_to_the_total():
     for total in range(12):
         shares = even_shares(total, 5)
         assert sum(shares) == total and max(shares) - min(shares) <= 1
 
 
-def test_frames_keeps_whole_units_and_a_lattice_of_one():
+def test_frame_sampling_keeps_whole_units_and_spreads_the_remainder_over_one_unit():
     tokens = VideoTokens(torch.rand(8 * 12, 4), (8, 3, 4))
     budgets = method_from("frames(0.3)").compress(tokens).budgets.tolist()
     assert budgets == [0, 12, 0, 0, 12, 0, 4, 0]

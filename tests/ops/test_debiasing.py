@@ -1,5 +1,3 @@
-"""Shared directions and debiased tokens against dense float64 linear algebra."""
-
 import pytest
 import torch
 
@@ -23,7 +21,7 @@ def low_rank(rows, width, seed=0):
 
 @pytest.mark.parametrize("shape", [(40, 700), (700, 40), (900, 800)])
 @pytest.mark.parametrize("rank", [1, 4])
-def test_directions_are_the_singular_vectors(shape, rank):
+def test_removed_directions_are_the_top_singular_vectors(shape, rank):
     points = low_rank(*shape)
     mean = points.mean(0)
     found = torch.nn.functional.normalize(top_directions(points, mean, rank).double())
@@ -31,8 +29,8 @@ def test_directions_are_the_singular_vectors(shape, rank):
     assert (found @ truth.T).abs().diagonal().min() > 1 - 1e-9
 
 
-def test_a_search_that_meets_its_limit_gives_a_direction_as_strong_as_the_first(monkeypatch):
-    """In white noise nearly all directions are strong; which of them it is decides little."""
+def test_direction_search_stopped_at_its_limit_gives_a_nearly_strongest_direction(monkeypatch):
+    """In white noise nearly all directions are equally strong, so any of them will do."""
     noise = torch.randn(2000, 1000, generator=torch.Generator().manual_seed(0))
     tokens = VideoTokens(noise, (20, 10, 10))
     kept = set(GleanVID().compress(tokens).keep.tolist())
@@ -41,7 +39,7 @@ def test_a_search_that_meets_its_limit_gives_a_direction_as_strong_as_the_first(
     monkeypatch.setattr(debiasing, "_ritz", lambda *args: steps.append(ritz(*args)) or steps[-1])
     mean = noise.mean(0)
     found = top_directions(noise, mean, 1).double()
-    assert len(steps) == 12 and steps[-1][1] > 1e-5  # not converged
+    assert len(steps) == 12 and steps[-1][1] > 1e-5  # the search has not converged yet
     centred = (noise - mean).double()
     strongest = torch.linalg.matrix_norm(centred, 2).square()
     assert (centred @ found.T).square().sum() > (1 - 1e-4) * strongest
@@ -49,7 +47,7 @@ def test_a_search_that_meets_its_limit_gives_a_direction_as_strong_as_the_first(
     assert len(kept & again) >= 0.99 * len(kept)
 
 
-def test_a_start_from_means_of_the_rows_finds_the_same(monkeypatch):
+def test_direction_search_started_from_pooled_rows_finds_the_same_directions(monkeypatch):
     points = low_rank(900, 800)
     mean = points.mean(0)
     pooled = points.view(225, 4, 800).mean(1)
@@ -57,7 +55,7 @@ def test_a_start_from_means_of_the_rows_finds_the_same(monkeypatch):
     assert (near @ far.T).abs().diagonal().min() > 1 - 1e-6
 
 
-def test_debiased_rows_differ_from_the_mean_in_no_removed_direction():
+def test_debiased_rows_have_no_component_along_removed_directions():
     points = low_rank(50, 20)
     mean = points.mean(0)
     directions = top_directions(points, mean, 2)
@@ -66,7 +64,7 @@ def test_debiased_rows_differ_from_the_mean_in_no_removed_direction():
     assert along.abs().max() < 1e-3 * points.norm(dim=1).max()
 
 
-def test_dependent_rows_stay_finite():
+def test_debiasing_linearly_dependent_rows_stays_finite():
     rows = torch.randn(6, 40, generator=torch.Generator().manual_seed(0)).repeat(2, 1)
     found = orthonormalised(orthonormalised(rows))
     assert torch.linalg.vector_norm(found, dim=1).max() < 1.01
@@ -82,10 +80,10 @@ def clip():
     )
 
 
-def test_units_are_those_of_the_debiased_copy():
+def test_units_debiased_on_demand_equal_those_of_the_debiased_clip():
     features, debiased = clip()
     whole = remove_directions(features, debiased.mean, debiased.directions).view(5, 12, 24)
     for unit in range(5):
         assert torch.allclose(debiased.unit(unit), whole[unit], atol=1e-5)
     assert debiased.scale == pytest.approx(float(whole.norm(dim=2).max()), rel=1e-6)
-    assert torch.equal(features, low_rank(60, 24))  # not written into
+    assert torch.equal(features, low_rank(60, 24))  # the input features are unchanged

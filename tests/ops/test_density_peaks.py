@@ -1,5 +1,3 @@
-"""Invariants of the clustering, and a plain reference that follows the definition."""
-
 import math
 
 import pytest
@@ -14,7 +12,7 @@ def points(count=40, width=6, seed=0):
 
 
 def reference(features, num_centers, k):
-    """The definition in float64, one point at a time."""
+    """Return the clusters by the definition in float64, one point at a time."""
     rows = features.double().tolist()
     far = [[math.dist(a, b) / math.sqrt(len(a)) for b in rows] for a in rows]
     density = [math.exp(-sum(d * d for d in sorted(line)[:k]) / k) for line in far]
@@ -30,7 +28,7 @@ def reference(features, num_centers, k):
 
 
 @pytest.mark.parametrize(("num_centers", "k"), [(1, 4), (5, 4), (9, 7), (39, 3), (40, 40)])
-def test_follows_the_definition(num_centers, k):
+def test_density_peaks_equal_a_direct_implementation(num_centers, k):
     features = points(seed=num_centers)
     centers, nearest, score = density_peaks(features, num_centers, k)
     expected = reference(features, num_centers, k)
@@ -38,7 +36,7 @@ def test_follows_the_definition(num_centers, k):
     torch.testing.assert_close(score.exp().double(), torch.tensor(expected[2]).double())
 
 
-def test_batch_equals_its_members_alone():
+def test_density_peaks_of_a_batch_equal_those_of_its_members_alone():
     features = torch.stack([points(seed=seed) for seed in range(5)])
     together = density_peaks(features, 6, 4)
     for i, alone in enumerate(density_peaks(item, 6, 4) for item in features):
@@ -46,7 +44,7 @@ def test_batch_equals_its_members_alone():
         torch.testing.assert_close(together[2][i], alone[2])
 
 
-def test_result_does_not_depend_on_the_chunk_size(monkeypatch):
+def test_density_peaks_do_not_depend_on_the_chunk_size(monkeypatch):
     features = points(50)
     whole = density_peaks(features, 7, 4)
     monkeypatch.setattr(module, "_CHUNK", 16)
@@ -55,7 +53,6 @@ def test_result_does_not_depend_on_the_chunk_size(monkeypatch):
 
 
 def test_densities_of_distant_points_keep_their_order():
-    """Densities far below the smallest float32 keep their order."""
     features = points(30) * 100.0
     centers, _, score = density_peaks(features, 5, 4)
     assert score.max() < -100 and torch.isfinite(score).all()
@@ -63,19 +60,19 @@ def test_densities_of_distant_points_keep_their_order():
     assert len(centers) == 5
 
 
-def test_equal_points_tie_to_the_lower_index():
+def test_ties_between_equal_points_go_to_the_lower_index():
     centers, nearest, _ = density_peaks(torch.ones(9, 4), 3, 2)
     assert centers.tolist() == [0, 1, 2]
     assert nearest[:3].tolist() == [0, 1, 2] and (nearest[3:] == 0).all()
 
 
-def test_a_large_common_offset_changes_nothing():
+def test_large_common_offset_changes_no_density_peak():
     features = points(40)
     moved = density_peaks(features + 64.0, 6, 4)
     assert torch.equal(moved[0], density_peaks(features, 6, 4)[0])
 
 
-def test_input_is_untouched_and_half_precision_is_taken():
+def test_density_peaks_accept_half_precision_and_leave_the_input_unchanged():
     features = points(20).bfloat16()
     before = features.clone()
     half = density_peaks(features, 3, 4)
@@ -84,6 +81,6 @@ def test_input_is_untouched_and_half_precision_is_taken():
 
 
 @pytest.mark.parametrize(("num_centers", "k"), [(0, 3), (11, 3), (3, 0), (3, 11)])
-def test_numbers_out_of_range_are_refused_by_name(num_centers, k):
+def test_arguments_of_density_peaks_out_of_range_are_refused_by_name(num_centers, k):
     with pytest.raises(ValueError, match=r"(num_centers|k)=\d+ must be in \[1, 10\]"):
         density_peaks(points(10), num_centers, k)

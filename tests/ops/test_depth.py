@@ -1,5 +1,3 @@
-"""Layers scale with depth, and a last cut never lets the average pass the ratio."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +6,7 @@ from gleanvid.ops.depth import rows_ahead, rows_for_average, scale_layer
 
 
 @given(layer=st.integers(0, 27), num_layers=st.integers(2, 100))
-def test_a_scaled_layer_exists_and_keeps_its_relative_depth(layer, num_layers):
+def test_scaled_layer_index_is_valid_and_keeps_its_relative_depth(layer, num_layers):
     scaled = scale_layer(layer, num_layers)
     assert 0 <= scaled < num_layers and (scaled == 0) == (layer == 0)
     if 28 <= num_layers <= 36:
@@ -24,7 +22,7 @@ def test_a_scaled_layer_exists_and_keeps_its_relative_depth(layer, num_layers):
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_the_average_is_the_ratio_to_the_token(total, ratio, layer, share):
+def test_rows_left_after_a_stage_average_to_the_ratio_within_one_token(total, ratio, layer, share):
     rows, depth = max(1, int(share * total)), 28
     budget = ratio * depth * total
     if rows > 1 and layer * rows >= budget:
@@ -44,7 +42,7 @@ def test_the_average_is_the_ratio_to_the_token(total, ratio, layer, share):
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_rows_ahead_and_what_a_stage_leaves_average_to_the_ratio(total, ratio, layer, share):
+def test_rows_before_and_after_a_stage_average_to_the_ratio(total, ratio, layer, share):
     rows, depth = rows_ahead(total, ratio, layer, 28, share), layer + (28 - layer) * share
     assert 1 <= rows <= total
     assert rows * depth <= ratio * 28 * total + 1e-6 or rows == 1

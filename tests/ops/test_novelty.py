@@ -1,5 +1,3 @@
-"""Temporal novelty against the equations, one cell and one unit at a time."""
-
 import math
 
 import pytest
@@ -10,7 +8,7 @@ from gleanvid.ops import novelty as module
 from gleanvid.ops.novelty import _window_residuals, history_residuals, novelty_shares
 
 
-def test_gini_is_zero_for_equal_novelty_and_large_for_one_unit():
+def test_gini_is_0_for_equal_novelty_and_large_if_one_unit_has_all():
     share, gini = novelty_shares(torch.ones(4, dtype=torch.float64))
     assert share.tolist() == [0.25] * 4 and float(gini) == pytest.approx(0.0, abs=1e-12)
     _, gini = novelty_shares(torch.tensor([0.0, 0.0, 0.0, 4.0], dtype=torch.float64))
@@ -43,8 +41,8 @@ def test_history_residuals_do_not_depend_on_how_many_are_solved_at_once(history,
     torch.testing.assert_close(history_residuals(prototypes, history, 1e-4), whole)
 
 
-def long(case):
-    """Prototypes [70, 4, 24] whose energy changes along the clip."""
+def long_clip(case):
+    """Return prototypes (mean features of 4 cells in 70 units), float32 [70, 4, 24]."""
     made = torch.randn(70, 4, 24, generator=torch.Generator().manual_seed(5))
     if case == "fades in":
         return made * torch.logspace(-4, 0, 70)[:, None, None]
@@ -56,15 +54,15 @@ def long(case):
 
 
 @pytest.mark.parametrize("case", ["noise", "fades in", "repeats", "begins and stops with nothing"])
-def test_residuals_of_long_clips_equal_those_of_a_system_per_unit(case):
-    prototypes = long(case)
+def test_residuals_of_long_clips_equal_solving_one_system_per_unit(case):
+    prototypes = long_clip(case)
     one_by_one = module._window_residuals(prototypes, 70, 1e-4)
     found = history_residuals(prototypes, None, 1e-4)
     torch.testing.assert_close(found, one_by_one, rtol=1e-6, atol=1e-12)
 
 
-def test_few_systems_are_factored_for_all_units():
-    """A system per unit would take T^4 / 12 steps a cell, here 10.7 T^3."""
+def test_long_clip_costs_less_than_factoring_one_gram_system_per_unit():
+    """One system per unit would take T^4 / 12 steps per cell, 10.7 T^3 for these T = 128 units."""
 
     def cholesky(shape, **_):
         return math.prod(shape) * shape[-1] // 3
@@ -76,8 +74,8 @@ def test_few_systems_are_factored_for_all_units():
     assert counter.get_total_flops() < 4 * 2 * 128**3
 
 
-def test_quiet_beginning_is_measured_as_by_a_system_per_unit():
-    """Energies 12 decades apart: one ridge for all would drown the quiet units in rounding."""
+def test_clip_that_starts_with_tiny_features_equals_solving_one_system_per_unit():
+    """Energies differ by a factor of 10^12: a single ridge for all units would lose weak ones."""
     generator = torch.Generator().manual_seed(4)
     prototypes = torch.randn(40, 3, 8, generator=generator).cumsum(0)
     prototypes[:20] *= 1e-6
@@ -86,7 +84,7 @@ def test_quiet_beginning_is_measured_as_by_a_system_per_unit():
 
 
 def test_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
-    """Energies four decades apart need the most ridges at which residuals are interpolated."""
+    """Energies that differ by 10^4 need the largest number of ridges for interpolation."""
     prototypes = torch.randn(30, 40, 8, generator=torch.Generator().manual_seed(7))
     prototypes *= torch.logspace(-2, 0, 30)[:, None, None]
     sizes, original = [], torch.linalg.cholesky_ex
@@ -95,4 +93,4 @@ def test_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
         torch.linalg, "cholesky_ex", lambda x: sizes.append(x.numel()) or original(x)
     )
     history_residuals(prototypes, None, 1e-4)
-    assert 2**14 < max(sizes) <= 2**16  # the systems; their factors take as much again
+    assert 2**14 < max(sizes) <= 2**16  # elements of the systems; their factors take as many

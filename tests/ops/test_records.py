@@ -1,5 +1,3 @@
-"""Records built from homes and weights, or from shares, reduce rows as expected."""
-
 import pytest
 import torch
 
@@ -17,7 +15,7 @@ FEATURES = torch.arange(12.0).view(6, 2)
 TOKENS = VideoTokens(FEATURES, (1, 2, 3))
 
 
-def test_rows_stand_at_their_homes_and_mix_their_tokens():
+def test_merged_rows_have_the_given_positions_and_weighted_sums():
     home = torch.tensor([1, 1, -1, 4, 4, 5])
     weight = torch.tensor([0.25, 0.75, 9.0, 0.5, 0.5, 1.0])
     record = merge_record(TOKENS, home, weight)
@@ -29,13 +27,13 @@ def test_rows_stand_at_their_homes_and_mix_their_tokens():
     torch.testing.assert_close(record.apply(x), expected)
 
 
-def test_the_identity_changes_nothing():
+def test_identity_record_keeps_all_tokens_unchanged():
     record = identity_record(TOKENS)
     assert not record.merges
     assert torch.equal(record.apply(TOKENS.features), TOKENS.features)
 
 
-def test_a_signal_that_is_absent_is_named():
+def test_missing_signal_is_refused_by_its_name():
     with pytest.raises(ValueError, match=r"Somebody needs VideoTokens\.keys"):
         required(TOKENS, "keys", "Somebody")
 
@@ -54,7 +52,7 @@ def shares(place, source, weight, twin=False):
     return Shares.of(torch.tensor(place), torch.tensor(source), torch.tensor(weight), twin)
 
 
-def test_one_row_per_token_needs_no_mixing():
+def test_record_with_at_most_one_row_per_token_stores_no_mixing_matrix():
     merged = shares([4, 4, 4], [4, 1, 0], [0.5, 0.25, 0.25])
     record = shared_record(TOKENS, [Shares.untouched(torch.tensor([2])), merged])
     assert record.mixing is None
@@ -66,7 +64,7 @@ def test_one_row_per_token_needs_no_mixing():
     torch.testing.assert_close(out[1], expected)
 
 
-def test_a_token_in_two_rows_is_mixed_and_grouped_where_it_weighs_most():
+def test_token_in_two_rows_is_grouped_with_the_row_where_it_weighs_most():
     record = shared_record(TOKENS, [shares([0, 0, 3, 3], [0, 1, 3, 1], [0.7, 0.3, 0.4, 0.6])])
     assert record.mixing is not None
     assert record.group.tolist() == [0, 1, -1, 1, -1, -1]
@@ -76,7 +74,7 @@ def test_a_token_in_two_rows_is_mixed_and_grouped_where_it_weighs_most():
     torch.testing.assert_close(out[1], 0.4 * FEATURES[3] + 0.6 * FEATURES[1])
 
 
-def test_two_rows_may_stand_at_one_index():
+def test_two_rows_may_have_the_same_position():
     twin = shares([5, 5], [5, 4], [0.5, 0.5], twin=True)
     record = shared_record(TOKENS, [twin, Shares.untouched(torch.tensor([5]))])
     assert record.keep.tolist() == [5, 5]
@@ -86,13 +84,13 @@ def test_two_rows_may_stand_at_one_index():
     assert record.group.tolist() == [-1, -1, -1, -1, 1, 0]
 
 
-def test_shares_of_one_token_in_one_row_add_up():
+def test_weights_of_a_token_repeated_within_a_row_are_added():
     record = shared_record(TOKENS, [shares([2, 2, 2], [2, 2, 1], [0.5, 0.2, 0.3])])
     assert record.mixing is None
     torch.testing.assert_close(record.weight[:3], torch.tensor([0.0, 0.3, 0.7]))
 
 
-def test_untouched_rows_alone_are_pruning():
+def test_record_without_merged_rows_counts_as_pruning():
     record = shared_record(TOKENS, [Shares.untouched(torch.tensor([1, 4]))])
     assert not record.merges
     assert torch.equal(record.apply(FEATURES), FEATURES[[1, 4]])

@@ -1,5 +1,3 @@
-"""Residuals outside the kept tokens against plain projections in float64."""
-
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -9,7 +7,7 @@ from gleanvid.ops.residuals import SubspaceEvidence
 from tests.ops.test_debiasing import clip
 
 
-def test_ranks_count_the_directions_of_every_unit_also_one_without_budget():
+def test_rank_counts_directions_of_every_unit_including_units_without_budget():
     _, debiased = clip()
     evidence = SubspaceEvidence(debiased, [3, 0, 2], 1e-4)
     for unit, chosen in ((0, [0, 1, 2]), (1, []), (2, [4, 5])):
@@ -20,21 +18,21 @@ def test_ranks_count_the_directions_of_every_unit_also_one_without_budget():
 
 
 def noise(units, width):
-    """Tokens [T, 12, D] far from zero, as those of models are."""
+    """Return noise tokens [T, 12, D] with a large mean, like real tokens."""
     generator = torch.Generator().manual_seed(3)
     tokens = torch.randn(units, 12, width, generator=generator)
     return tokens + 30 * torch.randn(width, generator=generator)
 
 
 def repeats(units, width):
-    """The first half shows the same few tokens over and over."""
+    """Return units whose first half repeats the same few tokens."""
     tokens = noise(units, width)
     tokens[: units // 2] = tokens[0, :4].repeat(3, 1)
     return tokens
 
 
 def details(units, width):
-    """New tokens in every third unit; in those between, exact repeats with a few small details."""
+    """Return units of which every third is new; the others repeat it with small details."""
     tokens = noise(units, width)
     for unit in range(units):
         if unit % 3:
@@ -58,10 +56,10 @@ def details(units, width):
             repeats,
             40,
             [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2],
-        ),  # rejected rows are replaced; the basis is not full
+        ),  # rejected rows are replaced by others; the basis does not become full
     ],
 )
-def test_what_is_left_is_what_plain_projections_leave(made, width, budgets):
+def test_residuals_equal_those_of_plain_projections(made, width, budgets):
     features = made(len(budgets), width)
     debiased = DebiasedClip.of(features, features.mean((0, 1)), features.new_zeros(0, width))
     evidence, kept = SubspaceEvidence(debiased, budgets, 1e-4), torch.zeros(0, width).double()
@@ -78,7 +76,7 @@ def test_what_is_left_is_what_plain_projections_leave(made, width, budgets):
             kept = torch.cat([kept, tokens[chosen]])
 
 
-def test_full_basis_costs_nothing():
+def test_residuals_against_a_full_basis_take_no_matrix_products():
     """Once the kept tokens span the whole width, units are neither projected nor factored."""
     width, budgets = 48, [12] * 8
     features = noise(8, width)

@@ -1,5 +1,3 @@
-"""Segments partition the video; runs of labels become contiguous."""
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -26,14 +24,14 @@ def test_spans_partition_the_units_at_the_cuts(cuts):
     assert all(starts[unit] == span.start for span in spans for unit in units[span])
 
 
-def test_weakest_takes_the_smallest_and_the_earlier_of_equals():
+def test_weakest_similarities_are_the_smallest_with_ties_to_the_earlier():
     cosines = torch.tensor([0.5, 0.1, 0.5, 0.9])
     assert weakest(cosines, 2).tolist() == [True, True, False, False]
     assert weakest(cosines, 9).all() and not weakest(cosines, -1).any()
     assert weakest(cosines[:0], 3).tolist() == []
 
 
-def test_cosines_see_direction_only():
+def test_cosines_depend_on_direction_only():
     descriptors = torch.tensor([[1.0, 0.0], [5.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
     torch.testing.assert_close(neighbour_cosines(descriptors), torch.tensor([1.0, 0.0, -1.0]))
     assert len(neighbour_cosines(descriptors[:1])) == 0
@@ -43,21 +41,23 @@ def test_cosines_see_direction_only():
     ("labels", "refined"),
     [
         ([0, 0, 1, 1], [0, 0, 1, 1]),
-        ([0, 1, 2], [0, 0, 0]),  # nothing repeats: one label
-        ([0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]),  # the shorter run of 0 is a hole as well
-        ([0, 0, 2, 1, 1], [0, 0, 0, 1, 1]),  # tie of the neighbours: left
-        ([0, 0, 2, 1, 1, 1], [0, 0, 1, 1, 1, 1]),  # longer neighbour
-        ([2, 1, 1], [1, 1, 1]),  # no neighbour on the left
-        ([0, 0, 2, 1, 1, 3, 4, 4], [0, 0, 0, 1, 1, 1, 4, 4]),  # tie: left, both times
+        ([0, 1, 2], [0, 0, 0]),  # no label repeats, so all frames get one label
+        ([0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]),  # the shorter run of 0 is a gap, too
+        # if both neighbours are equally long, the left one wins
+        ([0, 0, 2, 1, 1], [0, 0, 0, 1, 1]),
+        ([0, 0, 2, 1, 1, 1], [0, 0, 1, 1, 1, 1]),  # the gap joins the longer neighbour
+        ([2, 1, 1], [1, 1, 1]),  # the gap has no neighbour on the left
+        # A gap of a tie joins its left neighbour, here twice.
+        ([0, 0, 2, 1, 1, 3, 4, 4], [0, 0, 0, 1, 1, 1, 4, 4]),
         ([7], [0]),
     ],
 )
-def test_labels_keep_their_longest_run_and_holes_join_a_neighbour(labels, refined):
+def test_each_label_keeps_its_longest_run_and_gaps_join_a_neighbour(labels, refined):
     assert contiguous_labels(labels) == refined
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=30))
-def test_every_run_of_the_result_has_two_frames_or_more(labels):
+def test_every_segment_has_at_least_two_frames(labels):
     refined = contiguous_labels(labels)
     assert len(refined) == len(labels)
     assert all(length > 1 for _, _, length in runs_of(refined))

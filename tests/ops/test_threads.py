@@ -1,4 +1,4 @@
-"""Small computations use one thread and leave the settings of other threads alone."""
+"""Small computations use one thread and do not change the settings of other threads."""
 
 from threading import Thread
 
@@ -30,7 +30,7 @@ def threads_of_a_new_thread():
     return found[0]
 
 
-def test_small_work_uses_one_thread_and_restores_the_number():
+def test_small_work_uses_one_thread_and_restores_the_number_of_threads():
     with one_thread_if_small(1e6, CPU):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
@@ -38,20 +38,20 @@ def test_small_work_uses_one_thread_and_restores_the_number():
         assert torch.get_num_threads() == 2
 
 
-def test_threads_are_given_back_after_an_error():
+def test_number_of_threads_is_restored_after_an_error():
     with pytest.raises(ValueError, match="inside"), one_thread_if_small(1e6, CPU):
         raise ValueError("inside")
     assert torch.get_num_threads() == 2
 
 
-def test_other_threads_are_left_alone():
+def test_thread_limit_does_not_affect_other_threads():
     with one_thread_if_small(1e6, CPU):
         assert threads_of_a_new_thread() == 2
     assert threads_of_a_new_thread() == 2
 
 
 @pytest.mark.parametrize(("small", "count"), [(threads._SMALL, 1), (0, 2)])
-def test_gleanvid_compresses_small_clips_in_one_thread(small, count, monkeypatch):
+def test_gleanvid_compresses_small_clips_on_one_thread(small, count, monkeypatch):
     monkeypatch.setattr(threads, "_SMALL", small)
     found, complement = set(), SubspaceEvidence.complement
 

@@ -1,5 +1,3 @@
-"""Averages and singles add up to the rows that were asked for."""
-
 import pytest
 import torch
 
@@ -10,7 +8,7 @@ STATIC = torch.tensor([[1, 0, 1]] * 3 + [[0, 0, 0]] + [[0, 1, 0]] * 2, dtype=tor
 WINDOWS = Windows(START, STATIC)
 
 
-def test_sizes_count_one_row_per_average_and_one_per_other_token():
+def test_window_size_counts_one_row_per_averaged_position_and_per_single_token():
     assert WINDOWS.sizes.tolist() == [[2, 0, 0, 0, 1, 0], [1, 1, 1, 3, 2, 2]]
     assert WINDOWS.firsts == [0, 3, 4]
     assert WINDOWS.span(0) == slice(0, 3)
@@ -18,7 +16,9 @@ def test_sizes_count_one_row_per_average_and_one_per_other_token():
 
 
 @pytest.mark.parametrize("total", range(13, 19))
-def test_singles_fill_up_to_the_total_and_all_of_them_are_the_identity(total):
+def test_single_tokens_fill_the_budget_that_windows_leave_and_a_budget_of_all_tokens_keeps_all(
+    total,
+):
     score = torch.arange(18.0).view(6, 3)
     home, weight = with_singles(WINDOWS, score, total)
     assert len(home.unique()) == total
@@ -27,11 +27,12 @@ def test_singles_fill_up_to_the_total_and_all_of_them_are_the_identity(total):
     if total == 18:
         assert torch.equal(home, torch.arange(18)) and (weight == 1).all()
     if total == 14:
-        assert home[16] == 16  # the repeated token of largest score left first
+        # of the windows' repeated tokens, the one with the highest score became single first
+        assert home[16] == 16
 
 
 @pytest.mark.parametrize("total", range(1, 14))
-def test_exact_counts_sum_to_the_total_and_fit_the_windows(total):
+def test_counts_per_window_sum_to_the_total_and_do_not_exceed_window_sizes(total):
     counts = exact_counts(WINDOWS.sizes, total)
     assert int(counts.sum()) == total
     assert (counts <= WINDOWS.sizes).all()

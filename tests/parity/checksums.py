@@ -1,4 +1,4 @@
-"""Inputs of a golden case or of a seed, and the comparison of merged rows with a checksum."""
+"""Inputs made from a golden case or a seed, and comparing merged rows with a checksum."""
 
 import pytest
 import torch
@@ -7,12 +7,10 @@ from tests.golden.inputs import attention_rows, video_features
 
 
 def rows(seed, count, width):
-    """Made-up softmax rows [count, width]."""
     return torch.from_numpy(attention_rows(seed, count, width))
 
 
 def features(case):
-    """Visual tokens [T*N, D] of a case."""
     grid = (case["frames"], case["height"], case["width"])
     return torch.from_numpy(video_features(case["seed"], *grid, case["dim"])).flatten(0, 1)
 
@@ -22,19 +20,18 @@ def grid(case):
 
 
 def clip(seed, grid):
-    """Visual tokens [T*N, 24] of a made-up video."""
     return torch.from_numpy(video_features(seed, *grid, 24)).flatten(0, 1)
 
 
 def attention_rows_of(case, count):
-    """Attention [heads, 1, count] of the last text token to ``count`` visual tokens."""
+    """Return attention [heads, 1, count] from the last text token to ``count`` visual tokens."""
     before, text = case["config"]["text_before"], _text_length(case)
     made = rows(case["seed"] + 2000, case["config"]["heads"], text + count)
     return made[:, None, before : before + count]
 
 
 def between_text(case, visual):
-    """Rows [K, D] between the text of the case."""
+    """Put the case's text rows before and after the visual rows [K, D]."""
     before = case["config"]["text_before"]
     text = rows(case["seed"] + 1000, _text_length(case), case["dim"])
     return torch.cat([text[:before], visual, text[before:]])
@@ -45,12 +42,12 @@ def _text_length(case):
 
 
 def in_order(record, out, order):
-    """Rows of ``out`` [K, D], which ascend by index, in the original's order of output."""
+    """Reorder the rows of ``out`` [K, D] from ascending index to the original code's order."""
     return out[torch.searchsorted(record.keep, torch.tensor(order))]
 
 
 def assert_checksum(out, expected, first=True):
-    """Sum and norm to 1e-5 relative; ``first``: the first eight values too."""
+    """Compare sum and norm to 1e-5 relative; with ``first`` also the first eight values."""
     out = out.double()
     assert list(out.shape) == expected["shape"]
     assert float(out.sum()) == pytest.approx(expected["sum"], rel=1e-5)

@@ -1,4 +1,4 @@
-"""A test that names a golden file as its argument runs once for every case of that file."""
+"""A test with the name of a golden file as an argument runs for every case of that file."""
 
 import json
 

@@ -1,5 +1,3 @@
-"""AOT against a plain float64 transcription that carries features, not weights, step by step."""
-
 from itertools import product
 
 import pytest
@@ -17,15 +15,14 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, SHARES
 
 def tokens_of(seed, grid):
     features = clip(seed, grid)
-    features = features - 0.9 * features.mean(
-        dim=0
-    )  # otherwise all distances would be nearly equal
+    # otherwise all distances would be nearly equal
+    features = features - 0.9 * features.mean(dim=0)
     saliency = torch.from_numpy(attention_rows(seed, grid[0], grid[1] * grid[2])).flatten()
     return VideoTokens(features, grid, saliency=saliency)
 
 
 def transport(cost):
-    """Transport plans [B, m, n] by Sinkhorn; stops once the row scale moves by under 0.01."""
+    """Return Sinkhorn transport plans [B, m, n]; stop when row scales change by under 0.01."""
     kernel = torch.exp(-cost / 0.1)
     batch, m, n = kernel.shape
     r, c = torch.ones(batch, m).double(), torch.ones(batch, n).double()
@@ -43,7 +40,7 @@ def cosines(a, b):
 
 
 def anchors_of(saliency, height, width, count, local):
-    """The best of nine windows, then the best of all others; saliency as a list of one unit."""
+    """Return a unit's anchors: the most salient of nine windows, then of all other tokens."""
     near, windows = int(count * local), {}
     for place in range(height * width):
         key = (place // width * 3 // height, place % width * 3 // width)
@@ -55,7 +52,7 @@ def anchors_of(saliency, height, width, count, local):
 
 
 def merged_units(frames, anchors, height, width):
-    """Anchors of every unit after they took in what is left of it."""
+    """Yield the anchor features of every unit after the unit's other tokens are merged in."""
     where = [(i / (height - 1), j / (width - 1)) for i in range(height) for j in range(width)]
     where = torch.tensor(where).double()
     pairs = []
@@ -75,7 +72,7 @@ def merged_units(frames, anchors, height, width):
 
 
 def rows_of(tokens, clips, residual, local, share):
-    """(flat token, second time, feature) of every row, as the authors' loops leave them."""
+    """Return (flat token, whether merged over time, feature) of every row."""
     units, height, width = tokens.grid
     size = height * width
     frames, saliency = (
@@ -110,7 +107,7 @@ def rows_of(tokens, clips, residual, local, share):
 
 
 @pytest.mark.parametrize(("seed", "grid", "shares", "clips"), CASES)
-def test_matches_transcription(seed, grid, shares, clips):
+def test_aot_matches_a_float64_transcription(seed, grid, shares, clips):
     tokens = tokens_of(seed, grid)
     record = AOT(clips=clips, residual=shares[0], local=shares[1], anchors=shares[2], exact=False)
     record = record.compress(tokens)
@@ -120,7 +117,7 @@ def test_matches_transcription(seed, grid, shares, clips):
     torch.testing.assert_close(record.apply(tokens.features).double(), rows, rtol=1e-4, atol=1e-4)
 
 
-def test_a_budget_leaves_anchors_twice_and_its_share_of_later_units():
+def test_aot_s_exact_budget_is_divided_between_anchors_and_later_units():
     record = AOT(0.25, clips=4, residual=0.3).compress(tokens_of(2, (16, 9, 9)))
     later = record.budgets.view(4, 4)[:, 1:].sum(dim=1)
     anchors = record.trace["anchors"].view(4, 4)[:, 0]

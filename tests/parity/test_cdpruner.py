@@ -1,5 +1,3 @@
-"""CDPruner against determinants recomputed for every choice, in float64."""
-
 import pytest
 import torch
 
@@ -9,7 +7,7 @@ from tests.parity.checksums import clip
 
 
 def kernel_of(features, text, theta):
-    """The conditional kernel, entry by entry as the paper writes it."""
+    """Return the conditional kernel, entry by entry after the paper's equation."""
     features, text = features.double(), text.double()
     cosine = torch.nn.functional.cosine_similarity(features[:, None], features[None], dim=-1)
     mean = torch.nn.functional.cosine_similarity(features[:, None], text[None], dim=-1).mean(dim=1)
@@ -20,7 +18,7 @@ def kernel_of(features, text, theta):
 
 
 def greedy(kernel, count):
-    """Pick, one by one, the index that raises the determinant of the kept rows most."""
+    """Return the indices that, one by one, raise the kept rows' determinant most."""
     chosen = []
     for _ in range(count):
         volumes = [
@@ -33,7 +31,7 @@ def greedy(kernel, count):
 
 @pytest.mark.parametrize("theta", [1.0, 0.5, 0.0])
 @pytest.mark.parametrize(("seed", "grid", "count"), [(0, (3, 3, 4), 9), (1, (2, 2, 5), 5)])
-def test_every_choice_raises_the_determinant_most(seed, grid, count, theta):
+def test_every_choice_of_cdpruner_raises_the_determinant_most(seed, grid, count, theta):
     features = clip(seed, grid)
     text = torch.randn(6, features.shape[1], generator=torch.Generator().manual_seed(seed))
     tokens = VideoTokens(features, grid, text=text)
@@ -41,8 +39,9 @@ def test_every_choice_raises_the_determinant_most(seed, grid, count, theta):
     assert CDPruner(count / len(tokens), theta=theta).compress(tokens).keep.tolist() == expected
 
 
-def test_a_budget_beyond_the_rank_is_filled_with_the_most_relevant():
+def test_cdpruner_fills_a_budget_beyond_the_rank_with_the_most_relevant_tokens():
     features = torch.eye(3).repeat(4, 1)
     text = torch.tensor([[3.0, 2.0, 1.0]])
     keep = CDPruner(5 / 12).compress(VideoTokens(features, (4, 1, 3), text=text)).keep
-    assert keep.tolist() == [0, 1, 3, 6, 9]  # the third kind has no relevance: rank 2, then 3 more
+    # 0 and 1 span all relevant directions; 3, 6 and 9 are the most relevant of the rest
+    assert keep.tolist() == [0, 1, 3, 6, 9]

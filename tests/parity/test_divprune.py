@@ -1,5 +1,3 @@
-"""DivPrune against a plain float64 transcription of greedy max-min diversity over all pairs."""
-
 import pytest
 
 from gleanvid.compressors.divprune import DivPrune
@@ -14,8 +12,7 @@ CASES = [
 ]
 
 
-def kept(features, ratio):
-    """Farthest first, from the whole matrix of distances, one token after the other."""
+def farthest_first(features, ratio):
     rows = features.double()
     rows = rows / rows.norm(dim=1, keepdim=True)
     distance = (1.0 - rows @ rows.T).tolist()
@@ -34,7 +31,7 @@ def kept(features, ratio):
 
 
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
-def test_matches_transcription(seed, grid, ratio):
+def test_divprune_matches_a_float64_transcription(seed, grid, ratio):
     features = clip(seed, grid)
     record = DivPrune(ratio, exact=False).compress(VideoTokens(features, grid))
-    assert record.keep.tolist() == kept(features, ratio)
+    assert record.keep.tolist() == farthest_first(features, ratio)

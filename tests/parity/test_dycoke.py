@@ -1,5 +1,3 @@
-"""DyCoke against its authors' code: the temporal stage and five steps of the decoding stage."""
-
 import pytest
 import torch
 
@@ -8,13 +6,13 @@ from gleanvid.types import VideoTokens
 from tests.parity.checksums import assert_checksum, features, grid, in_order, rows
 
 
-def test_matches_original(dycoke):
+def test_dycoke_matches_its_authors_code(dycoke):
     stage = {"prefill_ttm": temporal, "decode_dp": decoding}
     stage[dycoke["config"]["stage"]](dycoke)
 
 
 def temporal(case):
-    """The original raises for T <= 4; ours applies the same rules there."""
+    """The original code fails for T <= 4 units; our code applies the same rules to them."""
     visual, per_unit = features(case), case["height"] * case["width"]
     share = case["config"]["dycoke_k"]
     method = DyCoke(case["retention"], drop_share=share, exact=False)
@@ -46,7 +44,8 @@ def decoding(case):
             previous=previous,
         )
         record = method.compress(tokens)
-        if step["kept_image"] is None:  # the row hardly turned: the whole cache is read
+        # the query hardly differs from the previous one: the whole cache stays
+        if step["kept_image"] is None:
             assert record.num_kept == length
         else:
             assert record.keep.tolist() == step["kept_image"]

@@ -1,5 +1,3 @@
-"""EVS against a plain float64 transcription of its rule: what vLLM keeps, token by token."""
-
 import math
 
 import pytest
@@ -17,8 +15,8 @@ CASES = [
 ]
 
 
-def kept(features, grid, ratio):
-    """The first unit, then the best of the others one after the other; whole numbers as vLLM's."""
+def kept_by_vllm(features, grid, ratio):
+    """Return the first unit's tokens, then the best others, in the number that vLLM keeps."""
     units, per_unit = grid[0], grid[1] * grid[2]
     rows = features.double().reshape(units, per_unit, -1)
     ranked = []
@@ -33,13 +31,13 @@ def kept(features, grid, ratio):
 
 
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
-def test_matches_transcription(seed, grid, ratio):
+def test_evs_matches_a_float64_transcription(seed, grid, ratio):
     features = clip(seed, grid)
     record = EVS(ratio, exact=False).compress(VideoTokens(features, grid))
-    assert record.keep.tolist() == kept(features, grid, ratio)
+    assert record.keep.tolist() == kept_by_vllm(features, grid, ratio)
 
 
-def test_both_forms_agree_where_the_count_is_the_same():
+def test_exact_and_authors_modes_of_evs_agree_at_equal_counts():
     features = clip(4, (8, 4, 5))
     tokens = VideoTokens(features, (8, 4, 5))
     assert torch.equal(EVS(0.5).compress(tokens).keep, EVS(0.5, False).compress(tokens).keep)

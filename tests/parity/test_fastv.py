@@ -1,11 +1,9 @@
-"""FastV against its authors' code: scoring, the k best, and what is left of the hidden states."""
-
 from gleanvid.compressors.fastv import FastV
 from gleanvid.types import VideoTokens
 from tests.parity.checksums import assert_checksum, attention_rows_of, between_text, features, grid
 
 
-def test_matches_original(fastv):
+def test_fastv_matches_its_authors_code(fastv):
     visual, config = features(fastv), fastv["config"]
     attention = attention_rows_of(fastv, len(visual))
     tokens = VideoTokens(visual, grid(fastv), attention=attention)

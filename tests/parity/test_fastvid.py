@@ -1,5 +1,3 @@
-"""FastVID against its authors' three forms and the Qwen3-VL port of the VidCom2 authors."""
-
 import torch
 
 from gleanvid.compressors.fastvid import FastVID
@@ -14,7 +12,7 @@ VARIANTS = {
 }
 
 
-def test_matches_original(fastvid):
+def test_fastvid_matches_its_authors_code(fastvid):
     config, (units, height, width) = fastvid["config"], grid(fastvid)
     visual = features(fastvid)
     saliency = rows(1000 + fastvid["seed"], units, height * width).flatten()

@@ -1,5 +1,3 @@
-"""FlashVID against its authors' code: the vision stage and the stage inside the language model."""
-
 from collections import Counter
 
 import pytest
@@ -13,10 +11,10 @@ from tests.parity.checksums import assert_checksum, features, grid, rows
 
 @pytest.fixture
 def tied(monkeypatch):
-    """Frames in which ties decide the clusters in the original.
+    """Collect the frames in which ties decide the clusters of the original code.
 
-    There densities below the smallest float32 are zero. Where fewer points than there are clusters
-    have a density, the other centres are whatever topk takes among equal scores of zero.
+    In the original, densities below the smallest float32 are zero. If fewer points than clusters
+    have a positive density, topk takes the other centres arbitrarily among equal scores of zero.
     """
     frames, calls = set(), []
     peaks, merged = module.density_peaks, FlashVID._merged
@@ -39,7 +37,7 @@ def tied(monkeypatch):
 
 
 def densities(points, k):
-    """float32 [n]: exp(-mean of the k smallest squared distances), distances over sqrt(D)."""
+    """Return densities, float32 [n]: exp(-mean of the k smallest squared distances / D)."""
     distances = torch.cdist(points, points) / points.shape[1] ** 0.5
     return torch.exp(-distances.topk(k, largest=False).values.square().mean(dim=1))
 
@@ -62,7 +60,7 @@ def method(case):
     )
 
 
-def test_matches_original(flashvid, tied):
+def test_flashvid_matches_its_authors_code(flashvid, tied):
     units, height, width = grid(flashvid)
     config, seed = flashvid["config"], flashvid["seed"]
     visual = config["feature_scale"] * features(flashvid)
@@ -82,7 +80,7 @@ def test_matches_original(flashvid, tied):
     else:
         assert keep == flashvid["kept"]
         assert len(set(keep)) == flashvid["n_unique"]
-        alone = len(set(keep)) == len(keep)  # two rows at one index come in either order
+        alone = len(set(keep)) == len(keep)  # two rows at one index may come in either order
         assert_checksum(record.apply(visual), flashvid["merged_checksum"], first=alone)
     text_before, text_after = 5, 7
     attention = rows(2000 + seed, 8, text_before + len(keep) + text_after)[:, None]

@@ -1,7 +1,7 @@
-"""FLoC against plain greedy facility location in float64, which recomputes every gain.
+"""FLoC agrees with plain greedy facility location in float64, which recomputes every gain.
 
-Two tokens that are each other's nearest add the same to the last digit, so that rounding decides
-between them: what is compared is that every choice adds as much as the best one would.
+Two tokens that are each other's nearest have exactly equal gains, so that rounding decides between
+them. So the test does not compare indices, but that every choice has the best possible gain.
 """
 
 import math
@@ -19,8 +19,7 @@ GRIDS, RATIOS = ((6, 5, 6), (4, 4, 5), (1, 3, 4), (1, 1, 1)), (0.05, 0.2, 0.5, 0
 CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, RATIOS))]
 
 
-def missed(features, order):
-    """Return by how much any choice in ``order`` fell short of the best gain, and the sum."""
+def shortfall_and_objective(features, order):
     rows = features.double()
     rows = rows / rows.norm(dim=1, keepdim=True)
     cosine = rows @ rows.T
@@ -33,20 +32,20 @@ def missed(features, order):
 
 
 def centred(seed, grid):
-    """Features with as many cosines below zero as above."""
+    """Return features with as many negative as positive cosines."""
     features = clip(seed, grid)
     return features - features.mean(dim=0) if len(features) > 1 else features
 
 
 @pytest.mark.parametrize("shift", [0.0, 4.0])
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
-def test_every_choice_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
+def test_every_choice_of_floc_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
     monkeypatch.setattr(floc, "_CHUNK", 50)  # small enough for several chunks
     tokens = VideoTokens(shift + centred(seed, grid), grid)
     record = FLoC(ratio).compress(tokens)
     unit = torch.nn.functional.normalize(tokens.features, dim=-1)
     order = floc._facilities(unit, record.num_kept)[0].tolist()
     assert sorted(order) == record.keep.tolist()
-    short, total = missed(tokens.features, order)
+    short, total = shortfall_and_objective(tokens.features, order)
     assert short < 1e-5
     assert float(record.scores["coverage"].sum()) == pytest.approx(total, rel=1e-5)

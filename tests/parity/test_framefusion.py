@@ -1,5 +1,3 @@
-"""FrameFusion against its authors' module, called over layers that change nothing."""
-
 import pytest
 import torch
 
@@ -9,7 +7,7 @@ from tests.compressors.identity_layers import pass_through
 from tests.parity.checksums import assert_checksum, between_text, features, grid, rows
 
 
-def test_matches_original(framefusion):
+def test_framefusion_matches_its_authors_code(framefusion):
     case, config = framefusion, framefusion["config"]
     units, height, width = grid(case)
     visual = features(case)
@@ -39,5 +37,6 @@ def test_matches_original(framefusion):
     assert result.average == pytest.approx(case["mean_retention"], rel=1e-9)
     ratios = result.by_layer[config["num_layers"] - 1].state["merge_ratios"].tolist()
     assert ratios == pytest.approx(case["sparsity_list"], rel=1e-9)
-    for out in (result.hidden, result.record.apply(visual)):  # stage by stage and composed
+    # both the stages one by one and the composed record
+    for out in (result.hidden, result.record.apply(visual)):
         assert_checksum(between_text(case, out), case["merged_checksum"])

@@ -1,5 +1,3 @@
-"""HoliTom against its authors' code: outer stage in both newline layouts, and inner merge."""
-
 import pytest
 import torch
 
@@ -16,7 +14,7 @@ from tests.parity.checksums import (
 )
 
 
-def test_matches_original(holitom):
+def test_holitom_matches_its_authors_code(holitom):
     inner(holitom) if "stage" in holitom["config"] else outer(holitom)
 
 
@@ -47,7 +45,6 @@ def outer(case):
 
 
 def with_newlines(out, grid_row, newline):
-    """A newline after every grid row that kept a token."""
     sizes = torch.unique_consecutive(grid_row, return_counts=True)[1].tolist()
     return torch.cat([torch.cat([part, newline]) for part in out.split(sizes)])
 

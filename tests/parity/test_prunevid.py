@@ -1,5 +1,3 @@
-"""PruneVid against its authors' code: the merging before the model and the question's choice."""
-
 import torch
 
 from gleanvid.compressors.prunevid import PruneVid, PruneVidSelection
@@ -7,8 +5,8 @@ from gleanvid.types import VideoTokens
 from tests.parity.checksums import assert_checksum, features, grid, rows
 
 
-def test_matches_original(prunevid):
-    """Clusters come out as a set: the original orders them by score, where equal ones may swap.
+def test_prunevid_matches_its_authors_code(prunevid):
+    """Clusters are compared as a set: the original orders them by score, so ties may swap.
 
     The original raises for fewer than 7 units; ours gives fewer rows, one per cluster.
     """
@@ -37,7 +35,7 @@ def test_matches_original(prunevid):
 
 
 def static_sizes(record):
-    """Rows of the static set of each window."""
+    """Return the number of rows for the static tokens of each window."""
     per_unit = record.grid[1] * record.grid[2]
     static = record.scores["static"][record.keep]
     window = record.trace["window"][record.keep // per_unit]

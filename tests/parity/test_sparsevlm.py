@@ -1,8 +1,8 @@
-"""SparseVLM against its authors' code: raters, three stages, recycling, over identity layers.
+"""SparseVLM agrees with its authors' code: raters, three stages, recycling.
 
-The original appends recycled tokens behind the kept ones and its attention columns come in that
-order; the record keeps ascending order. The test follows the original's order to hand the columns
-over.
+Layers of the language model change nothing. The original appends recycled tokens after the kept
+ones, and its attention columns have this order; our record has ascending order. The test reorders
+the attention columns from the original's order.
 """
 
 import torch
@@ -13,14 +13,14 @@ from tests.compressors.identity_layers import pass_through
 from tests.parity.checksums import assert_checksum, features, grid, rows
 
 
-def test_matches_original(sparsevlm):
+def test_sparsevlm_matches_its_authors_code(sparsevlm):
     case, config, visual = sparsevlm, sparsevlm["config"], features(sparsevlm)
     before, after, heads = config["text_before"], config["text_after"], config["heads"]
     layers = [layer + 1 for layer in config["prune_after_layers"]]
     counts = keep_counts(len(visual), case["retention"], config["num_layers"], exact=False)
     assert [counts[layer] for layer in layers] == config["keep_counts"]
     order = torch.arange(len(visual))  # flat indices in the original's order
-    survivors = []  # after each stage, those never recycled
+    survivors = []  # for each stage, the kept tokens that were never recycled
 
     def attention(stage, left, previous):
         nonlocal order
@@ -43,18 +43,22 @@ def test_matches_original(sparsevlm):
         assert record.num_kept == expected["visual_tokens"]
         assert int(recycled(stage).sum()) == expected["recycled"]
     assert survivors == case["kept"]
-    for out in (result.hidden, result.record.apply(visual)):  # stage by stage and composed
+    # both the stages one by one and the composed record
+    for out in (result.hidden, result.record.apply(visual)):
         hidden = torch.cat([text[:before], out, text[before:]])
         assert_checksum(hidden, case["merged_checksum"])
 
 
 def recycled(record):
-    """bool [K]: rows that this stage made of dropped tokens."""
+    """Return the rows that a stage made from dropped tokens, bool [K]."""
     return record.weight[record.keep] != 1
 
 
 def original_order(order, previous):
-    """Kept tokens as they stood, then clusters by falling peak, ties by falling attention."""
+    """Return the original's order: kept tokens, then clusters by falling peak.
+
+    Ties between peaks are ordered by falling attention.
+    """
     if "peak" not in previous.scores:
         return order
     merged, left = recycled(previous), order.sort().values[previous.keep]

@@ -1,5 +1,3 @@
-"""STTM against a plain float64 transcription: explicit trees, rectangles and lists of rows."""
-
 from itertools import product
 
 import pytest
@@ -21,7 +19,10 @@ def halved(side):
 
 
 def pyramid(frame, height, width, root_level):
-    """Levels from the finest: {(row, column): (feature, tokens, children)}, cut below the top."""
+    """Return the levels of a frame's quadtree, finest first, without the top ``root_level``.
+
+    A level maps (row, column) to (feature, tokens, children).
+    """
     finest = {
         (y, x): (frame[y * width + x], [y * width + x], [])
         for y in range(height)
@@ -46,7 +47,10 @@ def cosine(a, b):
 
 
 def standing(levels, threshold):
-    """(feature, sorted tokens) of the cells that stand in one frame."""
+    """Return (feature, sorted tokens) of one frame's merged cells.
+
+    From the top, a cell is split unless its cosine to every child reaches ``threshold``.
+    """
     found = []
 
     def visit(number, key):
@@ -66,7 +70,7 @@ def standing(levels, threshold):
 
 
 def rows_of(features, grid, spatial, temporal, root_level):
-    """First tokens and features of the merged rows, as the authors' rounds leave them."""
+    """Return the first tokens and the features of the merged rows, as the authors compute them."""
     units, height, width = grid
     frames = features.double().view(units, height * width, -1)
     cells = []  # (unit, first token, tokens, feature)
@@ -99,7 +103,7 @@ def rows_of(features, grid, spatial, temporal, root_level):
 
 
 @pytest.mark.parametrize(("seed", "grid", "thresholds", "root_level"), CASES)
-def test_matches_transcription(seed, grid, thresholds, root_level):
+def test_sttm_matches_a_float64_transcription(seed, grid, thresholds, root_level):
     features = clip(seed, grid)
     spatial, temporal = thresholds
     method = STTM(
@@ -111,7 +115,7 @@ def test_matches_transcription(seed, grid, thresholds, root_level):
     torch.testing.assert_close(record.apply(features).double(), rows, rtol=1e-4, atol=1e-4)
 
 
-def test_the_budget_scales_both_distances_alike():
+def test_sttm_s_exact_budget_scales_spatial_and_temporal_thresholds_alike():
     features = clip(3, (8, 8, 8))
     tokens = VideoTokens(features, (8, 8, 8))
     exact = STTM(0.3).compress(tokens)

@@ -1,11 +1,9 @@
-"""V-CAST against its authors' code, single units skipped and not."""
-
 from gleanvid.compressors.vcast import VCast
 from gleanvid.types import VideoTokens
 from tests.parity.checksums import features, grid
 
 
-def test_matches_original(vcast):
+def test_vcast_matches_its_authors_code(vcast):
     config = vcast["config"]
     method = VCast(vcast["retention"], config["temperature"], config["skip_single_frame"], False)
     record = method.compress(VideoTokens(features(vcast), grid(vcast)))

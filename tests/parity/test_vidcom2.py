@@ -1,5 +1,3 @@
-"""VidCom2 against its authors' code, with the order of output of the grid with newlines."""
-
 import pytest
 
 from gleanvid.compressors.vidcom2 import VidCom2
@@ -7,7 +5,7 @@ from gleanvid.types import VideoTokens
 from tests.parity.checksums import features, grid
 
 
-def test_matches_original(vidcom2):
+def test_vidcom2_matches_its_authors_code(vidcom2):
     config = vidcom2["config"]
     method = VidCom2(vidcom2["retention"], config["channel_ratio"], config["temperature"], False)
     record = method.compress(VideoTokens(features(vidcom2), grid(vidcom2)))
@@ -21,7 +19,7 @@ def test_matches_original(vidcom2):
 
 
 def with_newlines(record, units, rows, columns):
-    """Positions in the grid with a newline after each row; a frame's newlines follow its tokens."""
+    """Return positions in a grid with newlines; a unit's newlines follow its kept tokens."""
     wide, order = columns + 1, []
     for unit, kept in enumerate(record.keep.split(record.budgets.tolist())):
         local = kept - unit * rows * columns

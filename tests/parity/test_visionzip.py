@@ -1,5 +1,3 @@
-"""VisionZip against its authors' code: no-CLS port, official CLIP form, published Qwen3-VL port."""
-
 import torch
 
 from gleanvid.compressors.visionzip import VisionZip
@@ -19,7 +17,7 @@ def check(case):
     seed, per_unit, visual = case["seed"], height * width, features(case)
     variant = VARIANTS[case["config"]["variant"]]
     saliency = rows(seed, units, per_unit)
-    if variant == "cls":  # the official form sums the [CLS] row over the heads
+    if variant == "cls":  # the official code sums the [CLS] row over the heads
         heads = case["config"]["heads"]
         saliency = rows(seed + 800, units * heads, 1 + per_unit)
         saliency = saliency.view(units, heads, -1)[:, :, 1:].sum(dim=1)
@@ -39,9 +37,9 @@ def check(case):
     assert_checksum(out, case["merged_checksum"])
 
 
-def test_matches_original(visionzip):
+def test_visionzip_matches_its_authors_code(visionzip):
     check(visionzip)
 
 
-def test_matches_port(visionzip_qwen3_port):
+def test_visionzip_matches_the_published_qwen3_vl_port(visionzip_qwen3_port):
     check(visionzip_qwen3_port)

@@ -1,5 +1,3 @@
-"""Small runs of several methods on one made-up clip, diagnosed."""
-
 from __future__ import annotations
 
 from functools import cache

@@ -1,5 +1,3 @@
-"""Accuracy figures show all the given numbers."""
-
 import pytest
 
 from gleanvid.compressors.gleanvid import GleanVID
@@ -12,7 +10,7 @@ def drawn(axes):
     return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
 
 
-def test_few_methods_share_a_picture_with_points_in_order_of_retention():
+def test_few_methods_share_one_plot_with_points_in_order_of_retention():
     figure = retention_figure({"uniform": POINTS, "GleanVID": POINTS}, "accuracy (%)")
     (axes,) = figure.axes
     lines = drawn(axes)
@@ -23,7 +21,7 @@ def test_few_methods_share_a_picture_with_points_in_order_of_retention():
     assert [text.get_text() for text in axes.get_legend().texts] == ["GleanVID", "uniform"]
 
 
-def test_many_methods_get_a_panel_each_with_gleanvid_behind():
+def test_many_methods_get_one_panel_each_with_gleanvid_in_the_background():
     names = ["GleanVID", *(f"method {n}" for n in range(9))]
     figure = retention_figure(dict.fromkeys(names, POINTS), "accuracy (%)", title="t")
     panels = [axes for axes in figure.axes if axes.axison]
@@ -31,19 +29,19 @@ def test_many_methods_get_a_panel_each_with_gleanvid_behind():
     assert all(list(drawn(axes)) == ["GleanVID", axes.get_title()] for axes in panels)
 
 
-def test_levels_are_lines_with_their_value():
+def test_reference_accuracy_is_a_horizontal_line_labelled_with_its_value():
     (axes,) = retention_figure({"a": POINTS}, "", [Level("all tokens", 0.923)]).axes
     assert axes.texts[0].get_text() == "all tokens 92.3"
     low, high = axes.get_ylim()
     assert low < 92.3 < high
 
 
-def test_a_method_without_points_is_left_out():
+def test_method_without_points_is_left_out_of_the_accuracy_plot():
     (axes,) = retention_figure({"a": POINTS, "b": []}, "").axes
     assert list(drawn(axes)) == ["a"]
 
 
-def test_every_group_has_a_panel_with_its_own_numbers():
+def test_every_question_group_has_a_panel_with_its_own_accuracies():
     low = [(kept, value / 2, 0.0, 1.0) for kept, value, _, _ in POINTS]
     groups = {"flash (9)": {"GleanVID": POINTS}, "cut (7)": {"GleanVID": low}}
     figure = group_figure(groups, {"flash (9)": 0.95, "cut (7)": 0.5})
@@ -56,8 +54,8 @@ def test_only_gleanvid_is_coloured_among_many_methods():
     names = ["GleanVID", *(f"method {n}" for n in range(9))]
     figure = group_figure({"cut": dict.fromkeys(names, POINTS)}, {"cut": 0.9})
     assert [text.get_text() for text in figure.legends[0].texts] == ["GleanVID", "other methods"]
-    assert len(figure.axes[0].lines) == 11  # all methods and the level
+    assert len(figure.axes[0].lines) == 11  # one line per method, and the reference accuracy
 
 
-def test_gleanvid_stands_out_under_the_title_that_tables_give_it():
+def test_title_that_the_accuracy_plot_highlights_is_gleanvid_s_title():
     assert GleanVID.title == OURS

@@ -1,5 +1,3 @@
-"""Figures draw the values of records and metrics over the right axis."""
-
 import json
 import math
 from dataclasses import replace
@@ -18,7 +16,9 @@ TITLES = ("GleanVID 25 %", "Uniform 25 %", "Random 25 %")
 OVER_UNITS = {
     "budget_figure": lambda made: made.compression.budgets.tolist(),
     "effective_rank_figure": lambda made: diagnosed(made).effective_rank_by_unit.tolist(),
-    "residual_energy_figure": lambda made: later(diagnosed(made).residual_energy_by_unit.tolist()),
+    "residual_energy_figure": lambda made: without_first_unit_and_noise(
+        diagnosed(made).residual_energy_by_unit.tolist()
+    ),
 }
 FIGURES = [name for name in plots.__all__ if name.endswith("_figure")]
 
@@ -31,13 +31,12 @@ def diagnosed(made):
     return metrics.diagnostics_of(made)
 
 
-def later(values):
-    """Values without the first unit and without rounding noise."""
+def without_first_unit_and_noise(values):
     return [math.nan, *(value if value >= metrics.ROUNDING else math.nan for value in values[1:])]
 
 
 @pytest.mark.parametrize("name", OVER_UNITS)
-def test_lines_over_units_show_the_values_and_the_seconds(name):
+def test_lines_over_units_show_values_and_seconds(name):
     figure = getattr(plots, name)(some_runs())
     for made, line in zip(some_runs(), figure.data, strict=False):
         values = [None if value != value else value for value in OVER_UNITS[name](made)]
@@ -46,20 +45,20 @@ def test_lines_over_units_show_the_values_and_the_seconds(name):
         assert list(line.customdata) == made.seconds[:, 0].tolist()
 
 
-def test_one_run_has_bars_and_the_uniform_line():
+def test_budget_figure_of_one_run_has_bars_and_the_uniform_line():
     bars, line = plots.budget_figure(run()).data
     assert bars.type == "bar" and list(bars.y) == run().compression.budgets.tolist()
     assert set(line.y) == {run().compression.num_kept / 6}
-    assert f"Gini {metrics.budget_gini(run().compression):.2f}" in bars.name
+    assert f"budget Gini {metrics.budget_gini(run().compression):.2f}" in bars.name
 
 
-def test_each_budget_has_its_own_uniform_line():
+def test_each_total_budget_has_its_own_uniform_line():
     figure = plots.budget_figure([run(), run("uniform"), run(ratio=0.5)])
     assert [line.y[0] for line in figure.data[3:]] == [5.0, 10.0]
 
 
-def test_uncompressed_runs_do_not_squash_the_scale():
-    """Runs with all tokens are left out if their curve is constant."""
+def test_uncompressed_run_does_not_enlarge_the_budget_axis():
+    """The figure leaves out runs with all tokens if their curve is constant."""
     runs = [run("full", 1.0), run(), run("uniform")]
     for name in ("budget_figure", "spatial_iou_figure"):
         named = [line.meta for line in getattr(plots, name)(runs).data]
@@ -68,7 +67,7 @@ def test_uncompressed_runs_do_not_squash_the_scale():
     assert list(plots.budget_figure(runs[:1]).data[0].y) == [20] * 6
 
 
-def test_the_first_unit_counts_neither_for_the_residual_energy_nor_for_its_mean():
+def test_residual_energy_figure_leaves_the_first_unit_out_of_line_and_mean():
     figure = plots.residual_energy_figure(some_runs())
     for made, line in zip(some_runs(), figure.data, strict=True):
         assert line.y[0] is None
@@ -76,7 +75,7 @@ def test_the_first_unit_counts_neither_for_the_residual_energy_nor_for_its_mean(
 
 
 @pytest.mark.parametrize("name", ["novelty_figure", "residual_energy_figure"])
-def test_logarithmic_axis_covers_all_values(name):
+def test_logarithmic_axis_of_a_figure_covers_all_values(name):
     figure = getattr(plots, name)([*some_runs(), run(ratio=1.0)])
     values = [value for line in figure.data for value in line.y if value is not None]
     low, high = (10**edge for edge in figure.layout.yaxis.range)
@@ -86,12 +85,12 @@ def test_logarithmic_axis_covers_all_values(name):
 def test_novelty_figure_leaves_out_methods_without_novelty():
     figure = plots.novelty_figure([run("uniform"), run()])
     assert [list(line.y) for line in figure.data] == [run().compression.trace["novelty"].tolist()]
-    assert "Gini" in figure.data[0].name and "alpha" in figure.data[0].name
+    assert "novelty Gini" in figure.data[0].name and "alpha" in figure.data[0].name
     alone = plots.novelty_figure(run("uniform"))
     assert "Uniform does not measure novelty" in alone.layout.annotations[0].text
 
 
-def test_effective_dimension_is_drawn_with_the_random_baseline():
+def test_effective_dimension_figure_includes_the_random_baseline():
     sweep = [run(ratio=ratio) for ratio in (0.5, 0.1, 0.25)]
     ours, random = plots.effective_dimension_figure(sweep).data
     by_share = {made.compression.num_kept / 120: diagnosed(made) for made in sweep}
@@ -100,7 +99,7 @@ def test_effective_dimension_is_drawn_with_the_random_baseline():
     assert list(random.y) == [by_share[share].random_effective_rank for share in ours.x]
 
 
-def test_spatial_iou_has_a_line_a_run_and_the_random_one_last():
+def test_spatial_iou_figure_has_one_line_per_run_and_random_last():
     figure = plots.spatial_iou_figure(some_runs())
     assert [line.name for line in figure.data] == [*TITLES, "random positions"]
     line = metrics.spatial_iou_curve(run().compression, range(1, 6))
@@ -109,7 +108,7 @@ def test_spatial_iou_has_a_line_a_run_and_the_random_one_last():
     assert list(figure.data[-1].y) == line.tolist()
 
 
-def test_mask_overlap_is_the_matrix_under_the_runs_names():
+def test_mask_overlap_figure_is_the_overlap_matrix_labelled_by_run():
     (heat,) = plots.mask_overlap_figure(some_runs()).data
     assert list(heat.x) == list(TITLES)
     assert [list(row) for row in heat.z] == metrics.mask_overlaps(
@@ -117,7 +116,7 @@ def test_mask_overlap_is_the_matrix_under_the_runs_names():
     ).tolist()
 
 
-def test_cost_against_quality_joins_the_ratios_of_a_method_by_cost():
+def test_figure_of_cost_against_quality_joins_a_method_s_ratios_in_order_of_cost():
     runs = [run(), run("uniform"), run(ratio=0.5)]
     ours, other = plots.cost_quality_figure(runs, [0.9, float("nan"), 0.95], "score").data
     assert (ours.name, list(ours.x), list(ours.y)) == ("GleanVID", [0.5, 0.5], [0.9, 0.95])
@@ -125,7 +124,7 @@ def test_cost_against_quality_joins_the_ratios_of_a_method_by_cost():
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_is_json_takes_one_run_and_fits_light_and_dark(name):
+def test_every_figure_is_json_serialisable_for_one_run_and_without_fixed_colours(name):
     draw = getattr(plots, name)
     one = [run()] if name in ("mask_overlap_figure", "cost_quality_figure") else run()
     if name == "cost_quality_figure":
@@ -144,7 +143,7 @@ def test_figure_without_diagnostics_shows_a_note(name):
     assert "not measured" in figure.layout.annotations[0].text
 
 
-def test_labels_of_runs_are_unique():
+def test_labels_of_runs_in_a_figure_are_unique():
     runs = [run(), run(ratio=0.5), run("uniform"), run(alpha_min=0.4), run("full", 1.0), run()]
     assert labels(runs) == ["GleanVID 25 %", "GleanVID 50 %", "Uniform 25 %",
                             "GleanVID 25 % · alpha min 0.4", "All tokens",
@@ -160,11 +159,11 @@ def test_methods_are_distinguishable_without_colours(more):
     assert len(found) == len(names)
 
 
-def test_no_two_methods_have_one_colour():
+def test_no_two_methods_share_a_colour():
     assert len({style["line"]["color"] for style in styles([*COMPRESSORS])}) == len(COMPRESSORS)
 
 
-def test_the_shares_of_a_method_have_symbols_of_their_own():
+def test_retention_ratios_of_one_method_have_different_symbols():
     drawn = styles([name for name in COMPRESSORS for _ in range(2)])
     symbols = [style["marker"]["symbol"] for style in drawn]
     assert all(first != second for first, second in zip(symbols[::2], symbols[1::2], strict=True))
@@ -173,15 +172,15 @@ def test_the_shares_of_a_method_have_symbols_of_their_own():
     assert len({style["line"]["color"] for style in sweep}) == 1
 
 
-def test_a_method_looks_the_same_in_every_picture_by_name_and_by_title():
+def test_method_has_the_same_style_by_name_and_by_title():
     (alone,) = styles(["uniform"])
     assert styles(["gleanvid", "vcast", "uniform"])[2] == alone == styles(["Uniform"])[0]
 
 
-def test_an_overlay_outlines_the_kept_region_and_darkens_the_rest():
+def test_overlay_outlines_kept_tokens_and_darkens_the_rest():
     made = run()
     plain = plots.overlay_frame(run("full", 1.0), 0)
-    assert (plain == 200).all()  # nothing dropped, no line
+    assert (plain == 200).all()  # nothing is dropped, so nothing is outlined
     shown = plots.overlay_frame(made, 1)
     mask = made.compression.mask.view(6, 4, 5)[1].repeat_interleave(10, 0).repeat_interleave(10, 1)
     kept, level = mask.numpy(), shown[..., 0]
@@ -190,15 +189,16 @@ def test_an_overlay_outlines_the_kept_region_and_darkens_the_rest():
     assert (level[kept & beside] == 240).all()
 
 
-def test_sides_are_drawn_in_a_row_and_sheets_have_a_tile_per_unit():
+def test_side_by_side_image_has_one_column_per_run_and_contact_sheet_one_tile_per_unit():
     alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
     assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
     sheet = plots.contact_sheet(run(), columns=3)
-    tile = alone.shape[0] - 24  # the clip and the question stand above the whole sheet
+    # rows of pixels without those of clip and question, which stand above the whole sheet
+    tile = alone.shape[0] - 24
     assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
 
 
-def test_sheet_shows_the_whole_question():
+def test_contact_sheet_shows_the_whole_question():
     short, other, long = (
         plots.contact_sheet(replace(run(), question=text), columns=1)
         for text in ("What?", "Why?", "What moves, and where to? " * 5)
@@ -209,7 +209,7 @@ def test_sheet_shows_the_whole_question():
     assert (long[24 * (lines + 1) :] == short[24:]).all()
 
 
-def test_endless_question_takes_a_few_lines_of_a_sheet():
+def test_very_long_question_takes_only_a_few_lines_of_a_contact_sheet():
     endless = replace(run(), question="a " * 450_000)
     endless = replace(endless, video=replace(endless.video, name="n " * 100_000))
     assert len(plots.contact_sheet(endless)) < 2 * len(plots.contact_sheet(run()))

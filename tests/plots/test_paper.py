@@ -1,5 +1,3 @@
-"""Figures for papers: the numbers that are drawn, and files that open."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +13,7 @@ def lines(figure):
     return {line.get_label(): line for line in figure.axes[0].lines}
 
 
-def test_effective_dimension_draws_the_points_with_tight_budgets_to_the_right():
+def test_effective_dimension_plot_has_smaller_ratios_to_the_right():
     figure = paper.effective_dimension({"gleanvid": {0.1: 3.0, 0.4: 9.0}, "x": {0.2: 1.0}})
     line = lines(figure)["gleanvid"]
     assert list(line.get_xdata()) == [10, 40] and list(line.get_ydata()) == [3, 9]
@@ -24,7 +22,7 @@ def test_effective_dimension_draws_the_points_with_tight_budgets_to_the_right():
     assert left > right
 
 
-def test_complementarity_has_a_panel_a_metric_and_a_bar_a_variant():
+def test_complementarity_plot_has_one_panel_per_metric_and_one_bar_per_variant():
     made = {"effective_rank": 2.0, "residual_energy": 0.5, "coverage_error": 0.1}
     figure = paper.complementarity({"lrs": made, "lrs+scs": made})
     assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [
@@ -34,20 +32,20 @@ def test_complementarity_has_a_panel_a_metric_and_a_bar_a_variant():
     ]
 
 
-def test_budgets_are_relative_to_the_uniform_share():
+def test_budget_plot_is_relative_to_the_uniform_budget():
     line = lines(paper.budgets([run()]))["gleanvid"]
     kept = run().compression.budgets.double()
     assert list(line.get_ydata()) == pytest.approx((kept * 6 / kept.sum()).tolist())
     assert np.mean(line.get_ydata()) == pytest.approx(1.0)
 
 
-def test_a_clip_of_any_shape_fits_on_a_page():
+def test_overlay_figure_of_a_very_tall_clip_fits_on_a_page():
     thin = replace(run().video, frames=np.zeros((6, 720, 1, 3), np.uint8))
     figure = paper.overlays([replace(run(), video=thin)])
     assert figure.get_size_inches()[1] < 5.0
 
 
-def test_overlays_have_a_row_a_run_and_a_column_a_unit():
+def test_overlay_figure_has_one_row_per_run_and_one_column_per_unit():
     figure = paper.overlays([run(), run("uniform")], units=[0, 5])
     titles = [axes.get_xlabel() for axes in figure.axes]
     kept = run().compression.budgets.tolist()
@@ -64,7 +62,7 @@ def test_overlays_have_a_row_a_run_and_a_column_a_unit():
 @pytest.mark.parametrize(
     ("ending", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG"), ("svg", b"<?")]
 )
-def test_files_open(tmp_path, ending, start):
+def test_saved_paper_figures_are_valid_files(tmp_path, ending, start):
     figure = paper.overlays([run()], units=[0])
     path = paper.save_figure(figure, tmp_path / f"figure.{ending}")
     assert path.read_bytes().startswith(start)
@@ -74,7 +72,7 @@ def test_files_open(tmp_path, ending, start):
         assert b"/TrueType" in path.read_bytes() or b"/Type0" in path.read_bytes()
 
 
-def test_overlays_have_the_unit_where_most_is_kept():
+def test_overlay_figure_includes_the_unit_with_the_largest_budget():
     made = run()
     peak = made.compression.budgets[1:].argmax().item() + 1
     times = [axes.get_xlabel().split(" s,")[0] for axes in paper.overlays([made]).axes]

@@ -1,4 +1,4 @@
-"""The real app on a free port of this machine, with a stand-in for the model."""
+"""The real app on a free port of this machine, with a fake model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def running(
     examples: Sequence[Example] = (),
     **options: Any,
 ) -> Iterator[str]:
-    """The address of the app while it runs; ``choosing`` is of this engine."""
+    """Yield the address of the running app; ``choosing`` must belong to ``engine``."""
     engine = engine or Engine(FakeBackend(), queue=ModelQueue(limits.deadline_s, limits.places))
     page = build_app(engine, limits=limits, choosing=choosing, examples=examples)
     launch = serving.options(host, None, False, limits, **options)
@@ -38,7 +38,7 @@ def running(
 
 
 def alive(name: bytes) -> list[int]:
-    """Ids of our processes whose command line contains ``name``."""
+    """Return the ids of our processes whose command line contains ``name``."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -1,12 +1,12 @@
-"""The attack script targets only this machine, and the server withstands it in both modes."""
-
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
 
-from components.server import connections, serving
+from components.places import as_served
+from components.server import connections, serving, uploads
+from components.session import examples
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend
@@ -17,12 +17,12 @@ from tools.attack import __main__ as attack
 @pytest.mark.parametrize(
     "url", ["http://example.org", "https://127.0.0.1:1", "http://10.0.0.1", "127.0.0.1:80", ""]
 )
-def test_other_machines_are_not_attacked(url):
+def test_attack_tool_refuses_addresses_of_other_machines(url):
     with pytest.raises(ValueError, match="on this machine"):
         attack.loopback(url)
 
 
-# The rate itself has tests of its own, and the attack would wait for it.
+# The rate limit has its own tests; here the attack would only wait for it.
 PUBLIC = replace(serving.PUBLIC, requests_per_minute=6000)
 
 
@@ -32,5 +32,8 @@ def test_server_withstands_every_attempt(strict, capsys, monkeypatch):
     monkeypatch.setattr(connections, "CHECK_S", 1.0)
     engine = Engine(FakeBackend())
     choosing = None if strict else Choosing(engine, ["builtin", "tiny/model"])
-    with running(PUBLIC if strict else serving.LOCAL, engine, choosing=choosing) as url:
-        assert attack.main(["--url", url]) == 0, capsys.readouterr().out
+    limits = PUBLIC if strict else serving.LOCAL
+    with uploads.own_folder():
+        shown = examples.examples(as_served(examples.FOLDER))
+        with running(limits, engine, choosing=choosing, examples=shown) as url:
+            assert attack.main(["--url", url]) == 0, capsys.readouterr().out

@@ -1,5 +1,3 @@
-"""Faults in Gradio's routes leave one bounded line in the log, never what a visitor sent."""
-
 import errno
 import json
 import logging
@@ -10,7 +8,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from gradio.route_utils import GradioUploadFile
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
+from components.server import routes
 from tests.server.running import running
 
 JSON = {"content-type": "application/json"}
@@ -28,12 +29,17 @@ def address():
     [
         ("POST", "/gradio_api/call/v2/ask", {}, "A value of this request cannot be used"),
         ("POST", "/gradio_api/call/v2/ask", {FORGED * 5000: 1}, "A value of this request"),
-        ("POST", "/gradio_api/run/predict", {"trigger_id": float("inf")}, "The request is no JSON"),
+        (
+            "POST",
+            "/gradio_api/run/predict",
+            {"trigger_id": float("inf")},
+            "The body of the request is not valid JSON",
+        ),
         ("GET", "/?page=x", None, "There is nothing here"),
         ("GET", "/gradio_api/call/ask/%00", None, "There is nothing here"),
     ],
 )
-def test_fault_of_a_route_is_a_sentence_and_one_bounded_line(
+def test_error_in_a_route_becomes_a_sentence_and_one_bounded_log_line(
     address, caplog, method, path, body, sentence
 ):
     with caplog.at_level(logging.INFO):
@@ -46,7 +52,19 @@ def test_fault_of_a_route_is_a_sentence_and_one_bounded_line(
     assert len(logged) < 1000 and "\x1b" not in logged and "\n" not in logged
 
 
-def test_disk_that_is_full_during_an_upload_is_a_sentence(address, monkeypatch):
+def test_documentation_is_found_without_the_last_slash(address):
+    answer = httpx.get(f"{address}/docs")
+    # The address is relative, as a proxy may serve the app under a path.
+    assert answer.is_redirect and answer.headers["location"] == "docs/"
+
+
+def test_documentation_that_is_not_built_is_not_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(routes, "DOCS", tmp_path / "missing")
+    client = TestClient(Starlette(routes=routes.own()))
+    assert [client.get(path).status_code for path in ("/docs/", "/docs/x")] == [404, 404]
+
+
+def test_disk_full_during_an_upload_is_answered_with_a_sentence(address, monkeypatch):
     async def full(self, data):
         raise OSError(errno.ENOSPC, "No space left on device", "/secret")
 
@@ -57,7 +75,7 @@ def test_disk_that_is_full_during_an_upload_is_a_sentence(address, monkeypatch):
 
 
 @pytest.mark.parametrize("count", [0, 3])
-def test_wrong_number_of_values_is_a_sentence(address, count):
+def test_event_with_a_wrong_number_of_values_is_answered_with_a_sentence(address, count):
     call = f"{address}/gradio_api/call/ask"
     event = httpx.post(call, json={"data": [None] * count}).json()["event_id"]
     assert "cannot be used: some are missing" in httpx.get(f"{call}/{event}").text
@@ -67,7 +85,7 @@ def test_wrong_number_of_values_is_a_sentence(address, count):
 @pytest.mark.parametrize(
     "waits", [True, False]
 )  # whether the client waits for a reply before it sends the body
-def test_malformed_body_leaves_at_most_one_short_line_in_the_log(address, caplog, path, waits):
+def test_malformed_request_body_leaves_at_most_one_short_log_line(address, caplog, path, waits):
     host = urlsplit(address)
     head = f"POST {path} HTTP/1.1\r\nHost: {host.netloc}\r\nTransfer-Encoding: chunked\r\n\r\n"
     with socket.create_connection((host.hostname, host.port), timeout=5) as visitor:

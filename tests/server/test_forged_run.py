@@ -17,7 +17,7 @@ def message(kind, content=b"", length=None):
 
 
 def forge(monkeypatch, sent):
-    """Make every decoding process send these bytes and exit."""
+    """Make every decoding process send the bytes ``sent`` and exit."""
     program = f"import sys; sys.stdout.buffer.write({sent!r}); sys.stdout.flush()"
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "START", program)
@@ -58,7 +58,7 @@ def test_forged_run_of_a_worker_is_refused(tmp_path, monkeypatch, sent):
 @pytest.mark.parametrize(
     "text", [b"[" * 100 + b"]" * 100, b"[" + b"0," * bounds.MAX_JSON_ITEMS + b"0]"]
 )
-def test_a_bomb_that_it_sends_is_not_read(tmp_path, monkeypatch, text):
+def test_decompression_bomb_sent_by_a_worker_is_not_read(tmp_path, monkeypatch, text):
     forge(monkeypatch, message(b"J", text) + message(b"."))
     with pytest.raises(UnreadableVideoError, match="not a run saved"):
         sandbox.unpacked(str(packed(tmp_path / "run.zip")), 20.0)

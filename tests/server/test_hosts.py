@@ -1,5 +1,3 @@
-"""The server answers only to its own host names and trusts headers only of trusted proxies."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -17,7 +15,7 @@ REACHED = "http://192.168.0.7:7860"
 
 
 async def told(scope, receive, send):
-    """Fake application that answers with the request's client, scheme and host."""
+    """Fake application that answers with the client, scheme and host of the request."""
     seen = [
         (b"seen-scheme", scope["scheme"].encode()),
         (b"seen-client", scope["client"][0].encode()),
@@ -28,7 +26,7 @@ async def told(scope, receive, send):
 
 
 def answer(headers, names=(), proxies=()):
-    """The answer to a request that 10.0.0.5 sends."""
+    """Return the answer to a request with ``headers`` that 10.0.0.5 sends."""
     behind = Guard(told, hosts=names, proxies=Proxies(networks(proxies)))
     return TestClient(behind, REACHED, client=("10.0.0.5", 1)).get("/", headers=headers)
 
@@ -48,14 +46,14 @@ def answer(headers, names=(), proxies=()):
         ("localhost,evil.example", False),
     ],
 )  # fmt: skip
-def test_only_listed_names_are_answered(host, answered):
+def test_requests_for_unlisted_host_names_are_refused(host, answered):
     reply = answer({"host": host}, names=["*.example.org", "gleanvid.test", "[2001:db8::7]"])
     assert reply.status_code == (200 if answered else 400)
 
 
 @pytest.mark.parametrize("name", ["host", "origin", "x-forwarded-host", "x-forwarded-proto"])
 @pytest.mark.parametrize("proxies", [[], ["10.0.0.0/8"]])
-def test_header_that_stands_twice_is_refused(name, proxies):
+def test_request_with_a_duplicate_host_header_is_refused(name, proxies):
     pair = {"host": "inside", "x-forwarded-proto": "https"}.get(name, "a.example")
     for first, last in ((pair, "evil.example"), ("evil.example", pair), (pair, pair)):
         reply = answer([(name, first), (name, last)], ["a.example", "inside"], proxies)
@@ -63,14 +61,14 @@ def test_header_that_stands_twice_is_refused(name, proxies):
     assert answer({"x-forwarded-host": "a.example"}, ["a.example"], proxies).status_code == 200
 
 
-def test_headers_of_a_stranger_are_not_believed():
+def test_forwarded_headers_are_ignored_unless_from_a_trusted_proxy():
     sent = {"x-forwarded-for": "1.2.3.4", "x-forwarded-host": "evil.example", "forwarded": "x"}
     seen = answer(sent | {"x-gradio-server": "http://evil.example"}).headers
     assert seen["seen-client"] == "10.0.0.5" and seen["seen-host"] == "192.168.0.7:7860"
     assert not [name for name in seen if "forwarded" in name or "gradio" in name]
 
 
-def test_trusted_proxy_names_the_visitor_the_scheme_and_the_host():
+def test_trusted_proxy_s_headers_set_visitor_scheme_and_host():
     sent = {"x-forwarded-for": "6.6.6.6, 1.2.3.4, 10.0.0.9", "x-forwarded-proto": "https"}
     sent |= {"host": "inside", "x-forwarded-host": "a.example"}  # 6.6.6.6 is forged by the visitor
     seen = answer(sent, ["a.example"], ["10.0.0.0/8"]).headers
@@ -93,11 +91,11 @@ def test_trusted_proxy_names_the_visitor_the_scheme_and_the_host():
         ("somebody", "somebody"),
     ],
 )
-def test_addresses_of_one_network_are_one_visitor(address, name):
+def test_addresses_of_one_ipv6_network_count_as_one_visitor(address, name):
     assert visitor(address) == name
 
 
-def test_bad_network_is_named():
+def test_invalid_proxy_network_is_refused_by_name():
     with pytest.raises(ValueError, match="nonsense"):
         networks(["nonsense"])
 
@@ -108,7 +106,7 @@ def address():
         yield url
 
 
-def test_visitor_cannot_forge_an_address_to_escape_the_rate(address):
+def test_visitor_cannot_escape_the_rate_limit_by_forging_an_address(address):
     statuses = [
         httpx.post(
             f"{address}/gradio_api/cancel", json={}, headers={"x-forwarded-for": f"1.1.1.{n}"}
@@ -118,7 +116,7 @@ def test_visitor_cannot_forge_an_address_to_escape_the_rate(address):
     assert statuses[-1].status_code == 429
 
 
-def test_space_answers_to_its_own_name(monkeypatch):
+def test_hugging_face_space_answers_to_its_own_host_name(monkeypatch):
     monkeypatch.setenv("SPACE_ID", "someone/gleanvid")
     monkeypatch.setenv("SPACE_HOST", "someone-gleanvid.hf.space")
     names, proxies = serving.reached_by("0.0.0.0", False, [], [])
@@ -126,7 +124,7 @@ def test_space_answers_to_its_own_name(monkeypatch):
     assert proxies.trusts("10.16.1.2") and not proxies.trusts("1.2.3.4")
 
 
-def test_server_on_an_ipv6_address_answers_to_it():
+def test_server_on_an_ipv6_address_answers_under_that_address():
     with running(host="::1") as url:
         assert url.startswith("http://[::1]:") and httpx.get(url).status_code == 200
         hosts = ("[::1]", "localhost", "[::2]", "evil.example")

@@ -1,5 +1,3 @@
-"""An ended server leaves no files; files of a killed server are deleted at the next start."""
-
 from __future__ import annotations
 
 import os
@@ -17,17 +15,25 @@ WAIT = """
 import os, time
 from pathlib import Path
 from components.server import uploads
-uploads.exit_on_signals()
-with uploads.own_folder() as folder:
+with uploads.exit_on_signals(), uploads.own_folder() as folder:
     Path(folder, "clip.mp4").write_bytes(b"x")
     print(folder, flush=True)
     time.sleep(60)
 """
 
 
+BUSY = """
+import threading, torch
+matrix = torch.ones(300, 300)
+def multiply():
+    while True: matrix @ matrix
+for _ in range(2): threading.Thread(target=multiply, daemon=True).start()
+"""
+
+
 @pytest.fixture
 def started(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))  # the operator's
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))  # folder set by the operator
     process = subprocess.Popen([sys.executable, "-c", WAIT], stdout=subprocess.PIPE, text=True)
     folder = process.stdout.readline().strip()
     yield process, folder
@@ -37,11 +43,13 @@ def started(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", uploads.ENDING)
-def test_signal_deletes_the_folder_and_says_so(started, name, tmp_path):
+def test_server_ended_by_a_signal_deletes_its_temporary_folder_and_names_the_signal(
+    started, name, tmp_path
+):
     process, folder = started
     assert os.path.isfile(f"{folder}/clip.mp4") and Path(folder).parent == tmp_path
     (tmp_path / "of_another_server.mp4").write_bytes(b"x")
-    for _ in range(3):  # one that comes again does not interrupt the cleaning up
+    for _ in range(3):  # a repeated signal does not interrupt the deletion
         process.send_signal(getattr(signal, name))
         time.sleep(0.01)
     assert process.wait(20) == 128 + getattr(signal, name)
@@ -49,17 +57,28 @@ def test_signal_deletes_the_folder_and_says_so(started, name, tmp_path):
     assert (tmp_path / "of_another_server.mp4").exists()
 
 
-def test_folder_of_a_killed_server_goes_at_the_next_start(started, tmp_path):
+def test_server_ended_while_its_model_is_busy_does_not_abort(tmp_path):
+    command = [sys.executable, "-c", BUSY + WAIT]
+    given = os.environ | {"GRADIO_TEMP_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=given, **ends) as process:
+        assert process.stdout.readline().strip()
+        process.terminate()
+        assert process.communicate(timeout=20)[1] == ""
+    assert process.returncode == 128 + signal.SIGTERM and not os.listdir(tmp_path)
+
+
+def test_temporary_folder_of_a_killed_server_is_deleted_at_the_next_start(started, tmp_path):
     process, folder = started
     uploads.delete_stale(tmp_path)
-    assert os.path.isfile(f"{folder}/clip.mp4")  # its server is still running
+    assert os.path.isfile(f"{folder}/clip.mp4")  # the server of this folder is still running
     process.kill()
     process.wait()
     uploads.delete_stale(tmp_path)
     assert not os.path.exists(folder)
 
 
-def test_other_folders_stay(tmp_path):
+def test_folders_that_are_not_stale_server_folders_are_not_deleted(tmp_path):
     kept = [tmp_path / name for name in ("other-1", "gleanvid-new", "gleanvid-link")]
     kept[0].mkdir()
     kept[1].mkdir()

@@ -23,7 +23,7 @@ def no_programs(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv", "a.gif"])
-def test_clip_is_passed_on_without_conversion(tmp_path, name):
+def test_uploaded_clip_is_passed_on_without_conversion(tmp_path, name):
     write_clip(tmp_path / "a.mp4")
     path = (tmp_path / "a.mp4").rename(tmp_path / name)
     with gr.Blocks():

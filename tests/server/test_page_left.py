@@ -1,12 +1,12 @@
-"""Closing a page in the browser ends its work on the server."""
-
 from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 
 import httpx
 
+from components.server import gradio_patches, heartbeats
 from components.session.work.engine import Engine
 from tests.components.fake import write_clip
 from tests.server.running import running
@@ -14,7 +14,7 @@ from tests.server.test_reading import Slow
 from tools.attack.client import G, Target
 
 
-def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
+def test_decoding_of_a_clip_ends_when_its_page_is_closed(tmp_path):
     write_clip(tmp_path / "clip.mp4")
     engine = Engine(Slow())
     with running(engine=engine) as url:
@@ -32,3 +32,22 @@ def test_a_clip_is_read_no_longer_than_its_page_is_open(tmp_path):
         left = time.monotonic()
         assert engine.backend.limits["stop"].wait(10) and time.monotonic() - left < 2.0
         asking.join(20)
+
+
+def test_heartbeats_of_a_visitor_are_limited_and_make_no_session(monkeypatch):
+    seen, apply = [], gradio_patches.apply
+    monkeypatch.setattr(gradio_patches, "apply", lambda app: (seen.append(app), apply(app)))
+    monkeypatch.setattr(heartbeats, "HEARTBEATS", 2)
+    with running() as url, ExitStack() as opened, httpx.Client(base_url=url + G) as client:
+
+        def status(name):
+            reply = client.stream("GET", f"/heartbeat/{name}")
+            return opened.enter_context(reply).status_code
+
+        assert [status(f"made-up-{number}") for number in range(3)] == [200, 200, 429]
+        opened.close()
+        end = time.monotonic() + 10
+        while status("made-up") == 429:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert not any("made-up" in name for name in seen[0].state_holder.session_data)

@@ -1,5 +1,3 @@
-"""Decoding one visitor's clip does not block others, and ends with the page."""
-
 from __future__ import annotations
 
 import io
@@ -37,7 +35,7 @@ class Slow(FakeBackend):
         super().__init__()
         self.begun, self.limits = threading.Semaphore(0), {}
 
-    def read_video(self, path, num_frames, timeout_s, stop):
+    def read_video(self, path, num_frames, timeout_s, stop, progress):
         self.limits = {"timeout_s": timeout_s, "stop": stop}
         self.begun.release()
         if "quick" not in str(path):
@@ -55,7 +53,7 @@ def stopped_reading(engine, work):
         engine.clip("a", 8, work)
 
 
-def test_a_clip_is_read_before_its_turn_at_the_model(tmp_path):
+def test_clip_is_decoded_before_its_request_reaches_the_model(tmp_path):
     engine, work = Engine(Slow()), Work()
     reading = threading.Thread(target=stopped_reading, args=[engine, work])
     reading.start()
@@ -68,7 +66,7 @@ def test_a_clip_is_read_before_its_turn_at_the_model(tmp_path):
     assert not reading.is_alive()
 
 
-def test_an_endpoint_waits_for_its_clip_without_a_turn():
+def test_endpoint_decodes_its_clip_without_occupying_the_model_queue():
     engine = Engine(Slow())
     access = ModelAccess(engine, request("slow"))
 
@@ -85,13 +83,13 @@ def test_an_endpoint_waits_for_its_clip_without_a_turn():
     assert not thread.is_alive()
 
 
-def test_reading_obeys_the_deadline_and_stop():
+def test_decoding_of_a_clip_obeys_deadline_and_stop():
     engine, work = Engine(Slow(), queue=ModelQueue(7.0)), Work()
     engine.clip("quick", 8, work)
     assert engine.backend.limits == {"timeout_s": 7.0, "stop": work.stop}
 
 
-def test_a_page_that_is_left_ends_its_reading():
+def test_closing_a_page_ends_the_decoding_of_its_clip():
     engine = Engine(Slow())
     engine.pages.start("page")
     work = engine.pages.work("page")
@@ -103,7 +101,7 @@ def test_a_page_that_is_left_ends_its_reading():
     assert not reading.is_alive()
 
 
-def test_concurrent_readers_and_waiting_readers_are_limited():
+def test_numbers_of_running_and_waiting_decoders_are_limited():
     readers, entered = Readers(2, 1), []
     leave = threading.Event()
 
@@ -120,7 +118,7 @@ def test_concurrent_readers_and_waiting_readers_are_limited():
     while (len(entered) < 2 or readers._inside < 3) and time.monotonic() < end:
         time.sleep(0.02)
     assert len(entered) == 2
-    with pytest.raises(BusyError, match="1 clips wait"), readers.place(Work()):
+    with pytest.raises(BusyError, match="1 clips are waiting"), readers.place(Work()):
         pass
     leave.set()
     for thread in threads:
@@ -128,7 +126,7 @@ def test_concurrent_readers_and_waiting_readers_are_limited():
     assert len(entered) == 3 and readers._inside == 0
 
 
-def test_stopped_request_leaves_the_reading_queue():
+def test_stopped_request_leaves_the_decoding_queue():
     readers, work = Readers(1), Work()
     with readers.place(Work()):
         threading.Timer(0.2, work.end).start()
@@ -147,17 +145,16 @@ def test_clips_that_would_take_hours_are_refused_before_decoding(tmp_path, monke
 
 
 def gif(width, height, frames):
-    """A GIF of equal frames, compressed once."""
+    """Return a GIF of equal frames, of which only one is compressed."""
     one = io.BytesIO()
     Image.new("P", (width, height)).save(one, "GIF", optimize=False)
     content = one.getvalue()
     start = content.index(b"\x2c" + struct.pack("<HHHH", 0, 0, width, height))
-    shown = b"\x21\xf9\x04\x00\x05\x00\x00\x00"  # for 50 ms
+    shown = b"\x21\xf9\x04\x00\x05\x00\x00\x00"  # the clip plays for 50 ms
     return content[:start] + (shown + content[start:-1]) * frames + b"\x3b"
 
 
 def seconds(target, path, asks):
-    """Seconds of each of several questions."""
     for _ in range(asks):
         start = time.monotonic()
         assert "event: complete" in target.ask(path, compressor="gleanvid", frames=8, length=8)

@@ -16,7 +16,7 @@ from tools.attack.attempts import CLOSED
 
 @pytest.fixture(scope="module")
 def routes():
-    """(method, path) of every route of the server, with those of included routers."""
+    """Return (method, path) of every route of the server, with those of included routers."""
     page = build_app(Engine(FakeBackend()))
     options = serving.options("127.0.0.1", None, False)["app_kwargs"]
     found = []
@@ -43,12 +43,12 @@ def test_every_route_is_either_allowed_or_refused_by_name(routes):
         for method, path in routes
         if f"{method} {path}" not in allowed
         and path.rstrip("/") not in CLOSED
-        and f"{method} {path.rstrip('/')}" not in allowed  # the same route with a trailing slash
+        and f"{method} {path.rstrip('/')}" not in allowed  # allowed without its trailing slash
         and method != "HEAD"
     }
     assert not unknown
 
 
-def test_every_listed_route_exists(routes):
+def test_every_route_on_the_allow_list_exists(routes):
     there = {f"{method} {path}" for method, path in routes} | {f"POST {PREDICT}"}
     assert {*ALLOWED, MCP[0]} <= there

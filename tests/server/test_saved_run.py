@@ -1,4 +1,4 @@
-"""Opening a saved run takes bounded memory, whatever it holds."""
+"""Opening a saved run needs limited memory, whatever the file contains."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def forged_header(shape):
 
 
 HIDDEN = '["\u0122",' + "[]," * 100_000 + "0]"  # a byte of the letter looks like a quote
-BOMBS = {  # the two files of each, made for the first test that opens it
+BOMBS = {  # name -> function that returns the contents of the run's two files
     "many lists": lambda: (b"[" + b"[],[]," * 5_000_000 + b"[]]", b""),
     "deep lists": lambda: (b"[" * 500_000 + b"]" * 500_000, b""),
     "many numbers": lambda: (b"[" + b"0," * 500_000 + b"0]", b""),
@@ -85,8 +85,8 @@ def bomb(name):
     return BOMBS[name]()
 
 
-def many_members(path):
-    """An archive whose directory names its members 100,000 times."""
+def write_many_members(path):
+    """Write an archive whose directory lists its members 100,000 times."""
     small = packed(path).read_bytes()
     start, end = small.index(b"PK\1\2"), small.index(b"PK\5\6")
     directory = small[start:end] * 100_000
@@ -95,8 +95,7 @@ def many_members(path):
     return path
 
 
-def largest(folder):
-    """A saved run that just fits."""
+def write_largest_run(folder):
     small, method = moving_square(), Uniform(0.5)
     record = method.compress(FakeBackend().tokens(small))
     side = int((bounds.MAX_RUN_BYTES / len(small) / 3) ** 0.5) - 10
@@ -121,7 +120,6 @@ def opened(path):
 
 
 def taken(name):
-    """MiB of memory of this process."""
     status = Path("/proc/self/status").read_text()
     return int(re.search(rf"{name}:\s+(\d+) kB", status)[1]) // 1024
 
@@ -132,27 +130,27 @@ def taken_by_worker(path):
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_decompression_bomb_is_refused_without_unpacking(tmp_path, name):
+def test_saved_run_that_is_a_decompression_bomb_is_refused_without_unpacking(tmp_path, name):
     start = time.monotonic()
     sentence, mib, _ = opened(packed(tmp_path / "run.zip", *bomb(name)))
     assert sentence in (bounds.TOO_LARGE, bounds.NO_RUN) and mib < 40
     assert time.monotonic() - start < 30
 
 
-def test_an_archive_of_very_many_members_is_refused_too(tmp_path):
-    path = many_members(tmp_path / "run.zip")
+def test_saved_run_with_very_many_archive_members_is_refused(tmp_path):
+    path = write_many_members(tmp_path / "run.zip")
     sentence, mib, _ = opened(path)
     assert sentence == bounds.NO_RUN and mib < 40 and taken_by_worker(path) < 80
 
 
-def test_the_largest_run_takes_little_more_than_its_arrays(tmp_path):
-    path = largest(tmp_path)
+def test_opening_the_largest_saved_run_takes_little_more_memory_than_its_arrays(tmp_path):
+    path = write_largest_run(tmp_path)
     sentence, mib, run = opened(path)
     assert run is not None and not sentence
     assert mib > 150 and mib + taken_by_worker(path) < 200
 
 
-def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
+def test_saved_run_with_texts_of_maximum_length_is_opened(tmp_path):
     video, method = moving_square(), Uniform(0.5)
     record = method.compress(FakeBackend().tokens(video))
     run = a_run(video, record, method, question='"[{?' * (LONGEST // 4))
@@ -162,8 +160,8 @@ def test_a_saved_run_passes_with_its_longest_texts(tmp_path):
     assert bounds.fits(json.dumps(run.summary()).encode())
 
 
-def changed(folder, name, value):
-    """A saved run with one of its arrays, or one of its facts, replaced."""
+def write_changed_run(folder, name, value):
+    """Write a saved run in which one array, or one metadata entry, is replaced."""
     record = Uniform(0.5).compress(FakeBackend().tokens(moving_square()))
     path = exports.saved_run([a_run(moving_square(), record, Uniform(0.5))], folder)
     with zipfile.ZipFile(path) as archive:
@@ -201,9 +199,9 @@ def changed(folder, name, value):
         ("cost.visual_tokens", 0),
     ],
 )
-def test_a_run_that_does_not_agree_with_itself_is_refused(tmp_path, name, value):
+def test_inconsistent_saved_run_is_refused(tmp_path, name, value):
     with pytest.raises(ValueError, match="not a run saved"):
-        opening.opened(str(changed(tmp_path, name, value)))
+        opening.opened(str(write_changed_run(tmp_path, name, value)))
 
 
 @pytest.mark.parametrize(
@@ -220,22 +218,24 @@ def test_a_run_that_does_not_agree_with_itself_is_refused(tmp_path, name, value)
     ],
     ids=["question", "answer", "model", "name", "note", "setting", "made with", "tall"],
 )
-def test_run_with_a_text_or_a_frame_that_is_too_long_is_refused(tmp_path, name, value):
+def test_saved_run_with_an_overlong_text_or_oversized_frame_is_refused(tmp_path, name, value):
     with pytest.raises(ValueError, match="too large"):
-        opening.opened(str(changed(tmp_path, name, value)))
+        opening.opened(str(write_changed_run(tmp_path, name, value)))
 
 
-def test_a_run_of_very_many_frames_is_refused(tmp_path, monkeypatch):
+def test_saved_run_of_too_many_frames_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(opening, "MAX_FRAMES", 7)
     with pytest.raises(ValueError, match="too large"):
-        opening.opened(str(changed(tmp_path, "answer", "A square.")))
+        opening.opened(str(write_changed_run(tmp_path, "answer", "A square.")))
 
 
 @pytest.mark.parametrize(
     ("name", "sentence", "most_bytes"),
     [("hidden brackets", bounds.NO_RUN, 0), ("large arrays", bounds.TOO_LARGE, 100)],
 )
-def test_decoding_process_sends_nothing_of_a_bomb(tmp_path, name, sentence, most_bytes):
+def test_worker_that_unpacks_saved_runs_sends_nothing_of_a_bomb(
+    tmp_path, name, sentence, most_bytes
+):
     pipe = io.BytesIO()
     with pytest.raises(UnreadableVideoError, match=sentence):
         archive.send_run(str(packed(tmp_path / "run.zip", *bomb(name))), pipe)

@@ -1,5 +1,3 @@
-"""Per-visitor limits on uploads, disk and events of a running server."""
-
 from __future__ import annotations
 
 import time
@@ -13,7 +11,9 @@ from components.server.allowed import GRADIO as G
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend, write_clip
 from tests.server.running import running
+from tests.server.test_gradio_patches import wait_until
 
+# arguments of /ask, in order
 ARGUMENTS = [
     "What?",
     "gleanvid",
@@ -26,7 +26,7 @@ ARGUMENTS = [
     8,
     1.0,
     0,
-]  # arguments of /ask, in order
+]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,6 @@ def clip(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def slow():
-    """Engine whose answers take a while."""
     library = FakeBackend()
     library.pause_s = 0.5
     return Engine(library)
@@ -54,7 +53,7 @@ def ask(address, clip):
     return httpx.post(f"{address}/call/ask", json={"data": data})
 
 
-def test_one_visitor_has_so_many_events_and_so_many_bytes(slow, clip):
+def test_events_and_upload_bytes_of_one_visitor_are_limited(slow, clip):
     limits = replace(serving.PUBLIC, events=2, visitor_mb=3)
     with running(limits, slow) as url:
         path = upload(url + G, clip).json()[0]
@@ -66,6 +65,49 @@ def test_one_visitor_has_so_many_events_and_so_many_bytes(slow, clip):
             time.sleep(0.2)
         sent = [upload(url + G, clip).status_code for _ in range(3)]
         assert sent == [200, 200, 429]  # any upload counts at least a MiB
+
+
+def test_cancelled_event_counts_until_its_function_has_ended(slow, clip):
+    with running(replace(serving.PUBLIC, events=1), slow) as url:
+        events = httpx.get(f"{url}/config").json()["dependencies"]
+        number = next(event["id"] for event in events if event["api_name"] == "ask")
+        file = {"path": upload(url + G, clip).json()[0], "meta": {"_type": "gradio.FileData"}}
+        call = {"data": [file, *ARGUMENTS], "fn_index": number, "session_hash": "one"}
+
+        def joined():
+            return httpx.post(f"{url}{G}/queue/join", json=call)
+
+        event = joined().json()["event_id"]
+        time.sleep(1.0)  # until the first request has begun
+        named = {"fn_index": number, "session_hash": "one", "event_id": event}
+        assert httpx.post(f"{url}{G}/cancel", json=named).json() == {"success": True}
+        assert joined().status_code == 429
+        end = time.monotonic() + 30
+        while joined().status_code == 429:
+            assert time.monotonic() < end
+            time.sleep(0.2)
+
+
+@pytest.mark.parametrize("how", ["cancels", "disconnects"])
+def test_comparison_ends_within_its_row_once_its_caller_cancels_or_disconnects(how, clip):
+    engine = Engine(FakeBackend(pause_s=0.3, words=1000))
+    with running(engine=engine) as url:
+        events = httpx.get(f"{url}/config").json()["dependencies"]
+        number = next(event["id"] for event in events if event["api_name"] == "compare")
+        file = {"path": upload(url + G, clip).json()[0], "meta": {"_type": "gradio.FileData"}}
+        named = {"fn_index": number, "session_hash": "one"}
+        call = named | {"data": [file, "What?", ["uniform", "gleanvid"], [0.25, 0.5], "", 8]}
+        event = httpx.post(f"{url}{G}/queue/join", json=call).json()["event_id"]
+        with httpx.stream("GET", f"{url}{G}/queue/data?session_hash=one") as data:
+            assert next(data.iter_raw())
+            assert wait_until(lambda: engine.backend.asked)
+            assert len(engine.queue) == 1
+            if how == "cancels":
+                httpx.post(f"{url}{G}/cancel", json=named | {"event_id": event})
+        assert wait_until(lambda: not len(engine.queue), 10.0)
+        asked = engine.backend.asked
+        time.sleep(1.0)
+        assert engine.backend.asked is asked and not len(engine.queue)
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +125,11 @@ def address(slow):
 def test_uploads_beyond_the_limit_are_refused(address):
     assert upload(address, bytes(900_000)).status_code == 200
     assert upload(address, bytes(1_100_000)).status_code == 413  # Gradio's limit for one file
-    assert (
-        upload(address, *[bytes(900_000)] * 3).status_code == 413
-    )  # the guard's limit for one upload
+    # the guard's limit for one upload
+    assert upload(address, *[bytes(900_000)] * 3).status_code == 413
 
 
-def test_address_of_an_upload_does_not_follow_from_its_content(address):
+def test_path_of_an_upload_cannot_be_derived_from_its_content(address):
     first, second = (upload(address, bytes(1_000)).json()[0] for _ in range(2))
     assert first != second and first.rpartition("/")[2] == second.rpartition("/")[2]
 
@@ -102,7 +143,7 @@ def test_old_uploads_are_deleted(address):
     assert httpx.get(file).status_code in (403, 404)
 
 
-def test_full_queue_refuses_and_cannot_be_bypassed(address, clip):
+def test_full_queue_refuses_every_kind_of_request(address, clip):
     path = upload(address, clip).json()[0]
     replies = [ask(address, path) for _ in range(8)]
     assert replies[0].status_code == 200

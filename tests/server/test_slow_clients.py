@@ -1,5 +1,3 @@
-"""Slow clients are disconnected, and connections per visitor are limited."""
-
 from __future__ import annotations
 
 import resource
@@ -31,8 +29,7 @@ def connected(address):
     return socket.create_connection((parts.hostname, parts.port), timeout=10)
 
 
-def ended(line, within_s=5.0):
-    """Whether the server ends this connection in time."""
+def is_closed_by_server(line, within_s=5.0):
     line.settimeout(within_s)
     try:
         return line.recv(1) == b""
@@ -50,24 +47,26 @@ FORM = b'--x\r\ncontent-disposition: form-data; name="files"; filename="a.mp4"\r
 @pytest.mark.parametrize(
     "begun", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: a", BODY, BODY + FORM]
 )
-def test_request_that_does_not_go_on_is_ended(address, begun):
+def test_request_that_stalls_is_ended(address, begun):
     with connected(address) as line:
         line.sendall(begun)
-        assert ended(line)
+        assert is_closed_by_server(line)
 
 
-def test_head_that_trickles_is_ended(address):
+def test_request_whose_headers_arrive_too_slowly_is_ended(address):
     with connected(address) as line:
         line.sendall(b"GET / HTTP/1.1\r\n")
         for _ in range(20):
             with suppress(ConnectionError):
                 line.sendall(b"a: b\r\n")
             time.sleep(0.1)
-        assert ended(line, 0.1)
+        assert is_closed_by_server(line, 0.1)
 
 
 @pytest.mark.alone
-def test_body_that_takes_too_long_is_ended_however_steadily_it_comes(address, monkeypatch):
+def test_request_body_over_the_time_limit_is_ended_even_if_it_arrives_steadily(
+    address, monkeypatch
+):
     monkeypatch.setattr(connections, "BODY_S", 1.0)
     with connected(address) as line:
         line.sendall(BODY + FORM)
@@ -75,14 +74,14 @@ def test_body_that_takes_too_long_is_ended_however_steadily_it_comes(address, mo
             with suppress(ConnectionError):
                 line.sendall(b"x" * 400)
             time.sleep(0.2)
-        assert ended(line, 0.1)
+        assert is_closed_by_server(line, 0.1)
 
 
 @pytest.mark.alone
-def test_body_that_comes_steadily_is_waited_for(address):
+def test_request_body_that_arrives_steadily_in_time_is_accepted(address):
     with connected(address) as line:
         line.sendall(BODY.replace(b"100000", b"9000") + FORM)
-        for _ in range(10):  # twice as fast as it has to
+        for _ in range(10):  # twice the lowest rate that is allowed
             line.sendall(b"x" * 400)
             time.sleep(0.2)
         line.sendall(b"x" * (9000 - 4000 - len(FORM)))
@@ -93,7 +92,9 @@ UPGRADE = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade:
 UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
 
 
-def test_visitor_has_so_many_connections_and_an_upgrade_takes_none(address, monkeypatch):
+def test_connections_of_one_visitor_are_limited_and_a_refused_upgrade_uses_none(
+    address, monkeypatch
+):
     monkeypatch.setattr(connections, "PER_VISITOR", 3)
     time.sleep(1.5)  # wait until connections of other tests are closed
     lines = [connected(address) for _ in range(5)]
@@ -110,7 +111,7 @@ def test_visitor_has_so_many_connections_and_an_upgrade_takes_none(address, monk
 
 
 @pytest.mark.alone
-def test_monitors_are_answered_under_a_hundred_requests(address):
+def test_health_check_is_answered_within_a_second_during_100_requests(address):
     with ThreadPoolExecutor(100) as crowd, httpx.Client(timeout=60) as client:
         asked = [crowd.submit(client.get, address) for _ in range(100)]
         start = time.monotonic()
@@ -120,7 +121,7 @@ def test_monitors_are_answered_under_a_hundred_requests(address):
     assert took < 1.0
 
 
-def test_all_visitors_together_have_so_many_connections_within_the_descriptors():
+def test_total_connections_are_limited_below_the_file_descriptor_limit():
     most = connections.raise_descriptors()
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= most >= 256
     patch = pytest.MonkeyPatch()

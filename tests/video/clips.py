@@ -16,7 +16,7 @@ BITS = 9  # frame numbers 0..511, one vertical bar per bit, most significant on 
 
 
 def picture(number: int, height: int = 96, width: int = 144) -> np.ndarray:
-    """uint8 [H, W, 3]: bars of the frame number above, a moving shade below."""
+    """Return a frame, uint8 [H, W, 3]: the frame number as bars above, a moving shade below."""
     bits = (number >> np.arange(BITS - 1, -1, -1)) & 1  # [BITS]
     bars = bits[np.arange(width) * BITS // width] * 255  # [W]
     shade = (np.add.outer(np.arange(height), np.arange(width)) + 5 * number) % 256  # [H, W]
@@ -25,7 +25,7 @@ def picture(number: int, height: int = 96, width: int = 144) -> np.ndarray:
 
 
 def numbers(frames: np.ndarray) -> list[int]:
-    """The frame numbers written into ``frames`` [T, H, W, 3], whatever the size."""
+    """Read the frame numbers written into ``frames`` [T, H, W, 3] of any size."""
     height, width = frames.shape[1:3]
     middles = (2 * np.arange(BITS) + 1) * width // (2 * BITS)
     bars = frames[:, height // 8 : 3 * height // 8].mean(axis=(1, 3))[:, middles]  # [T, BITS]
@@ -36,7 +36,7 @@ def write_clip(
     path: Path,
     num_frames: int = 60,
     codec: str = "libx264",
-    size: tuple[int, int] = (96, 144),  # height, width
+    size: tuple[int, int] = (96, 144),  # height and width in pixels
     ticks: Sequence[int] | None = None,  # presentation times in milliseconds
     options: dict[str, str] | None = None,
     muxer: dict[str, str] | None = None,
@@ -45,9 +45,9 @@ def write_clip(
     turns: int = 0,
     fps: int = 30,
 ) -> Path:
-    """Write ``num_frames`` numbered pictures; skips the test where PyAV lacks the encoder.
+    """Write a clip of ``num_frames`` numbered frames; skip the test if PyAV lacks the encoder.
 
-    ``turns``: quarter turns clockwise that the picture is stored with, for ``rotation`` to undo.
+    ``turns``: clockwise quarter turns of the stored frames, which ``rotation`` undoes.
     """
     try:
         av.codec.Codec(codec, "w")
@@ -69,7 +69,7 @@ def write_clip(
 
 @contextmanager
 def usual_priority() -> Iterator[None]:
-    """Restore the priority: SVT-AV1, called by root, leaves its caller at real-time priority."""
+    """Restore the thread's priority: SVT-AV1, run as root, leaves it at real-time priority."""
     try:
         yield
     finally:

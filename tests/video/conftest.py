@@ -1,4 +1,4 @@
-"""The decoders, each where its package is installed."""
+"""Fixture of the video decoders; a decoder without its package is skipped."""
 
 import pytest
 

@@ -1,5 +1,3 @@
-"""decord and OpenCV give the frames of PyAV, or refuse files that they read wrongly."""
-
 import numpy as np
 import pytest
 
@@ -7,7 +5,8 @@ from gleanvid.types import VideoError
 from gleanvid.video import read_video
 from tests.video.clips import numbers, write_clip
 
-UNEVEN = np.random.default_rng(1).integers(20, 200, 60).cumsum().tolist()  # milliseconds
+# presentation times in ms
+UNEVEN = np.random.default_rng(1).integers(20, 200, 60).cumsum().tolist()
 
 
 @pytest.mark.parametrize("backend", ["torchcodec", "decord", "opencv"], indirect=True)
@@ -22,7 +21,7 @@ UNEVEN = np.random.default_rng(1).integers(20, 200, 60).cumsum().tolist()  # mil
         ("two.mp4", {"num_frames": 2}),
     ],
 )
-def test_backend_gives_the_same_video_as_pyav(tmp_path, backend, name, making):
+def test_every_decoder_gives_the_same_video_as_pyav(tmp_path, backend, name, making):
     path = write_clip(tmp_path / name, **{"num_frames": 60, **making})
     ours, theirs = (
         read_video(path, 11, backend=which, isolate=False) for which in ("pyav", backend)
@@ -45,8 +44,8 @@ def test_max_side_scales_down_and_never_up(tmp_path, backend, max_side, size):
     assert numbers(video.frames) == video.indices.tolist()
 
 
-def test_time_span_is_sampled_like_a_separate_file(tmp_path, backend):
-    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})  # 30 a second
+def test_time_span_of_a_file_is_sampled_like_a_separate_file(tmp_path, backend):
+    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})
     video = read_video(path, 5, isolate=False, backend=backend, part=(0.5, 1.5))
     assert numbers(video.frames) == [15, 23, 30, 37, 45]
     assert video.indices.tolist() == [0, 8, 15, 22, 30]
@@ -57,8 +56,8 @@ def test_time_span_is_sampled_like_a_separate_file(tmp_path, backend):
     assert numbers(whole.frames) == list(range(60))
 
 
-def test_frames_between_two_times_keep_the_times_and_numbers_of_the_file(tmp_path, backend):
-    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})  # 30 a second
+def test_frames_of_a_time_span_keep_their_times_and_numbers_in_the_file(tmp_path, backend):
+    path = write_clip(tmp_path / "clip.mp4", num_frames=60, options={"g": "20"})
     video = read_video(path, 5, isolate=False, backend=backend, start=0.5, end=1.5)
     assert numbers(video.frames) == video.indices.tolist() == [15, 23, 30, 37, 45]
     assert video.timestamps == pytest.approx(video.indices / 30, abs=2e-3)
@@ -70,7 +69,7 @@ def test_frames_between_two_times_keep_the_times_and_numbers_of_the_file(tmp_pat
     assert rest.indices.tolist() == list(range(45, 60))
 
 
-def test_decord_agrees_with_its_own_batches(tmp_path):
+def test_frames_read_with_decord_equal_decord_s_own_batch(tmp_path):
     decord = pytest.importorskip("decord")
     path = write_clip(tmp_path / "clip.mp4", 60, options={"g": "20"})
     video = read_video(path, 9, backend="decord", isolate=False)
@@ -82,14 +81,14 @@ def test_decord_agrees_with_its_own_batches(tmp_path):
     ("name", "codec"),
     [("a.ts", "mpeg2video"), ("a.mpg", "mpeg2video"), ("a.wmv", "wmv2"), ("a.mp4", "libsvtav1")],
 )
-def test_decord_refuses_what_it_reads_wrongly(tmp_path, name, codec):
+def test_decord_is_refused_for_files_that_it_decodes_wrongly(tmp_path, name, codec):
     pytest.importorskip("decord")
     path = write_clip(tmp_path / name, 10, codec=codec)
     with pytest.raises(VideoError, match="backend='pyav'"):
         read_video(path, backend="decord")
 
 
-def test_opencv_stops_at_damage_with_a_note(tmp_path):
+def test_opencv_stops_at_damaged_data_with_a_note(tmp_path):
     pytest.importorskip("cv2")
     muxer = {"movflags": "faststart"}
     path = write_clip(tmp_path / "cut.mp4", 120, options={"g": "20"}, muxer=muxer)

@@ -1,4 +1,4 @@
-"""Containers, codecs and oddities: clips are read in the sandbox with the frames of ffmpeg."""
+"""Clips in many containers and codecs: the sandbox reads the same frames as ffmpeg."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ X265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none"
 AV1 = "-c:v libaom-av1 -cpu-used 8"
 VP9 = "-c:v libvpx-vp9 -deadline realtime"
 SOUND = "-f lavfi -i sine=duration=1"
-# Every demuxer and decoder, as each may load further modules.
+# All demuxers and decoders are tested, as each may load further modules.
 CLIPS = {  # name of the file: options of ffmpeg; %s is the folder of other inputs
     "h264.mp4": X264,
     "av1.mp4": AV1,
@@ -89,7 +89,7 @@ def ffmpeg(*words):
 
 
 def subtitle_pictures():
-    """A file of Blu-ray subtitles: one screen without a picture, then its end."""
+    """Return a file of Blu-ray subtitles: one screen without an image, then its end."""
     screen = struct.pack(">HHBHBBBB", 128, 96, 16, 0, 128, 0, 0, 0)
     parts = ((0x16, screen), (0x80, b""))
     return b"".join(b"PG" + struct.pack(">IIBH", 0, 0, k, len(part)) + part for k, part in parts)
@@ -106,7 +106,7 @@ def inputs(tmp_path_factory):
 
 
 def write(name, folder, inputs):
-    """The clip of this name in the table: 8 frames that all differ."""
+    """Write the clip of this name in the table: 8 frames that all differ."""
     options = CLIPS[name].replace("%s", str(inputs)).split()
     path = folder / name
     ffmpeg("-f", "lavfi", "-i", "testsrc2=size=128x96:rate=8:duration=1", *options, path)
@@ -115,7 +115,7 @@ def write(name, folder, inputs):
 
 @pytest.fixture(scope="module", autouse=True)
 def started():
-    """Keep a spare decoding process, as the server does."""
+    """Keep a spare decoding process ready, as the server does."""
     spare.KEPT.keep()
 
 
@@ -126,7 +126,7 @@ def frames_of_ffmpeg(path, shape):
 
 
 @pytest.mark.parametrize("name", CLIPS)
-def test_frames_are_those_of_ffmpeg(name, tmp_path, inputs):
+def test_decoded_frames_equal_those_of_ffmpeg(name, tmp_path, inputs):
     if name == "hdr.mp4" and int(av.__version__.partition(".")[0]) < 17:
         pytest.skip("PyAV before 17 takes the colours of BT.2020 for those of BT.601")
     path = write(name, tmp_path, inputs)
@@ -136,21 +136,21 @@ def test_frames_are_those_of_ffmpeg(name, tmp_path, inputs):
     assert len(found) == len(expected) == 8
     assert np.all(np.diff(video.timestamps) > 0)
     assert np.abs(found - expected).mean(axis=(1, 2)).max() < FAR
-    assert np.abs(np.diff(expected, axis=0)).mean(axis=(1, 2)).min() > 3 * FAR  # a wrong one shows
+    # A wrong frame is detected.
+    assert np.abs(np.diff(expected, axis=0)).mean(axis=(1, 2)).min() > 3 * FAR
 
 
-def test_command_line_and_server_read_in_the_same_sandbox(tmp_path, inputs, monkeypatch):
-    """Both read files through the library's sandbox."""
+def test_command_line_and_server_decode_in_the_same_sandbox(tmp_path, inputs, monkeypatch):
     path, asked = write("mov_text.mp4", tmp_path, inputs), []
     decode = sandbox.decode
     monkeypatch.setattr(sandbox, "decode", lambda *of: asked.append(of[0].name) or decode(*of))
     assert cli.main(["compress", str(path), "--frames", "4", "--out", str(tmp_path / "out")]) == 0
-    assert len(LocalBackend({}).read_video(str(path), 4, 60.0, threading.Event())) == 4
+    assert len(LocalBackend({}).read_video(str(path), 4, 60.0, threading.Event(), print)) == 4
     assert asked == ["mov_text.mp4"] * 2
 
 
-def test_all_of_pyav_is_loaded_before_the_sandbox_closes():
-    """Nothing can be imported inside: a module that loads on demand would refuse its files."""
+def test_every_module_of_pyav_is_imported_before_the_sandbox_closes():
+    """Inside the sandbox nothing can be imported, so a module that loads on demand would fail."""
     root = Path(av.__file__).parent
     modules = {
         ".".join(["av", *path.relative_to(root).with_name(path.name.partition(".")[0]).parts])
@@ -163,7 +163,7 @@ def test_all_of_pyav_is_loaded_before_the_sandbox_closes():
     assert len(modules) > 20 and modules <= set(loaded.stdout.split())
 
 
-def test_import_that_fails_inside_is_a_sentence_without_advice_or_path(tmp_path, monkeypatch):
+def test_import_error_inside_the_sandbox_becomes_a_sentence_without_paths(tmp_path, monkeypatch):
     path = write_clip(tmp_path / "clip.mp4", 4)
 
     def read(request):

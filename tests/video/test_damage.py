@@ -1,5 +1,3 @@
-"""Damaged, cut, encrypted and outsized files give their intact frames or a clear error."""
-
 import re
 
 import av
@@ -14,8 +12,8 @@ GOPS = {"g": "20", "bf": "2"}
 FRONT = {"movflags": "faststart"}
 
 
-def pictures(path):
-    """All frames of an undamaged file, uint8 [n, H, W, 3]."""
+def all_frames(path):
+    """Return all frames of an undamaged file, uint8 [n, H, W, 3]."""
     with av.open(str(path)) as container:
         frames = container.decode(video=0)
         return np.stack([frame.to_ndarray(format="rgb24") for frame in frames])
@@ -27,8 +25,8 @@ def sound(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "zeroed", "hole", "one bit"])
-def test_damaged_file_gives_only_sound_frames_with_a_note(sound, damage):
-    truth = pictures(sound)
+def test_damaged_file_gives_only_undamaged_frames_with_a_note(sound, damage):
+    truth = all_frames(sound)
     data = bytearray(sound.read_bytes())
     size = len(data)
     if damage == "cut":
@@ -51,7 +49,7 @@ def test_damaged_file_gives_only_sound_frames_with_a_note(sound, damage):
         assert video.indices[-1] == 119  # frames after the damage are used
 
 
-def test_chained_file_has_no_more_frames_than_it_is_said_to_have(tmp_path):
+def test_note_on_a_chained_ogg_file_counts_no_more_frames_than_in_total(tmp_path):
     path = write_clip(tmp_path / "chain.ogv", 23, "libtheora")
     path.write_bytes(path.read_bytes() * 5)
     *_, note = read_video(path, 8, isolate=False).notes
@@ -59,7 +57,7 @@ def test_chained_file_has_no_more_frames_than_it_is_said_to_have(tmp_path):
     assert 23 < found <= total
 
 
-def test_cut_matroska_file_notes_how_much_is_there(tmp_path):
+def test_truncated_matroska_file_notes_how_much_is_present(tmp_path):
     path = write_clip(tmp_path / "cut.mkv", 120, options=GOPS)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.6)])
     video = read_video(path, 16, isolate=False)
@@ -68,7 +66,7 @@ def test_cut_matroska_file_notes_how_much_is_there(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["no index", "sound only"])
-def test_file_without_frames_is_refused(tmp_path, backend, kind):
+def test_video_file_without_frames_is_refused(tmp_path, backend, kind):
     path = tmp_path / "clip.mp4"
     if kind == "no index":
         data = write_clip(path, 30).read_bytes()
@@ -92,7 +90,7 @@ def write_sound(path):
             container.mux(packet)
 
 
-def test_encrypted_file_is_called_encrypted(tmp_path):
+def test_encrypted_video_file_is_refused_as_encrypted(tmp_path):
     key = {"encryption_key": "00112233445566778899aabbccddeeff"}
     scheme = {"encryption_scheme": "cenc-aes-ctr", "encryption_kid": "ff" * 16}
     path = write_clip(tmp_path / "film.mp4", 30, muxer={**scheme, **key})
@@ -100,7 +98,7 @@ def test_encrypted_file_is_called_encrypted(tmp_path):
         read_video(path, isolate=False)
 
 
-def test_header_that_promises_huge_frames_is_refused(tmp_path):
+def test_file_header_that_announces_huge_frames_is_refused(tmp_path):
     path = write_clip(tmp_path / "bomb.gif", 3, codec="gif", pix_fmt="rgb8")
     data = bytearray(path.read_bytes())
     data[6:10] = (16_000).to_bytes(2, "little") * 2

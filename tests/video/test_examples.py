@@ -1,5 +1,3 @@
-"""The example clips: small, readable, and named with their licence."""
-
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ CLIPS = sorted((ASSETS / "clips").glob("*.mp4"))
 
 
 @pytest.mark.parametrize("path", CLIPS, ids=lambda path: path.name)
-def test_an_example_is_small_and_its_licence_is_stated(path):
+def test_example_clip_is_small_and_its_licence_is_stated(path):
     assert path.stat().st_size <= 600_000
     rows = (ASSETS / "ATTRIBUTION.md").read_text().splitlines()
     (row,) = [row for row in rows if f"`clips/{path.name}`" in row and row.startswith("|")]
@@ -21,4 +19,4 @@ def test_an_example_is_small_and_its_licence_is_stated(path):
     assert len(video) == 8
     assert min(video.source_size) <= 480
     assert video.notes == ()
-    assert video.frames.std(axis=(1, 2, 3)).min() > 5  # no blank pictures
+    assert video.frames.std(axis=(1, 2, 3)).min() > 5  # no frame is blank

@@ -1,4 +1,4 @@
-"""The decoding process: hangs, crashes and missing packages become sentences; it always ends."""
+"""If the decoding process hangs, crashes or lacks packages, the user gets a sentence."""
 
 import subprocess
 import sys
@@ -26,7 +26,6 @@ MISSING = "raise ImportError('libav.so: not found')"
 
 @pytest.fixture(autouse=True)
 def kept(monkeypatch):
-    """Disable the spare process: each reading of these tests starts its own."""
     monkeypatch.setattr(spare, "KEPT", fresh := spare.Spare())
     return fresh
 
@@ -38,7 +37,6 @@ def clip(tmp_path):
 
 @pytest.fixture
 def started(monkeypatch):
-    """The processes that were started."""
     processes = []
 
     class Recorded(subprocess.Popen):
@@ -50,8 +48,7 @@ def started(monkeypatch):
     return processes
 
 
-def pretend(monkeypatch, folder, source):
-    """Make the decoding process import a fake PyAV."""
+def fake_pyav(monkeypatch, folder, source):
     (folder / "fake" / "av").mkdir(parents=True)
     (folder / "fake" / "av" / "__init__.py").write_text(source)
     monkeypatch.syspath_prepend(folder / "fake")
@@ -64,8 +61,8 @@ def until(reached):
         time.sleep(0.05)
 
 
-def test_hanging_decoder_is_killed_at_its_deadline(clip, monkeypatch, tmp_path, started):
-    pretend(monkeypatch, tmp_path, HANG)
+def test_decoder_that_hangs_is_killed_at_its_deadline(clip, monkeypatch, tmp_path, started):
+    fake_pyav(monkeypatch, tmp_path, HANG)
     begin = time.monotonic()
     with pytest.raises(VideoError, match=r"clip\.mp4 took longer than 1 seconds"):
         read_video(clip, timeout_s=1)
@@ -73,7 +70,7 @@ def test_hanging_decoder_is_killed_at_its_deadline(clip, monkeypatch, tmp_path, 
     assert [process.returncode for process in started] == [-9]
 
 
-def test_stopped_reading_ends_its_process_at_once(clip, monkeypatch, started):
+def test_stopping_a_read_ends_the_decoder_process_at_once(clip, monkeypatch, started):
     monkeypatch.setattr(spare, "START", "import time; time.sleep(77)")
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
@@ -86,9 +83,9 @@ def test_stopped_reading_ends_its_process_at_once(clip, monkeypatch, started):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts threads")
 @pytest.mark.parametrize("most", [20, 100])
-def test_decoder_of_many_threads_is_killed(clip, monkeypatch, tmp_path, started, most):
+def test_decoder_process_with_many_threads_is_killed(clip, monkeypatch, tmp_path, started, most):
     monkeypatch.setattr(sandbox, "MOST_THREADS", most)
-    pretend(monkeypatch, tmp_path, THREADS + HANG)
+    fake_pyav(monkeypatch, tmp_path, THREADS + HANG)
     with pytest.raises(VideoError, match="signal 9" if most == 20 else "longer than 3 seconds"):
         read_video(clip, timeout_s=3)
     assert [process.returncode for process in started] == [-9]
@@ -102,12 +99,14 @@ def test_decoder_of_many_threads_is_killed(clip, monkeypatch, tmp_path, started,
         (NOISE + MISSING, r"needs the package 'av' \(libav.so: not found\).*pip install av"),
     ],
 )
-def test_failing_decoder_becomes_a_sentence(clip, monkeypatch, tmp_path, started, source, words):
-    pretend(monkeypatch, tmp_path, source)
+def test_failing_decoder_is_reported_with_a_sentence(
+    clip, monkeypatch, tmp_path, started, source, words
+):
+    fake_pyav(monkeypatch, tmp_path, source)
     with pytest.raises(VideoError, match=words):
         read_video(clip)
     assert all(process.returncode is not None for process in started)
-    assert not list(tmp_path.rglob("*.pyc"))  # the limit on file size would cut them off
+    assert not list(tmp_path.rglob("*.pyc"))  # the limit on file size would truncate bytecode files
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits address space")
@@ -118,13 +117,15 @@ def test_failing_decoder_becomes_a_sentence(clip, monkeypatch, tmp_path, started
         ("bytearray({})", r"clip\.mp4 needs more memory"),
     ],
 )
-def test_memory_limit_is_in_force(clip, monkeypatch, tmp_path, source, words):
-    pretend(monkeypatch, tmp_path, source.format(worker.MAX_MEMORY_BYTES))
+def test_decoder_over_its_memory_limit_is_ended_with_a_sentence(
+    clip, monkeypatch, tmp_path, source, words
+):
+    fake_pyav(monkeypatch, tmp_path, source.format(worker.MAX_MEMORY_BYTES))
     with pytest.raises(VideoError, match=words):
         read_video(clip)
 
 
-def test_isolated_reading_gives_the_same_video(clip, started):
+def test_decoding_in_a_separate_process_gives_the_same_video(clip, started):
     apart, here = read_video(clip, 8), read_video(clip, 8, isolate=False)
     assert len(started) == 1 and started[0].returncode is not None
     for field in ("frames", "timestamps", "indices"):
@@ -134,7 +135,7 @@ def test_isolated_reading_gives_the_same_video(clip, started):
     assert apart.frames.flags.writeable
 
 
-def test_isolated_reading_gives_the_same_error(clip):
+def test_decoding_in_a_separate_process_gives_the_same_error(clip):
     clip.write_bytes(clip.read_bytes()[:600])
     sentences = []
     for isolate in (True, False):
@@ -144,7 +145,7 @@ def test_isolated_reading_gives_the_same_error(clip):
     assert sentences[0] == sentences[1]
 
 
-def test_several_threads_read_at_once(clip):
+def test_several_threads_can_read_videos_at_once(clip):
     results = {}
 
     def work(count):
@@ -159,8 +160,8 @@ def test_several_threads_read_at_once(clip):
     assert results == wanted
 
 
-def test_script_needs_no_main_guard_and_its_neighbours_are_not_imported(clip, tmp_path):
-    """A ``random.py`` next to the caller's script would otherwise come before Python's."""
+def test_reading_in_a_script_needs_no_main_guard_and_imports_no_neighbouring_module(clip, tmp_path):
+    """A file ``random.py`` next to the caller's script would otherwise hide Python's module."""
     folder = tmp_path / "project"
     (folder / "numpy").mkdir(parents=True)
     beside = [str(folder / name) for name in ("random.py", "numpy/__init__.py")]
@@ -168,7 +169,8 @@ def test_script_needs_no_main_guard_and_its_neighbours_are_not_imported(clip, tm
     script.write_text(
         f"import sys; own = sys.path.pop(0); sys.path[:0] = {sys.path!r}\n"
         "from gleanvid.video import read_video\n"
-        "sys.path.insert(0, own)\n"  # the modules of this process are imported by now
+        # by now, only the decoding process could import the two fakes
+        "sys.path.insert(0, own)\n"
         f"for name in {beside}: open(name, 'w').write('raise SystemExit(3)')\n"
         f"print(read_video({clip.name!r}, 4).indices.tolist())\n"
     )
@@ -187,7 +189,7 @@ def test_decoding_process_does_not_import_torch():
     assert done.stdout.strip() == "False", done.stderr
 
 
-def test_spare_process_is_taken_replaced_and_passed_over_once_dead(kept, started):
+def test_spare_decoder_process_is_used_and_replaced_and_skipped_if_dead(kept, started):
     kept.keep()
     until(lambda: not kept._waiting.empty())
     first = kept.take()

@@ -1,5 +1,3 @@
-"""Invariants of the choice of frames and of their size."""
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from gleanvid.video.plan import Request, UnreadableVideoError, fit, make_plan, u
 
 
 @given(st.integers(1, 100_000), st.integers(1, 300))
-def test_indices_are_even_ascending_and_hold_both_ends(total, num_frames):
+def test_sampled_frame_indices_are_even_ascending_and_include_both_ends(total, num_frames):
     rows = uniform_indices(total, num_frames)
     assert len(rows) == min(total, num_frames)
     assert rows[0] == 0
@@ -20,7 +18,7 @@ def test_indices_are_even_ascending_and_hold_both_ends(total, num_frames):
     assert not len(steps) or steps.max() - steps.min() <= 1
 
 
-def test_halves_round_to_even_as_qwen_vl_utils_does():
+def test_sampled_frame_indices_round_halves_to_even_as_in_qwen_vl_utils():
     torch = pytest.importorskip("torch")
     for total, count in ((6, 3), (300, 32), (18_000, 64), (14_315, 32)):
         theirs = torch.linspace(0, total - 1, count).round().long().tolist()
@@ -28,7 +26,7 @@ def test_halves_round_to_even_as_qwen_vl_utils_does():
 
 
 @given(st.integers(1, 9000), st.integers(1, 9000), st.integers(1, 5000))
-def test_fit_keeps_the_shape_and_never_enlarges(height, width, max_side):
+def test_fitting_a_frame_into_max_side_keeps_its_shape_and_never_enlarges(height, width, max_side):
     scaled = fit((height, width), max_side)
     assert max(scaled) == min(max(height, width), max_side)
     exact = height * min(1, max_side / max(height, width))
@@ -40,7 +38,7 @@ def request(num_frames=4):
     return Request("/clip.mp4", "clip.mp4", "mov", num_frames, "pyav")
 
 
-def test_plan_counts_time_from_its_first_frame_at_the_true_mean_rate():
+def test_sampling_plan_counts_time_from_the_first_frame_at_the_mean_frame_rate():
     seconds = np.array([7.0, 7.1, 7.4, 8.0, 8.5, 9.0])
     plan, rows = make_plan(request(3), seconds, (90, 160))
     assert plan.indices == rows.tolist() == [0, 2, 5]
@@ -50,7 +48,7 @@ def test_plan_counts_time_from_its_first_frame_at_the_true_mean_rate():
     assert plan.notes == ()
 
 
-def test_frames_that_fill_the_memory_are_refused(monkeypatch):
+def test_sampling_frames_that_would_fill_the_memory_is_refused(monkeypatch):
     seconds = np.arange(10.0)
     monkeypatch.setattr(plans, "MAX_RESULT_BYTES", 4 * 90 * 160 * 3 - 1)
     with pytest.raises(UnreadableVideoError, match="fewer frames or set max_side"):

@@ -1,5 +1,3 @@
-"""read_video returns exactly the sampled frames for every kind of file; settings; notes."""
-
 from fractions import Fraction
 
 import av
@@ -13,7 +11,8 @@ from tests.video.clips import numbers, write_clip
 OPEN_GOP = {"x264-params": "keyint=20:open-gop=1:bframes=3:scenecut=0"}
 B_FRAMES = {"g": "15", "bf": "2", "b": "2000000"}
 VP9 = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "10", "b": "1000000", "g": "60"}
-UNEVEN = np.random.default_rng(0).integers(20, 200, 90).cumsum().tolist()  # milliseconds
+# presentation times in ms
+UNEVEN = np.random.default_rng(0).integers(20, 200, 90).cumsum().tolist()
 
 FILES = {
     "long_gop.mp4": {"options": {"g": "250", "bf": "3"}},
@@ -52,7 +51,7 @@ def check(video: Video, total: int, num_frames: int) -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_frame_is_exact(tmp_path, name):
+def test_reader_returns_exactly_the_planned_frames(tmp_path, name):
     making = {"num_frames": 90, **FILES[name]}
     path = write_clip(tmp_path / name, **making)
     video = read_video(path, 16, isolate=False)
@@ -62,12 +61,13 @@ def test_every_frame_is_exact(tmp_path, name):
     assert (video.name, video.backend) == (name, "pyav")
     ticks = np.array(making.get("ticks", np.arange(making["num_frames"]) * 1000 / 30))
     truth = (ticks - ticks[0])[video.indices] / 1000
-    assert np.allclose(video.timestamps, truth, atol=0.006)  # GIF counts in hundredths
+    # Times in a GIF are whole hundredths of a second.
+    assert np.allclose(video.timestamps, truth, atol=0.006)
     assert video.fps == pytest.approx((len(ticks) - 1) * 1000 / (ticks[-1] - ticks[0]), rel=0.005)
 
 
 @pytest.mark.parametrize("name", ["gops.mp4", "open_gop.mp4", "h264.ts", "mpeg2.mpg", "vp9.webm"])
-def test_pictures_equal_those_of_plain_decoding(tmp_path, name):
+def test_sampled_frames_equal_those_of_decoding_the_whole_file(tmp_path, name):
     path = write_clip(tmp_path / name, 90, **FILES[name])
     with av.open(str(path)) as container:
         truth = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
@@ -76,7 +76,7 @@ def test_pictures_equal_those_of_plain_decoding(tmp_path, name):
 
 
 @pytest.mark.parametrize(("rotation", "turns"), [(90, 1), (180, 2), (-90, 3)])
-def test_rotated_recordings_come_upright(tmp_path, rotation, turns):
+def test_rotated_phone_videos_are_read_upright(tmp_path, rotation, turns):
     path = write_clip(tmp_path / "phone.mp4", 30, rotation=rotation, turns=turns)
     shown = (96, 144) if turns == 2 else (144, 96)
     video = read_video(path, 8, isolate=False)
@@ -88,7 +88,7 @@ def test_rotated_recordings_come_upright(tmp_path, rotation, turns):
     assert small.source_size == shown
 
 
-def test_frames_hidden_by_an_edit_list_do_not_count(tmp_path):
+def test_frames_hidden_by_an_edit_list_are_not_counted(tmp_path):
     whole = write_clip(tmp_path / "whole.mp4", 90, options={"g": "30", "bf": "2"})
     with av.open(str(whole)) as source, av.open(str(tmp_path / "cut.mp4"), "w") as cut:
         track = source.streams.video[0]
@@ -106,7 +106,7 @@ def test_frames_hidden_by_an_edit_list_do_not_count(tmp_path):
 
 
 @pytest.mark.parametrize("total", [1, 2, 7])
-def test_short_clip_gives_all_its_frames_with_a_note(tmp_path, total):
+def test_clip_with_too_few_frames_gives_all_of_them_with_a_note(tmp_path, total):
     video = read_video(write_clip(tmp_path / "short.mp4", total), 32, isolate=False)
     check(video, total, 32)
     frames = "1 frame" if total == 1 else f"{total} frames"
@@ -116,7 +116,7 @@ def test_short_clip_gives_all_its_frames_with_a_note(tmp_path, total):
     assert numbers(one.frames) == [0] and one.notes == ()
 
 
-def test_file_name_is_never_interpreted(tmp_path):
+def test_special_characters_in_a_file_name_are_not_interpreted(tmp_path):
     for name in ("a b'c\"d.mp4", "映像.mp4", "-i.mp4", "50%d.mp4", "concat:x.mp4"):
         path = write_clip(tmp_path / "plain.mp4", 10).rename(tmp_path / name)
         check(read_video(path, 3), 10, 3)
@@ -141,7 +141,7 @@ def test_file_name_is_never_interpreted(tmp_path):
         ("end", float("nan")),
     ],
 )
-def test_setting_out_of_range_is_named(setting, value):
+def test_reader_setting_out_of_range_is_refused_by_name(setting, value):
     with pytest.raises(ValueError, match=setting) as caught:
         read_video("none.mp4", **{setting: value})
     assert not isinstance(caught.value, VideoError)
@@ -154,7 +154,14 @@ def test_rounding_down_matches_the_llava_models_of_lmms_eval(tmp_path):
     assert numbers(video.frames) == np.linspace(0, 59, 8, dtype=int).tolist()
 
 
-def test_part_beyond_the_end_is_refused_with_the_length_of_the_clip(tmp_path):
+def test_time_span_beyond_the_end_is_refused_with_the_clip_s_length(tmp_path):
     path = write_clip(tmp_path / "clip.mp4", num_frames=30)
-    with pytest.raises(VideoError, match="no frame between 5 and 6 seconds; it lasts 1"):
+    with pytest.raises(VideoError, match="no frame between 5 and 6 seconds; the video lasts 1"):
         read_video(path, part=(5, 6))
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_progress_counts_each_frame_up_to_all_of_them(tmp_path, isolate):
+    clip, counts = write_clip(tmp_path / "clip.mp4"), []
+    read_video(clip, 20, isolate=isolate, progress=lambda *count: counts.append(count))
+    assert counts == [(done, 20) for done in range(21)]

@@ -1,4 +1,4 @@
-"""Rights of the decoding process, in case a hostile clip takes it over."""
+"""The decoding process has few rights, in case a hostile clip takes the process over."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ print(json.dumps([held, results, newest, rights_of_root]))
 
 @pytest.mark.parametrize(
     "landlock", [99, 2]
-)  # Landlock version of this kernel, and of kernels before 6.2
-def test_process_can_only_read_the_clip_and_start_threads(tmp_path, landlock):
+)  # the kernel's Landlock version, and the version of kernels before 6.2
+def test_decoder_process_may_only_read_the_clip_and_start_threads(tmp_path, landlock):
     clip = write_clip(tmp_path / "clip.mp4", 4)
     if os.getuid() == 0:  # root can read files of other users
         os.chown(clip, 1234, 1234)
@@ -102,7 +102,7 @@ def test_process_can_only_read_the_clip_and_start_threads(tmp_path, landlock):
     assert clip.is_file()
 
 
-def test_no_secret_is_in_its_environment(monkeypatch):
+def test_environment_of_the_decoder_process_contains_no_secret(monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     decoder = spare.Decoder()
     try:
@@ -152,9 +152,9 @@ def plan(**changes):
     ],
     ids=range(17),
 )
-def test_forged_message_becomes_a_sentence(monkeypatch, sent):
+def test_forged_message_of_the_decoder_process_becomes_a_sentence(monkeypatch, sent):
     program = f"import sys, time; sys.stdout.buffer.write({sent!r}); sys.stdout.flush(); input()"
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "START", program)
-    with pytest.raises(UnreadableVideoError, match="something else than pictures"):
+    with pytest.raises(UnreadableVideoError, match="something other than frames"):
         list(sandbox.decode(REQUEST, 20))

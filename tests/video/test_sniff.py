@@ -1,4 +1,4 @@
-"""Files that are refused before any decoder opens them, and the error messages."""
+"""Some files are refused before any decoder opens them, with the right error message."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ from gleanvid.video.sniff import check_file
 
 PLAYLIST = "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile://{}\n#EXT-X-ENDLIST\n"
 
-REFUSED = {  # name: content, words of the message
+REFUSED = {  # file name -> content, words of the error message
     "empty.mp4": (b"", "is empty"),
     "noise.mp4": (bytes(range(128, 256)) * 64, "not a video"),
     "notes.mp4": ("caf\u00e9 \u2013 plain words\n".encode() * 300, "is text"),
@@ -41,7 +41,7 @@ def no_decoder(monkeypatch):
 
 @pytest.mark.usefixtures("no_decoder")
 @pytest.mark.parametrize("name", REFUSED)
-def test_other_content_never_reaches_a_decoder(tmp_path, name):
+def test_file_that_is_no_video_never_reaches_a_decoder(tmp_path, name):
     content, words = REFUSED[name]
     (tmp_path / name).write_bytes(content)
     for backend in BACKENDS:
@@ -52,7 +52,7 @@ def test_other_content_never_reaches_a_decoder(tmp_path, name):
 
 
 @pytest.mark.usefixtures("no_decoder")
-def test_unreadable_path_never_reaches_a_decoder(tmp_path, monkeypatch):
+def test_path_that_cannot_be_read_never_reaches_a_decoder(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe.mp4")
     (tmp_path / "lost.mp4").symlink_to(tmp_path / "gone.mp4")
     (tmp_path / "ring.mp4").symlink_to(tmp_path / "ring.mp4")
@@ -81,7 +81,7 @@ def test_unreadable_path_never_reaches_a_decoder(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("no_decoder")
-def test_addresses_are_refused_without_a_connection():
+def test_web_addresses_are_refused_without_a_connection():
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         port = server.getsockname()[1]
@@ -105,7 +105,7 @@ def test_playlist_behind_a_video_signature_is_not_followed(tmp_path, backend):
         secret.unlink()
 
 
-def test_container_is_recognised_by_its_first_bytes(tmp_path):
+def test_video_container_is_recognised_by_its_first_bytes(tmp_path):
     heads = {
         b"\0\0\0\x18ftypisom": "mov",
         b"\0\0\0\x08wide\0\0\0\0mdat": "mov",
@@ -124,7 +124,7 @@ def test_container_is_recognised_by_its_first_bytes(tmp_path):
     assert check_file(str(tmp_path / "clip"))[1] == "mpegts"
 
 
-def test_message_has_no_control_characters_of_a_file_name(tmp_path):
+def test_error_message_has_no_control_characters_from_a_file_name(tmp_path):
     (tmp_path / "a\n\x1b[31mb.mp4").write_bytes(b"")
     with pytest.raises(VideoError, match=r"^a\?\?\[31mb\.mp4 is empty: "):
         read_video(tmp_path / "a\n\x1b[31mb.mp4")

@@ -1,9 +1,9 @@
-"""Attempts on a running server, each of which it has to hold; a table of what held.
+"""Attack a running server; print a table of the attempts that it resisted.
 
     python app.py --public --port 7861 &
     python -m tools.attack --url http://127.0.0.1:7861
 
-Only servers on this machine are tried. Ends with 1 where an attempt did not hold.
+Only servers on this machine are attacked. Exits with 1 if an attempt succeeded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIMIT_S = 175.0
 
 
 def loopback(url: str) -> str:
-    """The address without its last slash. Raises ``ValueError`` for one of another machine."""
+    """Return a URL without its last slash. Raises ``ValueError`` if it names another machine."""
     parts = urlsplit(url)
     try:
         here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         tried[kind] += 1
         try:
             held = time.monotonic() < end and is_held(target)
-        except Exception as error:  # no answer at all is no way to hold
+        except Exception as error:  # a server that does not answer has not withstood the attempt
             held, name = False, f"{name} ({type(error).__name__}: {error})"
         if not held:
             failed[kind] += 1

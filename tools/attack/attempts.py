@@ -1,4 +1,4 @@
-"""The list of attempts, as data: what is sent. How each is judged is in ``requests.py``."""
+"""The list of attack requests as data; ``requests.py`` judges their answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from tools.attack.client import ROOT, G
 
 CLOSED = (  # unneeded routes of Gradio 6.31, which must be closed
-    "/openapi.json", "/docs", "/redoc", "/login", "/logout", "/svelte/{path:path}", "/pwa_icon",
+    "/openapi.json", "/redoc", "/login", "/logout", "/svelte/{path:path}", "/pwa_icon",
     "/robots.txt", "/manifest.json", "/pwa_icon/{size}", "/monitoring/{key}",
     "/monitoring", "/monitoring/summary",
     *(G + path for path in (
@@ -40,6 +40,8 @@ FILES = (
     "assets/../app.py", "\\\\server\\share", "/root/.cache/huggingface/token", "/tmp", "",
     "C:\\Windows\\win.ini", ".git",
 )  # fmt: skip
+SHOWN = ("/", "/config", f"{G}/info", "/theme.css", f"{G}/startup-events")  # what a visitor reads
+OWN_FILES = (".lock", "assets", "assets/style.css", "assets/../app.py", "assets/%2e%2e/app.py")
 EVIL = "evil.example"
 NAMES: tuple[dict[str, str], ...] = (  # headers with which another site's page might send a request
     {"host": EVIL, "origin": f"http://{EVIL}"}, {"host": EVIL}, {"host": f"127.0.0.1.{EVIL}"},
@@ -132,7 +134,8 @@ ARGUMENTS += tuple(
     {"compressor": "by_hand", "settings": {"keep": keep}}
     for keep in ("256x256x256" + " 0-16777215" * 9000, "9x9x9 9-1", "0x0x0 0", "2x2x2", 5, None)
 )
-TIMES = ("-5", "1e400", "nan", "9" * 9000, "0x10", "\0", [1], {})  # in place of seconds
+# Invalid times sent in place of seconds.
+TIMES = ("-5", "1e400", "nan", "9" * 9000, "0x10", "\0", [1], {})
 JUNK: tuple[Any, ...] = (None, [], {}, "\u202e<script>", 10**18, {"path": None}, "x" * 50_000, True)
 NAMED: tuple[Any, ...] = ({}, {"q": 1}, {"x" * 5000: 1}, [], [1], None, {"data": [1]}, {"\0": {}})
 COUNTS = (0, 1, 2, 11)  # wrong numbers of positional values for ask, which takes 12

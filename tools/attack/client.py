@@ -1,4 +1,4 @@
-"""A server that is attacked, and one visitor of it."""
+"""Client of a server under attack, as one visitor."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARGUMENTS = {  # arguments of /ask, in order
 
 
 class Target:
-    """A server and one visitor of it, who obeys Retry-After."""
+    """A server and one of its visitors, who obeys Retry-After."""
 
     def __init__(self, url: str) -> None:
         limits = httpx.Limits(max_keepalive_connections=0)
@@ -59,7 +59,6 @@ class Target:
         return b"".join(parts).decode()
 
     def upload(self, name: str, content: bytes) -> str:
-        """Upload a file; return its path on the server."""
         return str(self.send("POST", f"{G}/upload", files={"files": (name, content)}).json()[0])
 
     def text(self, path: str, method: str = "GET", **options: Any) -> str:
@@ -78,18 +77,19 @@ class Target:
         return self.events(f"{G}/call/ask/{name}") if name else sent.text
 
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
-        """Return what the server sends to the page on an event; see :meth:`event`."""
+        """Send an event of the page; return the text of the server's answer. See :meth:`event`."""
         body = self.event(name, happens, changes, session)
         sent = self.send("POST", f"{G}/queue/join", json=body)
         stream = {"session_hash": body["session_hash"]}
         return self.events(f"{G}/queue/data", params=stream) if sent.is_success else sent.text
 
     def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
-        """What a page sends on an event of a widget, some values other than at its start.
+        """Return the request of a page for a widget's event, with some values changed.
 
-        Widgets are known by their id or label, buttons also by their text. Where a script gathers
-        values for the event, this does; "gathered" is all of them together. "follow" is not a
-        click, but the queued event after it; "work" is what a click begins once it was let in.
+        ``changes`` names widgets by id or label, buttons also by their text. If a script gathers
+        the values for the event, this method does so; the name "gathered" means all gathered values
+        at once. As ``happens``, "follow" is the queued event that follows a click, and "work" is
+        the event that does the work of a click.
         """
         props = {part["id"]: part["props"] for part in self.config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
@@ -128,7 +128,7 @@ class Target:
         return {"data": values(event), "fn_index": event["id"], "session_hash": page}
 
     def junk(self, junk: Any, first: int, step: int) -> str:
-        """What every ``step``-th event of the page answers where all its inputs are junk."""
+        """Send every ``step``-th event of the page with junk for all inputs; return the answers."""
         texts = []
         for event in [one for one in self.config["dependencies"] if one["backend_fn"]][first::step]:
             session = {"session_hash": f"junk{event['id']}"}
@@ -140,7 +140,7 @@ class Target:
         return "".join(texts)
 
     def connect(self, begun: bytes) -> socket.socket:
-        """Open a connection and send these bytes."""
+        """Open a connection and send the bytes ``begun``."""
         parts = urlsplit(self.url)
         opened = socket.create_connection((parts.hostname, parts.port), timeout=30)
         opened.sendall(begun)
@@ -148,7 +148,7 @@ class Target:
 
 
 def file(path: str) -> Any:
-    """Return the file data by which page and clients refer to a file."""
+    """Return Gradio's file data for a path, as pages and clients send it."""
     return {"path": path, "meta": {"_type": "gradio.FileData"}}
 
 

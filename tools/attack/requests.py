@@ -6,7 +6,7 @@ import io
 import socket
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain, product
@@ -15,51 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from tools.attack import attempts as data
-from tools.attack.client import ARGUMENTS, CLIP, JSON, G, Target, file, is_quiet
+from tools.attack.client import ARGUMENTS, CLIP, JSON, G, Target, file
+from tools.attack.judging import REFUSALS, UNSAID, Attempt, refused, reply, wire
 
-REFUSALS = range(400, 500)
-UNSAID = ("Traceback", "went wrong", '"error": null')  # signs of an unhandled error
-Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, whether a server holds
 FORM = "multipart/form-data; boundary=x"
-
-
-def refused(kind: str, method: str, path: str, **options: Any) -> Attempt:
-    """Check that a request is refused without revealing anything about the machine."""
-
-    def is_held(target: Target) -> bool:
-        got = target.send(method, path, **options)
-        is_shared = "access-control-allow-origin" in got.headers
-        return got.status_code in REFUSALS and is_quiet(got.content) and not is_shared
-
-    return kind, f"{method} {path[:60]} {str(options)[:60]}", is_held
-
-
-def wire(kind: str, begun: bytes, *starts: bytes) -> Attempt:
-    """Check that raw bytes are refused, or answered with one of these status lines."""
-
-    def is_held(target: Target) -> bool:
-        try:
-            with target.connect(begun) as line:
-                line.settimeout(5)
-                got = line.recv(2**16)
-        except ConnectionError:
-            got = b""
-        expected = (b"HTTP/1.1 4", b"HTTP/1.1 507", *starts)
-        return not got or (got.startswith(expected) and is_quiet(got))
-
-    return kind, begun.decode("latin-1")[:120], is_held
-
-
-def reply(
-    kind: str, name: str, act: Callable[[Target], str], *lacks: str, has: str = ""
-) -> Attempt:
-    """An act whose reply has to hold one text, others not, and nothing of this machine."""
-
-    def is_held(target: Target) -> bool:
-        text = act(target)
-        return has in text and is_quiet(text.encode()) and not any(part in text for part in lacks)
-
-    return kind, name[:60], is_held
 
 
 def routes() -> Iterator[Attempt]:
@@ -117,7 +76,8 @@ def uploads() -> Iterator[Attempt]:
         yield "uploads", name[:60], partial(_is_named_safely, name=name)
     for name in data.SCRIPTS:
         yield "uploads", f"shows {name}", partial(_is_download, name=name)
-    yield "uploads", "the lock of the server", _is_lock_closed
+    for name in data.OWN_FILES:
+        yield "uploads", f"fetches {name}", partial(_is_own_file_closed, name=name)
 
 
 def _is_named_safely(target: Target, name: str) -> bool:
@@ -128,19 +88,20 @@ def _is_named_safely(target: Target, name: str) -> bool:
 
 
 def _is_download(target: Target, name: str) -> bool:
-    """Whether a browser neither runs an upload nor shows it as a page of this server."""
+    """Whether the headers of an upload make a browser download it, not run or show it."""
     reply = target.send("GET", f"{G}/file={target.upload(name, b'<script>alert(1)</script>')}")
     away = reply.headers["content-disposition"].startswith("attachment")
     return away and reply.headers["x-content-type-options"] == "nosniff"
 
 
-def _is_lock_closed(target: Target) -> bool:
+def _is_own_file_closed(target: Target, name: str) -> bool:
+    """Whether the server refuses to send a file of its own in or below the folder of uploads."""
     folder = Path(target.upload("a.mp4", b"x")).parents[1]
-    return target.send("GET", f"{G}/file={folder}/.lock").status_code in REFUSALS
+    return target.send("GET", f"{G}/file={folder}/{name}").status_code in REFUSALS
 
 
 def headers() -> Iterator[Attempt]:
-    """Attempts with headers that Gradio trusts or echoes."""
+    """Return attempts with headers that Gradio trusts or echoes."""
     server = methodcaller("text", "/config", headers={"x-gradio-server": f"http://{data.EVIL}"})
     yield reply("headers believed", "x-gradio-server", server, "evil")
     for value in data.RANGES:
@@ -192,7 +153,7 @@ def clips() -> Iterator[Attempt]:
 
 
 def packed(text: bytes) -> bytes:
-    """An archive with the two files of a saved run."""
+    """Return a ZIP archive with the two files of a saved run."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("run.json", text)
@@ -201,7 +162,9 @@ def packed(text: bytes) -> bytes:
 
 
 def pages() -> Iterator[Attempt]:
-    """Attempts with values that no widget of the page can send."""
+    """Return attempts to read the server's folders or to send values that no widget allows."""
+    for path in data.SHOWN:
+        yield reply("the folder of the server", path, methodcaller("text", path))
     for model in data.MODELS:
         load = methodcaller("page", "gv-preview", "follow", {"Model": model})
         yield reply("the page", f"model: {model}", load, "evil is ready")
@@ -231,7 +194,7 @@ def pages() -> Iterator[Attempt]:
 
 
 def sessions() -> Iterator[Attempt]:
-    """Attempts on what belongs to other visitors."""
+    """Return attempts to reach sessions and files of other visitors."""
     for session in data.SESSIONS:
         wait = methodcaller("events", f"{G}/queue/data", params={"session_hash": session})
         yield reply("sessions", f"session {session}", wait, '"success":true', '"output"')
@@ -254,13 +217,13 @@ def _are_slow_clients_ended(target: Target) -> bool:
 def _is_ended(line: socket.socket, end: float) -> bool:
     line.settimeout(max(0.01, end - time.monotonic()))
     try:
-        return line.recv(1) in (b"", b"H")  # the latter of HTTP/1.1 408 or the like
+        return line.recv(1) in (b"", b"H")  # "H" begins an answer such as HTTP/1.1 408
     except (ConnectionError, TimeoutError) as error:
         return isinstance(error, ConnectionError)
 
 
 def everything() -> list[Attempt]:
-    """All attempts, the slow ones last."""
+    """Return all attempts, the slow ones last."""
     parts = (routes, bodies, uploads, headers, clips, pages, sessions)
     slow = "slow clients", "60 that send no more", _are_slow_clients_ended
     return [*chain.from_iterable(part() for part in parts), slow]

@@ -1,10 +1,10 @@
-"""Whether relevance measures what a model uses: against the truth of Glimpse, and by hiding tokens.
+"""Test whether relevance finds the tokens a model uses: by Glimpse's truth, and by hiding tokens.
 
 python -m tools.relevance_study --out results/relevance --seeds 0,1,2 --questions 240
 
-Every question is one line of a journal, so a stopped run goes on, and other seeds or more questions
-add to it; the tables are of all that the journal holds. Answers under compression are those of the
-journals of ``results/``.
+Every question is one line of a journal, so a stopped run continues, and a run with other seeds or
+more questions adds to the journal. The tables cover the whole journal. Answers under compression
+are read from the journals in ``results/``.
 """
 
 from __future__ import annotations
@@ -46,17 +46,24 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument("--seeds", default="0,1,2", help="of the clips")
-    parser.add_argument("--questions", type=int, default=240, help="of all these seeds together")
-    parser.add_argument("--parts", default=",".join(PARTS), help="what is measured")
+    parser.add_argument("--seeds", default="0,1,2", help="seeds of the clips, comma-separated")
     parser.add_argument(
-        "--minutes", type=float, default=math.inf, help="stop after so many; 0: tables alone"
+        "--questions", type=int, default=240, help="number of questions over all seeds"
+    )
+    parser.add_argument(
+        "--parts", default=",".join(PARTS), help="parts of the study to measure, comma-separated"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=math.inf,
+        help="time limit in minutes; 0: write the tables only",
     )
     return parser.parse_args()
 
 
 def in_random_order(items: Sequence[Item]) -> list[Item]:
-    """The questions with their clips in random order, so that any first part is a fair sample."""
+    """Return the questions with clips in random order, so that any first part is a fair sample."""
     clips = list(dict.fromkeys(item.clip for item in items))
     random.Random(0).shuffle(clips)
     return sorted(items, key=lambda item: clips.index(item.clip))
@@ -65,7 +72,7 @@ def in_random_order(items: Sequence[Item]) -> list[Item]:
 def measure_all(
     journal: Journal, items: Sequence[Item], parts: Sequence[str], minutes: float
 ) -> None:
-    """Measure missing questions and append them, until the time is over."""
+    """Measure the questions missing in the journal and append them, for up to ``minutes``."""
     study, started = Study(), time.monotonic()
     for number, item in enumerate(items):
         for name in parts:
@@ -78,7 +85,7 @@ def measure_all(
 
 
 def rounded(value: Any) -> Any:
-    """The value with all its numbers to four digits, for a smaller journal."""
+    """Return a JSON value with all numbers rounded to four digits, for a smaller journal."""
     if isinstance(value, dict):
         return {name: rounded(one) for name, one in value.items()}
     if isinstance(value, list):

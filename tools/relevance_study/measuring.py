@@ -1,4 +1,4 @@
-"""What is measured of one question: maps, what hiding tokens changes, and lower precisions."""
+"""Measurements on one question: relevance maps, the effect of hiding tokens, lower precisions."""
 
 from __future__ import annotations
 
@@ -31,22 +31,23 @@ FRAMES = 32
 METHODS = ("gleanvid", "uniform", "random", "vidcom2", "evs", "divprune", "sttm", "floc", "aot")
 RATIOS = (0.25, 0.15, 0.1)
 DELETION, INSERTION = (0.1, 0.3, 0.5), (0.01, 0.03, 0.1)  # fractions of the tokens
-PRECISIONS: dict[str, dict[str, Any]] = {  # -> keywords of load_model
+PRECISIONS: dict[str, dict[str, Any]] = {  # precision -> keywords of load_model
     "bfloat16": {"dtype": "bfloat16"},
     "8bit": {"quantization": "8bit"},
     "4bit": {"quantization": "4bit"},
     "float16": {"dtype": "float16"},
 }
-PARTS = {"maps": 1, "hidden": 8, **dict.fromkeys(PRECISIONS, 6)}  # for every n-th question
+# Measured for every n-th question only.
+PARTS = {"maps": 1, "hidden": 8, **dict.fromkeys(PRECISIONS, 6)}
 
 
 def setup(method: str, ratio: float) -> Setup:
-    """The setup whose answers the journals of ``results/`` hold."""
+    """Return the name of a setup, as in the journals of ``results/``."""
     return Setup(method_from(method, ratio), FRAMES)
 
 
 class Study:
-    """Measures one question after the other."""
+    """Measures relevance for one question at a time."""
 
     def __init__(self) -> None:
         self.model = load_model("builtin", device="cpu", dtype="float32")
@@ -57,12 +58,12 @@ class Study:
         self.loaded = cache(lambda name: load_model("builtin", device="cpu", **PRECISIONS[name]))
 
     def measured(self, part: str, item: Item) -> dict[str, Any]:
-        """One of :data:`PARTS` of a question."""
+        """Return one of the measurements :data:`PARTS` of a question."""
         named = {"maps": self.maps, "hidden": self.hidden}
         return named[part](item) if part in named else self.at_precision(part, item)
 
     def _clip(self, clip: str) -> tuple[Any, dict[str, Any]]:
-        """The encoded clip; for each setup its record and effective rank."""
+        """Return the encoded clip, and for each setup its record and its effective rank."""
         self.clip.cache_clear()
         encoded = self.model.encode(self.benchmark.video(clip, FRAMES), frozenset({"saliency"}))
         rows, records = debiased(encoded.tokens.features), {}
@@ -72,7 +73,7 @@ class Study:
         return encoded, records
 
     def truth(self, item: Item, encoded: Any) -> tuple[Tensor, Tensor]:
-        """bool [L] each: tokens that hold the answer, and those on any object."""
+        """Return two masks, bool [L]: tokens that hold the answer, and tokens on any object."""
         seed, split, number = item.clip.split("/")
         address = int(seed), split, int(number), ClipSettings(num_frames=FRAMES)
         everything = caption(sample_scene(*address))
@@ -81,7 +82,7 @@ class Study:
         return holds, objects | holds
 
     def maps(self, item: Item) -> dict[str, Any]:
-        """Relevance against the truth, and how much of it every setup keeps."""
+        """Compare relevance with the truth; measure how much relevance every setup keeps."""
         encoded, records = self.clip(item.clip)
         asked = self.model, encoded, item.question
         found = {n: measure(*asked, item.right_option, n) for n in ("gradient", "attention")}
@@ -101,7 +102,7 @@ class Study:
         }
 
     def hidden(self, item: Item) -> dict[str, Any]:
-        """Relevance against what happens when tokens are hidden, and under another wording."""
+        """Compare relevance with the effect of hiding tokens, and under a question's rewording."""
         encoded, _ = self.clip(item.clip)
         asked = (self.model, encoded, item.question, item.right_option)
         found = {name: measure(*asked, name) for name in ("gradient", "attention")}
@@ -126,13 +127,13 @@ class Study:
         return row
 
     def _exact(self, item: Item) -> tuple[Any, Tensor]:
-        """The encoded clip and the gradient's map in float32."""
+        """Return the encoded clip and the relevance map by gradients in float32."""
         self.exact.cache_clear()
         encoded = self.model.encode(self.benchmark.video(item.clip, FRAMES))
         return encoded, measure(self.model, encoded, item.question, item.right_option).tokens
 
     def at_precision(self, name: str, item: Item) -> dict[str, Any]:
-        """The gradient's map of the whole model in another precision, and that in float32."""
+        """Compare the map by gradients of a model in another precision with that in float32."""
         encoded, exact = self.exact(item)
         model, truth = self.loaded(name), self.truth(item, encoded)
         own = measure(model, model.encode(encoded.video), item.question, item.right_option).tokens
@@ -141,7 +142,10 @@ class Study:
 
 
 def curves(prompt: AnsweredPrompt, values: Tensor) -> dict[str, list[float]]:
-    """Log-probability of the answer as the first tokens of an order go, and as they come."""
+    """Return log-probabilities of the answer while tokens are deleted, or inserted, in order.
+
+    The most relevant tokens are deleted or inserted first.
+    """
     order, total = values.argsort(descending=True), len(values)
 
     def only(keep: Tensor) -> float:
@@ -154,7 +158,7 @@ def curves(prompt: AnsweredPrompt, values: Tensor) -> dict[str, list[float]]:
 
 
 def baselines(tokens: Any) -> dict[str, Tensor]:
-    """Scores that know no question, float32 [L] each."""
+    """Baseline scores that ignore the question, float32 [L] each."""
     scored = GleanVID().compress(tokens).scores
     return {
         "joint score": scored["joint"].float(),

@@ -1,4 +1,4 @@
-"""Whether relevance kept predicts a right answer under compression, next to other measures."""
+"""Test how well relevance kept, and other measures, predict right answers under compression."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Sample = tuple[str, str, float, float]  # clip, setup, measure, right
 
 
 def predicting(mapped: Sequence[tuple[Item, Any]]) -> tuple[str, list[str], list[list[str]]]:
-    """The table: its note, heads and lines."""
+    """Return the note, the column heads and the rows of the table of AUCs."""
     samples: dict[str, list[Sample]] = {}
     for name, sample in _samples(mapped):
         samples.setdefault(name, []).append(sample)
@@ -38,7 +38,7 @@ def predicting(mapped: Sequence[tuple[Item, Any]]) -> tuple[str, list[str], list
 
 
 def _samples(mapped: Sequence[tuple[Item, Any]]) -> Iterator[tuple[str, Sample]]:
-    """Each measure with each verdict that the journals hold."""
+    """Pair each measure of a question and setup with its verdict in the journals."""
     answered: dict[tuple[str, str], Any] = {}
     for folder in JOURNALS:
         lines = (RESULTS / folder / "journal.jsonl").read_text("utf-8").splitlines()[1:]
@@ -58,7 +58,7 @@ def _samples(mapped: Sequence[tuple[Item, Any]]) -> Iterator[tuple[str, Sample]]
 
 
 def auc_cell(samples: Sequence[Sample], within: bool) -> str:
-    """AUC with an interval over resampled clips; ``within``: the mean over setups."""
+    """Format an AUC with its interval over resampled clips; ``within``: mean AUC over setups."""
     clips = list(dict.fromkeys(clip for clip, *_ in samples))
     place = {clip: number for number, clip in enumerate(clips)}
     groups: dict[str, list[tuple[int, float, float]]] = {}
@@ -77,7 +77,7 @@ def auc_cell(samples: Sequence[Sample], within: bool) -> str:
 
 
 def weighted_auc(values: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-    """AUC in which every sample counts ``weights`` times; NaN without both kinds."""
+    """Return the AUC if sample i counts ``weights[i]`` times; NaN unless both classes occur."""
     levels, level = np.unique(values, return_inverse=True)
     high = np.bincount(level, weights * positive, len(levels))
     low = np.bincount(level, weights * ~positive, len(levels))

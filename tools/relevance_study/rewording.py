@@ -1,4 +1,4 @@
-"""The same question in other words."""
+"""Reword a question in the synonymous form that Glimpse uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAIRS = (  # the two wordings of each question in the Glimpse world
 
 
 def reworded(question: str) -> str | None:
-    """The same question in other words, if they are known."""
+    """Return the question in its other known wording, or None."""
     for pair in _PAIRS:
         for one, other in (pair, pair[::-1]):
             pattern = re.sub(r"\\{(\w)\\}", r"(?P<\1>.+)", re.escape(one))

@@ -1,4 +1,4 @@
-"""How well a score per token finds the tokens that are looked for."""
+"""Measures of how well a score per token finds the right tokens."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from gleanvid.evaluation.tables.correlations import rank_correlation
 
 
 def auc(scores: Tensor, positive: Tensor) -> float:
-    """Probability that a positive has a higher score than a negative; ties count half."""
+    """Return the probability that a positive scores above a negative; ties count half."""
     high, low = scores[positive].double(), scores[~positive].double().sort().values
     below = torch.searchsorted(low, high) + torch.searchsorted(low, high, right=True)
     return float(below.double().mean() / (2 * len(low)))
 
 
 def average_precision(scores: Tensor, positive: Tensor) -> float:
-    """Mean precision at each positive, from the highest score down."""
+    """Return the average precision: mean precision at each positive, from the highest score."""
     hits = positive[scores.argsort(descending=True, stable=True)].double()
     precision = hits.cumsum(0) / torch.arange(1, len(hits) + 1)
     return float((precision * hits).sum() / hits.sum())
 
 
 def against_truth(scores: Tensor, holds: Tensor, objects: Tensor) -> list[float]:
-    """AUC and average precision among all tokens, then among those on objects.
+    """Return AUC and average precision among all tokens, then among tokens on objects.
 
-    ``holds`` and ``objects``, bool [L]: tokens that hold the answer, and those that show any
-    object. Empty if no token holds the answer; the last two are left out if no object is another.
+    ``holds`` and ``objects``, bool [L]: tokens that hold the answer, and tokens that show any
+    object. The result is empty if no token holds the answer, and has only the first two values if
+    all objects belong to the answer.
     """
     if not bool(holds.any()):
         return []
@@ -40,13 +41,16 @@ def against_truth(scores: Tensor, holds: Tensor, objects: Tensor) -> list[float]
 
 
 def agreement(first: Tensor, second: Tensor) -> dict[str, float | None]:
-    """Rank correlation of two maps [L] (None if one is constant), and the top 10 % they share."""
+    """Return the rank correlation of two maps [L], None if one is constant, and their overlap.
+
+    The overlap is the fraction that their top 10 % of tokens have in common.
+    """
     count = len(first) // 10
     tops = [set(one.topk(count).indices.tolist()) for one in (first, second)]
     return {"rank": ranks_agree(first, second), "top": len(tops[0] & tops[1]) / count}
 
 
 def ranks_agree(first: Tensor, second: Tensor) -> float | None:
-    """Spearman's rho; None where either does not vary."""
+    """Return Spearman's rho of two maps; None if either is constant."""
     found = rank_correlation(first.tolist(), second.tolist())
     return None if math.isnan(found) else found

@@ -1,4 +1,4 @@
-"""The tables of the study: ``table.md`` and ``results.json``, from the rows of its journal."""
+"""Write ``table.md`` and ``results.json`` of the relevance study from the rows of its journal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tools.relevance_study.measuring import setup as setup_of
 from tools.relevance_study.predicting import cell, predicting
 
 Rows = Sequence[tuple[Item, Any]]
-Table = tuple[str, list[str], list[list[str]]]  # a note, heads, lines
+Table = tuple[str, list[str], list[list[str]]]  # a table: its note, column heads and lines
 
 SCORES = ("gradient", "attention", "joint score", "novelty", "saliency", "feature norm", "random")
 CURVES = {"deletion": DELETION, "insertion": INSERTION}
@@ -43,7 +43,7 @@ On a CPU a gradient map took {gradient:.1f} s, one of attention {attention:.1f} 
 
 
 def write(out: Path, rows: Mapping[tuple[str, str], Any]) -> None:
-    """Write ``table.md`` and ``results.json`` of everything that is in the journal."""
+    """Write ``table.md`` and ``results.json`` from all rows of the journal."""
     items = _items(rows)
     found = {
         part: [(item, rows[item.id, part]) for item in items if (item.id, part) in rows]
@@ -73,7 +73,7 @@ def write(out: Path, rows: Mapping[tuple[str, str], Any]) -> None:
 
 
 def _items(rows: Mapping[tuple[str, str], Any]) -> list[Item]:
-    """The items in the journal, by seed and clip."""
+    """Return the benchmark items that the journal has rows about, by seed and clip."""
     measured = {item for item, _ in rows}
     seeds = sorted({int(item.split("/")[0]) for item in measured})
     every = [item for seed in seeds for item in Glimpse(clip_frames=FRAMES).items(500, seed)]
@@ -105,7 +105,7 @@ def mean(rows: Sequence[tuple[Item, float | None]]) -> str:
 
 
 def truths(rows: Rows, score: str) -> list[str]:
-    """A cell for each of the measures against the truth."""
+    """Return a table cell for each comparison of a score with the truth."""
     found = [(item, row["truth"][score]) for item, row in rows if score in row.get("truth", {})]
     return [mean([(i, t[p]) for i, t in found if len(t) > p]) for p in range(len(MEASURES))]
 

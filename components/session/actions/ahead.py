@@ -1,4 +1,4 @@
-"""Work done before anybody asks for it."""
+"""Encode the shown clip in the background before anybody changes a setting."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..work.queue import Work
 
 
 def encode_ahead(engine: Engine, clip: ClipKey) -> threading.Thread | None:
-    """Encode a clip in the background: the next thing is often a change of a setting.
+    """Encode a clip in the background, so that the next change of a setting shows at once.
 
-    Returns None, and does nothing, while anybody uses the model or where a GPU is metered.
+    Does nothing and returns None while anybody uses the model, or if GPU time is metered.
     """
     if engine.backend.is_metered or len(engine.queue) or engine.encoded(clip):
         return None
@@ -26,7 +26,8 @@ def encode_ahead(engine: Engine, clip: ClipKey) -> threading.Thread | None:
 
 
 def _encode(engine: Engine, clip: ClipKey, work: Work) -> None:
-    with suppress(ModelError, StoppedError, BusyError):  # whoever needs the clip will hear of it
+    # The error is shown to whoever needs the clip.
+    with suppress(ModelError, StoppedError, BusyError):
         try:
             for _ in engine.queue.wait(work):
                 pass

@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
@@ -23,13 +24,13 @@ from ..work.queue import Work
 from .preview import find_run, update_of, view_both
 
 PAUSE_S = 0.15  # seconds after the last move of a slider before the question is asked again
-LIVE_S = 2.0  # a slower model is only asked on demand
+LIVE_S = 2.0  # seconds of an answer above which questions are asked on demand only
 EXCHANGES_HELD = 20
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How a page asks. ``both``: A as well; ``remember``: with the conversation so far."""
+    """How to ask. ``both``: ask A as well as B; ``remember``: send the earlier conversation."""
 
     both: bool = True
     remember: bool = False
@@ -43,7 +44,7 @@ def ask(
     habits: Habits = Habits(),
     exchanges: Sequence[Exchange] = (),
 ) -> Iterator[PageUpdate]:
-    """Answer the question of ``sides``: the tokens first, then the growing answers of B and A.
+    """Answer the question of ``sides``: yield the tokens, then the growing answers of B and A.
 
     Ends a preview or live answer of the same ``session``.
     """
@@ -64,9 +65,9 @@ def ask(
 def ask_live(
     engine: Engine, session: str, request: Request, sides: Sides, habits: Habits = Habits()
 ) -> Iterator[PageUpdate]:
-    """Ask again after settings were moved. The next move ends this without a message.
+    """Ask the question again after a setting changed; the next change ends this silently.
 
-    A conversation is not asked again: every answer would become part of it.
+    In a conversation nothing is asked again: every answer would become part of it.
     """
     if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
         return
@@ -97,7 +98,7 @@ def _without_progress(asking: _Asking) -> Iterator[PageUpdate]:
 
 
 def is_slow(engine: Engine, model: str) -> bool:
-    """Return whether a person would have to wait if this model answered after every move."""
+    """Return whether the model is too slow to answer after every move of a slider."""
     unknown = 0.0 if model == BUILT_IN else math.inf
     return engine.answer_s.get(model, unknown) > LIVE_S
 
@@ -105,8 +106,8 @@ def is_slow(engine: Engine, model: str) -> bool:
 class _Asking:
     """One question to B and, if the page wants it, to A.
 
-    ``sides`` follows the runs in the viewer. ``is_live``: compressors that answered this question
-    already are not asked again.
+    ``sides`` gets the ids of new runs in the viewer. ``is_live``: compressors that answered this
+    question already are not asked again.
     """
 
     def __init__(
@@ -121,13 +122,13 @@ class _Asking:
     ) -> None:
         self.engine, self.request, self.sides, self.habits = engine, request, sides, habits
         self.work, self.exchanges, self.is_live = work, exchanges, is_live
+        self.asked_at = time.time()
 
     def answers(self) -> list[Answer]:
-        """The answers of all runs in the viewer."""
         return answers(self.engine.runs, self.sides)
 
     def updates(self) -> Iterator[PageUpdate]:
-        """Ask, yielding what changes on the page. Raises ``StoppedError`` and others."""
+        """Ask B, then A; yield the changes of the page. Raises every error of asking."""
         request = self.request
         if text := request.missing(self.sides.question):
             yield PageUpdate(message(text, "problem"), done=True)
@@ -135,8 +136,10 @@ class _Asking:
         request.check()
         candidate = request.make_compressor()
         baseline = self.sides.reference if self.habits.both else None
-        yield PageUpdate(progress(self.engine, request.model, "Reading the clip…"))
-        video = self.engine.clip(str(request.path), request.sampled, self.work)
+        place = str(request.path), request.sampled
+        for text in chain([display.READING], display.reading(self.engine, *place, self.work)):
+            yield PageUpdate(progress(self.engine, request.model, text))
+        video = self.engine.clip(*place)
         signals = candidate.needs | (baseline.needs if baseline else frozenset())
         self.clip = request.clip(video, signals)
         known = self._find_answer(candidate) if self.is_live else None
@@ -161,7 +164,7 @@ class _Asking:
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
 
     def _find_answer(self, compressor: Compressor) -> tuple[str, Run] | None:
-        """Return a run that answered already; when asked by a person, only one with its times."""
+        """Return a run that has the answer, or None; after a press of Ask, only a timed one."""
         known = find_run(self.engine, self.clip, compressor, self.sides, answered=True)
         is_enough = known and (self.is_live or math.isfinite(known[1].cost.prefill_s))
         return known if is_enough else None
@@ -176,15 +179,14 @@ class _Asking:
         yield PageUpdate(message("Answering…"))
         began = time.monotonic()
         run = yield from self._stream("b", compressor)
-        if (
-            not self.work.stop.is_set() and compressor.name != "full"
-        ):  # all tokens are slower than any compressor
+        # for `is_slow`; all tokens would take longer than any compressor
+        if not self.work.stop.is_set() and compressor.name != "full":
             self.engine.answer_s[self.request.model] = time.monotonic() - began
         yield self._show(run)
         return self.sides.runs[0], run
 
     def _ask_baseline(self, compressor: Compressor, run_id: str, run: Run) -> Iterator[PageUpdate]:
-        """Show the growing answer of A next to B, which is ``run``, unless A has answered."""
+        """Show A's answer, asked now or known, next to ``run``, the run of B."""
         known = None if self.habits.remember else self._find_answer(compressor)
         if known and self.is_live:
             return
@@ -208,10 +210,9 @@ class _Asking:
         new = self.engine.run(self.clip, question, compressor, sampling, self.work).cost
         cost = replace(run.cost, compress_s=new.compress_s, prefill_s=new.prefill_s)
         made_with = {key: value for key, value in run.made_with.items() if key != "first_token_s"}
-        return replace(run, cost=cost, made_with=made_with)
+        return clock.stamped(replace(run, cost=cost, made_with=made_with), self.asked_at)
 
     def _show(self, run: Run, run_id: str = "") -> PageUpdate:
-        """Put ``run`` into the viewer as B."""
         view = view_both(self.engine, self.request, run, self.encoded, self.sides, run_id)
         self.sides = replace(self.sides, runs=view.runs)
         return update_of(self.engine, view, run)
@@ -239,6 +240,6 @@ class _Asking:
         with closing(stream):  # type: ignore[type-var]  # a generator; closing it frees the model
             for item in stream:
                 if isinstance(item, Run):
-                    return item
+                    return clock.stamped(item, self.asked_at)
                 yield growing(item)
         raise StoppedError

@@ -1,4 +1,4 @@
-"""The check of the loaded model: yields its progress, then its report."""
+"""The tab Check's test of the loaded model: yields its progress, then its report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from gleanvid.types import StoppedError, Video
 
-from ..display import Message, explain, message, progress, waiting
+from ..display import READING, Message, explain, message, progress, waiting
 from ..request import NO_ANSWERS, NO_CLIP, Request, can_answer
 from ..work.engine import Engine
 from ..work.queue import POLL_S, Work
@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     from gleanvid.evaluation.check.report import Report
 
 NAME = "gleanvid-check"
-ELSEWHERE = "This model runs elsewhere. Check it there: gleanvid check --model ID."
-HOLDS = "Everything holds. Attach the report where you ask for help: it has no names or paths."
+ELSEWHERE = "This model runs on another server. Check it there with gleanvid check --model ID."
+HOLDS = "All checks passed. Attach the report when you ask for help: it has no names or paths."
 STOPPING = "Stopping after this step…"
 TESTED = " The report has the checks that were finished by then."
-FAILS = "Something does not hold on this machine. Attach the report to an issue."
+FAILS = "A check failed on this machine. Attach the report to an issue."
 
 
-_reports: WeakKeyDictionary[Engine, dict[str, Report]] = WeakKeyDictionary()  # by model
+# Last report by model name.
+_reports: WeakKeyDictionary[Engine, dict[str, Report]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Changes of the panel. A field that is None changes nothing."""
+    """Update of the tab Check; a field that is None changes nothing."""
 
     notice: Message
     report: Report | None = None
@@ -49,7 +50,7 @@ def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterat
         if not request.path:
             yield Checked(message(NO_CLIP, "problem"), done=True)
             return
-        yield Checked(progress(engine, request.model, "Reading the clip…"))
+        yield Checked(progress(engine, request.model, READING))
         video = engine.clip(str(request.path), request.sampled, work)
         for update in waiting(engine, work):
             yield Checked(update.notice or message())
@@ -65,7 +66,7 @@ def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterat
 
 
 def last(engine: Engine, model: str) -> Report | None:
-    """Return the last whole report on a model, whoever asked for it."""
+    """Return the last complete report on a model, whichever visitor asked for it."""
     return _reports.get(engine, {}).get(model)
 
 
@@ -125,7 +126,7 @@ def _steps(
 
 
 def as_text(report: Report) -> str:
-    """The report as Markdown, its headings one level lower for the page."""
+    """Return the report as Markdown, its headings one level lower for the page."""
     return re.sub("^#", "##", report.text(), flags=re.MULTILINE)
 
 

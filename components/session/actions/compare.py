@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -17,18 +18,18 @@ from gleanvid.types import ModelError, StoppedError
 
 from ...viewer.values import Clip
 from .. import clock, display
-from ..display import Answer, Message, explain, message, status
-from ..request import NO_CLIP, Request, Sides, can_answer, unmeasured
+from ..display import Answer, Message, explain, message, status, unmeasured
+from ..request import NO_CLIP, Request, Sides, can_answer
 from ..work.engine import Engine
 from ..work.queue import Work
-from .compared_runs import compared_view
+from .compared_runs import compared_view, relevance_for
 from .plans import Plan, needs_of
 from .rows import Row, finished
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Changes of the comparison. A field that is None changes nothing."""
+    """Update of the comparison tab; a field that is None changes nothing."""
 
     notice: Message | None = None
     rows: list[Row] | None = None
@@ -49,20 +50,22 @@ def compare(
     pinned: Mapping[str, Any] | None = None,
     more: Sequence[str] = (),
     measured: bool = False,
+    requests: Sequence[Request] = (),
 ) -> Iterator[Compared]:
-    """Run one plan after another; between two of them others may use the model.
+    """Run one plan after another; between two plans other visitors may use the model.
 
-    ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: A, as in `Sides`.
+    ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: settings of A.
     ``more``: further questions; every method answers them after ``question``. ``measured``: whether
-    to measure how much every method keeps of what mattered for the answers of all tokens.
+    to measure the fraction kept of the tokens' relevance for the answers with all tokens.
+    ``requests``: the request of every question, if they are about several clips; else ``request``.
     """
     sides = Sides(tried, pinned, question)
-    comparison = _Comparison(engine, session, request, sides, more, measured)
+    comparison = _Comparison(engine, session, request, sides, more, measured, requests)
     try:
         yield from comparison.updates(make_plans)
     except Exception as error:
         rows = finished(comparison.rows) if comparison.rows else None
-        is_stopped = isinstance(error, StoppedError)  # while the clip was read
+        is_stopped = isinstance(error, StoppedError)  # stopped while the clip was being read
         why = message(comparison.work.why) if is_stopped else message(explain(error), "problem")
         yield Compared(why, rows, done=True)
     finally:
@@ -80,12 +83,8 @@ def stopped(rows: Sequence[Any], planned: int) -> str:
     return f"Stopped: {len(rows)} of {planned} rows done."
 
 
-def _no_clip(request: Request) -> str:
-    return "" if request.path else NO_CLIP
-
-
 class _Comparison:
-    """The state of a comparison: its rows, the clip and the answer of all tokens."""
+    """State of a comparison: its rows, and for each question the clip and the full-token answer."""
 
     def __init__(
         self,
@@ -95,55 +94,57 @@ class _Comparison:
         sides: Sides,
         more: Sequence[str] = (),
         measured: bool = False,
+        requests: Sequence[Request] = (),
     ) -> None:
         self.engine, self.session, self.request, self.sides = engine, session, request, sides
         self.asks = can_answer(request.model)
         self.questions = [sides.question, *more] if self.asks else []
-        self.work = engine.pages.work(session)
+        self.requests = list(requests) or [request] * max(1, len(self.questions))
+        self.clips: list[ClipKey] = []
+        self.work, self.asked_at = engine.pages.work(session), time.time()
         self.rows: list[Row] = []
         self.references: list[str] = []  # the answer of all tokens for each question
         self.measured = measured
-        self.relevance: list[Relevance | None] = []  # which tokens these answers rest on
-        self.unmeasured = (
-            unmeasured(request.model) if measured else ""
-        )  # why relevance cannot be measured
-        # The first pass of a process is slow. A server is warm, and a pass before the first row
-        # would only fill its cache.
+        self.relevance: list[Relevance | None] = []  # relevance of tokens for the references
+        # why relevance cannot be measured
+        self.unmeasured = unmeasured(request.model) if measured else ""
+        # A process is slow at first, so a pass precedes the first row. A vLLM server is warm: the
+        # pass would only fill its cache.
         self.is_warm = request.model.startswith(SCHEME)
 
     def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
         """Run all plans until the person stops; then show the runs in the viewer."""
-        request = self.request
-        missing = map(request.missing, self.questions) if self.asks else [_no_clip(request)]
-        if text := next(filter(None, missing), ""):
+        request, plans = self.request, make_plans()
+        missing = [request.missing(question) for question in self.questions]
+        if text := next(filter(None, missing), "" if request.path else NO_CLIP):
             yield Compared(message(text, "problem"), done=True)
             return
-        plans = make_plans()
         self.rows = [Row(plan.label, plan.method) for plan in plans]
-        notice = display.progress(self.engine, request.model, "Reading the clip…")
+        notice = display.progress(self.engine, request.model, display.READING)
         yield Compared(notice, [*self.rows])
         request.check()
-        video = self.engine.clip(str(request.path), request.sampled, self.work)
-        clip = request.clip(video, needs_of(plans))
+        self.clips = [self._read(one, needs_of(plans)) for one in self.requests]
         is_stopped = False
         for index, plan in enumerate(plans):
-            outcome = yield from self._run_plan(index, plan, clip)
+            outcome = yield from self._run_plan(index, plan)
             if is_stopped := outcome is None:
                 break
             self.rows[index] = outcome
-            yield Compared(rows=[*self.rows], status=status(self.engine, outcome.run))
+            yield Compared(rows=[*self.rows])
         rows = finished(self.rows)
         opening = stopped(rows, len(plans)) if is_stopped else counted(rows)
         opening = " ".join(filter(None, [opening, self.unmeasured]))
-        yield self._shown(clip, rows, opening)
+        yield self._shown(rows, opening)
 
-    def _run_plan(
-        self, index: int, plan: Plan, clip: ClipKey
-    ) -> Generator[Compared, Any, Row | None]:
+    def _read(self, request: Request, signals: frozenset[str]) -> ClipKey:
+        video = self.engine.clip(str(request.path), request.sampled, self.work)
+        return request.clip(video, signals)
+
+    def _run_plan(self, index: int, plan: Plan) -> Generator[Compared, Any, Row | None]:
         """Return the row of a plan, done or failed; None if the person stopped it."""
         row = self.rows[index] = replace(self.rows[index], state="running")
         try:
-            return (yield from self._answered(index, plan.make(), clip))
+            return (yield from self._answered(index, plan.make()))
         except StoppedError:
             if self.work.why == Work.BY_HAND:
                 return None
@@ -154,9 +155,9 @@ class _Comparison:
             self.engine.queue.leave(self.work)
 
     def _turn(self, index: int, step: str = "") -> Iterator[Compared]:
-        """Wait for the model; others may use it before. Every turn has the whole deadline.
+        """Leave the model queue and wait in it again, with a new deadline for the next step.
 
-        ``step``: how far the row is.
+        ``step``: name of the row's next step, for the message; "" for its first.
         """
         self.engine.queue.leave(self.work)
         self.work = self.engine.pages.renew(self.session, self.work)
@@ -166,46 +167,45 @@ class _Comparison:
         yield Compared(message(text), [*self.rows])
         for update in display.waiting(self.engine, self.work):
             yield Compared(update.notice, status=update.status)
+        shown = self.engine.runs.get(next(iter(self.sides.runs), None))
+        yield Compared(status=status(self.engine, shown))
 
-    def _answered(
-        self, index: int, compressor: Compressor, clip: ClipKey
-    ) -> Generator[Compared, Any, Row]:
-        """Return the finished row. Raises what the compressor raises, and ``StoppedError``."""
+    def _answered(self, index: int, compressor: Compressor) -> Generator[Compared, Any, Row]:
+        """Return the finished row. Raises the compressor's errors, and ``StoppedError``."""
         engine, row = self.engine, self.rows[index]
         yield from self._turn(index)
-        encoded = engine.encode(clip, self.work)
+        encoded = engine.encode(self.clips[0], self.work)
         if not self.asks:
-            run = engine.compress(clip, encoded, compressor, self.work)
+            run = engine.compress(self.clips[0], encoded, compressor, self.work)
             run_id = engine.runs.add(run, self.request.path, self.request.example)
             return replace(row, state="done", run=run, run_id=run_id)
-        runs = yield from self._asked(index, compressor, clip)
+        runs = yield from self._asked(index, compressor)
         if compressor.name == "full":
             self.references = self.references or [run.answer for run in runs]
-        ids = [engine.runs.add(run, self.request.path, self.request.example) for run in runs]
+        pairs = zip(runs, self.requests, strict=True)
+        ids = [engine.runs.add(run, of.path, of.example) for run, of in pairs]
         if compressor.name == "full" and self.measured and not self.unmeasured:
             yield from self._turn(index, "what mattered")
-            self._measure(clip, dict(zip(ids, runs, strict=True)))
+            self._measure(ids, runs)
         others = tuple(zip(ids, runs, strict=True))[1:]
         row = replace(row, state="done", run=runs[0], run_id=ids[0], others=others)
-        pairs = zip(self.relevance, runs, strict=False)
         kept = [
             found.kept_over_layers(one.by_layer, len(one.cost.visual_tokens_by_layer))["kept"]
-            for found, one in pairs
+            for found, one in zip(self.relevance, runs, strict=False)
             if found
         ]
         row = replace(row, mattered=fmean(kept)) if kept else row
-        asked = [pair for pair in zip(self.questions, self.references, strict=False) if pair[1]]
+        answered = zip(self.clips, self.questions, self.references, strict=False)
+        asked = [one for one in answered if one[2]]
         if not asked:
             return row
         yield from self._turn(index, "log-probability")
-        scores = [engine.score(clip, *pair, compressor, self.work) for pair in asked]
+        scores = [engine.score(*one, compressor, self.work) for one in asked]
         return replace(row, score=fmean(scores))
 
-    def _asked(
-        self, index: int, compressor: Compressor, clip: ClipKey
-    ) -> Generator[Compared, Any, list[Run]]:
-        """Return the runs of all questions, the first one timed."""
-        first, *more = self.questions
+    def _asked(self, index: int, compressor: Compressor) -> Generator[Compared, Any, list[Run]]:
+        """Return the runs of all questions; times are measured for the first one."""
+        (clip, first), *more = zip(self.clips, self.questions, strict=True)
         sampling = self.request.checked_sampling()
         short = replace(sampling, max_new_tokens=1)
         if not self.is_warm:
@@ -215,38 +215,37 @@ class _Comparison:
         if clock.can_repeat(self.request.model):
             run = clock.repeated(run, lambda: self._answer(clip, first, compressor, short))
         runs = [run]
-        for number, question in enumerate(more, 2):
+        for number, one in enumerate(more, 2):
             yield from self._turn(index, f"question {number} of {len(self.questions)}")
-            runs.append(self._answer(clip, question, compressor, sampling))
+            runs.append(self._answer(*one, compressor, sampling))
         return runs
 
-    def _measure(self, clip: ClipKey, runs: Mapping[str, Run]) -> None:
-        """Measure the relevance for the answers of all tokens, or the reason why it fails."""
+    def _measure(self, ids: Sequence[str], runs: Sequence[Run]) -> None:
+        """Measure the relevance for the answers with all tokens, or note why it fails."""
         try:
-            self.relevance = [self._relevance(clip, *one) for one in runs.items()]
+            self.relevance = [
+                relevance_for(self.engine, clip, self.sides.runs, run_id, run, self.work)
+                for clip, run_id, run in zip(self.clips, ids, runs, strict=True)
+            ]
         except ModelError as error:
             self.unmeasured = explain(error)
-
-    def _relevance(self, clip: ClipKey, run_id: str, run: Run) -> Relevance | None:
-        """Return the relevance of the tokens for the answer of a run; None for an empty answer."""
-        engine = self.engine
-        ids = [run_id, *engine.runs.of_clip(clip, self.sides.runs)]
-        found = engine.runs.relevance(ids, run.question)
-        if run.answer and (found is None or found.answer != run.answer):
-            found = engine.relevance(clip, run.question, run.answer, self.work)
-            engine.runs.add_relevance(run_id, found)
-        return found if run.answer else None
 
     def _answer(
         self, clip: ClipKey, question: str, compressor: Compressor, sampling: Sampling
     ) -> Run:
-        return self.engine.run(clip, question, compressor, sampling, self.work)
+        run = self.engine.run(clip, question, compressor, sampling, self.work)
+        return clock.stamped(run, self.asked_at)
 
-    def _shown(self, clip: ClipKey, rows: list[Row], opening: str) -> Compared:
-        """Return the last update; ``run_ids`` names all runs, the viewer takes the first ones."""
-        new = {row.run_id: row.run for row in rows if row.run is not None}
+    def _shown(self, rows: list[Row], opening: str) -> Compared:
+        """Return the last update: all runs in ``run_ids``, and as many as fit in the viewer.
+
+        The viewer stays as it is if the first question is about another clip than the page's.
+        """
+        clip, new = self.clips[0], {row.run_id: row.run for row in rows if row.run is not None}
         if not new:
             return Compared(message(opening, "problem" if rows else "quiet"), rows, done=True)
+        if self.requests[0].path != self.request.path:
+            return Compared(message(opening), rows, status=status(self.engine), done=True)
         view, runs = compared_view(self.engine, self.request, self.sides, clip, new)
         shown = next(iter(runs.values()))
         notice = message(f"{opening} {display.used(clip.video, shown.compression.grid[0])}")

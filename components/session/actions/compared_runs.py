@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.plots.labels import labels
@@ -15,6 +17,7 @@ from gleanvid.run import Run
 from ...viewer.payload import MAX_METHODS
 from ..request import Request, Sides
 from ..work.engine import Engine
+from ..work.queue import Work
 from ..work.store import RunStore
 from .preview import View, find_run, pair, view_of, with_earlier
 from .rows import Row
@@ -23,9 +26,9 @@ from .rows import Row
 def compared_view(
     engine: Engine, request: Request, sides: Sides, clip: ClipKey, new: Mapping[str, Run]
 ) -> tuple[View, dict[str, Run]]:
-    """Return the viewer with as many runs as it takes, and all runs by id.
+    """Return the viewer with as many runs as it can show, and all runs by id.
 
-    A and B stay, where there is a run of them: a comparison moves no slider.
+    A and B stay if they have a run, as a comparison does not change the page's settings.
     """
     in_viewer = replace(sides, runs=[*new, *sides.runs])
     a = find_run(engine, clip, sides.reference, in_viewer)
@@ -51,10 +54,27 @@ def compared_view(
     return view, runs
 
 
-def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[str, Run]:
-    """Sort as `Sides` does: B, then A, which is the first, then the others.
+def relevance_for(
+    engine: Engine, clip: ClipKey, earlier: Sequence[str], run_id: str, run: Run, work: Work
+) -> Relevance | None:
+    """Return which tokens an answer rests on, from memory or measured now.
 
-    B has the settings of the page if that was asked the question, else the first method.
+    Returns None for an empty answer.
+
+    ``earlier``: ids of runs for which it may have been measured.
+    """
+    found = engine.runs.relevance([run_id, *engine.runs.of_clip(clip, earlier)], run.question)
+    if run.answer and (found is None or found.answer != run.answer):
+        found = engine.relevance(clip, run.question, run.answer, work)
+        engine.runs.add_relevance(run_id, found)
+    return found if run.answer else None
+
+
+def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[str, Run]:
+    """Sort runs in the order of `Sides`: B, then A (the first of ``runs``), then the others.
+
+    B is the run with the settings of the page if it was asked the question, else that of the first
+    method.
     """
     a, *others = runs.items()
     own: Mapping[str, Any] = {}
@@ -72,18 +92,34 @@ def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[
 def rows_at_hand(store: RunStore, ids: Sequence[str], question: str) -> list[Row]:
     """Return the runs that answered ``question`` as finished rows, all tokens first.
 
-    Empty where there is nothing to compare: without a run of all tokens, or with that alone.
+    Rows have the fraction of relevance that they keep if it was measured for this question. The
+    list is empty if there is nothing to compare: no run of all tokens, or no other run.
     """
     found = {run_id: run for run_id in ids if (run := store.get(run_id)) is not None}
-    names = labels(list(found.values()))  # as the viewer calls them
+    names = labels(list(found.values()))  # labels of runs as in the viewer
     places = {name: place for place, name in enumerate(COMPRESSORS)}
+    measured = store.relevance(found, question)
     rows = [
-        Row(name, str(run.compressor["name"]), "done", run=run, run_id=run_id)
+        Row(
+            name,
+            str(run.compressor["name"]),
+            "done",
+            run=run,
+            run_id=run_id,
+            mattered=_kept(measured, run),
+        )
         for name, (run_id, run) in zip(names, found.items(), strict=True)
         if run.question.strip() == question
     ]
     rows.sort(key=lambda row: (places.get(row.method, len(places)), _ratio(row)))
     return rows if len(rows) > 1 and rows[0].method == "full" else []
+
+
+def _kept(measured: Relevance | None, run: Run) -> float:
+    if measured is None or measured.grid != run.compression.grid:
+        return math.nan
+    depth = len(run.cost.visual_tokens_by_layer)
+    return measured.kept_over_layers(run.by_layer, depth)["kept"]
 
 
 def _ratio(row: Row) -> float:

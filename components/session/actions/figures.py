@@ -2,11 +2,12 @@
 
 What is not drawn, and why (`tests/components/session/work/test_reading.py` shows an example):
 
-- *Basis rank*: it is the number of tokens kept, up to the width of the features, which every method
-  reaches. The legend has the effective rank of all kept tokens instead, as a multiple of that of
-  random keeping: below 1 for some methods, above 1.3 for others.
-- *Coverage error*: rounding for every method once the kept tokens span the features. The legend has
-  it as a multiple of random keeping's where that misses anything: from a half to several times.
+- *Basis rank*: for every method it is just the number of tokens kept, up to the width of the
+  features. The legend instead has the effective rank of all kept tokens, divided by the effective
+  rank of randomly kept tokens: below 1 for some methods, above 1.3 for others.
+- *Coverage error*: only a rounding error for every method once the kept tokens span the features.
+  The legend has it divided by the error of randomly kept tokens, unless that is 0: from a half to
+  several times.
 - *Residual energy of the first unit*: 100 % by definition. Means and axes begin after it.
 """
 
@@ -38,18 +39,23 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 COLUMNS = (  # columns of the legend: title, unit, meaning
-    ("Gini", "0–1", "How unevenly the tokens are spread over the units: 0 is evenly"),
+    ("Budget Gini", "0–1", "How unevenly the kept tokens are spread over the units: 0 is evenly"),
     (
         "Rank",
         "× random",
-        "Effective rank of the kept tokens: above 1 they are more diverse than random ones",
+        "Effective rank of the kept tokens, divided by that of as many random tokens: above 1 they "
+        "are more diverse",
     ),
-    ("New", "%", "Energy that earlier units do not explain, mean after the first unit"),
+    (
+        "New",
+        "%",
+        "Energy of kept tokens that earlier units do not explain, averaged from the second unit on",
+    ),
     (
         "Missed",
         "× random",
-        "Energy of dropped tokens that kept ones do not explain, as a multiple of random "
-        "keeping's: lower is better; – where random keeping explains everything",
+        "Energy of dropped tokens that kept ones do not explain, divided by that of random "
+        "keeping: lower is better; – if random keeping explains everything",
     ),
 )
 NONE = "–"
@@ -64,7 +70,7 @@ _measuring = threading.Lock()
 
 
 def draw(runs: Sequence[Run]) -> dict[str, Any]:
-    """Draw the figures of ``FIGURES`` by name; None for one without content."""
+    """Draw the figures of ``FIGURES`` by name; None for a figure without content."""
     return {
         name: _for_page(figure, list(runs)) if figure.needs(runs) else None
         for name, figure in FIGURES.items()
@@ -72,19 +78,18 @@ def draw(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _for_page(kind: Figure, runs: list[Run]) -> Any:
-    """Remove title and legend from a figure, which the page shows next to it."""
+    """Draw a figure without title and legend, which the page shows outside the figure."""
     figure = kind.draw(runs)
     methods = [str(run.compressor["name"]) for run in runs]
     by_label = dict(zip(labels(runs), styles(methods), strict=True))
     for line in figure.data:
         line.name = line.meta or line.name
         if line.type == "scatter" and line.name in by_label:
-            line.update(
-                by_label[line.name]
-            )  # the style in the legend, also in figures without some runs
+            # the legend's style, which does not depend on the figure's runs
+            line.update(by_label[line.name])
             line.zorder = int(line.line.width > 2)  # GleanVID above the others
     figure.update_layout(height=HEIGHT, margin=MARGINS, showlegend=False)
-    figure.update_layout(font={"size": 12}, template="none")  # plotly's template is large, unused
+    figure.update_layout(font={"size": 12}, template="none")  # plotly's own template is large
     figure.update_yaxes(title=None)
     figure.update_xaxes(title=None)
     if kind.x:
@@ -97,7 +102,7 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
 
 
 def _axis(kind: Figure, run: Run) -> dict[str, Any]:
-    """Label an axis of units, with the seconds per unit."""
+    """Return the title of an axis of units, with the seconds per unit."""
     starts = run.seconds[:, 0]
     each = float(starts[-1] - starts[0]) / (len(starts) - 1) if len(starts) > 1 else 0.0
     name = "distance in units" if kind.x == "gaps" else "unit"
@@ -107,10 +112,10 @@ def _axis(kind: Figure, run: Run) -> dict[str, Any]:
 def _fit_heatmap(figure: Any) -> None:
     """Make room for the names of the rows, and write numbers into the cells if they fit."""
     heat = figure.data[0]
-    margins = MARGINS | {"l": 24 + 7 * max(map(len, heat.y))}
+    margins = MARGINS | {"l": 24 + 7 * max(map(len, figure.layout.yaxis.ticktext or heat.y))}
     cell = next(pixels for most, pixels in CELLS.items() if len(heat.y) <= most)
     figure.update_layout(height=max(HEIGHT, 40 + cell * len(heat.y)), margin=margins)
-    figure.update_yaxes(tickfont={"size": min(12, cell - 2)}, dtick=1, ticks="")
+    figure.update_yaxes(tickfont={"size": min(12, cell - 2)}, ticks="")
     figure.update_xaxes(showticklabels=False, ticks="")
     figure.update_traces(colorbar={"title": None, "thickness": 8, "nticks": 3})
     if len(heat.y) <= NUMBERED:
@@ -124,7 +129,7 @@ def _hundredths(value: float) -> str:
 
 
 def legend(runs: Sequence[Run]) -> dict[str, Any]:
-    """The value of the legend: every run with its style and the numbers of ``COLUMNS``."""
+    """Return the value of the legend: every run with its style and the numbers of ``COLUMNS``."""
     methods = [str(run.compressor["name"]) for run in runs]
     rows = [
         {
@@ -141,13 +146,14 @@ def legend(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _cells(run: Run) -> list[str]:
-    """The numbers of a run, in the order of ``COLUMNS``."""
+    """Return a run's numbers in the legend as text, in the order of ``COLUMNS``."""
     record, diagnostics = run.compression, diagnostics_of(run)
     gini = f"{budget_gini(record):.2f}"
     if diagnostics is None:
         return [gini, NONE, NONE, NONE]
     new = f"{100 * diagnostics.later_residual_energy:.2g}"
-    if record.num_kept == record.num_tokens:  # random selection would keep the same tokens
+    # Random selection keeps all tokens as well: there is nothing to compare with.
+    if record.num_kept == record.num_tokens:
         return [gini, NONE, new, NONE]
     missed = diagnostics.coverage_vs_random
     return [
@@ -159,16 +165,16 @@ def _cells(run: Run) -> list[str]:
 
 
 def as_json(runs: Sequence[Run]) -> dict[str, Any]:
-    """All that the page shows of the curves, ready to be saved: figures by name, and the legend."""
+    """Return the content of the tab Curves, ready for JSON: figures by name, and the legend."""
     figures = {name: figure and json.loads(figure.to_json()) for name, figure in draw(runs).items()}
     return figures | {"legend": legend(runs)}
 
 
 def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
-    """Return the runs with diagnostics, if the clip's features are in memory."""
+    """Return the runs, with diagnostics unless ``tokens``, those of the clip, is None."""
     if tokens is None:
         return list(runs)
-    with _measuring:  # two pages at once would do the work twice
+    with _measuring:  # a lock: two pages at once would do the work twice
         features = _debiased.get(tokens)
         if features is None:
             features = _debiased[tokens] = debiased(tokens.features.float())
@@ -177,7 +183,10 @@ def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
 
 
 def _diagnosed(run: Run, features: Tensor, known: dict[int, RandomKeeping]) -> Run:
-    """Measure the runs. ``known`` caches the random baseline of this clip by number of tokens."""
+    """Return the run with its diagnostics.
+
+    ``known`` caches the clip's random baseline by the number of kept tokens.
+    """
     record = run.compression
     if record.num_tokens != len(features):
         return run

@@ -1,8 +1,8 @@
 """Saved results of the examples, in ``assets/first``, shown before anything is computed.
 
-``python -m components.session.actions.first`` makes them again, those of Glimpse clips with the
-built-in model and those of filmed clips with the photo encoder. The page opens with those of the
-first example; the others have a folder named like their clip, without its frames.
+``python -m components.session.actions.first`` computes the results again: for Glimpse clips with
+the built-in model, for filmed clips with the photo encoder. The page opens with the first example.
+The results of another example lie in a folder named like its clip, without the frames.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from ...places import ASSETS
 from ...viewer.payload import address, pack, publish_frames
 from ...viewer.truth import truth
 from ..answers import Answer, answers
+from ..display import unmeasured
 from ..examples import Example, examples, model_for
-from ..request import Request, Sides, can_answer, unmeasured
+from ..request import Request, Sides, can_answer
 from ..saved_relevance import questions, saved
 from ..saved_relevance import save as save_relevance
 from ..work.engine import Engine
@@ -40,7 +41,8 @@ from .preview import pair
 FOLDER = ASSETS / "first"
 RATIO = 0.1  # opening ratio of the page: low enough that methods differ
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
-FEW = ("gleanvid", "full", "vidcom2", "uniform")  # methods of the examples after the first
+# Compressors whose results are saved for all examples but the first.
+FEW = ("gleanvid", "full", "vidcom2", "uniform")
 PREFIX = "first-"  # prefix of the ids of saved example runs
 NUM_FRAMES = 32
 
@@ -51,14 +53,14 @@ class First:
 
     viewer: Mapping[str, Any] | None = None
     answers: list[Answer] = field(default_factory=list)
-    runs: list[str] = field(default_factory=list)  # ids, in the order of Sides
+    runs: list[str] = field(default_factory=list)  # ids of runs in the order of Sides
     question: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)  # see figures.as_json
+    figures: Mapping[str, Any] = field(default_factory=dict)  # value of figures.as_json
     model: str = ""
     compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B
 
     def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
-        """Whether the result was made with these settings, and with ``pinned`` as A."""
+        """Whether the result has the settings of ``request``, and A has those of ``pinned``."""
         others = pinned or request.pixels or request.start or request.end
         if self.viewer is None or others or request.frames != NUM_FRAMES:
             return False
@@ -68,13 +70,13 @@ class First:
         return False
 
     def opened(self, engine: Engine, example: Example) -> Mapping[str, Any]:
-        """The value of the viewer, with the frames of the clip. Raises ``VideoError``."""
+        """Return the value of the viewer, with the frames of the clip. Raises ``VideoError``."""
         frames = publish_frames(engine.clip(str(example.path), NUM_FRAMES))
         return {**(self.viewer or {}), "sheet": frames, "video": address(example.path)}
 
 
 def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
-    """``clip``: the file of its clip, for the video with sound."""
+    """Load a saved result; ``clip``: file of the result's clip, to play the original video."""
     path = folder / "view.json"
     if not path.is_file():
         return First()
@@ -91,7 +93,7 @@ def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
 
 
 def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]:
-    """Return the saved results of the other examples by path; their runs are in the store."""
+    """Return the saved results of all examples but the first, by path; puts runs in the store."""
     found = {}
     for example in examples[1:]:
         folder = FOLDER / example.path.stem
@@ -101,7 +103,7 @@ def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]
 
 
 def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = FOLDER) -> None:
-    """Put the runs of the first screen into the store; each is read when it is first used."""
+    """Put an example's saved runs into the store; each run is read when it is first used."""
 
     def reader(place: Path) -> Callable[[], Run]:
         def read() -> Run:
@@ -122,7 +124,8 @@ def save(
 ) -> None:
     """Save runs of one clip and question: B, then A, then others to choose from.
 
-    With the ``prefix`` of the first example, also the frames and curves that the page opens with.
+    For the ``prefix`` of the first example, also saves the frames and the curves, which the page
+    shows as it opens.
     """
     runs = [untimed(run) for run in measured(runs, tokens)]
     relevance = saved(example, runs[0].question, runs[0])
@@ -150,7 +153,7 @@ def save(
 
 
 def without_frames(run: Run) -> Run:
-    """Return the run with frames of one black pixel, as the clip itself is saved too."""
+    """Return the run with frames of one black pixel: the frames are read from the clip itself."""
     nothing = np.zeros((len(run.video), 1, 1, 3), np.uint8)
     return replace(run, video=replace(run.video, frames=nothing))
 
@@ -163,7 +166,7 @@ def untimed(run: Run) -> Run:
 
 
 def make(example: Example, names: Sequence[str], folder: Path, prefix: str) -> None:
-    """Make the results of an example with these methods, as the page would, and save them."""
+    """Run the methods ``names`` on an example, as the page would, and save the results."""
     from gleanvid import api
 
     engine = Engine(LocalBackend({}))
@@ -183,7 +186,7 @@ def make(example: Example, names: Sequence[str], folder: Path, prefix: str) -> N
 
 
 def measure_relevance() -> None:
-    """Measure what mattered for the ready questions of the Glimpse examples."""
+    """Measure and save token relevance for the suggested questions of the Glimpse examples."""
     from gleanvid import api, pipeline
 
     model = pipeline.load_model(BUILT_IN)

@@ -1,4 +1,4 @@
-"""The least retention ratio of each compressor that keeps the answer of all tokens."""
+"""Search each compressor's least retention ratio that gives the answer of all tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_METHODS = "Choose at least one compressor whose retention ratio can be chosen
 
 @dataclass(frozen=True)
 class Found:
-    """Changes of the panel. A field that is None changes nothing."""
+    """Update of the panel with the least ratios; a field that is None changes nothing."""
 
     notice: Message | None = None
     value: dict[str, Any] | None = None
@@ -39,7 +39,7 @@ def least(
     names: Sequence[str],
     make: Callable[[str, float], Compressor],
 ) -> Iterator[Found]:
-    """Search one compressor after another; between two answers others may use the model."""
+    """Search one compressor after another; other visitors may use the model between two answers."""
     search = _Search(engine, session, request, question, make)
     try:
         yield from search.updates(names)
@@ -81,7 +81,7 @@ class _Search:
             yield Found(message(text, "problem"), done=True)
             return
         request.check()
-        yield Found(progress(self.engine, request.model, "Reading the clip…"))
+        yield Found(progress(self.engine, request.model, display.READING))
         video = self.engine.clip(str(request.path), request.sampled, self.work)
         clip = request.clip(video, self._needs(names))
         full = yield from self._run(clip, COMPRESSORS["full"](), "Answering with all tokens…")
@@ -100,7 +100,7 @@ class _Search:
     def _tried(
         self, found: Least, clip: ClipKey, name: str, ratio: float
     ) -> Generator[Found, Any, Least]:
-        """Return the search with one more answer."""
+        """Ask at one more retention ratio; return the search with this answer."""
         step = f"answer {len(found.tries) + 1} of at most {found.passes}"
         try:
             text = f"{found.method} at {percent(ratio)}: {step}…"

@@ -41,7 +41,7 @@ def _measured(engine: Engine, request: Request, sides: Sides, work: Work) -> Ite
         yield PageUpdate(message(text, "problem"), done=True)
         return
     request.check()
-    yield PageUpdate(progress(engine, request.model, "Reading the clip…"))
+    yield PageUpdate(progress(engine, request.model, display.READING))
     video = engine.clip(str(request.path), request.sampled, work)
     clip = request.clip(video)
     yield from display.waiting(engine, work)

@@ -1,4 +1,4 @@
-"""Plan of a comparison: a row for every method at every ratio. No widgets."""
+"""Plan of a comparison: a row for every method at every ratio. Contains no Gradio code."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
 
 
 class Plan(NamedTuple):
-    """A row of the table to come.
+    """A planned row of the comparison table.
 
     ``make`` raises ``ValueError`` for settings that the method refuses.
     """
 
     label: str
-    method: str  # its name
+    method: str  # name of the compressor
     make: Callable[[], Compressor]
 
 
 def plans(
     names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
 ) -> list[Plan]:
-    """Return plans: all tokens, then every method at every ratio (once if it has a fixed ratio).
+    """Return the planned rows: all tokens, then every method at every ratio.
 
-    Methods come in the order of the page, ratios from the lowest, in whatever order they were
-    clicked.
+    A method with a fixed ratio has one row. Methods come in the order of the page and ratios from
+    the lowest, in whatever order they were clicked.
     """
     wanted = [
         (name, ratio)
@@ -55,7 +55,7 @@ def plans(
 
 
 def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
-    """Make a plan whose label is that of the run to come, also if the settings will be refused."""
+    """Make a plan with the label of its future run, even if ``make`` will refuse the settings."""
     settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
     with suppress(ValueError):
         settings = make(name, ratio).settings()
@@ -63,9 +63,9 @@ def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> 
 
 
 def needs_of(planned: list[Plan]) -> frozenset[str]:
-    """Every signal of the vision side that one of the methods reads."""
+    """Return the names of the vision signals that at least one of the methods reads."""
     needs: frozenset[str] = frozenset()
     for plan in planned:
-        with suppress(ValueError):  # its row will show the error
+        with suppress(ValueError):  # the row of this method will show the error
             needs |= plan.make().needs
     return needs

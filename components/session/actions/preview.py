@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
@@ -18,22 +19,23 @@ from ...viewer.payload import MAX_METHODS, payload
 from ...viewer.values import Clip
 from .. import display
 from ..answers import Answer, answers
-from ..display import PageUpdate, explain, message, progress, status
+from ..display import PageUpdate, explain, message, progress, status, unmeasured
 from ..examples import Example
-from ..request import NO_CLIP, Request, Sides, unmeasured
+from ..request import NO_CLIP, Request, Sides, can_answer
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
 from ..work.queue import Work
 from ..work.store import RunStore
 
 BEFORE = "These tokens belong to the previous settings."
+NO_ANSWER = "No answer yet: press Ask, or open a saved run (Export and API)."
 WAITING = "Waiting for the model…"
 DECIDES_LATE = "This compressor chooses while the model answers: ask, and its tokens appear."
 
 
 @dataclass(frozen=True)
 class View:
-    """What the viewer shows; ``runs``: ids in the order of :class:`Sides`."""
+    """Content of the viewer; ``runs``: ids of its runs in the order of :class:`Sides`."""
 
     runs: list[str]
     value: Clip
@@ -83,7 +85,7 @@ def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
 
 
 def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
-    """Compress the clip again. The model is only waited for if the clip is not encoded yet."""
+    """Compress the clip; wait for the model only if the clip is not encoded yet."""
     if not request.path:
         yield PageUpdate(message(NO_CLIP))
         return
@@ -93,8 +95,10 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
         yield PageUpdate(message(DECIDES_LATE), pending=BEFORE if sides.runs else "")
         return
     if not engine.has_clip(request.path, request.sampled):
-        notice = progress(engine, request.model, "Reading the clip…")
-        yield PageUpdate(notice, pending=notice["text"])
+        read = display.reading(engine, request.path, request.sampled, work)
+        for text in chain([display.READING], read):
+            notice = progress(engine, request.model, text)
+            yield PageUpdate(notice, pending=notice["text"], stoppable=True)
     video = engine.clip(request.path, request.sampled, work)
     clip = request.clip(video, compressor.needs | sides.reference.needs)
     encoded = engine.encoded(clip)
@@ -104,16 +108,18 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
         notice = progress(
             engine, request.model, f"Encoding {display.count_of(len(video), 'frame')}…"
         )
-        yield PageUpdate(notice, pending=notice["text"], stoppable=True)
+        now = status(engine)
+        yield PageUpdate(notice, pending=notice["text"], stoppable=True, status=now)
         encoded = engine.encode(clip, work)
         engine.queue.leave(work)
     run_id, run = find_run(engine, clip, compressor, sides) or ("", None)
     if run is None:
         run = engine.compress(clip, encoded, compressor, work)
     view = view_both(engine, request, run, encoded, sides, run_id)
-    yield replace(
-        update_of(engine, view, run), notice=message(display.used(video, run.compression.grid[0]))
-    )
+    used = display.used(video, run.compression.grid[0])
+    if can_answer(request.model) and not view.answers:
+        used = f"{used} {NO_ANSWER}"
+    yield replace(update_of(engine, view, run), notice=message(used))
 
 
 def view_both(
@@ -121,7 +127,7 @@ def view_both(
 ) -> View:
     """Show ``run`` as B next to A, with earlier runs of the clip to choose from.
 
-    ``run_id``: its id, if it is stored already.
+    ``run_id``: id of ``run`` if it is stored already.
     """
     clip = request.clip(run.video)
     run_id = run_id or engine.runs.add(run, request.path, request.example)
@@ -188,9 +194,9 @@ def update_of(engine: Engine, view: View, run: Run) -> PageUpdate:
 def _baseline(
     engine: Engine, request: Request, clip: ClipKey, encoded: EncodedClip, sides: Sides
 ) -> list[tuple[str, Run]]:
-    """Return the run of A with its id: one in the viewer, else a new one.
+    """Return a list with the (id, run) of A, from the viewer or computed now.
 
-    Empty for a compressor that acts inside the model and has not been asked yet.
+    The list is empty for a compressor that acts inside the model and has not answered yet.
     """
     compressor = sides.reference
     if known := find_run(engine, clip, compressor, sides):
@@ -206,7 +212,7 @@ def find_run(
 ) -> tuple[str, Run] | None:
     """Find a run in the viewer of this clip and compressor; return its id and the run.
 
-    One that answered the question of the page is preferred, or required if ``answered``.
+    A run that answered the question of the page is preferred, or required if ``answered``.
     """
     settings = compressor.settings()
     same = [

@@ -3,37 +3,53 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
-Listed = list[tuple[str, str | None]]  # questions with their right answers, where known
+from ..examples import Example
 
-FILE_BYTES = 4_000_000  # of a file that are read
+# A question, its right answer if known, and the name of its clip's file, "" for the page's clip.
+Listed = list[tuple[str, str | None, str]]
+
+FILE_BYTES = 4_000_000  # bytes of a file that are read
+LINES = 20_000  # lines of a file that are read: other visitors wait meanwhile
 
 
 def in_lines(text: str) -> Listed:
-    """Read one question a line, with the right answer after a ``|``."""
-    lines = [line.partition("|") for line in text.splitlines() if line.strip()]
-    return [(question.strip(), truth.strip() or None) for question, _, truth in lines]
+    """Read one question a line; the right answer and the clip may follow, each after a ``|``."""
+    lines = [f"{line}||".split("|") for line in text.splitlines() if line.strip()]
+    return [(line[0].strip(), line[1].strip() or None, line[2].strip()) for line in lines]
 
 
-def as_lines(listed: Sequence[tuple[str, str | None]]) -> str:
-    """Return what :func:`in_lines` reads."""
-    return "\n".join(f"{text} | {truth}" if truth else text for text, truth in listed)
+def as_lines(listed: Iterable[tuple[str, str | None, str]]) -> str:
+    """Write questions as the text that :func:`in_lines` reads."""
+    return "\n".join(" | ".join(part or "" for part in row).rstrip(" |") for row in listed)
 
 
-def in_file(text: str, path: str) -> Listed:
-    """Read the questions of a file: JSON Lines, or lines as :func:`in_lines`.
+def of_clips(clips: Sequence[Example], most: int) -> Listed:
+    """Return at most ``most`` suggested questions: equally many per clip, spread over its list."""
+    each = max(1, most // max(1, len(clips)))
+    found: Listed = []
+    for clip in clips:
+        step = max(1, len(clip.questions) // each)
+        chosen = clip.questions[::step][:each]
+        found += [(text, truth, clip.path.name) for text, truth in chosen]
+    return found[:most]
 
-    A line of JSON has "question" or "text", and may have "answer" and "clip"; it is left out if
-    its clip is not the file at ``path``, by name.
+
+def in_file(text: str, clips: Collection[str]) -> Listed:
+    """Read the questions of a file, at most ``LINES`` lines: JSON, or as in :func:`in_lines`.
+
+    A line of JSON has "question" or "text", and may have "answer" and "clip". Questions about a
+    clip that is not in ``clips`` (names of files) are left out.
     """
-    found = [_row(line, Path(path).name) for line in text.splitlines() if line.strip()]
+    lines = islice(filter(str.strip, text.splitlines()), LINES)
+    found = [_row(line, clips) for line in lines]
     return [row for row in found if row]
 
 
-def _row(line: str, clip: str) -> tuple[str, str | None] | None:
+def _row(line: str, clips: Collection[str]) -> tuple[str, str | None, str] | None:
     try:
         row: Any = json.loads(line)
     except (ValueError, RecursionError):  # RecursionError: brackets nested too deep
@@ -41,7 +57,7 @@ def _row(line: str, clip: str) -> tuple[str, str | None] | None:
     if not isinstance(row, dict):
         return in_lines(line)[0]
     question = str(row.get("question") or row.get("text") or "").strip()
-    if not question or row.get("clip", clip) != clip:
+    clip, answer = str(row.get("clip", "")), row.get("answer")
+    if not question or (clip and clip not in clips):
         return None
-    answer = row.get("answer")
-    return question, None if answer is None else str(answer).strip() or None
+    return question, None if answer is None else str(answer).strip() or None, clip

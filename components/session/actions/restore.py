@@ -1,16 +1,18 @@
 """Restore earlier results: those of a reloaded tab, and a run saved to a file.
 
-A browser keeps the ids of its runs. An id is 128 random bits, so whoever knows one has had its run
-on a page.
+A browser keeps the ids of its runs. An id is 128 random bits, so only somebody whose page has had
+the run knows its id.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,35 +26,64 @@ from ..request import Sides
 from ..work.engine import Engine
 from .preview import View, pair, view_of
 
-KEPT_CHARS = 10_000
-BACK = "Your results, as they were before the page was loaded again."
-NO_CLIP = "Their clip is no longer here: upload it again to ask more about it."
-NO_SHELF = "Clips of your own left the row of clips: upload them again."
-NO_TABLE = "The table of a comparison is not kept: compare again."
-SOME_GONE = "Some are no longer on the server."
-ALL_GONE = "What was on this page before is no longer on the server. Choose a clip and ask again."
+PICTURE = re.compile("data:image/jpeg;base64,[A-Za-z0-9+/=]+")
+KEPT_CHARS = 100_000  # thumbnails of uploaded clips take most of them
+BACK = "Your results from before the page was reloaded are restored."
+NO_CLIP = (
+    "The clip of these results is no longer on the server: upload it again to ask more about it."
+)
+NO_SHELF = "Some uploaded clips are no longer on the server: upload them again."
+NO_TABLE = (
+    "Of the comparison only the runs in the viewer are restored: compare again for the others."
+)
+SOME_GONE = "Some results are no longer on the server."
+ALL_GONE = (
+    "The earlier results of this page are no longer on the server. Choose a clip and ask again."
+)
 
 
 @dataclass(frozen=True)
 class Restored:
-    """Restored results. ``view`` and ``path`` (file of the clip) are None if they are gone."""
+    """Restored results and clips.
+
+    ``view`` and ``path`` (file of the clip) are None if no longer there. ``own``: thumbnails of
+    the uploaded clips by path.
+    """
 
     text: str
     view: View | None = None
     path: str | None = None
+    own: Mapping[str, str] = field(default_factory=dict)
 
 
-def restored(engine: Engine, text: str | None, model: str = "") -> Restored | None:
-    """Return the results whose ids are in ``text``, None if it has none.
+class Kept(NamedTuple):
+    """The state that ``assets/page/kept.js`` saved, as ``own`` the thumbnail of each upload."""
 
-    ``text``: what ``assets/page/kept.js`` wrote; ``model``: as in `Sides`.
+    ids: list[str]
+    was_compared: bool = False
+    own: Mapping[str, str] = {}
+    clip: str = ""  # the chosen clip if it is an upload
+
+
+def restored(
+    engine: Engine, text: str | None, find: Callable[[str], str | None], model: str = ""
+) -> Restored | None:
+    """Return the clips and results that ``text`` names; None if there is nothing to restore.
+
+    Args:
+        engine: has the runs.
+        text: the state that ``assets/page/kept.js`` saved.
+        find: returns the path of an uploaded clip from its end, as in ``text``; None if it is gone.
+        model: as in `Sides`.
     """
-    ids, was_compared, own = kept(text)
+    ids, was_compared, shelf, clip = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
+    own = {path: picture for name, picture in shelf.items() if (path := find(name))}
     if not runs:
         lost = [ALL_GONE] if ids else []
-        lost += [NO_SHELF] if own else []
-        return Restored(" ".join(lost)) if lost else None
+        lost += [NO_SHELF] if len(own) < len(shelf) else []
+        back = Restored(" ".join(lost), None, find(clip) if clip else None, own)
+        return back if lost or own or back.path else None
     fit = together(runs)
     first_id, first = next(iter(fit.items()))
     path, example = engine.runs.path(first_id), engine.runs.example(first_id)
@@ -64,29 +95,31 @@ def restored(engine: Engine, text: str | None, model: str = "") -> Restored | No
         sentences.append(SOME_GONE)
     if path is None:
         sentences.append(NO_CLIP)
-    elif [clip for clip in own if not path.endswith(clip)]:
+    elif len(own) < len(shelf):
         sentences.append(NO_SHELF)
     if was_compared:
         sentences.append(NO_TABLE)
-    return Restored(" ".join(sentences), view, path)
+    return Restored(" ".join(sentences), view, path, own)
 
 
-def kept(text: str | None) -> tuple[list[str], bool, list[str]]:
-    """Parse the state: ids of runs in the viewer, whether there was a comparison, uploaded clips.
-
-    Malformed text counts as no ids.
-    """
+def kept(text: str | None) -> Kept:
+    """Parse a saved state; malformed text gives an empty one."""
     try:
         content = json.loads((text or "")[:KEPT_CHARS])
-        ids, was_compared = map(str, content["shown"]), content.get("compared") is True
-        own = [str(clip) for clip in content.get("own", [])]
+        ids = list(dict.fromkeys(map(str, content["shown"])))[:MAX_METHODS]
+        own = {str(one["clip"]): _picture(one["picture"]) for one in content.get("own", [])}
+        return Kept(ids, content.get("compared") is True, own, str(content.get("clip", "")))
     except MALFORMED:
-        return [], False, []
-    return list(dict.fromkeys(ids))[:MAX_METHODS], was_compared, own
+        return Kept([])
+
+
+def _picture(sent: Any) -> str:
+    """Return a thumbnail that a browser sent, or an empty text if it is none."""
+    return sent if isinstance(sent, str) and PICTURE.fullmatch(sent) else ""
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:
-    """Return the first run and those of the same clip and grid, which one viewer can show."""
+    """Return the first run and all runs with the same clip and grid, which one viewer can show."""
     first = next(iter(runs.values()))
     return {
         run_id: run
@@ -104,8 +137,8 @@ def tokens_of(engine: Engine, run: Run) -> VideoTokens | None:
 def at_home(engine: Engine, run: Run, paths: Iterable[str]) -> tuple[Run, str | None]:
     """Find the clip of a saved run among ``paths``, by name and frames.
 
-    Returns the run with the frames of that file and its path; the run itself and None if there is
-    no such file.
+    Returns the run with the frames of the file found, and the path of this file. If no file fits,
+    returns the unchanged run and None.
     """
     for path in paths:
         if Path(path).name != run.video.name:

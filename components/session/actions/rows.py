@@ -1,34 +1,37 @@
-"""Rows of a comparison, and their tables for the page, for files and for the API."""
+"""Rows of a comparison, and the tables made from them for the page, files and the API."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any
 
 from gleanvid.compressors import title_of
 from gleanvid.evaluation.files import finite
-from gleanvid.evaluation.tables.statistics import wilson
 from gleanvid.metrics import agreement, same_answer
 from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
 from .. import clock
 from ..answers import label_recall, labels_of
+from .quality import quality
 
 FIRST_TOKEN = (
-    "Encoding the clip, choosing its tokens and prefill; decoding the file is not in it. "
-    "Median of the passes, least and most in brackets"
+    "Time to encode the clip, choose its tokens and prefill, without decoding the file. "
+    "Median of several passes, least and most in brackets"
 )
 MATTERED = (
-    "How much is kept of what the answer of all tokens rests on: a measure of this model's use of "
-    "its input, not of truth"
+    "Fraction kept of the relevance of tokens for the answer with all tokens, as a mean over "
+    "layers: a measure of this model's use of its input, not of truth"
 )
 COLUMNS = (  # title, unit, meaning; see :func:`figures`
     ("Tokens", "kept", "Visual tokens that enter the language model"),
-    ("Labels", "% of all", "Labels of all tokens that kept tokens still show: recall"),
+    (
+        "Labels",
+        "% of all",
+        "Recall: fraction of the labels of all tokens that kept tokens still show",
+    ),
     ("Mattered", "% kept", MATTERED),
     ("First token", "s", FIRST_TOKEN),
     ("Compress", "ms", "Choosing the tokens"),
@@ -36,6 +39,7 @@ COLUMNS = (  # title, unit, meaning; see :func:`figures`
     ("Saved", "% FLOPs", "Prefill FLOPs saved, compared with all tokens"),
     ("Log-prob.", "nats/token", "Mean log-probability of the all-token answer: 0 is certain"),
 )
+DOUBT = "Labels are few and often wrong: look at the masks and the curves too."
 NONE = "–"
 OVER = ("done", "failed")
 
@@ -45,9 +49,9 @@ class Row:
     """One method in a comparison: waiting, running, done or failed."""
 
     label: str
-    method: str = ""  # its name
+    method: str = ""  # name of the compressor
     state: str = "waiting"
-    step: str = ""  # how far it is while it runs
+    step: str = ""  # progress message while the row is running
     run: Run | None = None
     run_id: str = ""
     error: str = ""
@@ -78,6 +82,7 @@ class Asked:
         caveat: warning about the answers, empty for none.
         questions: every question with its right answer, if known; more than one for a list.
         busy: warning about the times, empty for none.
+        clips: the clip of every question by name, where they are not all of the page's clip.
     """
 
     question: str = ""
@@ -87,6 +92,7 @@ class Asked:
     caveat: str = ""
     questions: Sequence[tuple[str, str | None]] = ()
     busy: str = ""
+    clips: Sequence[str] = ()
 
 
 def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[str, Any]:
@@ -103,7 +109,8 @@ def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[st
             "clip": asked.clip,
             "expected": asked.expected,
             "settings": dict(asked.settings),
-            "caveat": asked.caveat,
+            "caveat": asked.caveat
+            or (DOUBT if any(row.run and labels_of(row.run) for row in kept) else ""),
             "count": len(asked.questions) or 1,
             "busy": asked.busy,
         },
@@ -130,7 +137,7 @@ def _line(
         "error": row.error,
         "answer": answer,
         "right": same_answer(answer or "", asked.expected or "") if judged else None,
-        "each": _each(row, asked) if len(asked.questions) > 1 else [],
+        "each": _each(row, asked) if len(asked.questions) > 1 or asked.clips else [],
         "quality": _quality(row, asked, references),
         "ratio": ratio if isinstance(ratio, float) and ratio < 1 else None,
         "parts": clock.parts(row.run.cost) if row.run else [],
@@ -141,14 +148,23 @@ def _line(
         "symbol": look["marker"]["symbol"],
         "labels": labels_of(row.run) if row.run else None,
         "cells": {
-            title: [figure_text(value), finite(value)] for title, value in figures(row).items()
+            title: [_text(row, title, value), finite(value)]
+            for title, value in figures(row).items()
         },
     }
 
 
+def _text(row: Row, title: str, value: float | int) -> str:
+    """Format a number of a row; a share of labels with their counts, as there are few."""
+    found = labels_of(row.run) if row.run and title == "Labels" else None
+    counts = f" ({sum(one['kept'] for one in found)} of {len(found)})" if found else ""
+    return figure_text(value) + counts
+
+
 def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
-    """Return every question of a list with this row's answer, its verdict and its run."""
-    pairs = zip(asked.questions, row.runs.items(), strict=False)
+    """Return every question of a list with this row's answer, the verdict and the run's id."""
+    clips = asked.clips or [""] * len(asked.questions)
+    found = zip(asked.questions, clips, row.runs.items(), strict=False)
     return [
         {
             "question": question,
@@ -157,28 +173,18 @@ def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
             "right": same_answer(run.answer, expected) if expected is not None else None,
             "id": run_id,
         }
-        for (question, expected), (run_id, run) in pairs
+        | ({"clip": clip} if clip else {})
+        for (question, expected), clip, (run_id, run) in found
     ]
 
 
 def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any] | None:
-    """Return the quality of a row's answers in [0, 1]; None if unknown.
-
-    The fraction that is right, with Wilson's interval, where the right answers are known; else the
-    mean agreement with the answers of all tokens. None where words mean nothing.
-    """
+    """Return the quality of a row's answers; None if the model cannot answer about this clip."""
     if row.run is None or not row.run.question or asked.caveat:
         return None
     answers = [run.answer for run in row.runs.values()]
     truths = [truth for _, truth in asked.questions] or [asked.expected]
-    pairs = zip(answers, truths, strict=False)
-    verdicts = [same_answer(answer, truth) for answer, truth in pairs if truth is not None]
-    if verdicts:
-        found = wilson(sum(verdicts), len(verdicts))
-        counts = {"right": sum(verdicts), "of": len(verdicts)}
-        return counts | {"value": found.value, "low": found.low, "high": found.high}
-    alike = [agreement(*pair) for pair in zip(answers, references, strict=False)]
-    return {"value": fmean(alike)} if alike else None
+    return quality(answers, truths, references, asked.clips)
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -189,7 +195,7 @@ def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the value of :func:`table_view`, marked as older than a comparison without a row."""
+    """Return the value of :func:`table_view`, marked as the table before the last comparison."""
     return value and value | {"earlier": True}
 
 
@@ -246,5 +252,6 @@ def _numbers(row: Row, reference: str | None) -> dict[str, float]:
         "flops_saved_percent": 100 * cost.flops_reduction if cost else none,
         "agreement": agreement(run.answer, reference) if run and reference is not None else none,
         "mean_log_probability": row.score,
+        "relevance_kept_percent": 100 * row.mattered,
         "label_recall": label_recall(run) if run else none,
     }

@@ -35,7 +35,7 @@ def tokens_of(engine: Engine, run: Run, model: str, pixels: int | None) -> Video
 
 
 def distinct(runs: Sequence[Run]) -> list[Run]:
-    """Leave out runs that kept the same tokens under the same settings, for another question."""
+    """Return the runs without those that repeat an earlier run's settings and kept tokens."""
     found: list[Run] = []
     for run in runs:
         if not any(_keep_the_same(run, other) for other in found):

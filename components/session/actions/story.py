@@ -17,8 +17,8 @@ from gleanvid.plots.labels import label_of, title_of
 from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
 
-WIDTH = 220  # pixels along a side of an image
-LONGEST = 160  # characters of an answer
+WIDTH = 220  # most pixels along a side of an image
+LONGEST = 160  # most characters of an answer that are shown
 TEXTS = (
     (
         "Frames become tokens",
@@ -33,7 +33,7 @@ TEXTS = (
     (
         "Where does the budget go?",
         "A part of the kept tokens, alpha, is spread evenly over the units; the rest follows "
-        "novelty. The more unevenly novelty is spread (Gini index: 0 evenly, 1 in one unit), the "
+        "novelty. The more unevenly novelty is spread (novelty Gini: 0 evenly, 1 in one unit), the "
         "smaller is alpha, within its bounds.",
     ),
     (
@@ -53,12 +53,12 @@ SCORES = (("lrs", "LRS"), ("scs", "SCS"), ("joint", "joint score"))
 
 
 def story(runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the story of the first of ``runs`` (B, then A) that GleanVID made, else of B.
+    """Explain the first GleanVID run among ``runs`` (B, then A), or B if there is none.
 
     Returns:
-        ``about``: the run; ``steps``: each with title, text, figures as a sentence, pictures
-        (caption and JPEG as a data URI), the grid that lies over them and the strip of the units,
-        or None.
+        ``about``: a line on the run. ``steps``: a list; each step has a title, a text, a sentence
+        with numbers, images (caption and JPEG as a data URI), and, if it has any, the grid drawn
+        over the images and the strip of the units.
     """
     run = next((run for run in runs if "alpha" in run.compression.trace), runs[0])
     unit = busiest(run)
@@ -98,10 +98,16 @@ def _novelty(run: Run, unit: int) -> dict[str, Any]:
     strip = {"values": _logarithm(new), "even": None, "unit": unit, "label": "Novelty by unit"}
     return {
         "figures": f"Unit {unit + 1}, at {float(run.seconds[unit, 0]):.2f} s, has novelty "
-        f"{float(new[unit]):.3g}; the median unit has {float(new.median()):.3g}.",
+        f"{_short(new[unit])}; the median unit has {_short(new.median())}.",
         "strip": strip | {"note": "logarithmic"},
         "pictures": _heat(run, unit, (("novelty", "new here"),)),
     }
+
+
+def _short(value: Any) -> str:
+    """Format a number with three significant digits, without an exponent: 1,550."""
+    rounded = float(f"{float(value):.3g}")
+    return f"{rounded:,.0f}" if rounded >= 1000 else f"{rounded:g}"
 
 
 def _budget(run: Run, unit: int) -> dict[str, Any]:
@@ -113,7 +119,7 @@ def _budget(run: Run, unit: int) -> dict[str, Any]:
     budgets = record.budgets.tolist()
     strip = {"values": budgets, "even": kept / units, "unit": unit, "label": "Tokens kept by unit"}
     return {
-        "figures": f"Gini {gini:.2f} makes alpha {alpha:.2f}: of {kept:,} tokens, "
+        "figures": f"Novelty Gini {gini:.2f} makes alpha {alpha:.2f}: of {kept:,} tokens, "
         f"{_percent(alpha)} are spread evenly, {_percent(1 - alpha)} by novelty. "
         f"Unit {unit + 1} gets {budgets[unit]}; an even share would be {kept / units:.3g}.",
         "strip": strip | {"note": "dashed: an even share"},
@@ -134,7 +140,7 @@ def _choice(run: Run, unit: int) -> dict[str, Any]:
 
 
 def _cost(run: Run, runs: Sequence[Run], unit: int) -> dict[str, Any]:
-    """Return the step on cost: tokens, FLOPs and time, compared with all tokens if shown."""
+    """Return the step on cost: tokens, FLOPs and time, compared with a full-token run if any."""
     cost, whole = run.cost, next((other for other in runs if _is_whole(other, run)), None)
     facts = [f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} tokens"]
     if math.isfinite(cost.flops_reduction):
@@ -156,7 +162,7 @@ def _quoted(run: Run) -> str:
 
 
 def _is_whole(other: Run, run: Run) -> bool:
-    """Whether this is the answer to the same question with all tokens."""
+    """Whether ``other`` is the full-token run that answered the same question as ``run``."""
     record = other.compression
     return other.question == run.question and record.num_kept == record.num_tokens
 
@@ -166,7 +172,7 @@ def _not_taken(run: Run) -> dict[str, Any]:
 
 
 def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return a heat map per score, each scaled over this unit alone."""
+    """Return a heat map of each score in one unit, scaled to the scores of this unit."""
     pictures = []
     for name, caption in scores:
         values = run.compression.scores[name].view(run.compression.grid[0], -1)
@@ -177,7 +183,7 @@ def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[
 
 
 def _picture(caption: str, pixels: np.ndarray) -> tuple[str, str]:
-    """Return a caption with pixels [H, W, 3] as JPEG, at most ``WIDTH`` x ``WIDTH`` pixels."""
+    """Return a caption and an image, [H, W, 3] as JPEG of at most ``WIDTH`` x ``WIDTH`` pixels."""
     image, buffer = Image.fromarray(pixels), io.BytesIO()
     image.thumbnail((WIDTH, WIDTH))
     image.save(buffer, "JPEG", quality=84)

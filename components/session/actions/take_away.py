@@ -1,4 +1,4 @@
-"""Runs as one HTML file with the viewer in it, to keep, to send or to publish."""
+"""Export runs as one HTML file that contains the viewer, to keep, send or publish."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ...viewer.truth import truth
 from ..answers import answer, caveat, labels_of
 from ..display import count_of, duration_text, short_name
 from ..examples import Example
+from ..request import can_answer
 from ..work.engine import Engine
 from .preview import pair
 from .runs import measured_runs, tokens_of
@@ -28,14 +29,14 @@ def web_page(
     relevance: Relevance | None = None,
     worth: str = "",
 ) -> str:
-    """Return the text of the file.
+    """Return the HTML text of the offline viewer.
 
     Args:
-        runs: of one clip: B, A, then others; or one run alone.
-        tokens: the clip's, as the model of the runs encoded them; they add novelty, ranks and
-            similar tokens.
-        example: the clip, if it is one of ours: it knows right answers and where objects are.
-        relevance: of the clip's tokens for the question of the first run.
+        runs: runs of one clip: B, A, then others; or a single run.
+        tokens: the clip's tokens, encoded by the model of the runs; with them the viewer also shows
+            novelty, ranks and similar tokens.
+        example: the clip, if it is an example: right answers and places of objects are known.
+        relevance: relevance of the clip's tokens for the question of the first run.
         worth: warning in place of a verdict on the answers; empty for none.
     """
     first, *_ = runs
@@ -59,11 +60,12 @@ def web_page(
     video = first.video
     frames = f"{count_of(len(video), 'frame')} from {duration_text(video.duration)}"
     about = f"{video.name} · {frames} · {short_name(first.model)} · GleanVID"
-    return page(packed, answers, first.question or video.name, about)
+    title, silent = first.question or video.name, not can_answer(first.model)
+    return page(packed, answers, title, about, silent)
 
 
 def web_page_of(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> str:
-    """Return the text of the file for the runs of a page that are still in the store.
+    """Return the HTML text with the runs of a page that are still in the store.
 
     ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
     """

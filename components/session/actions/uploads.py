@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Iterator
 from typing import Any
 
 from PIL import Image
 
-from gleanvid.types import StoppedError, Video
+from gleanvid.types import StoppedError
 
+from ..display import reading
 from ..request import NO_CLIP
 from ..work.engine import Engine
 
-READING = "Reading the clip…"
-THUMBNAIL = 132  # pixels of its longer side
+THUMBNAIL = 132  # pixels of the thumbnail's longer side
 
 
-def read(engine: Engine, path: str | None, frames: int, session: str) -> Video:
-    """Read the clip into the engine's cache, without changing the page.
+def read(engine: Engine, path: str | None, frames: int, session: str) -> Iterator[str]:
+    """Read the clip into the engine's cache; yield how many frames are decoded.
 
-    Raises what ``Engine.clip`` raises: ``VideoError`` for a file that is no clip, ``BusyError``,
-    and ``StoppedError``, without a message if this page has chosen another clip meanwhile.
+    Raises the errors of ``Engine.clip``: ``VideoError`` for a file that is no clip, ``BusyError``,
+    and ``StoppedError`` (without a message if this page has chosen another clip meanwhile).
     """
     if not path:
         raise ValueError(NO_CLIP)
     work = engine.pages.begin_upload(session)
     try:
-        return engine.clip(path, frames, work)
+        yield from reading(engine, path, frames, work)
     except StoppedError as error:
         raise StoppedError(work.why) from error
     finally:

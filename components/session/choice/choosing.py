@@ -1,4 +1,4 @@
-"""Choose another model: inspect, download, load and try it while the one in use answers."""
+"""Choose another model: inspect, download, load and test it while the current model answers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from gleanvid.models.loading.precision import (
     with_precision,
 )
 from gleanvid.models.loading.registry import CHECKPOINTS
+from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import StoppedError
 
 from ..display import explain, menu_name
@@ -29,7 +30,7 @@ from .offers import Offer, offers
 if TYPE_CHECKING:
     from gleanvid.models.loading.outlook import Outlook
 
-LOOKING = "Looking at {name} …"
+LOOKING = "Looking up {name} …"
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
 PACE_S = 0.1
 FRAMES = 32  # frames of the clip for which memory is estimated by default
@@ -41,8 +42,8 @@ class Progress:
     """Progress of loading a model.
 
     ``stage``: "looking", "downloading" (``done`` of ``total`` bytes), "waiting" (for the model
-    queue), "loading" (``done`` of 1), "warming", and those of :data:`OVER`. ``text`` is a sentence
-    for people; ``name`` is what requests call the model once it is ready.
+    queue), "loading" (``done`` of 1), "warming", or one of :data:`OVER`. ``text`` is a sentence
+    for the user; ``name`` is the model's name in requests once the model is ready.
     """
 
     stage: str = "nothing"
@@ -59,15 +60,15 @@ class Progress:
 class Choosing:
     """Loads models for the pages of a private server, one at a time; every page may watch.
 
-    A page calls :meth:`offers` for its menu, :meth:`look` for the sentence below it,
-    :meth:`begin` on a click, and shows what :meth:`progress` yields until it ends.
+    A page calls :meth:`offers` for its list of models, :meth:`look` for the sentence below this
+    list and :meth:`begin` on a click, then shows everything that :meth:`progress` yields.
 
     Args:
-        engine: gets the model.
-        names: come first among the offers, before the registry's.
-        device: the one that models are loaded on.
-        first: the model that the server was started with if it has to be downloaded;
-            :meth:`start` loads it.
+        engine: engine into which the loaded model is put.
+        names: models that come first in the list, before those of the registry.
+        device: device on which models are loaded.
+        first: model that the server was started with, if it has to be downloaded;
+            :meth:`start` loads this model.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Choosing:
         self.choices: list[tuple[str, str]] = []  # label and name of the models in the menu
         looking = Progress("looking", first, LOOKING.format(name=first))
         self.now = looking if first else Progress()
-        self._changed = threading.Condition()  # of ``now``
+        self._changed = threading.Condition()  # lock of ``now``
         self._work = Work()
 
     def start(self) -> None:
@@ -89,7 +90,7 @@ class Choosing:
         self._start(*split_precision(self.first), FRAMES, anyway=True)
 
     def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
-        """Rows of the list of checkpoints. Raises ``ValueError`` for an unknown precision."""
+        """Return the list of checkpoints. Raises ``ValueError`` for an unknown precision."""
         check_precision(precision)
         names = dict.fromkeys([*self.names, *(row.name for row in CHECKPOINTS)])
         return list(offers(names, precision, frames, self.device))
@@ -101,9 +102,17 @@ class Choosing:
         frames: int = FRAMES,
         stop: threading.Event | None = None,
     ) -> Outlook:
-        """Return size and memory of a model, from the hub if not local. Raises ``ModelError``."""
+        """Return size and memory of a model, from the hub if not local. Raises ``ModelError``.
+
+        For ``vllm:http://host:port`` this is the model that the vLLM server runs, because its
+        vision encoder is loaded on this machine too.
+        """
         from gleanvid.models.loading.outlook import outlook
 
+        if name.startswith(SCHEME):
+            from gleanvid.serving.vllm.remote import checkpoint_of, servers_of
+
+            name, precision = checkpoint_of(servers_of(name)), AUTO
         return outlook(name, precision, frames, self.device, stop)
 
     def begin(self, name: str, precision: str = AUTO, frames: int = FRAMES) -> None:
@@ -112,7 +121,7 @@ class Choosing:
         Raises ``BusyError`` while another one is being loaded, and ``ValueError`` for an unknown
         precision.
         """
-        key = with_precision(name, precision)
+        key = key_of(name, precision)
         with self._changed:
             if not self.now.over:
                 raise BusyError(UNDER_WAY.format(name=self.now.name))
@@ -135,7 +144,7 @@ class Choosing:
     def progress(self) -> Iterator[Progress]:
         """Yield the progress now and at every change, until loading has ended.
 
-        A new stage comes at once, progress within a stage at most every ``PACE_S``.
+        A new stage is yielded at once, progress within a stage at most every ``PACE_S`` seconds.
         """
         shown = self.now
         yield shown
@@ -156,7 +165,7 @@ class Choosing:
             self._changed.notify_all()
 
     def _run(self, name: str, precision: str, frames: int, anyway: bool) -> None:
-        key, work, before = with_precision(name, precision), self._work, self.engine.name
+        key, work, before = key_of(name, precision), self._work, self.engine.name
         try:
             if self.engine.holds(key):
                 self.engine.model(key)  # makes it the model in use
@@ -169,7 +178,7 @@ class Choosing:
             end = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
         except Exception as error:  # the page shows any error
             end = "failed", explain(error)
-        if before and not self.engine.name:  # the failed model's memory is free by now
+        if before and not self.engine.name:  # it was unloaded for the new model: load it again
             with suppress(Exception):  # the next request shows the error
                 self.engine.model(before)
         self.engine.queue.leave(work)
@@ -178,3 +187,8 @@ class Choosing:
     def _add_choice(self, name: str) -> None:
         if name not in [known for _, known in self.choices]:
             self.choices.append((menu_name(name), name))
+
+
+def key_of(name: str, precision: str) -> str:
+    """Return a model's name in requests, which includes the precision unless it is on a server."""
+    return name if name.startswith(SCHEME) else with_precision(name, precision)

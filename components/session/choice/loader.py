@@ -1,4 +1,4 @@
-"""Download, load and try a model, then hand it to the engine."""
+"""Download, load and test a model, then put it into the engine."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading.precision import split_precision
+from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import ModelError, StoppedError, Video
 
 from ..work.backend import Question
@@ -28,7 +29,7 @@ TOO_LARGE = (
 
 
 class ModelLoader:
-    """Puts models into the engine; ``report`` gets stage, sentence, done and total."""
+    """Loads models into the engine; ``report`` is called with stage, sentence, done and total."""
 
     def __init__(self, engine: Engine, work: Work, report: Callable[..., None]) -> None:
         self.engine, self.work, self.report = engine, work, report
@@ -57,9 +58,9 @@ class ModelLoader:
             raise ModelError(f"{outlook.name} is incomplete: the hub did not list all its weights.")
 
     def _has_room(self, outlook: Outlook, anyway: bool) -> bool:
-        """Return whether there is room next to the model in use.
+        """Return whether the new model fits in memory together with the model in use.
 
-        Raises ``ModelError`` if there is not enough even without it.
+        Raises ``ModelError`` if the new model does not even fit alone.
         """
         fit = outlook.fit
         if fit.ok is not False:
@@ -72,10 +73,13 @@ class ModelLoader:
         return self.engine.name is None
 
     def _replace(self, key: str) -> None:
-        """Unload the model in use, then load this one; waits for the model queue."""
-        self.report("waiting", "There is no room beside the model in use: waiting for its turn.")
+        """Unload the model in use, then load the new one; waits for the model queue."""
+        self.report(
+            "waiting",
+            "Memory has no room for a second model: waiting until the current one is idle.",
+        )
         for ahead in self.engine.queue.wait(self.work):
-            self.report("waiting", f"Waiting for the model: {ahead} before this.")
+            self.report("waiting", f"Waiting for the model: {ahead} ahead in the queue.")
         self.engine.queue.take_time(self.work)
         self.engine.empty()
         self.engine.put(key, self._load(key))
@@ -91,6 +95,8 @@ class ModelLoader:
         with weight_progress(report, self.work.stop):
             model = self.engine.backend.load_model(key)
         self._check_stop()
+        if key.startswith(SCHEME):  # a vLLM server is warm, and may refuse this method
+            return model
         self.report("warming", f"Trying {key} on four frames …")
         frames = np.zeros((4, 64, 64, 3), np.uint8)
         clip = ClipKey(Video.from_frames(frames, fps=1.0, name="nothing"), key)
@@ -109,10 +115,10 @@ class ModelLoader:
 def load_all(
     engine: Engine, names: Sequence[str], device: str | None, report: Callable[..., None]
 ) -> None:
-    """Download and load the models of a public server; the first one is then the one in use.
+    """Download and load the models of a public server; the first one becomes the model in use.
 
-    The built-in ones are loaded within a second when they are used. Raises ``ModelError`` for a
-    model that cannot be loaded.
+    Built-in models are skipped: they load within a second when first used. Raises ``ModelError``
+    for a model that cannot be loaded.
     """
     from gleanvid.models.loading.outlook import outlook
 

@@ -14,7 +14,10 @@ HERE = "in the cache"
 
 @dataclass(frozen=True)
 class Offer:
-    """A row of the list of checkpoints. ``fits`` is None if unknown; ``state`` is its label."""
+    """A row of the list of checkpoints.
+
+    ``fits``: whether the checkpoint fits this machine, None if unknown. ``state``: text on this.
+    """
 
     name: str
     size_gb: float | None  # size of the download; None: unknown without the hub
@@ -27,7 +30,6 @@ class Offer:
 
     @property
     def label(self) -> str:
-        """Label of the row in the list."""
         size = [f"{self.size_gb:.1f} GB"] if self.size_gb and not self.here else []
         parts = [*size, self.state, "gated" if self.gated else "", self.licence]
         text = f"{self.name} · {' · '.join(part for part in parts if part)}"
@@ -37,7 +39,7 @@ class Offer:
 def offers(
     names: Iterable[str], precision: str, frames: int, device: str | None = None
 ) -> Iterator[Offer]:
-    """Yield the rows of these names; sends no request.
+    """Yield a row for each name; sends no request over the network.
 
     Reads memory and disk, so it takes milliseconds; the first call imports torch.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -18,8 +19,11 @@ if TYPE_CHECKING:  # these import torch, which is slow; the server prints its fi
     from gleanvid.types import Video, VideoTokens
 
 
+Progress = Callable[[int, int], object]  # called with frames decoded, and frames to decode
+
+
 class Sampled(NamedTuple):
-    """How many frames of a file to read, and between which seconds; None: from end to end."""
+    """How many frames of a file to read, and between which seconds; None: the whole clip."""
 
     num_frames: int
     start: float | None = None
@@ -27,7 +31,7 @@ class Sampled(NamedTuple):
 
 
 class EncodedClip(Protocol):
-    """A clip encoded by the vision side of a model."""
+    """A clip encoded by the vision encoder of a model."""
 
     @property
     def video(self) -> Video: ...
@@ -54,7 +58,7 @@ class Backend(ABC):
     """Reads clips, loads models and answers questions.
 
     ``model`` is always what :meth:`load_model` returned. Every method raises ``StoppedError`` once
-    its ``stop`` is set. ``is_metered``: its seconds are counted, so nothing is done ahead of need.
+    its ``stop`` is set. ``is_metered``: GPU seconds are counted, so no clip is encoded in advance.
     """
 
     is_metered = False
@@ -64,8 +68,10 @@ class Backend(ABC):
         """Return the named model. Raises ``ModelError``."""
 
     @abstractmethod
-    def read_video(self, path: str, frames: int | Sampled, timeout_s: float, stop: Event) -> Video:
-        """Return so many frames of a file, evenly spaced. Raises ``VideoError``."""
+    def read_video(
+        self, path: str, frames: int | Sampled, timeout_s: float, stop: Event, progress: Progress
+    ) -> Video:
+        """Return ``frames`` evenly spaced frames of a file. Raises ``VideoError``."""
 
     @abstractmethod
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
@@ -73,7 +79,7 @@ class Backend(ABC):
 
     @abstractmethod
     def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
-        """Return the clip encoded by the model's vision side, from memory if it is there."""
+        """Return the clip encoded by the model's vision encoder, from memory if possible."""
 
     @abstractmethod
     def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
@@ -83,8 +89,8 @@ class Backend(ABC):
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:
-        """Return which tokens an answer rests on. Raises ``ModelError`` where it cannot say."""
+        """Return which tokens an answer rests on. Raises ``ModelError`` if not measurable."""
 
     @abstractmethod
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:
-        """Yield the answer as it grows, then its run. Closing the iterator frees the model."""
+        """Yield the growing answer, then its run. Closing the iterator frees the model."""

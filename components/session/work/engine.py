@@ -41,7 +41,7 @@ _ClipKey = tuple[str, int, int | Sampled]  # path, modification time, frames
 
 
 class Engine:
-    """The models, at most ``most_models`` in memory, and everything a page asks of them."""
+    """Runs every request of a page on the models, of which ``most_models`` stay in memory."""
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class Engine:
         self.answer_s: dict[str, float] = {}  # model name -> seconds of its last answer
 
     def model(self, name: str) -> Any:
-        """The named model, loaded if it is not in memory. Raises ``ModelError``."""
+        """Return the named model, loaded if it is not in memory. Raises ``ModelError``."""
         return self.models.get(name)
 
     def put(self, name: str, model: Any) -> None:
-        """Add a model that was loaded elsewhere and make it the current one.
+        """Add a model that the caller has loaded, and make it the current one.
 
-        An answer that is under way ends on the model it began with.
+        A running answer still finishes with the model it began with.
         """
         self.models.put(name, model)
 
@@ -81,16 +81,16 @@ class Engine:
             torch.cuda.empty_cache()
 
     def holds(self, name: str) -> bool:
-        """Whether the named model is in memory; waits for nothing."""
+        """Whether the named model is in memory; takes no lock."""
         return name in self.models.held
 
     def knows(self, name: str) -> bool:
-        """Whether the named model was in memory since the start: nothing has to be downloaded."""
+        """Whether the named model was loaded since the server started, so needs no download."""
         return name in self.models.seen
 
     @property
     def name(self) -> str | None:
-        """Name of the model that was asked last, if any; waits for nothing."""
+        """Name of the model that was used last, if any; takes no lock."""
         return next(reversed(self.models.held), None)
 
     def weights_gb(self) -> float:
@@ -99,7 +99,7 @@ class Engine:
         return sum(w.nbytes for model in models if model for w in model.parameters()) / 1e9
 
     def loaded(self) -> Any | None:
-        """The model that was asked last, if any; waits for nothing."""
+        """Return the model that was used last, or None; takes no lock."""
         return next(reversed(self.models.held.values()), None)
 
     def warm_up(self, name: str) -> None:
@@ -114,7 +114,7 @@ class Engine:
     def clip(self, path: str, frames: int | Sampled, work: Work | None = None) -> Video:
         """Return the sampled frames of a file, cached; call it before waiting for the model queue.
 
-        Raises ``VideoError``, ``BusyError`` where many wait to read, and ``StoppedError``.
+        Raises ``VideoError``, ``StoppedError``, and ``BusyError`` if too many clips wait.
         """
         work, key = work or Work(), _clip_key(path, frames)
         with self._lock:
@@ -122,7 +122,7 @@ class Engine:
                 return self._clips[key]
         with self.readers.place(work):
             limit_s, began = self.queue.deadline_s, time.monotonic()
-            video = self.backend.read_video(path, frames, limit_s, work.stop)
+            video = self.backend.read_video(path, frames, limit_s, work.stop, work.count)
         with self._lock:
             self._clips[key] = video
             self._decode_s[video] = time.monotonic() - began
@@ -138,7 +138,7 @@ class Engine:
         return None if adapter is None else self.backend.remembered(clip, adapter)
 
     def encode(self, clip: ClipKey, work: Work) -> EncodedClip:
-        """Return the clip encoded by the model's vision side, cached. Raises ``StoppedError``."""
+        """Return the clip encoded by the vision encoder, cached. Raises ``StoppedError``."""
         return self.backend.encode(clip, self.model(clip.model), work.stop)
 
     def compress(
@@ -150,8 +150,8 @@ class Engine:
     ) -> Run:
         """Compress the tokens of a clip: return a run without a question.
 
-        Raises ``StoppedError`` if ``work`` is ended while the model that has words for tokens is
-        in use.
+        Raises ``StoppedError`` if ``work`` is ended while it waits for a model that another request
+        uses.
         """
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")

@@ -1,4 +1,4 @@
-"""Load and run models on this machine, or ask those of a vLLM server."""
+"""Load and run models on this machine, or ask models on a vLLM server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gleanvid.errors import MALFORMED
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
 from gleanvid.serving.vllm import SCHEME
 
-from .backend import Backend, EncodedClip, Question, Sampled
+from .backend import Backend, EncodedClip, Progress, Question, Sampled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BUILT_IN = "builtin"  # name of the library's built-in model
 PHOTOS = "mobilenet_v2"  # name of its encoder for filmed clips, which answers no question
-MOST_WORDS = 16  # maps for words of an answer: each takes a backward pass
+MOST_WORDS = 16  # most maps for words of an answer: each takes a backward pass
 
 
 def is_here(name: str) -> bool:
@@ -45,19 +45,19 @@ def served(name: str) -> dict[str, Any] | None:
 
     try:
         return settings_served(name)
-    except MALFORMED:  # loading will report it
+    except MALFORMED:  # loading the model will report the error
         return None
 
 
 class LocalBackend(Backend):
-    """Runs models on this machine, and asks those that a vLLM server runs.
+    """Runs models on this machine, and asks models on vLLM servers.
 
     ``gleanvid.pipeline`` is imported on first use: transformers takes seconds.
 
     Args:
         models: options of ``load_model`` by the name of the model.
-        others: options for models that ``models`` does not name. Their names may include a
-            precision (``OWNER/NAME@4bit``).
+        others: options for models that ``models`` does not name. The name of such a model may
+            include a precision (``OWNER/NAME@4bit``).
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class LocalBackend(Backend):
         if name.startswith(SCHEME):
             from gleanvid.serving.vllm.remote import load_served
 
-            return load_served(name, **self._models.get(name, {}))
+            return load_served(name, **self._models.get(name, self._others))
         plain, precision = split_precision(name)
         options = dict(self._models.get(name, {**self._others, **PRECISIONS[precision]}))
         if cached(plain) is not None:
@@ -86,11 +86,14 @@ class LocalBackend(Backend):
             model.name = name
         return model
 
-    def read_video(self, path: str, frames: int | Sampled, timeout_s: float, stop: Event) -> Video:
+    def read_video(
+        self, path: str, frames: int | Sampled, timeout_s: float, stop: Event, progress: Progress
+    ) -> Video:
         from gleanvid.pipeline import MAX_SIDE, read_video
 
         count, start, end = Sampled(frames) if isinstance(frames, int) else frames
         how: Any = {"max_side": MAX_SIDE, "timeout_s": timeout_s, "stop": stop}
+        how["progress"] = progress
         return read_video(path, count, start=start, end=end, **how)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:

@@ -15,8 +15,8 @@ SMALL = 2  # most recordings and photo encoders in memory
 class Models:
     """At most ``most`` models in memory; the least recently used one is unloaded.
 
-    Recordings and the photo encoder are counted apart: they are small, and no model is unloaded
-    for one. Loading a model blocks all other requests for models.
+    Recordings and the photo encoder are small, so they have a limit of their own and never cause
+    a model to be unloaded. Loading a model blocks all other requests for models.
     """
 
     def __init__(self, load: Callable[[str], Any], most: int = 1) -> None:
@@ -26,20 +26,19 @@ class Models:
         self.seen: set[str] = set()  # names of all models loaded since the start
 
     def get(self, name: str) -> Any:
-        """Return the named model, loaded if it is not in memory. Raises what loading raises."""
+        """Return the named model, loaded if it is not in memory. Raises the errors of loading."""
         with self._lock:
             if name not in self.held:
                 self._make_room(name)
             return self._keep(name, self.held[name] if name in self.held else self._load(name))
 
     def put(self, name: str, model: Any) -> None:
-        """Add a model that was loaded elsewhere, as the most recently used one."""
+        """Add a model that the caller has loaded, as the most recently used one."""
         with self._lock:
             self._make_room(name)
             self._keep(name, model)
 
     def empty(self) -> None:
-        """Unload all models."""
         with self._lock:
             self.held = {}
 

@@ -33,9 +33,13 @@ class Work:
         self.stop = threading.Event()
         self.over = threading.Event()  # set once the job yields no more updates
         self.why = ""
+        self.decoded = (0, 0)  # frames of its clip: decoded so far, to decode
+
+    def count(self, done: int, total: int) -> None:
+        self.decoded = done, total
 
     def end(self, why: str = BY_HAND) -> None:
-        """End the job: the model stops after its current layer. The first reason given counts."""
+        """End the job: the model stops after its current layer. Later reasons are ignored."""
         if not self.stop.is_set():
             self.why = why
             self.stop.set()
@@ -53,6 +57,10 @@ class ModelQueue:
     def __len__(self) -> int:
         """Number of jobs that use the model or wait for it."""
         return len(self._waiting)
+
+    def asked(self) -> int:
+        """Return the number of jobs that use the model or wait for it, except ended ones."""
+        return sum(not work.stop.is_set() for work in [*self._waiting])
 
     def wait(self, work: Work) -> Iterator[int]:
         """Enter the queue; yields how many jobs are ahead of ``work``; returns when none is.
@@ -115,7 +123,7 @@ class Pages:
         self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)  # version, live
 
     def start(self, session: str) -> bool:
-        """Register the work of this session; False if it already has some running."""
+        """Register new work of this session; return False if it already has running work."""
         with self._lock:
             if session in self._working:
                 return False
@@ -134,9 +142,10 @@ class Pages:
     ) -> Work | None:
         """Start a preview of this session; ends the previous one without a message.
 
-        Every version of a page has a preview, then a ``live`` answer. Returns None where the
-        version, if it is known (not 0), was begun already or is outdated, and for a live answer
-        while a preview is under way, which will have its own. No session: of no page.
+        Every version of a page's settings has a preview, then a ``live`` answer. Returns None if
+        this version (0: unknown) was begun already or is outdated, and for a live answer while a
+        preview runs, because that preview gets a live answer itself. Without a session, the preview
+        belongs to no page and ends none.
         """
         work = Work(live)
         if session is None:
@@ -183,7 +192,7 @@ class Pages:
         return work
 
     def end_upload(self, session: str) -> None:
-        """Stop reading a clip: this session has chosen another."""
+        """Stop reading a clip, because this session has chosen another clip."""
         with self._lock:
             before = self._uploads.pop(session, None)
         if before is not None:
@@ -198,7 +207,7 @@ class Pages:
         return session in self._working
 
     def work(self, session: str) -> Work:
-        """Return the session's work; a work that has ended if there is none."""
+        """Return the session's running work, or work that has already ended if there is none."""
         gone = Work()
         gone.end()
         return self._working.get(session, gone)

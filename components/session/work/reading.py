@@ -11,7 +11,7 @@ from gleanvid.errors import BusyError, StoppedError
 from .queue import POLL_S, Work
 
 DECODERS = 2
-FULL = "{count} clips wait to be read already. Try again in a minute."
+FULL = "{count} clips are waiting to be decoded. Try again in a minute."
 
 
 class Readers:

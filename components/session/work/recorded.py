@@ -1,9 +1,9 @@
 """Recordings as models: clips that were encoded and asked about on another machine.
 
-The operator names one folder of recordings; no other file is opened. The ``path`` of an
-:class:`Entry` is the clip of a request and its ``model`` the model. Compressors that choose from
-the clip alone run on the recorded tokens. Answers are those that were recorded; for any other
-question or setting, ``ModelError`` says that the model is not here.
+The operator names one folder of recordings; no other file is opened. In a request about an
+:class:`Entry`, its ``path`` stands for the clip and its ``model`` for the model. Compressors that
+choose from the clip alone run on the recorded tokens. Answers are those that were recorded; for
+any other question or setting, ``ModelError`` says that the model is not on this machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Video
 
-from .backend import Backend, EncodedClip, Question, Sampled
+from .backend import Backend, EncodedClip, Progress, Question, Sampled
 
 if TYPE_CHECKING:
     from gleanvid.attribution.relevance import Relevance
@@ -45,12 +45,11 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The row of the menu of models."""
         return f"{self.title}, recorded with {self.recorded_with}"
 
 
 class Shelf:
-    """The recordings of one folder, by the names of their files."""
+    """The recordings in one folder, by file name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -73,15 +72,14 @@ class Shelf:
         return found
 
     def holds(self, path: str | Path) -> bool:
-        """Whether a file lies in the folder itself, symbolic links followed."""
+        """Whether a file, after symbolic links are resolved, lies directly in the folder."""
         return Path(path).resolve().parent == self.folder
 
     def runs(self, path: str) -> tuple[Run, ...]:
-        """Return the recorded answers."""
         return self.open(path).runs
 
     def model(self, name: str) -> Any:
-        """Return the stand-in for the model of the recording called ``name``."""
+        """Return the model object that answers from the recording called ``name``."""
         from gleanvid.evaluation.recording.recorded_model import RecordedModel
 
         model = RecordedModel(dict(self.open(str(self.folder / name)).facts))
@@ -89,11 +87,13 @@ class Shelf:
         return model
 
     def _open(self, path: str) -> Any:
-        """Raises ``ModelError`` for a file outside the folder or that is no recording."""
+        """Open a recording. Raises ``ModelError`` for other files, and outside the folder."""
         from gleanvid.evaluation.recording.recording import open_recording
 
         if not self.holds(path):
-            raise ModelError("Recordings come from the folder of whoever runs this page.")
+            raise ModelError(
+                "Recordings can be opened only from the server's own folder of recordings."
+            )
         try:
             return open_recording(path)
         except ValueError as error:
@@ -101,7 +101,7 @@ class Shelf:
 
 
 class RecordedBackend(Backend):
-    """Answers about recordings from their files, and about anything else by ``inner``."""
+    """Answers about recordings from their files; passes all other requests to ``inner``."""
 
     def __init__(self, inner: Backend, shelf: Shelf) -> None:
         self.inner, self.shelf = inner, shelf
@@ -111,13 +111,15 @@ class RecordedBackend(Backend):
             return self.shelf.model(name.removeprefix(PREFIX))
         return self.inner.load_model(name)
 
-    def read_video(self, path: str, frames: int | Sampled, timeout_s: float, stop: Event) -> Video:
-        """A recording has its frames, whatever ``frames`` says."""
+    def read_video(
+        self, path: str, frames: int | Sampled, timeout_s: float, stop: Event, progress: Progress
+    ) -> Video:
+        """Return the frames of the recording; ``frames`` is ignored."""
         from gleanvid.evaluation.recording.file_format import is_recording
 
         if is_recording(path):
             return self.shelf.open(path).video
-        return self.inner.read_video(path, frames, timeout_s, stop)
+        return self.inner.read_video(path, frames, timeout_s, stop, progress)
 
     def remembered(self, clip: ClipKey, model: Any) -> EncodedClip | None:
         return self.inner.remembered(clip, model)
@@ -126,12 +128,12 @@ class RecordedBackend(Backend):
         return self.inner.encode(clip, model, stop)
 
     def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
-        """Raises ``ModelError`` for an answer that was not recorded."""
+        """Return the recorded score. Raises ``ModelError`` for answers that were not scored."""
         if not question.clip.model.startswith(PREFIX):
             return self.inner.score(question, answer, model, stop)
         run, recording = self._answered(question), self._recording(question.clip)
         if answer != run.answer:
-            raise ModelError("This answer was not scored when the clip was recorded.")
+            raise ModelError("The recording has no log-probability of this answer.")
         return recording.log_probability[recording.runs.index(run)]
 
     def relevance(

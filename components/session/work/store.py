@@ -21,14 +21,14 @@ from ..examples import Example
 from ..saved_relevance import saved
 
 RUNS_MIB = 512
-RUNS = 256  # each also takes some 100 KiB in addition to its tensors
+RUNS = 256  # most runs: each takes some 100 KiB in addition to its tensors
 
 
 class RunStore:
-    """Runs by id; beyond a limit, in bytes or in number, the least recently used go.
+    """Runs by id; above a limit in bytes or number, the least recently used ones are dropped.
 
-    Runs without an answer, and runs opened from files, go first while they take more than half of a
-    limit: moving a slider for long, or opening many files, pushes out nobody's answers.
+    Runs without an answer and runs opened from files are dropped first while they take more than
+    half of a limit, so moving a slider for long, or opening many files, drops nobody's answers.
     """
 
     def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
@@ -49,10 +49,10 @@ class RunStore:
         run_id: str = "",
         opened: bool = False,
     ) -> str:
-        """Store a run and return its id, a random one unless given.
+        """Store a run and return its id, a random one if ``run_id`` is empty.
 
-        ``path``: the file of its clip; ``example``: the clip, if it is one of ours; ``opened``:
-        whether it comes from a visitor's file.
+        ``path``: file of the run's clip; ``example``: the clip if it is an example; ``opened``:
+        whether the run comes from a visitor's file.
         """
         run_id = run_id or secrets.token_urlsafe(16)
         with self._lock:
@@ -67,14 +67,14 @@ class RunStore:
         return run_id
 
     def add_relevance(self, run_id: str, found: Relevance) -> None:
-        """Keep what mattered for the answer of a run as long as the run."""
+        """Store the relevance measured for a run's answer, for as long as the run is stored."""
         with self._lock:
             if run_id in self._runs:
                 self._relevance[run_id] = found
                 self._make_room()
 
     def relevance(self, ids: Iterable[str], question: str) -> Relevance | None:
-        """What was measured for this question and one of these runs, else saved for their clip."""
+        """Return the relevance measured for the question on one of the runs, or a saved map."""
         for run_id in ids:
             run, example = self._runs.get(run_id), self._examples.get(run_id)
             found = self._relevance.get(run_id)
@@ -95,7 +95,7 @@ class RunStore:
                 held.pop(gone, None)
 
     def _next_to_go(self) -> str:
-        """The id of the oldest run, of the cheap ones if these take more than half."""
+        """Return the id of the run to drop: the oldest, among cheap runs if they take over half."""
         cheap = {run_id: run for run_id, run in self._runs.items() if run_id in self._cheap}
         many = 2 * len(cheap) > self._most or 2 * _bytes(cheap.values()) > self._limit
         return next(iter(cheap if many and len(cheap) > 1 else self._runs))
@@ -105,7 +105,7 @@ class RunStore:
         self._saved |= {run_id: (read, example) for run_id, read in saved.items()}
 
     def get(self, run_id: str | None) -> Run | None:
-        """Return the run, which is then the last to be dropped; None if it is gone or never was."""
+        """Return the run and mark it as recently used; None if there is no such run."""
         if run_id is None:
             return None
         with self._lock:
@@ -115,7 +115,7 @@ class RunStore:
         return self._read(run_id) if run_id in self._saved else None
 
     def _read(self, run_id: str) -> Run | None:
-        """Read a saved run and keep it; None where its clip cannot be read at the moment."""
+        """Read a saved run and store it; None if its clip cannot be read at the moment."""
         read, example = self._saved[run_id]
         with suppress(ValueError, VideoError, BusyError):
             run = read()
@@ -124,7 +124,7 @@ class RunStore:
         return None
 
     def of_clip(self, clip: ClipKey, ids: Sequence[str]) -> dict[str, Run]:
-        """Those of ``ids`` that are of the same frames, model and bound on pixels."""
+        """Return the runs among ``ids`` with the frames, model and pixel limit of ``clip``."""
         runs = {run_id: run for run_id in ids if (run := self.get(run_id))}
         return {
             run_id: run
@@ -135,11 +135,11 @@ class RunStore:
         }
 
     def example(self, run_id: str) -> Example | None:
-        """The example that the run's clip is; None for a clip of a visitor."""
+        """Return the example whose clip the run is about; None for an uploaded clip."""
         return self._examples.get(run_id)
 
     def path(self, run_id: str) -> str | None:
-        """The file of the run's clip; None where it is not known or no longer there."""
+        """Return the file of the run's clip; None if it is not known or no longer exists."""
         path = self._paths.get(run_id)
         return path if path and Path(path).is_file() else None
 

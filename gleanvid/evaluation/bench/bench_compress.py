@@ -1,4 +1,4 @@
-"""Time and extra memory of ``compress``, compared with one X @ X^T of the same tokens."""
+"""Time and extra memory of ``compress``, relative to X @ X^T of the features X [L, D]."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
-_LAYERS, _HEADS = 28, 28  # size of the language model for which inner stages are timed
+_LAYERS, _HEADS = 28, 28  # language model assumed for the stages inside it
 _TEXT_TOKENS, _KEY_WIDTH = 16, 64
 
 
 def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> VideoTokens:
-    """Make tokens of a background, a slow drift, one cut and noise, with every optional signal."""
+    """Make synthetic tokens (two scenes, slow drift, noise) with all optional signals."""
     units, rows, columns = grid
     generator = torch.Generator().manual_seed(0)
     scenes = torch.randn(2, rows * columns, 6, generator=generator) @ torch.randn(
@@ -39,9 +39,9 @@ def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> Video
 
 
 def recorded_tokens(path: str, device: str) -> VideoTokens:
-    """Return the tokens of a recording; signals that it does not hold are made up.
+    """Return the tokens of a recording; signals missing in it are random numbers.
 
-    Raises ``ValueError``.
+    Raises ``ValueError`` if the file is not a readable recording.
     """
     return _with_signals(open_recording(path).tokens, torch.Generator().manual_seed(0), device)
 
@@ -64,7 +64,7 @@ def _with_signals(tokens: VideoTokens, generator: torch.Generator, device: str) 
 def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
     """Run all stages of a method, each on the tokens that the previous one kept.
 
-    Features stand in for the hidden states of later layers.
+    Stages inside the language model get features instead of hidden states.
     """
     whole: Compression | None = None
     last: Compression | None = None
@@ -83,16 +83,16 @@ def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
         last = stage.compress(seen)
         whole = last if whole is None else whole.then(last)
     if whole is None:
-        raise ValueError(f"{method.name} has no stage")
+        raise ValueError(f"{method.name} compresses nothing: its property stages is empty")
     return whole
 
 
 class Row(TypedDict):
-    """The cost of one method."""
+    """Measured cost of one compressor."""
 
     compressor: str
     median_s: float
-    min_s: float  # of the repeats
+    min_s: float  # seconds of the fastest call
     max_s: float
     ratio_to_xxt: float
     ratio_to_vidcom2: float | None
@@ -102,7 +102,7 @@ class Row(TypedDict):
 class Report(TypedDict):
     """What ``gleanvid bench compress`` writes as JSON.
 
-    ``out_of_reach``: why a method could not be measured at this ratio.
+    ``out_of_reach``: by method, the reason if it cannot reach the retention ratio.
     """
 
     machine: Machine
@@ -114,7 +114,7 @@ class Report(TypedDict):
 
 
 def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5) -> Report:
-    """Measure the median seconds of each method and of X @ X^T, in turns, and peak extra memory."""
+    """Measure the median seconds of each method and of X @ X^T, and their peak extra memory."""
     features = tokens.features
     where, (grid, width) = features.device, (tokens.grid, features.shape[1])
     machine = describe_machine(where)
@@ -151,7 +151,7 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
 
 
 def _refusal(call: Callable[[], Any]) -> str:
-    """Return why a method cannot reach the ratio, "" if it can. The call is also the warm-up."""
+    """Return the ``ValueError`` text of ``call``, "" without one. It also warms up the call."""
     try:
         call()
     except ValueError as error:
@@ -166,7 +166,6 @@ def _timed(call: Callable[[], Any], where: torch.device) -> float:
 
 
 def table(report: Report) -> str:
-    """The report as Markdown."""
     grid = "x".join(map(str, report["grid"]))
     about = f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
     heads = [

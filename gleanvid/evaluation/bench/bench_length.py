@@ -19,12 +19,12 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.models.cost.measure import now
 
-_ENOUGH = 2.0  # seconds after which a call is not repeated
+_ENOUGH = 2.0  # total seconds of a method's calls after which none is added
 _TICK = 0.01  # seconds; largest step of a process's CPU clock
 
 
 class Row(TypedDict):
-    """One method at one length: its cost, or why it has none."""
+    """Cost of one compressor at one clip length, or why it was not measured."""
 
     compressor: str
     units: int
@@ -36,7 +36,8 @@ class Row(TypedDict):
 class Report(TypedDict):
     """What ``gleanvid bench compress --units`` writes as JSON.
 
-    ``clock``: whose seconds are counted; ``limit_s``: the seconds after which a method was stopped.
+    ``clock``: kind of the seconds, "CPU seconds" on the CPU and "seconds" (wall clock) on a GPU;
+    ``limit_s``: CPU seconds after which one call of a method was stopped.
     """
 
     machine: Machine
@@ -57,15 +58,15 @@ def measure(
     repeats: int = 5,
     limit_s: float = 100.0,
 ) -> Iterator[Report]:
-    """Mean seconds of every method on made-up clips, and its peak extra memory.
+    """Measure the mean seconds and the peak extra memory of every method on synthetic clips.
 
     Args:
         methods: The compressors, all at one retention ratio.
         units: Lengths of the clips, in temporal units.
         shape: (rows, columns, D) of a unit.
-        device: ``cpu``, where the seconds are those of the processor, or ``cuda``.
-        repeats: Calls that are timed; fewer if they take more than two seconds.
-        limit_s: CPU seconds after which a call is stopped, and longer clips are left out.
+        device: ``cpu`` (measures CPU seconds) or ``cuda`` (measures wall-clock seconds).
+        repeats: Timed calls of each method; fewer if together they take over two seconds.
+        limit_s: CPU seconds after which a call is stopped; its method gets no longer clips.
 
     Yields:
         The report so far, after every row.
@@ -102,7 +103,6 @@ def measure(
 def _cost(
     call: Callable[[], Any], where: torch.device, repeats: int, limit_s: float, size: int
 ) -> Any:
-    """Return the cost of one call, or its error, as entries of a row."""
     seconds: list[float] = []
 
     def timed() -> None:
@@ -128,7 +128,7 @@ def _clock(where: torch.device) -> float:
 
 @contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeoutError`` if a block takes more CPU seconds. Does nothing on Windows."""
+    """Raise ``TimeoutError`` once a block has taken ``seconds`` of CPU time; not on Windows."""
 
     def stop(*_: Any) -> None:
         raise TimeoutError(f"over {seconds:g} s")
@@ -148,7 +148,7 @@ def _limit(seconds: float) -> Iterator[None]:
 def exponent(rows: Sequence[Row]) -> float | None:
     """Fit seconds = c * units^p by least squares and return p.
 
-    Only rows of at least 0.01 s count; None for fewer than two of them.
+    Rows below 0.01 s are left out. Return None if fewer than two rows remain.
     """
     timed = [row for row in rows if row.get("seconds", 0) >= _TICK]
     logs = [(math.log(row["units"]), math.log(row["seconds"])) for row in timed]
@@ -167,7 +167,7 @@ def by_method(report: Report) -> dict[str, list[Row]]:
 
 
 def points(report: Report) -> dict[str, list[tuple[int, float, float]]]:
-    """Return units, seconds and memory of every measured method, by title, for the figure."""
+    """Return (units, seconds, memory) points for the figure, by title of the method."""
     found = {
         title_of(name): [
             (row["units"], row["seconds"], row["extra_memory_over_features"])
@@ -180,7 +180,7 @@ def points(report: Report) -> dict[str, list[tuple[int, float, float]]]:
 
 
 def table(report: Report) -> str:
-    """The report as Markdown: seconds at every length, the exponent, memory at the longest."""
+    """Return Markdown: seconds at every length, the exponent, memory at the longest length."""
     grid = " x ".join(map(str, [*report["rows_and_columns"], report["width"]]))
     about = f"units of {grid}, {report['retention_ratio']:.0%} kept, {report['clock']}, mean of "
     about += f"up to {report['repeats']}, stopped after {report['limit_s']:g} s; "

@@ -27,7 +27,7 @@ _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt
 
 
 class Row(TypedDict):
-    """Memory for one number of frames."""
+    """Measured memory for one number of frames."""
 
     frames: int
     visual_tokens: int
@@ -40,7 +40,7 @@ class Row(TypedDict):
 
 
 class Report(TypedDict):
-    """``compressor``: its settings by name."""
+    """Report of ``bench memory``; ``compressor``: name and settings of the compressor."""
 
     machine: Machine
     model: str
@@ -64,14 +64,14 @@ def measure(
 ) -> Report:
     """Measure memory per number of frames, in MiB above the memory held before each call.
 
-    A row has the peaks of encoding (vision tower in parts, and all at once) and of answering (all
-    tokens, and compressed), the size of an encoding, and the size of the processor's pixel input.
-    On the CPU these are resident pages of the process (Linux), on CUDA allocated bytes.
+    A row has two peaks of encoding (the vision tower reads the clip in parts, or all at once), two
+    of answering (from all tokens, or compressed), the size of the encoded clip, and that of the
+    processor's pixels. Peaks are resident memory of the process on the CPU (Linux), and allocated
+    memory on CUDA.
     """
     machine = describe_machine(model.device)
-    _once(
-        model, noise(2), compressor, new_tokens
-    )  # warm-up: libraries allocate their workspace in the first call
+    # warm-up: libraries allocate their workspace in the first call
+    _once(model, noise(2), compressor, new_tokens)
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
     return {
         "machine": machine,
@@ -115,9 +115,9 @@ def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens:
 
 
 def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return a call's peak memory in MiB above what was held before it, and its result.
+    """Return the peak memory of ``call`` in MiB above the memory before it, and its result.
 
-    Call it once on little work before: libraries allocate their workspace in the first call.
+    Run a small ``call`` first, as libraries allocate their workspace in the first one.
     """
     gc.collect()
     with _mapped_blocks():
@@ -131,13 +131,13 @@ def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, An
 def _mapped_blocks() -> Iterator[None]:
     """Have glibc return every block of 64 KiB or more to the system when it is freed.
 
-    Otherwise the peak depends on how many freed blocks glibc could use again. Afterwards blocks
-    up to 32 MiB are kept for reuse, glibc's own limit: mapping them anew takes time.
+    Otherwise the peak depends on how many freed blocks glibc could reuse. After the block of code,
+    glibc again keeps freed blocks of up to 32 MiB, its own maximum, because that is faster.
     """
     try:
         libc = ctypes.CDLL("libc.so.6")
         libc.malloc_trim(0)
-    except (OSError, AttributeError):  # no glibc
+    except (OSError, AttributeError):  # the C library is not glibc
         yield
         return
     libc.mallopt(_MMAP_THRESHOLD, 2**16)
@@ -148,7 +148,7 @@ def _mapped_blocks() -> Iterator[None]:
 
 
 def _nbytes(output: Any) -> int:
-    """Sum the bytes of all tensors in an output of the vision side; shared storage counts once."""
+    """Sum the bytes of all tensors in ``output``, nested or not; shared storage counts once."""
     found: dict[int, int] = {}
     waiting = [output]
     while waiting:
@@ -164,7 +164,6 @@ def _nbytes(output: Any) -> int:
 
 
 def table(report: Report) -> str:
-    """The report as Markdown."""
     share = report["compressor"].get("retention_ratio", 1.0)
     about = f"{report['model']}, {report['dtype']}, MiB above what was held before; "
     heads = ["frames", "tokens", "pixels", "encode", "encode at once", "held"]

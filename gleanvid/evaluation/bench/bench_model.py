@@ -1,9 +1,9 @@
 """Cost of one question about one video under each compressor, compared with full tokens.
 
 Per item, batch size 1: preprocessing on the CPU, vision encoding, compression, prefill (prompt to
-first token), generation (first to last), their total, peak memory, throughput, tokens and LLM MAC
-(Eq. llm_flops). Medians over repeats after warm-up; methods take turns within a repeat, so that
-drift of the machine affects all of them.
+first token), generation (first to last), their total, peak memory, throughput, tokens and
+multiply-accumulates of the language model. Medians over repeats after warm-up; methods take turns
+within a repeat, so that drift of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ QUESTION = "What happens in the video? Answer with the option's letter from the 
 
 
 def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Video:
-    """Two drifting scenes with a cut and noise, which compress as unevenly as real frames.
+    """Make a clip of two drifting scenes with a cut and noise, one frame every two seconds.
 
-    Frames are two seconds apart.
+    Its frames compress as unevenly as real ones.
     """
     random = np.random.default_rng(0)
     scenes = random.integers(0, 256, (2, height // 16 + 2, width // 16 + 2, 3), dtype=np.uint8)
@@ -44,7 +44,7 @@ def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Vide
 
 
 class Report(TypedDict):
-    """What ``gleanvid bench`` writes as JSON.
+    """What ``gleanvid bench model`` writes as JSON.
 
     A row holds ``num_frames``, ``compressor`` (its settings), and either ``error`` or medians of an
     :class:`ItemCost`, their ``samples`` and, divided by those of full tokens, ``relative``.
@@ -125,7 +125,7 @@ def _rounds(
     repeats: int,
     warmup: int,
 ) -> tuple[list[list[ItemCost]], list[str]]:
-    """Return the measurements of each method without the warm-up, and its error ("": none)."""
+    """Return the measurements after the warm-up and the error ("": none) of each method."""
     items: list[list[ItemCost]] = [[] for _ in methods]
     errors = [""] * len(methods)
     for round_number in range(warmup + repeats):
@@ -150,7 +150,7 @@ def _row(
         return row | {"error": error}
     every = [asdict(item) | {"first_token_s": item.first_token_s} for item in items]
     medians = {name: median(one[name] for one in every) for name in every[0]}
-    medians["throughput"] = 1.0 / medians["total_s"]  # items per second
+    medians["throughput"] = 1.0 / medians["total_s"]  # questions per second
     seconds = {name: [one[name] for one in every] for name in every[0] if name.endswith("_s")}
     return row | medians | {"samples": seconds}
 

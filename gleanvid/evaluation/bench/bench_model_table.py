@@ -15,7 +15,7 @@ _HEADS += ["peak MiB", "items/s", "LLM MAC"]
 
 
 def table(report: Mapping[str, Any]) -> str:
-    """Machine and settings in two lines, then the table; changes against full tokens in brackets.
+    """Format machine, settings and the table; changes against full tokens in brackets.
 
     "prefill" includes compression; "first token" adds vision encoding; "total" also preprocessing
     and generation.

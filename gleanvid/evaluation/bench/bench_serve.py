@@ -1,7 +1,7 @@
-"""Load on running vLLM servers, and the time that the engine spends choosing tokens.
+"""Measures running vLLM servers under load, and the engine's time for choosing visual tokens.
 
-``vllm bench serve`` measures a server in more detail. This adds the engine time of the compressor,
-and sends a video that is new to the server's caches with every request.
+``vllm bench serve`` measures a server in more detail, but not the time that the engine spends in
+the compressor. Here, every request has a new video id, so that no cache of the server has it.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NO_RECORDS = 2**62  # larger than every record number: the server then sends totals only
+NO_RECORDS = 2**62  # above every record number, so that the server sends only its totals
 
 
 @dataclass(frozen=True)
 class Load:
-    """One server at one number of concurrent requests. Seconds are medians over requests."""
+    """One server's results at one number of concurrent requests."""
 
     label: str  # method and retention ratio
-    kept: float  # fraction of the visual tokens
+    kept: float  # fraction of the visual tokens that is kept
     concurrency: int
     requests: int
-    prompt_tokens: float  # mean of a request, visual tokens included
+    prompt_tokens: float  # mean over the requests, visual tokens included
     requests_per_s: float
-    first_token_s: float
+    first_token_s: float  # median over the requests
     first_token_p95_s: float
-    tokens_per_s: float  # new tokens of all requests together
-    choosing: float  # fraction of the time that the engine's thread spent choosing tokens
+    tokens_per_s: float  # generated tokens of all requests together
+    choosing: float  # fraction of the time in which the engine chose visual tokens
 
 
 def measure(
@@ -45,7 +45,7 @@ def measure(
     requests: int,
     new_tokens: int,
 ) -> Iterator[Load]:
-    """Return one :class:`Load` for each number of requests at a time, after a warm-up."""
+    """Yield one :class:`Load` per number of concurrent requests, after a warm-up."""
     label, kept = label_of(server)
     files = [clip.read_bytes() for clip in clips]
     work = _Requests(server, server.model(), files, new_tokens)
@@ -61,7 +61,7 @@ def measure(
 
 
 def label_of(server: Server) -> tuple[str, float]:
-    """Method and retention ratio of a server; all tokens if the plug-in does not run there."""
+    """Return a server's method and retention ratio; "all tokens", 1.0 without the plug-in."""
     records = server.records()
     if records is None:
         return "all tokens", 1.0
@@ -70,13 +70,13 @@ def label_of(server: Server) -> tuple[str, float]:
 
 
 def _choosing_s(server: Server) -> float:
-    """Return the seconds that the engine has spent on choosing tokens since the server started."""
+    """Return the seconds in which the engine chose visual tokens since the server started."""
     records = server.records(since=NO_RECORDS)
     return 0.0 if records is None else float(records["seconds"])
 
 
 class _Requests:
-    """Makes requests about a clip, each with a new video id, so that the server caches nothing."""
+    """Makes requests about the clips, each with a new video id that no cache of the server has."""
 
     def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
         self.server, self.model, self.files, self.new_tokens = server, model, files, new_tokens
@@ -111,7 +111,8 @@ def _load(
 def table(loads: Sequence[Load]) -> str:
     """Return the report as Markdown.
 
-    Ratios are to all tokens at the same number of requests at a time, if that was measured.
+    Ratios compare a server with the one that keeps all tokens at the same number of concurrent
+    requests, if that was measured.
     """
     whole = {load.concurrency: load for load in loads if load.kept == 1.0}
     heads = ["kept", "at once", "requests", "prompt tokens", "requests/s", "first token s", "p95 s"]

@@ -1,7 +1,7 @@
 """Count the kernels, device-to-host syncs and bytes of a call. Needs no GPU.
 
-On a machine without a GPU, the results of ``Tensor.cpu`` and of factories without ``device=`` stand
-for tensors on the host: operations on them are counted as the host's.
+On a machine without a GPU, the results of ``Tensor.cpu`` and of factories without ``device=`` are
+treated as tensors on the host. Operations on host tensors alone are not counted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FROM_LISTS = {torch.tensor, torch.as_tensor}
 class Work:
     """Counts of one call's work on the device.
 
-    ``kernels``: ATen operations on the device that are no views; ``read_backs``: device-to-host
+    ``kernels``: ATen operations on the device, except views; ``read_backs``: device-to-host
     syncs; ``copies``: transfers from the host to the device; ``bytes_moved``: inputs and outputs of
     all kernels.
     """
@@ -51,7 +51,6 @@ class Work:
 
 
 def count(call: Callable[[], Any]) -> Work:
-    """Count the work of one call."""
     work, host = Work(), _Host()
     with _Transfers(work, host), _Operations(work, host):
         call()
@@ -77,7 +76,7 @@ class _Host:
 
 
 class _Operations(TorchDispatchMode):
-    """Counts every ATen operation in ``work``, for the device or the host."""
+    """Counts the ATen operations on the device; results of host tensors are host tensors."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
@@ -130,11 +129,11 @@ class _Transfers(TorchFunctionMode):
         return copy
 
     def _create(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """A new tensor: on the host without ``device=``; a list that goes to a device is copied."""
+        """Create a tensor, on the host without ``device=``; with it, count the copy of a list."""
         if kwargs.get("device") is not None:
             self._work.copies += func in _FROM_LISTS
             return func(*args, **kwargs)
-        if args and isinstance(args[0], Tensor):  # torch.as_tensor returns a tensor unchanged
+        if args and isinstance(args[0], Tensor):  # a tensor argument stays where it is
             return func(*args, **kwargs)
         with _disable_current_modes():
             made = func(*args, **kwargs)
@@ -143,7 +142,7 @@ class _Transfers(TorchFunctionMode):
         return made
 
     def _sends(self, func: Any, args: Any, kwargs: Any) -> bool:
-        """Whether a call copies values of the host to the device."""
+        """Whether a call copies values from the host to the device."""
         if func is Tensor.new_tensor:
             return args[0] not in self._host
         if func is not Tensor.to or args[0] not in self._host:
@@ -154,7 +153,7 @@ class _Transfers(TorchFunctionMode):
         )
 
     def _reads(self, func: Any, args: Any, kwargs: Any) -> bool:
-        """Whether a call copies values of the device to the host."""
+        """Whether a call copies values from the device to the host."""
         if not args or not isinstance(args[0], Tensor) or args[0] in self._host:
             return False
         words = [word for word in (*args[1:], *kwargs.values()) if isinstance(word, str)]
@@ -162,7 +161,7 @@ class _Transfers(TorchFunctionMode):
 
 
 def _copy(func: Any, args: Any, kwargs: Any) -> Any:
-    """Return a tensor that shares no memory: without a GPU, ``Tensor.cpu`` returns its input."""
+    """Call ``func`` and clone its result: on a CPU, ``Tensor.cpu`` would return its input."""
     with _disable_current_modes():
         return func(*args, **kwargs).clone()
 
@@ -197,7 +196,6 @@ class Report(TypedDict):
 
 
 def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> Report:
-    """Count the work of ``compress`` of every method."""
     size = tokens.features.numel() * tokens.features.element_size()
     rows, out_of_reach = [], {}
     for method in methods:
@@ -222,7 +220,6 @@ def count_all(methods: Sequence[Compressor], tokens: VideoTokens) -> Report:
 
 
 def table(report: Report) -> str:
-    """The report as Markdown."""
     grid = " x ".join(map(str, report["grid"]))
     ratios = ", ".join(f"{ratio:.0%}" for ratio in report["retention_ratio"])
     columns = {

@@ -1,4 +1,4 @@
-"""The benchmarks, by name. A new one is one file and one line here."""
+"""The benchmarks, by name. A new benchmark needs one file and one line here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.plugins import Registry
 
-_OWN: dict[str, str | type[Benchmark]] = {  # module and class, imported when asked for
+_OWN: dict[str, str | type[Benchmark]] = {  # name -> "module:class", imported on first use
     "glimpse": "glimpse:Glimpse",
     "glimpse2": "glimpse2:Glimpse2",
     "mvbench": "mvbench:MVBench",
@@ -22,7 +22,6 @@ _OWN: dict[str, str | type[Benchmark]] = {  # module and class, imported when as
 
 
 def _names(benchmark: type[Benchmark], known: object) -> Iterator[str]:
-    """Yield the name of a benchmark."""
     name = getattr(benchmark, "name", None)
     if not isinstance(name, str) or not is_dataclass(benchmark):
         raise ValueError(f"{benchmark.__name__} must be a frozen dataclass with a name")
@@ -33,7 +32,7 @@ BENCHMARKS = Registry("gleanvid.benchmarks", _OWN, _names)
 
 
 def benchmark_class(name: str) -> type[Benchmark]:
-    """The class of a benchmark. Raises ``BenchmarkError`` naming those there are."""
+    """Return the class of a benchmark. Raises ``BenchmarkError`` if there is none of that name."""
     if name not in BENCHMARKS:
         raise BenchmarkError(f"benchmark={name!r} must be one of {', '.join(BENCHMARKS)}")
     known = BENCHMARKS[name]
@@ -45,12 +44,19 @@ def benchmark_class(name: str) -> type[Benchmark]:
 
 
 def open_benchmark(name: str, **settings: Any) -> Benchmark:
-    """A benchmark by name with its settings. Raises ``BenchmarkError`` on one it does not have."""
+    """Return a benchmark by name, with its settings.
+
+    Raises ``BenchmarkError`` if the benchmark, or one of its settings, is unknown.
+    """
     kind = benchmark_class(name)
     known = [item.name for item in fields(kind)]  # type: ignore[arg-type]
     for setting in settings:
         if setting not in known:
-            allowed = f"its settings are {', '.join(known)}" if known else "it has no settings"
+            allowed = (
+                f"its settings are {', '.join(known)}"
+                if known
+                else "this benchmark has no settings"
+            )
             raise BenchmarkError(f"benchmark {name} has no setting {setting}; {allowed}")
     return kind(**settings)
 

@@ -13,18 +13,18 @@ Row = dict[str, Any]
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    """Yield (place for messages, row) of every row.
+    """Yield (place, row) for every row; ``place``, "FILE, row 3", is for error messages.
 
     Raises :class:`BenchmarkError` for a missing, broken or empty file, and for a row without one of
     ``columns``.
     """
     rows = _rows(path)
     if not rows:
-        raise BenchmarkError(f"{path} holds no rows")
+        raise BenchmarkError(f"{path} contains no rows")
     for number, row in enumerate(rows):
         place = f"{path}, row {number}"
         if not isinstance(row, dict):
-            raise BenchmarkError(f"{place} is no record of columns")
+            raise BenchmarkError(f"{place} is not a JSON object with the columns as keys")
         if lacking := [name for name in columns if row.get(name) is None]:
             has = ", ".join(map(str, row))
             raise BenchmarkError(f"{place} has no {' and no '.join(lacking)}; it has {has}")
@@ -42,7 +42,7 @@ def _rows(path: Path) -> list[Any]:
     except (OSError, ValueError) as error:
         raise BenchmarkError(f"{path} cannot be read: {error}") from error
     if not isinstance(found, list):
-        raise BenchmarkError(f"{path} must hold a list of rows")
+        raise BenchmarkError(f"{path} must contain a list of rows")
     return found
 
 

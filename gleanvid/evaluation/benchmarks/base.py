@@ -26,10 +26,10 @@ class BenchmarkError(ValueError):
 class Item:
     """One question about one clip.
 
-    ``id`` is unique in the benchmark; ``clip`` is the key that :meth:`Benchmark.video` takes, and
-    the cluster in interval estimates; ``answer`` is the position of the right one of ``options``;
+    ``id`` is unique in the benchmark; ``clip`` is the key that :meth:`Benchmark.video` takes
+    (intervals are estimated over clips); ``answer`` is the index of the right one of ``options``;
     ``groups`` name the columns of the table in which the item counts, in addition to the overall
-    one. Raises :class:`BenchmarkError` if the answer is not among the options.
+    column. Raises :class:`BenchmarkError` if the answer is not among the options.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Item:
     def __post_init__(self) -> None:
         if not 0 <= self.answer < len(self.options):
             raise BenchmarkError(
-                f"item {self.id}: answer={self.answer} must be one of the positions of its "
+                f"item {self.id}: answer={self.answer} must be the index of one of its "
                 f"{len(self.options)} options"
             )
 
@@ -54,13 +54,14 @@ class Item:
 class Benchmark(ABC):
     """Base of all benchmarks.
 
-    ``how`` the model responds: "likelihood" (likeliest of the option texts; the response is that
-    text), "letter" (generated after a prompt that lists the options) or "text" (generated after the
-    question alone); ``ways``: all that the benchmark allows.
-    ``average``: the overall accuracy is over "items", or the mean over "groups" as some official
-    scores are. ``columns``: groups in the order of the published table (empty: as they come).
-    ``macro_without``: a group; the table then also has the mean over groups, and that without it.
-    ``hard``: groups that no method answers at the ceiling; then also the mean over these alone.
+    ``how``: how the model responds: "likelihood" (the response is the likeliest of the option
+    texts), "letter" (generated after a prompt that lists the options) or "text" (generated after
+    the question alone); ``ways``: the ways to respond that the benchmark allows.
+    ``average``: the overall accuracy is the mean over "items", or over "groups" as some official
+    scores are. ``columns``: groups in the order of the published table (empty: in the order in
+    which the items name them). ``macro_without``: name of a group; if set, the table also has the
+    mean over all groups, and that without this group. ``hard``: groups that no method answers
+    almost perfectly; if set, the table also has the mean over these.
     """
 
     name: ClassVar[str]
@@ -75,29 +76,33 @@ class Benchmark(ABC):
 
     @abstractmethod
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
-        """The questions, grouped by clip; at most ``limit`` of them.
+        """Return the questions, grouped by clip; at most ``limit`` of them.
 
-        The same ``limit`` and ``seed`` give the same items. Raises :class:`BenchmarkError`.
+        The same ``limit`` and ``seed`` give the same items. Raises :class:`BenchmarkError` if the
+        annotations cannot be read.
         """
 
     @abstractmethod
     def video(self, clip: str, num_frames: int) -> Video:
-        """Sample the clip as the official evaluation does. Raises ``VideoError``."""
+        """Read frames of a clip, sampled as in the official evaluation.
+
+        Raises ``VideoError`` on a bad file.
+        """
 
     @abstractmethod
     def prompt(self, item: Item) -> str:
-        """The text that follows the video in the prompt."""
+        """Return the text that follows the video in the prompt."""
 
     @abstractmethod
     def right(self, item: Item, response: str) -> bool:
-        """Return the official verdict on one response."""
+        """Return whether the official evaluation counts a response as right."""
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
         """Return which tokens show each thing asked about, bool [things, L]; None if unknown."""
         return None
 
     def system_message_for(self, model_type: str) -> str:
-        """The system message for a type of model ("": none)."""
+        """Return the system message for a type of model ("": none)."""
         return ""
 
     def notes(self) -> str:
@@ -109,9 +114,9 @@ class Benchmark(ABC):
         return self
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that decide items and clips, ready for JSON.
+        """Return the settings on which the items and clips depend, ready for JSON.
 
-        A journal goes on only under the same settings.
+        A journal can be continued only with the same settings.
         """
         return {"benchmark": self.name} | asdict(self)  # type: ignore[call-overload]
 
@@ -125,10 +130,10 @@ def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
-            raise BenchmarkError(f"item id {item.id} comes twice")
+            raise BenchmarkError(f"item id {item.id} occurs twice")
         seen.add(item.id)
     if limit is not None and limit < 1:
-        raise BenchmarkError(f"limit={limit} must be at least 1, or None for all items")
+        raise BenchmarkError(f"limit={limit} must be at least 1, or None for all questions")
     places = list(range(len(items)))
     if limit is not None and limit < len(items):
         places = sorted(random.Random(seed).sample(places, len(places))[:limit])
@@ -139,14 +144,14 @@ def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
 
 
 def items_of_seeds(benchmark: Benchmark, limit: int | None, seeds: Sequence[int]) -> list[Item]:
-    """The items of several seeds, an equal part of ``limit`` for each.
+    """Return the items of several seeds, an equal part of ``limit`` for each.
 
     An item that two seeds draw counts once, so a benchmark with few items may give less than
     ``limit``. Raises :class:`BenchmarkError` as ``items`` does, and if ``limit`` is less than one
     per seed.
     """
     if limit is not None and limit < len(seeds):
-        raise BenchmarkError(f"limit={limit} must be at least {len(seeds)}, one a seed")
+        raise BenchmarkError(f"limit={limit} must be at least {len(seeds)}, one per seed")
     found: dict[str, Item] = {}
     for place, seed in enumerate(seeds):
         part = None if limit is None else (limit + len(seeds) - 1 - place) // len(seeds)

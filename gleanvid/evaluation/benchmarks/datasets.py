@@ -15,7 +15,7 @@ def fetch(repository: str, revision: str | None = None) -> Path:
     """Return the folder of a dataset, with its archives unpacked, inside the hub's cache.
 
     Nothing is fetched or unpacked twice. Raises :class:`BenchmarkError` if there is no network, no
-    access, or no room.
+    access, or no disk space.
     """
     try:
         from huggingface_hub import snapshot_download
@@ -38,8 +38,8 @@ def fetch(repository: str, revision: str | None = None) -> Path:
 def unpack(snapshot: Path, target: Path) -> Path:
     """Fill ``target`` with the files of ``snapshot`` and the contents of its archives.
 
-    An archive is unpacked into its own place in ``target``; a tar in parts (``x.tar.part.aa``) is
-    read as one. An archive is complete once its marker file is written.
+    An archive is unpacked into the folder that it has below ``target``; the parts of a tar
+    (``x.tar.part.aa`` ...) are joined. A marker file says that an archive is fully unpacked.
     """
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(snapshot.rglob("*")):
@@ -83,7 +83,7 @@ class _Parts:
         self.file = self.left.pop(0).open("rb")
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; fewer only at the very end."""
+        """Read up to ``size`` bytes; fewer only at the very end."""
         got = self.file.read(size)
         while len(got) < size and self.left:
             self.file.close()

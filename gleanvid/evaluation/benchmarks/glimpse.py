@@ -22,32 +22,30 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 HARD = ("order", "cut", "collision", "action", "repeats", "comparison", "relation")
-QUESTIONS = 2000  # default limit
-_PER_CLIP = 4  # most questions about one clip, of the families asked least so far
-_LEAD = (
-    1.25  # most questions of a family, relative to the mean; not every clip has the rare families
-)
-_PATIENCE = 300  # most consecutive clips without a useful question
+QUESTIONS = 2000  # number of questions without a limit
+_PER_CLIP = 4  # maximum number of questions about one clip
+_LEAD = 1.25  # maximum number of questions of a family, relative to the mean over families
+_PATIENCE = 300  # maximum number of consecutive clips without a question that is used
 
 
 @dataclass(frozen=True)
 class Glimpse(Benchmark):
-    """``families`` of questions (empty: all) are asked about equally often.
+    """Glimpse as a benchmark, with equally many questions of each of ``families`` (empty: all).
 
     Clips have ``clip_frames`` frames (None: as many as the longest setup samples); a setup that
-    samples fewer gets evenly spaced frames. ``blind`` makes every frame grey, to measure what is
-    right by chance.
+    samples fewer gets evenly spaced frames. ``blind`` makes every frame grey, to measure how
+    many answers are right without the clip.
     """
 
     name: ClassVar[str] = "glimpse"
     how: ClassVar[str] = "likelihood"
     ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
-    macro_without: ClassVar[str] = "count"  # needs every object once, and so decides many a lead
+    macro_without: ClassVar[str] = "count"  # a question that needs tokens of all objects
     hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
-    version: ClassVar[int] = 1  # version of the world
-    per_family: ClassVar[int] = _PER_CLIP  # most questions of one family about one clip
+    version: ClassVar[int] = 1  # version of the Glimpse world
+    per_family: ClassVar[int] = _PER_CLIP  # maximum number per family and clip
 
     split: str = "test"
     families: tuple[str, ...] = ()
@@ -64,7 +62,7 @@ class Glimpse(Benchmark):
             self._clip  # noqa: B018 (looked at for its error)
         except ValueError as error:
             problem = str(error).replace("num_frames", "clip_frames")
-            raise BenchmarkError(f"{problem} (by default the largest num_frames)") from error
+            raise BenchmarkError(f"{problem} (default: the largest num_frames)") from error
 
     def for_frames(self, most: int) -> Self:
         if self.clip_frames is None:
@@ -81,7 +79,7 @@ class Glimpse(Benchmark):
         return ClipSettings(num_frames=frames, version=self.version)
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
-        """The first ``limit`` questions (default 2,000) about the clips 0, 1, ... of ``seed``."""
+        """Return the first ``limit`` (default 2,000) questions about the clips of ``seed``."""
         wanted = QUESTIONS if limit is None else limit
         if wanted < 1:
             raise BenchmarkError(f"limit={limit} must be at least 1")
@@ -91,7 +89,9 @@ class Glimpse(Benchmark):
         while len(found) < wanted:
             if number - fruitful > _PATIENCE:
                 kinds = ", ".join(self.families) or "any family"
-                raise BenchmarkError(f"clips of {self._clip.num_frames} frames have no {kinds}")
+                raise BenchmarkError(
+                    f"clips of {self._clip.num_frames} frames have no questions of {kinds}"
+                )
             clip = f"{seed}/{self.split}/{number}"
             more = _balanced(_questions(clip, self._clip), asked, self.per_family)
             found += [_item(clip, place, question) for place, question in more]
@@ -106,7 +106,7 @@ class Glimpse(Benchmark):
         if num_frames == len(whole):
             return whole
         if num_frames > len(whole):
-            raise VideoError(f"num_frames={num_frames} is more than the {len(whole)} of the clip")
+            raise VideoError(f"num_frames={num_frames} is more than the clip's {len(whole)} frames")
         chosen = ((np.arange(num_frames) + 0.5) * len(whole) / num_frames).astype(int)
         return replace(
             whole,
@@ -122,7 +122,10 @@ class Glimpse(Benchmark):
         return normalise(response) == normalise(item.right_option)
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor:
-        """bool [things, L]: tokens that cover each asked-about thing while it shows the answer."""
+        """Return the tokens that show each thing asked about, in frames that show the answer.
+
+        The result is bool [things, L], for the L tokens of the clip.
+        """
         clip, _, place = item.id.rpartition("/")
         question = _questions(clip, self._clip)[int(place)]
         return evidence_by_thing(*_address(clip), self._clip, question, tokens.grid)
@@ -131,7 +134,11 @@ class Glimpse(Benchmark):
 def _balanced(
     questions: tuple[Question, ...], asked: dict[str, int], per_family: int
 ) -> list[tuple[int, Question]]:
-    """Return up to four (place, question) of the families asked least; ``asked`` is updated."""
+    """Return (index, question) of up to four ``questions``, of the least asked families first.
+
+    ``asked``: number of questions asked so far by family, updated in place; ``per_family``:
+    maximum number of returned questions of one family.
+    """
     most = 1 + _LEAD * sum(asked.values()) / len(asked)
     left = [
         (place, q) for place, q in enumerate(questions) if asked.get(q.family, most + 1) <= most
@@ -159,6 +166,6 @@ def _questions(clip: str, settings: ClipSettings) -> tuple[Question, ...]:
 
 
 def _address(clip: str) -> tuple[Any, Any, Any]:
-    """(seed, split, number) of a clip."""
+    """Parse a clip's name into (seed, split, number)."""
     seed, split, number = clip.split("/")
     return int(seed), split, int(number)

@@ -1,7 +1,8 @@
-"""Glimpse 2: a procedural world with questions that need time, and the families of version 1.
+"""Glimpse 2: the question families of Glimpse and new ones, about a second world.
 
-Its table says how many questions of each family can be answered without the clip, from the best
-single frame, and from frames out of order.
+The new families need more than one frame. The table in :meth:`Glimpse2.notes` says how many
+questions of each family can be answered without the clip, from the best single frame, and from
+shuffled frames.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ family needs time where the best still picture is at least 25 points below that.
 
 @dataclass(frozen=True)
 class Glimpse2(Glimpse):
-    """Questions about the second world, asked and marked as those of ``glimpse``.
+    """Questions about version 2 of the world, asked and judged like those of ``glimpse``.
 
-    ``view``: "all" frames in order, one "still" unit all through the clip (the one at ``moment`` in
-    [0, 1]), or the units "shuffled".
+    ``view``: "all" shows the frames in order, "still" repeats one temporal unit (the one at
+    time ``moment`` in [0, 1]), and "shuffled" the units in random order.
     """
 
     name: ClassVar[str] = "glimpse2"
     columns: ClassVar[tuple[str, ...]] = FAMILIES2
-    hard: ClassVar[tuple[str, ...]] = ()  # its notes say which families need time
+    hard: ClassVar[tuple[str, ...]] = ()  # no mean over hard families; see :meth:`notes` instead
     version: ClassVar[int] = 2
     per_family: ClassVar[int] = 1
 

@@ -16,14 +16,15 @@ def read_frames(
     folder: Path,
     num_frames: int,
     fps: float,
-    part: tuple[float, float] | None = None,  # first and last second
+    part: tuple[float, float] | None = None,  # time span: first and last second
     rounding: str = "nearest",
     max_side: int | None = None,
 ) -> Video:
     """Read ``num_frames`` evenly spaced images of ``folder``, sorted by name.
 
-    A part is taken as MVBench takes it: from frame round(first * fps) to round(last * fps), counted
-    from 1. Raises ``VideoError`` on a folder without pictures and on one that cannot be read.
+    With ``part``, only images round(first * fps) to round(last * fps) count, as in MVBench,
+    numbered from 1.
+    Raises ``VideoError`` if the folder has no images or one of them cannot be read.
     """
     from PIL import Image
 
@@ -33,7 +34,7 @@ def read_frames(
         paths = paths[max(first, 1) - 1 : last]
     if not paths:
         span = "" if part is None else f" between {part[0]:g} and {part[1]:g} seconds"
-        raise VideoError(f"{folder.name} holds no pictures{span}.")
+        raise VideoError(f"{folder.name} contains no images{span}.")
     rows = uniform_indices(len(paths), num_frames, rounding)
     pictures = []
     for row in rows:

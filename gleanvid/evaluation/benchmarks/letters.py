@@ -1,14 +1,15 @@
 """Finds the letter in a model's answer by the rules of LMMs-Eval 0.7.3.
 
-There are three rules for four benchmarks. Published scores depend on their odd cases, so these are
-kept. ``tests/evaluation/benchmarks/test_letters.py`` compares with verdicts of LMMs-Eval itself.
+There are three rules for four benchmarks. Published scores depend on the odd cases of these rules,
+so they are kept. ``tests/evaluation/benchmarks/test_letters.py`` compares with verdicts of
+LMMs-Eval itself.
 """
 
 from __future__ import annotations
 
 import re
 
-_EDGES = ",.!?;:'\""  # stripped from both ends, one character after the other
+_EDGES = ",.!?;:'\""  # characters stripped from both ends of an answer
 _PHRASES = (  # phrases after which a letter counts as the answer
     *("the answer is", "answer is", "the correct answer is", "correct answer is"),
     *("the best answer is", "best answer is", "the correct option is", "correct option is"),
@@ -27,14 +28,17 @@ _PHRASES = (  # phrases after which a letter counts as the answer
         "答えは",
     ),
 )
-_WRITTEN = ("({})", "{}.", "{}:", "{})", "{} ", "{}")  # forms of a letter, the surest first
+# Ways to write an option's letter, the least ambiguous first.
+_WRITTEN = ("({})", "{}.", "{}:", "{})", "{} ", "{}")
 
 
 def sure_letter(response: str, letters: str = "ABCD") -> str:
     """Find the letter of an answer as Video-MME and MLVU do.
 
-    It stands first, else last, else after a set phrase; else the form least likely to be chance
-    decides, and of several in that form the last. "" where there is none.
+    The letter is looked for at the start of the answer, then at its end, then after a set phrase
+    such as "the answer is". Otherwise it may stand anywhere: the letter counts that is written in
+    the least ambiguous form, such as "(A)" before "A.", and of several such the last. Return "" if
+    there is no letter.
     """
     text = response.strip()
     for mark in _EDGES:
@@ -68,9 +72,10 @@ _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 
 
 def lone_letter(response: str) -> str:
-    """Return the A to E that heads the answer ("B. a cat"), else the first that stands alone.
+    """Return the letter A to E at the start ("B. a cat"), else the first one that is a whole word.
 
-    Upper and lower case count, even the article "a", as in MVBench's own code. "" if none.
+    Upper and lower case count, even the article "a", as in MVBench's own code. Return "" if there
+    is no such letter.
     """
     text = response.strip()
     if headed := _HEADED.match(text):
@@ -95,7 +100,7 @@ _PREFIXES = (
 def first_letter(response: str) -> str:
     """Find the first capital A to E after set phrases are removed, as LongVideoBench does.
 
-    "" where there is none.
+    Return "" if there is none.
     """
     text = response.strip()
     for prefix in _PREFIXES:

@@ -2,8 +2,8 @@
 
 Wu et al., NeurIPS 2024, https://arxiv.org/abs/2407.15754, data longvideobench/LongVideoBench.
 Prompt and verdict are those of the task ``longvideobench_val_v`` of LMMs-Eval 0.7.3 (frames without
-subtitles, 1,337 questions). Its variant with subtitles between frames (``_val_i``) is not here: a
-model reads the frames of one video in one piece.
+subtitles, 1,337 questions). Its variant with subtitles between frames (``_val_i``) is not
+implemented: models here read the frames of a video without text between them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import first_letter
 from gleanvid.evaluation.benchmarks.published import Published, find, first_file, lettered
 
-LENGTHS = {15: "8-15 s", 60: "15-60 s", 600: "3-10 min", 3600: "15-60 min"}  # duration_group
+# Value of the annotation field duration_group -> name of the group in the table.
+LENGTHS = {15: "8-15 s", 60: "15-60 s", 600: "3-10 min", 3600: "15-60 min"}
 _FILES = ("lvb_val.json", "validation*.parquet", "data/validation*.parquet")
 
 
 @dataclass(frozen=True)
 class LongVideoBench(Published):
-    """``lvb_val.json`` or the Parquet file of the split "validation", and ``videos/``."""
+    """LongVideoBench from ``lvb_val.json`` or Parquet (split "validation"), and ``videos/``."""
 
     name: ClassVar[str] = "longvideobench"
     repository: ClassVar[str] = "longvideobench/LongVideoBench"
@@ -41,7 +42,9 @@ class LongVideoBench(Published):
             length = row["duration_group"]
             options, answer = _options(row, place), row["correct_choice"]
             if isinstance(answer, bool) or not isinstance(answer, int):
-                raise BenchmarkError(f"{place}: correct_choice={answer!r} must be a position")
+                raise BenchmarkError(
+                    f"{place}: correct_choice={answer!r} must be the index of an option, from 0"
+                )
             if not 0 <= answer < len(options):
                 raise BenchmarkError(
                     f"{place}: correct_choice={answer} is outside its {len(options)} options"
@@ -62,14 +65,21 @@ class LongVideoBench(Published):
         return f"{item.question}\n{options}\n{ask}\n"
 
     def right(self, item: Item, response: str) -> bool:
-        """An answer without a letter is guessed, as officially; here by the item's id."""
+        """Return whether a response is right; one without a letter counts as a random letter.
+
+        The random letter is seeded by the question's id.
+        """
         choices = [letter(number) for number in range(len(item.options))]
         guess = random.Random(item.id).choice(choices)
         return (first_letter(response) or guess) == letter(item.answer)
 
 
 def _options(row: Row, place: str) -> tuple[str, ...]:
-    """From ``candidates`` (JSON) or ``option0`` to ``option4`` (Parquet), up to the first "N/A"."""
+    """Return the options of a question.
+
+    They are in ``candidates`` (JSON), or in ``option0`` to ``option4`` up to the first "N/A"
+    (Parquet).
+    """
     if row.get("candidates") is not None:
         return texts(row, "candidates", place)
     found: list[str] = []

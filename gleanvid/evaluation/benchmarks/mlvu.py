@@ -1,8 +1,8 @@
 """MLVU: seven multiple-choice tasks about videos of 3 minutes to 2 hours.
 
 Zhou et al., CVPR 2025, https://arxiv.org/abs/2406.04264. Prompt, verdict and score (M-Avg, the mean
-over the tasks) are those of the task ``mlvu_dev`` of LMMs-Eval 0.7.3, data sy1998/MLVU_dev. Its
-aggregate divides by seven whatever tasks there are; here only those with items count.
+over the tasks) are those of the task ``mlvu_dev`` of LMMs-Eval 0.7.3, data sy1998/MLVU_dev.
+LMMs-Eval always divides by seven; here only tasks with items count.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _FILES = ("test*.parquet", "*/test*.parquet", "*.parquet", "test*.json*")
 
 @dataclass(frozen=True)
 class MLVU(Published):
-    """MLVU's multiple-choice tasks, in either of its two forms.
+    """MLVU's multiple-choice tasks, in either of two published formats.
 
-    One table with letters as answers (sy1998/MLVU_dev), or the authors' ``json/`` and ``video/`` by
-    task, with the option's text as answer.
+    The data is one table with letters as answers (sy1998/MLVU_dev), or the authors' folders
+    ``json/`` and ``video/`` by task, with the option's text as answer.
     """
 
     name: ClassVar[str] = "mlvu"
@@ -91,7 +91,7 @@ class MLVU(Published):
 
 @dataclass(frozen=True)
 class MLVUTest(MLVU):
-    """MLVU's test split, LMMs-Eval's task ``mlvu_test``: nine tasks, no closing sentence."""
+    """MLVU's test split, LMMs-Eval's task ``mlvu_test``: nine tasks; the question is the prompt."""
 
     name: ClassVar[str] = "mlvu_test"
     repository: ClassVar[str] = "sy1998/MLVU_Test"
@@ -102,7 +102,7 @@ class MLVUTest(MLVU):
 
 
 def _options(row: Row, place: str) -> tuple[str, ...]:
-    """The column ``candidates``, or the lines "(A) ..." of the question."""
+    """Return the options: the column ``candidates``, or the lines "(A) ..." of the question."""
     if row.get("candidates") is not None:
         return texts(row, "candidates", place)
     lines = [text for _, text in _OPTION.findall(row["question"])]

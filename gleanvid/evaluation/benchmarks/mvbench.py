@@ -1,8 +1,8 @@
 """MVBench: 20 tasks of temporal understanding in short clips, 200 questions each.
 
 Li et al., CVPR 2024, https://arxiv.org/abs/2311.17005, data OpenGVLab/MVBench. Prompt and verdict
-are those of the tasks ``mvbench_*`` of LMMs-Eval 0.7.3; the score is the mean over the tasks. Its
-aggregate leaves empty answers out of the count; here they are wrong.
+are those of the tasks ``mvbench_*`` of LMMs-Eval 0.7.3; the score is the mean over the tasks.
+LMMs-Eval leaves empty answers out of the count; here they are wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import lone_letter
 from gleanvid.evaluation.benchmarks.published import Published, find, lettered
 
-# task -> folder of its clips on the branch "video" (cut already: LMMs-Eval's), on the branch "main"
+# task -> folders of its clips: on the dataset's branch "video" (cut), on "main" (whole clips)
 TASKS = {
     "action_sequence": ("star/Charades_segment", "star/Charades_v1_480"),
     "moving_count": ("clevrer/video_validation", "clevrer/video_validation"),
@@ -40,7 +40,7 @@ TASKS = {
     "moving_attribute": ("clevrer/video_validation", "clevrer/video_validation"),
     "egocentric_navigation": ("vlnqa", "vlnqa"),
 }
-CUT = {  # tasks whose questions are about a part of a clip
+CUT = {  # tasks whose questions are about a time span of a clip
     *("action_sequence", "action_prediction", "object_interaction"),
     *("action_localization", "episodic_reasoning"),
 }
@@ -48,10 +48,11 @@ CUT = {  # tasks whose questions are about a part of a clip
 
 @dataclass(frozen=True)
 class MVBench(Published):
-    """MVBench: ``json/<task>.json`` and the clips.
+    """MVBench, read from ``json/<task>.json`` and the clips.
 
-    Clips of its branch "main" are whole; the part asked about is cut here. ``tasks``: some of the
-    20 by name, comma-separated ("": all).
+    Clips of the dataset's branch "main" are whole; if a question is about a time span, only that
+    span is read.
+    ``tasks``: names of some of the 20 tasks, comma-separated ("": all).
     """
 
     name: ClassVar[str] = "mvbench"
@@ -98,7 +99,6 @@ class MVBench(Published):
 
 
 def _clip(root: Path, task: str, row: Row, place: str) -> str:
-    """Return the path of a row's clip, in either layout."""
     cut_folder, folder = TASKS[task]
     video = PurePosixPath(row["video"])
     names = [f"{home}{cut_folder}/{video}" for home in ("", "data0613/", "video/")]

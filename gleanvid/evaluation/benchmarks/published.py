@@ -30,12 +30,12 @@ _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 class Published(Benchmark):
     """A benchmark in its published format.
 
-    ``data``: the folder it lies in, or a hub id to fetch it from ("": its own). ``rounding``: of
-    frame numbers, as the Qwen ("nearest") or LLaVA ("down") models of LMMs-Eval do. ``backend``:
-    the decoder, "decord" being LMMs-Eval's. ``system_message`` ahead of the prompt: "lmms-eval"
-    (what it sends to Qwen3-VL, and nothing to others), "none", or a text. An item's ``clip`` is the
-    path of its video below the folder, with ``#t=first,last`` seconds where only a part is asked
-    about.
+    ``data``: the folder of the benchmark's files, or a hub id to download them from ("": the
+    benchmark's own). ``rounding``: how frame numbers are rounded, "nearest" as for the Qwen models
+    of LMMs-Eval or "down" as for its LLaVA models. ``backend``: the decoder; LMMs-Eval uses
+    "decord". ``system_message``: "lmms-eval" (that of LMMs-Eval for Qwen3-VL, none for other
+    models), "none", or a text. An item's ``clip`` is the path of its video below the
+    folder, followed by ``#t=first,last`` in seconds if the question is about a part only.
     """
 
     repository: ClassVar[str]
@@ -59,7 +59,7 @@ class Published(Benchmark):
 
     @property
     def root(self) -> Path:
-        """The local folder. Raises :class:`BenchmarkError` if there is none."""
+        """Return the local folder of the files. Raises :class:`BenchmarkError` if there is none."""
         if not self.data:
             return _fetched(self.repository, self.revision)
         folder = Path(self.data).expanduser()
@@ -74,11 +74,11 @@ class Published(Benchmark):
 
     @abstractmethod
     def annotations(self, root: Path) -> list[Path]:
-        """The annotation files, in order."""
+        """Return the annotation files in ``root``, in order."""
 
     @abstractmethod
     def rows(self, root: Path) -> Iterable[Item]:
-        """All items, also those whose videos are missing."""
+        """All questions, including those whose videos are missing."""
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
         root = self.root
@@ -101,7 +101,7 @@ class Published(Benchmark):
         return read_video(path, num_frames, max_side=MAX_SIDE, part=part, **options)
 
     def settings(self) -> dict[str, Any]:
-        """Settings with a digest of the annotations in place of ``data``."""
+        """Return the settings; a digest of the annotations replaces ``data``."""
         digest = hashlib.sha256()
         for path in self.annotations(self.root):
             digest.update(path.read_bytes())
@@ -124,7 +124,7 @@ def split(clip: str) -> tuple[str, tuple[float, float] | None]:
 
 
 def find(root: Path, names: Sequence[str], place: str) -> str:
-    """Return the first of ``names`` that exists in ``root``, else the first of all.
+    """Return the first of ``names`` that exists in ``root``, or ``names[0]`` if none does.
 
     Raises :class:`BenchmarkError` for a path outside ``root``.
     """
@@ -135,7 +135,10 @@ def find(root: Path, names: Sequence[str], place: str) -> str:
 
 
 def first_file(root: Path, patterns: Sequence[str], name: str) -> Path:
-    """The first file that matches one of ``patterns``. Raises :class:`BenchmarkError`."""
+    """Return the first file in ``root`` that matches one of ``patterns``.
+
+    Raises :class:`BenchmarkError`, naming the benchmark, if no file does.
+    """
     for pattern in patterns:
         if found := sorted(root.glob(pattern)):
             return found[0]

@@ -13,7 +13,7 @@ _WHITE = re.compile(r'<font color="white" size=".72c">(.*?)</font>')  # mark-up 
 
 
 def lines_on_screen(path: Path, fps: float, total_frames: int, num_frames: int) -> str:
-    """The texts of an SRT file on screen at ``num_frames`` evenly spaced frames, one per line.
+    """Return the subtitles that an SRT file shows at evenly spaced frames, one per line.
 
     A text that covers several frames is listed once. Lines without the mark-up of Video-MME's files
     are left out, as in the official evaluation.
@@ -28,7 +28,7 @@ def lines_on_screen(path: Path, fps: float, total_frames: int, num_frames: int) 
 
 
 def _entries(srt: str) -> Iterator[tuple[float, float, str]]:
-    """(start, end, text) of every entry, times in seconds."""
+    """Yield (start, end, text) for every entry of an SRT file, times in seconds."""
     for block in srt.replace("\r\n", "\n").split("\n\n"):
         lines = block.strip().split("\n")
         times = _TIME.findall(lines[1]) if len(lines) >= 3 else []

@@ -28,11 +28,11 @@ _TASK = (
 
 @dataclass(frozen=True)
 class VideoMME(Published):
-    """``videomme/test-*.parquet`` and ``data/<videoID>.mp4``.
+    """Video-MME, read from ``videomme/test-*.parquet`` and ``data/<videoID>.mp4``.
 
-    ``style`` of the prompt: "default", which LMMs-Eval gives to every model but a few and which
-    speaks of subtitles though there are none, or "qwen3_vl", which it gives to its own Qwen3-VL.
-    ``subtitles``: put ``subtitle/<videoID>.srt`` ahead of the question.
+    ``style``: wording of the prompt: "default", which LMMs-Eval uses for most models and which
+    mentions subtitles even if there are none, or "qwen3_vl", which it uses for Qwen3-VL.
+    ``subtitles``: whether to put ``subtitle/<videoID>.srt`` before the question.
     """
 
     name: ClassVar[str] = "videomme"
@@ -98,6 +98,6 @@ class VideoMME(Published):
 
 @lru_cache(maxsize=16)
 def _length(path: Path) -> tuple[float, int]:
-    """Frame rate and number of frames of a video."""
+    """Read the frame rate and number of frames of a video."""
     video = read_video(path, 1)
     return video.fps, video.total_frames

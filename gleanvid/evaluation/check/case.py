@@ -27,18 +27,18 @@ from gleanvid.models.encoded import Encoded
 from gleanvid.types import Compression
 
 QUESTIONS = ("What happens in this video?", "Describe the scene and what changes in it.")
-STEPS = 6  # decoding steps compared
-ROWS = 64  # columns of the prompt whose logits are compared
+STEPS = 6  # number of decoding steps that are compared
+ROWS = 64  # maximum number of prompt columns whose logits are compared
 FLOOR = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
-MOST = 0.3  # upper limit of a bound: real faults cause larger differences
+MOST = 0.3  # no bound is larger, as real faults cause larger differences
 
 
 @dataclass(frozen=True)
 class Generated:
-    """One answer and what led to it.
+    """One generated answer of S + 1 tokens, with what the model computed for it.
 
-    ``logits`` [S+1, V]; ``steps`` [1, S], the tokens that were read again; ``calls``, the arguments
-    of all calls of the language model; ``record``, None without a compressor.
+    ``logits`` [S+1, V]: over the vocabulary V; ``steps`` [1, S]: the answer without its last token;
+    ``calls``: arguments of all calls of the language model; ``record``: None without a compressor.
     """
 
     logits: Tensor
@@ -50,8 +50,8 @@ class Generated:
 class Case:
     """One clip under one compressor, which prunes before the language model.
 
-    Every forward pass runs when its result is first needed, so one that fails affects its own
-    checks alone.
+    Every forward pass runs when its result is first needed, so if a pass fails, only the checks
+    that need it fail.
     """
 
     def __init__(self, model: ModelAdapter, encoded: Encoded, method: Compressor) -> None:
@@ -61,7 +61,7 @@ class Case:
         self.inputs = model.prompt(encoded, QUESTIONS[0], ())
 
     def generated(self, method: Compressor | None) -> Generated:
-        """The answer of the model's own generate() under ``method``."""
+        """Return the answer of the model's own generate() with ``method`` as compressor."""
         length = self.inputs["input_ids"].shape[1]
         with (
             self.compressing(method) as record,
@@ -90,41 +90,44 @@ class Case:
 
     @cached_property
     def plain(self) -> Generated:
-        """The answer without GleanVID."""
+        """The model's answer without GleanVID's hooks."""
         return self.generated(None)
 
     @cached_property
     def whole(self) -> Generated:
-        """The answer with all tokens kept."""
+        """The answer with GleanVID's hooks and all tokens kept."""
         return self.generated(FullTokens())
 
     @cached_property
     def short(self) -> Generated:
-        """The compressed answer."""
+        """The answer with ``method`` as compressor."""
         return self.generated(self.method)
 
     @cached_property
     def kept(self) -> Tensor:
-        """bool [L]: columns of the prompt that the compressed answer reads."""
+        """bool [L]: columns of the prompt that are left after compression."""
         assert self.short.record is not None
         return kept_columns(self.model, self.inputs, [self.short.record])[0]
 
     @cached_property
     def rows(self) -> Tensor:
-        """int64 [R]: the kept columns to compare, always with the last one."""
+        """int64 [R]: kept columns whose logits are compared, the last one always among them.
+
+        They are numbered among the kept columns, from 0.
+        """
         count = int(self.kept.sum())
         return torch.linspace(0, count - 1, min(ROWS, count)).round().long().to(self.kept.device)
 
     @cached_property
     def rounding(self) -> float:
-        """How far decoding step by step is from reading everything at once, without compression."""
+        """Difference of logits between stepwise decoding and one pass, without compression."""
         every = torch.ones_like(self.kept)
         logits = self.reference(every, self.plain.steps, len(every) - 1 + self._steps)
         return apart(self.plain.logits, logits)
 
     @property
     def bound(self) -> float:
-        """Largest difference that rounding explains on this machine."""
+        """Largest difference of logits that rounding can explain on this machine."""
         return min(MOST, max(FLOOR.get(self.hf_model.dtype, 1e-5), 4 * self.rounding))
 
     @property
@@ -133,13 +136,21 @@ class Case:
 
     @cached_property
     def expected(self) -> Tensor:
-        """[R + S+1, V] of the reference: the compared columns, then the last one and the steps."""
+        """Logits of the reference, [R + S+1, V].
+
+        Those of the R compared columns come first, then those of the last column and of the S
+        decoded tokens.
+        """
         last = int(self.kept.sum()) - 1
         rows = torch.cat([self.rows, last + self._steps])
         return self.reference(self.kept, self.short.steps, rows)
 
     def reference(self, kept: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
-        """Logits of ``rows`` among the kept columns and the steps."""
+        """Return the logits of ``rows``, with only the ``kept`` prompt columns visible.
+
+        ``kept`` bool [L]; ``steps`` [1, S]: decoded tokens after the prompt; ``rows`` [R]: indices
+        into the kept columns followed by the steps.
+        """
         with self.compressing(None):
             if self.model.layout.recurrent:
                 with logits_at(self.hf_model, rows):
@@ -158,7 +169,7 @@ class Case:
 
 @contextmanager
 def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
-    """Context in which the output head computes logits of these rows only."""
+    """Make the output head compute the logits of ``rows`` only while the block runs."""
 
     def cut(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][..., rows.to(args[0].device), :], *args[1:])
@@ -171,9 +182,10 @@ def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
 
 
 def apart(ours: Tensor, theirs: Tensor) -> float:
-    """Return the distance between two sets of logits.
+    """Return the distance between two sets of logits; ``theirs`` is the reference.
 
-    The root mean square of the difference, divided by that of the reference's spread.
+    It is the root mean square of the difference, divided by that of the reference. Each row's mean
+    over the vocabulary is subtracted from both.
     """
     theirs = theirs.float().to(ours.device)
     spread = theirs - theirs.mean(-1, keepdim=True)

@@ -15,7 +15,7 @@ from gleanvid.evaluation.provenance import caution, describe_machine, public_nam
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
 
-TESTED_FRAMES = 8  # few frames: the reference needs a mask over all pairs of columns
+TESTED_FRAMES = 8  # few frames, as the reference's mask has an entry per pair of columns
 
 
 def check(
@@ -25,10 +25,10 @@ def check(
     quick: bool = False,
     on_progress: Callable[[str], None] | None = None,
 ) -> Report:
-    """Test GleanVID at 25 % on ``model`` and ``video``, and time it unless ``quick``.
+    """Test GleanVID at retention ratio 0.25 on a video, and time it unless ``quick``.
 
-    ``on_progress`` is called with a few words about each step. An exception from it ends the check;
-    after a ``StoppedError`` the findings so far are reported. Raises ``ModelError`` if the model
+    ``on_progress`` is called with a few words about each step. If it raises, the check ends; if it
+    raises ``StoppedError``, the findings so far are returned. Raises ``ModelError`` if the model
     cannot run.
     """
     model.check_can_answer()

@@ -3,7 +3,7 @@
 Each check returns a :class:`Finding` with a figure and its bound. Differences of logits are
 relative to the spread of the reference's logits over the vocabulary (root mean squares). The effect
 of rounding on this machine is measured without compression: decoding step by step compared with
-reading everything at once. The bound is four times that, or a floor for the precision if larger.
+one pass over everything. The bound is four times this effect, at least a floor for the precision.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ class _FailedError(Exception):
 
 
 def _largest(ours: Generated, theirs: Generated) -> float:
-    """Return the largest difference of logits, up to the first token on which the two differ."""
+    """Return the largest difference of the logits of two answers.
+
+    Logits after the first token in which the answers differ do not count.
+    """
     differ = torch.nonzero((ours.steps != theirs.steps)[0])
     count = int(differ[0]) + 1 if len(differ) else len(ours.logits)
     return float((ours.logits[:count].float() - theirs.logits[:count].float()).abs().max())
@@ -73,7 +76,11 @@ def positions(case: Case) -> Finding:
 
 
 def _placed(call: Mapping[str, Any], past: int) -> Tensor:
-    """[B, q] or [3, B, q]: positions of the columns in a call of the language model."""
+    """Return the position ids of the columns in a call of the language model.
+
+    Their shape is [rows, columns] or [3, rows, columns]. ``past``: number of earlier columns,
+    from which the ids are counted if the call has none.
+    """
     embeds = call["inputs_embeds"]
     if call.get("position_ids") is None:
         return past + torch.arange(embeds.shape[1], device=embeds.device)[None]
@@ -106,7 +113,7 @@ def deepstack(case: Case) -> Finding:
 
 
 def _unequal(ours: Tensor | None, theirs: Tensor) -> int:
-    """Number of rows [..., C] that differ; all of them if the shapes differ."""
+    """Return the number of rows [..., C] that differ; all rows if the shapes differ."""
     if ours is None or ours.shape != theirs.shape:
         return math.prod(theirs.shape[:-1])
     return int((ours != theirs).any(-1).sum())
@@ -127,7 +134,7 @@ def decode(case: Case) -> Finding:
 
 
 def cache(case: Case) -> Finding:
-    """Every question continues from the video alone, not from an earlier question."""
+    """Check that every question continues from the video alone, not from an earlier question."""
     talk, found = case.model.conversation(case.encoded, case.method), []
     for question in (*QUESTIONS, QUESTIONS[0]):
         alone = partial(case.model.generate, case.encoded, question, case.method, Sampling(1))
@@ -135,7 +142,7 @@ def cache(case: Case) -> Finding:
         fresh = _first_logits(case, alone)
         found.append(apart(ours, fresh))
     title = "questions on the kept cache are answered as on a new one, whatever was asked before"
-    worst = float(torch.tensor(found).max())  # max() keeps NaN
+    worst = float(torch.tensor(found).max())  # NaN stays NaN, unlike in Python's max()
     return Finding("cache", title, worst, case.bound, SPREAD)
 
 

@@ -1,8 +1,8 @@
 """The reference for compression: the whole prompt with the dropped tokens masked in attention.
 
 ``inputs`` are the keywords of one call of the model, as its processor or ``ModelAdapter.prompt``
-makes them; letters for shapes are those of :mod:`gleanvid.models.boundary.sequence`, S decoded
-tokens that are read again.
+makes them. Shapes have the letters of :mod:`gleanvid.models.boundary.sequence`; S is the number of
+decoded tokens that follow the prompt.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REPLACED = ("generate", "get_video_features", "get_image_features", "_deepstack
 
 
 def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> list[int]:
-    """Columns of the grid's tokens in a row of the prompt with one video."""
+    """Return the columns of the video's tokens in one row of the prompt, with one video."""
     placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
     others = set(model.layout.sides(grid)[:, 0].tolist())
     columns = placeholders.squeeze(1).tolist()
@@ -35,7 +35,7 @@ def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> l
 
 
 def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compression]) -> Tensor:
-    """bool [B, L]: columns of the prompt that stay under one record per row."""
+    """Return which columns of the prompt are kept, bool [B, L]; ``records``: one per row."""
     kept = inputs["attention_mask"].bool().clone()
     for row, record in enumerate(records):
         mask = record.mask.to(kept.device)
@@ -48,7 +48,7 @@ def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compress
 
 
 def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
-    """Positions of the whole prompt as generate() computes them."""
+    """Return the positions of the whole prompt as generate() computes them."""
     if not hasattr(hf_model.model, "get_rope_index"):
         return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
     if "mm_token_type_ids" not in inputs:
@@ -62,7 +62,10 @@ def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
 
 @torch.no_grad()
 def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> Tensor:
-    """Logits of prompt and ``steps`` [B, S] with attention to the ``kept`` columns only."""
+    """Return the logits of the prompt and ``steps`` [B, S] with only ``kept`` columns visible.
+
+    ``kept`` bool [B, L]: columns of the prompt that attention may read.
+    """
     full = with_text_behind(inputs, steps)
     positions = original_positions(hf_model, full)
     full["attention_mask"] = torch.cat([kept.long(), torch.ones_like(steps)], 1)
@@ -73,10 +76,11 @@ def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> T
 def recomputed(
     model: ModelAdapter, inputs: Inputs, kept: Tensor, steps: Tensor, compact: bool = False
 ) -> Tensor:
-    """The reference for layers without attention masks: only the kept columns are read.
+    """Return the reference logits, from a pass over the kept columns only.
 
-    Returns logits [K+S, vocabulary] of the kept columns and ``steps`` [S] at their original
-    positions (or ``compact`` ones), computed without a cache. ``kept``: bool [L].
+    The logits [K+S, vocabulary] are those of the K columns in ``kept`` bool [L] and of ``steps``
+    [S], computed without a cache, at their original positions (or numbered from 0 if ``compact``).
+    For models with layers that ignore attention masks.
     """
     seen = called_with(model, inputs)
     whole = seen.get("position_ids")
@@ -100,7 +104,7 @@ def recomputed(
 
 
 def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
-    """Arguments that the language model receives for ``inputs`` without compression."""
+    """Return the arguments that the language model receives for ``inputs`` uncompressed."""
     with language_model_calls(model) as calls:
         model.layout.core(**inputs, use_cache=False)
     return calls[0]
@@ -108,9 +112,9 @@ def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
 
 @contextmanager
 def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
-    """Collect the arguments of every call of the language model: rows, positions, deep levels.
+    """Collect the arguments of every call of the language model while the block runs.
 
-    Hooks that were registered earlier run first. Caches are not collected.
+    Only embeddings, positions and DeepStack inputs are collected, as earlier hooks left them.
     """
     calls: list[dict[str, Any]] = []
 
@@ -126,7 +130,7 @@ def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def compact_positions(model: ModelAdapter) -> Iterator[None]:
-    """Return a shorter prompt's positions for the kept tokens: wrong on purpose, as a control."""
+    """Number the kept tokens from 0 while the block runs: wrong on purpose, as a control."""
 
     def compact(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
         given, length = kwargs["position_ids"], kwargs["inputs_embeds"].shape[1]
@@ -141,7 +145,7 @@ def compact_positions(model: ModelAdapter) -> Iterator[None]:
 
 
 def hook_count(hf_model: nn.Module) -> int:
-    """Count the hooks on all modules and the methods that are replaced on instances."""
+    """Count the hooks on all modules and the methods that module instances override."""
     modules = list(hf_model.modules())
     hooks = sum(len(one._forward_pre_hooks) + len(one._forward_hooks) for one in modules)
     return hooks + sum(name in vars(one) for one in modules for name in (*_REPLACED, "forward"))

@@ -26,8 +26,8 @@ class Finding:
     figure: float
     bound: float
     unit: str
-    control: float | None = None  # the figure under a deliberate fault
-    note: str = ""  # reason if it could not be tested or does not apply
+    control: float | None = None  # ``figure`` measured with a deliberate fault
+    note: str = ""  # why the check could not run or does not apply
 
     @property
     def passed(self) -> bool:
@@ -40,35 +40,34 @@ class Finding:
 
 @dataclass(frozen=True)
 class Timing:
-    """Cost at one retention ratio on the whole clip. Medians of the repeats, in seconds."""
+    """Cost of one answer about the whole clip at one retention ratio: medians of the repeats."""
 
     retention_ratio: float
     visual_tokens_kept: int
     compress_s: float
     prefill_s: float  # prompt to first token, without ``compress_s``
-    decode_s: float  # per token after the first
+    decode_s: float  # seconds per generated token after the first
     peak_memory_mib: float
-    kernels: int  # launched between question and first token
+    kernels: int  # number launched from the question to the first token
     read_backs: int
 
 
 @dataclass(frozen=True)
 class Report:
-    """All findings. ``failed`` names the checks that do not pass on this machine."""
+    """Findings and times of a check. ``failed`` names the checks that do not pass here."""
 
-    facts: Mapping[str, Any]  # machine, model, clip
+    facts: Mapping[str, Any]  # facts on machine, model and clip
     findings: tuple[Finding, ...]
-    timings: tuple[Timing, ...] = ()  # all tokens first
+    timings: tuple[Timing, ...] = ()  # the first is that of all tokens
     encode_s: float | None = None
     advice: tuple[str, ...] = field(default=())  # conclusions from the times, in sentences
-    not_tested: tuple[str, ...] = ()  # checks, and "times", that a stop left out
+    not_tested: tuple[str, ...] = ()  # names of checks, or "times", not run because of a stop
 
     @property
     def failed(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.findings if not one.passed)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report ready for JSON."""
         rows = [asdict(one) | {"passed": one.passed} for one in self.findings]
         for row in rows:
             row["figure"] = None if row["figure"] != row["figure"] else row["figure"]
@@ -83,7 +82,6 @@ class Report:
         }
 
     def text(self) -> str:
-        """The report as Markdown."""
         model, clip = self.facts["model"], self.facts["clip"]
         size = "x".join(map(str, clip["frame_size"]))
         parts = [
@@ -94,7 +92,7 @@ class Report:
             f"{model['processor']}; checked on {clip['frames_tested']} of them, "
             f"{clip['tokens_tested']:,} visual tokens",
             markdown_table(
-                ["check", "", "found", "allowed", "with a fault", ""],
+                ["check", "", "found", "allowed", "with an error", ""],
                 [_cells(one) for one in self.findings],
                 numbers=False,
             ),
@@ -109,7 +107,7 @@ class Report:
     def _result(self) -> str:
         if self.failed:
             return f"FAILED: {', '.join(self.failed)}"
-        return "stopped; what was tested holds" if self.not_tested else "everything holds"
+        return "stopped; the finished checks passed" if self.not_tested else "all checks passed"
 
     def _times(self) -> str:
         heads = ["kept", "tokens", "compress ms", "prefill ms", "ms a token", "peak MiB"]
@@ -130,7 +128,7 @@ class Report:
         return markdown_table(heads, rows)
 
     def write(self, folder: Path, stem: str = "check") -> None:
-        """Write ``check.md`` and ``check.json``. Raises ``ValueError`` if it cannot."""
+        """Write ``check.md`` and ``check.json``. Raises ``ValueError`` if writing fails."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / f"{stem}.json", json.dumps(self.as_dict(), indent=1) + "\n")

@@ -25,17 +25,17 @@ from gleanvid.models.encoded import Encoded
 from gleanvid.types import Compression, Video, VideoTokens
 
 QUESTION = "What happens in this video?"
-DECODED = 8  # tokens after the first
+DECODED = 8  # tokens generated after the first
 REPEATS = 3
 LONGER = 4  # longest clip tried in :func:`pays_from`, as a multiple of the clip's frames
 SHARES = (0.25, 0.15)
 
 
 class Clock:
-    """Reads the time of a model's device, on CUDA by its events.
+    """Reads the time of a model's device, on CUDA from CUDA events.
 
-    Layers on several GPUs have no common timeline: there all of them are synchronised and the wall
-    clock is read.
+    Several GPUs have no common timeline: if layers are on several, all of them are synchronised and
+    the wall clock is read.
     """
 
     def __init__(self, model: ModelAdapter) -> None:
@@ -55,7 +55,6 @@ class Clock:
         return event
 
     def between(self, first: Any, second: Any) -> float:
-        """Return the seconds between two marks."""
         if not self.by_events:
             return second - first
         second.synchronize()
@@ -85,9 +84,10 @@ class _Timed(Compressor):
 def timings(
     model: ModelAdapter, video: Video, on_round: Callable[[str], None]
 ) -> tuple[float, tuple[Timing, ...]]:
-    """Measure the seconds of encoding, all tokens, and each ratio of :data:`SHARES`.
+    """Measure the seconds of encoding, and the times of an answer at several retention ratios.
 
-    Medians of :data:`REPEATS` after one warm-up; the ratios take turns.
+    The ratios are 1 (all tokens) and :data:`SHARES`. The results are medians of :data:`REPEATS`
+    rounds after one warm-up; every round measures all ratios.
     """
     clock = Clock(model)
     methods = [FullTokens(), *(GleanVID(share) for share in SHARES)]
@@ -109,7 +109,7 @@ def timings(
 def once(
     model: ModelAdapter, encoded: Encoded, method: Compressor, clock: Clock, decoded: int = DECODED
 ) -> Timing:
-    """Time one question up to its last token; kernels are not counted meanwhile."""
+    """Time one question up to its last token, without counting kernels."""
     gc.collect()
     reset_peak_memory(model.device)
     timed = _Timed(method, clock)
@@ -163,15 +163,16 @@ def _median(rows: Sequence[Timing]) -> Timing:
 
 
 def saved_s(full: Timing, short: Timing) -> float:
-    """Seconds of prefill that compression saves, minus its own."""
+    """Return the seconds of prefill that compression saves, minus its own seconds."""
     return full.prefill_s - short.prefill_s - short.compress_s
 
 
 @torch.no_grad()
 def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None]) -> int | None:
-    """Find the smallest number of frames (2, 4, 8, ...) at which a quarter of the tokens is faster.
+    """Find the smallest number of frames (2, 4, 8, ...) at which 25 % of the tokens saves time.
 
-    Tries up to :data:`LONGER` times the clip's frames, repeating the clip; None if it never is.
+    Tries up to :data:`LONGER` times the clip's frames, repeating the clip. Returns None if no
+    number of frames saves time.
     """
     clock, frames = Clock(model), 2
     while frames <= LONGER * len(video):

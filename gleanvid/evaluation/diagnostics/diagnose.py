@@ -30,15 +30,15 @@ from gleanvid.ops.records import whole_record
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
-SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # at identical budgets
+SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # compared at equal budgets per frame
 SELECTION_RATIO = 0.15  # retention ratio of the complementarity analysis
 POSITION_RATIO = 0.25  # retention ratio of the comparison of positions with random selection
-_QUESTION = "What happens in the video?"  # for stages inside the language model, which see text
+_QUESTION = "What happens in the video?"  # for compressor stages that need text
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One compressor at one ratio on one clip. ``part``: "compressor" or "selection"."""
+    """Measures of one compressor (or ``part`` "selection": of one selection) on one clip."""
 
     clip: str
     part: str
@@ -46,17 +46,17 @@ class Row:
     retention_ratio: float
     kept: float  # fraction of the visual tokens that reaches the last layer
     effective_rank: float  # effective dimension by singular values
-    energy_rank: float  # by energy
+    energy_rank: float  # effective dimension by energy
     centred_energy_rank: float  # effective dimension by energy, after subtracting the mean
     residual_energy: float
     later_residual_energy: float
     coverage_error: float
     energy_outside_span: float
-    energy_outside_picked: float  # in order of picking; NaN where a method has none
-    raw_effective_rank: float  # of tokens as they are, not debiased
+    energy_outside_picked: float  # of tokens picked earlier; NaN if tokens have no order
+    raw_effective_rank: float  # effective rank of the tokens before debiasing
     raw_coverage_error: float
     budget_gini: float
-    spatial_iou: tuple[float, ...]  # at gaps 1 to 20, NaN beyond the clip
+    spatial_iou: tuple[float, ...]  # for gaps of 1 to 20 temporal units; NaN past the clip
     random_iou: tuple[float, ...]  # expected IoU of random positions with the same budgets
 
 
@@ -67,14 +67,14 @@ class Skipped:
     clip: str
     reason: str
     name: str = ""
-    retention_ratio: float = 0.0  # 0: at every ratio, because a signal is missing
+    retention_ratio: float = 0.0  # 0: all ratios, because a signal is missing
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
     """Return the videos of ``sample`` in the folder ``data`` ("": downloaded from the hub).
 
-    Each video once, however many questions ask about it. Raises ``BenchmarkError`` where videos
-    are missing, and where the benchmark has too few.
+    Each video is returned once, however many questions ask about it. Raises ``BenchmarkError`` if
+    videos are missing or if the benchmark has too few.
     """
     benchmark: Any = open_benchmark(sample.benchmark, **({"data": data} if data else {}))
     videos = sorted({split(item.clip)[0] for item in benchmark.items()})
@@ -98,9 +98,9 @@ def diagnose_clips(
 ) -> Iterator[Row | Skipped]:
     """Measure clip by clip. A clip that cannot be read or encoded is one :class:`Skipped`.
 
-    ``names`` of compressors may hold settings in brackets; "full" is taken once. ``on_clip`` hears
-    the number and path of each clip before it is read. Raises ``ValueError`` for an unknown name or
-    a ratio outside (0, 1].
+    ``names`` of compressors may have settings in brackets; "full" is measured once, not at every
+    ratio. ``on_clip`` is called with the number and path of each clip before it is read. Raises
+    ``ValueError`` if a name is unknown or a ratio is outside (0, 1].
     """
     methods = _methods(names, ratios)
     needs = frozenset[str]().union(*(method.needs for *_, method in methods)) - {"text"}
@@ -133,7 +133,7 @@ def diagnose_clips(
 def _encoded(
     model: TokenModel, video: Video, needs: frozenset[str]
 ) -> tuple[Encoded, dict[str, str]]:
-    """Encode the clip with the available signals; also the reason for each missing signal."""
+    """Return the clip encoded with the available signals, and why each other is missing."""
     missing: dict[str, str] = {}
     try:
         return model.encode(video, needs), missing
@@ -147,7 +147,6 @@ def _encoded(
 
 
 def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, str, Compressor]]:
-    """Return part, name and method of every row."""
     asked = sorted({*ratios, POSITION_RATIO}, reverse=True)
     methods: list[tuple[str, str, Compressor]] = []
     for name in dict.fromkeys(names):
@@ -161,7 +160,7 @@ def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, s
 def _record_of(model: TokenModel, encoded: Encoded, method: Compressor) -> Compression:
     """Return the record of a clip's tokens after all stages of a method.
 
-    Methods with stages inside the language model run in it, on a fixed question.
+    If a method has stages inside the language model, the model is run on a fixed question.
     """
     fitted = method.at_depth(model.num_layers) if model.num_layers else method
     ahead_alone = [layer for layer, _ in fitted.stages] == [0]

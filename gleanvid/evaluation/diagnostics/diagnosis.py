@@ -1,12 +1,10 @@
 """Averages the rows of ``diagnose_clips`` over clips and writes JSON, CSV, Markdown and figures.
 
-Intervals are Student's over clips, which hold for a handful of them too.
+Intervals are Student's over clips; they hold for few clips, too.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections import Counter
@@ -17,14 +15,14 @@ from statistics import fmean
 from typing import Any
 
 from gleanvid.evaluation.diagnostics.diagnose import POSITION_RATIO, SELECTION_RATIO, Row, Skipped
-from gleanvid.evaluation.files import write_whole
+from gleanvid.evaluation.files import csv_text, write_whole
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.tables.statistics import student_mean
 
 _CURVES = ("spatial_iou", "random_iou")
 _KEYS = ("clip", "part", "name", "retention_ratio")
 _METRICS = [field.name for field in fields(Row) if field.name not in (*_KEYS, *_CURVES)]
-_HALF = "_half"  # ends the name of half an interval's width, after that of the mean
+_HALF = "_half"  # suffix of the key with half the width of a metric's interval
 _RANKS = {
     "effective_rank": "singular values",
     "energy_rank": "energy",
@@ -50,7 +48,7 @@ _SELECTED = {
 def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
     """Return means over clips, ready for JSON.
 
-    "effective_dimension": compressor -> {retention ratio: effective rank}; "positions": overlap of
+    "effective_dimension": effective rank by compressor and retention ratio; "positions": overlap of
     positions at ``POSITION_RATIO``; "selections": the complementarity analysis at
     ``SELECTION_RATIO``; "means": all metrics by compressor and ratio.
     """
@@ -86,7 +84,10 @@ def _mean(rows: Sequence[Row], name: str) -> float:
 
 
 def _means(rows: Sequence[Row]) -> dict[str, float | None]:
-    """Means by metric, and half the width of their 95 % intervals; None where there is none."""
+    """Return the mean of every metric and half the width of its 95 % interval, by name.
+
+    A value is None if it cannot be computed.
+    """
     found: dict[str, float | None] = {}
     for name in _METRICS:
         mean = student_mean([getattr(row, name) for row in rows])
@@ -96,9 +97,9 @@ def _means(rows: Sequence[Row]) -> dict[str, float | None]:
 
 
 def _positions(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the mean IoU over gaps of 1 to 20 units, and by gap.
+    """Return the IoU of kept positions as a mean over gaps of 1 to 20 units, and by gap.
 
-    Averages over the clips that are long enough; None if there are none.
+    Values are means over the clips that are long enough, None if no clip is.
     """
     curve = _over_clips([row.spatial_iou for row in rows])
     random = _over_clips([row.random_iou for row in rows])
@@ -133,17 +134,14 @@ def write(
 
 
 def _sheet(rows: Sequence[Row]) -> str:
-    sheet = io.StringIO()
-    writer = csv.DictWriter(sheet, [*_KEYS, *_METRICS, *_CURVES], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        over_gaps = {name: _known_mean(getattr(row, name)) for name in _CURVES}
-        writer.writerow(asdict(row) | over_gaps)
-    return sheet.getvalue()
+    lines = [
+        asdict(row) | {name: _known_mean(getattr(row, name)) for name in _CURVES} for row in rows
+    ]
+    return csv_text([*_KEYS, *_METRICS, *_CURVES], lines)
 
 
 def text(found: Mapping[str, Any]) -> str:
-    """Markdown with the values of Fig. 1(c), the diagnosis paragraph and the appendix figure."""
+    """Return Markdown with the values of the paper's Fig. 1(c), diagnosis and appendix figure."""
     kept = [[row["compressor"], f"{row['retention_ratio']:.3g}"] for row in found["means"]]
     ranks = [[_cell(row, key, ".1f") for key in _RANKS] for row in found["means"]]
     missed = [[_cell(row, key, ".2g") for key in _MISSED] for row in found["means"]]
@@ -179,7 +177,7 @@ def text(found: Mapping[str, Any]) -> str:
 
 
 def _cell(row: Mapping[str, Any], key: str, digits: str) -> str:
-    """Mean ± half its interval; "" where there is none."""
+    """Format a mean ± half the width of its interval; "" without a value."""
     if row[key] is None:
         return ""
     half = row[key + _HALF]
@@ -191,7 +189,7 @@ def _joined(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[
 
 
 def _widest(found: Mapping[str, Any]) -> int:
-    """Return the largest gap for which a clip is long enough; a gap of 20 needs 21 units."""
+    """Return the largest gap between temporal units that a clip has (20 needs 21 units)."""
     curves = [row["by_gap"] for row in found["positions"].values()]
     return max((sum(value is not None for value in curve) for curve in curves), default=0)
 
@@ -201,7 +199,7 @@ def _number(value: float | None) -> str:
 
 
 def _reasons(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One line per clip that failed, and per compressor with the number of its clips."""
+    """List the failed clips, and refused compressors with their number of clips."""
     lines = Counter(f"{_what(item)}: {item['reason']}" for item in skipped)
     return [f"- {line}" + (f" ({n} clips)" if n > 1 else "") for line, n in lines.items()]
 
@@ -212,7 +210,7 @@ def _what(item: Mapping[str, Any]) -> str:
 
 
 def draw(folder: Path, found: Mapping[str, Any]) -> None:
-    """Write the three figures, each as PDF and PNG."""
+    """Plot effective dimension, positions and selections, each as PDF and PNG."""
     from gleanvid.plots import paper
 
     dimension = {

@@ -1,10 +1,10 @@
-"""Any model of :mod:`gleanvid.models`, compressed, as a chat model of LMMs-Eval 0.7.
+"""Use any model of :mod:`gleanvid.models` with compression in LMMs-Eval 0.7.
 
 A video that cannot be read, or a question that fails, is logged and answered with ``NO_ANSWER``:
 an exception would end LMMs-Eval's run. Every task scores that text as wrong (LongVideoBench
-guesses, as for any answer without a letter). An empty answer is replaced by it, too: tasks skip
-empty answers, which would shrink the denominator. Every answer is written to a journal at once,
-because LMMs-Eval saves answers only at the end.
+guesses, as for any answer without a letter). An empty answer is also replaced by ``NO_ANSWER``:
+tasks skip empty answers, which would shrink the denominator. Every answer is written to a journal
+at once, because LMMs-Eval saves answers only at the end.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ _PICTURE_FPS = 3.0  # frames per second of clips published as folders of images 
 
 
 class GleanVIDModel(lmms):
-    """The model of ``--model_args``.
+    """Compressed model that LMMs-Eval loads with its ``--model_args``.
 
     ``pretrained``: "builtin", a hub id or a directory. ``compressor``, ``retention_ratio`` and any
     other setting of the compressor by name. ``num_frames``, ``rounding`` and ``backend`` as in
-    ``read_video``. ``system_prompt``: ahead of the prompt (default: LMMs-Eval's own to Qwen3-VL,
-    nothing to others and to the built-in model). ``journal``: file or folder to keep answers in,
-    and to go on from. ``device``, ``dtype``, ``attn_implementation``, ``device_map``,
-    ``quantization`` and ``max_pixels`` as in ``load_model``, and LLaVA-Video's own settings by
-    name. ``plugin``: a file with a compressor or a family of your own. Raises ``ValueError`` on a
-    setting the compressor does not have.
+    ``read_video``. ``system_prompt``: text before the prompt (default: LMMs-Eval's own for
+    Qwen3-VL, none for the built-in model and other families). ``journal``: file or folder in which
+    answers are kept, and from which a stopped run resumes. ``device``, ``dtype``,
+    ``attn_implementation``, ``device_map``, ``quantization`` and ``max_pixels`` as in
+    ``load_model``, and LLaVA-Video's own settings by name. ``plugin``: a file with a compressor or
+    a family of your own. Raises ``ValueError`` if the compressor does not have a setting.
     """
 
     is_simple = False
@@ -108,7 +108,7 @@ class GleanVIDModel(lmms):
             **self.reading,
         }
         self.journal_path = journal_path(journal, self._rank, self._world_size)
-        self._open: tuple[Clip, Conversation] | None = None  # the latest clip
+        self._open: tuple[Clip, Conversation] | None = None  # the clip read last is kept in memory
 
     def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
         """Return answers in the order of ``requests``; answers in the journal are reused."""
@@ -153,7 +153,7 @@ class GleanVIDModel(lmms):
         return row
 
     def _answer(self, row: LmmsRow, clip: Clip, prompt: str, options: Mapping[str, Any]) -> None:
-        """Write the answer and its cost into ``row``."""
+        """Answer one request and write the answer and its cost into ``row``."""
         started = time.perf_counter()
         conversation = self._conversation(clip)
         answer = conversation.ask(
@@ -174,7 +174,7 @@ class GleanVIDModel(lmms):
         row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
-        """Return the clip, encoded and compressed. The last one is kept for its next question."""
+        """Return the clip, encoded and compressed; the last clip is kept for its next question."""
         if self._open is None or self._open[0] != clip:
             self._open = None  # frees memory for the next clip
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)
@@ -190,7 +190,7 @@ class GleanVIDModel(lmms):
         return read_video(path, self.setup.num_frames, max_side=MAX_SIDE, part=part, **reading)
 
     def _report(self, rows: Sequence[LmmsRow]) -> None:
-        """Log the throughput for LMMs-Eval: sums, and means per question in milliseconds."""
+        """Log the throughput of ``rows`` for LMMs-Eval: sums, and means per question in ms."""
         good = [row for row in rows if "error" not in row]
         failed = len(rows) - len(good)
         if failed:
@@ -210,17 +210,17 @@ class GleanVIDModel(lmms):
 
 
 class GleanVIDQwen3VL(GleanVIDModel):
-    """Qwen3-VL (and every other family): frame numbers rounded as qwen_vl_utils does."""
+    """Qwen3-VL and other families in LMMs-Eval: frame numbers rounded as in qwen_vl_utils."""
 
 
 class GleanVIDLlavaOneVision(GleanVIDModel):
-    """LLaVA-OneVision: frame numbers cut off, as LMMs-Eval's own wrapper does."""
+    """LLaVA-OneVision in LMMs-Eval: frame numbers rounded down, as in LMMs-Eval itself."""
 
     frame_rounding = "down"
 
 
 class GleanVIDLlavaVideo(GleanVIDLlavaOneVision):
-    """LLaVA-Video: the same, on 64 frames, pooled by averaging and without their times as text."""
+    """LLaVA-Video in LMMs-Eval: 64 frames, pooled by averaging, without frame times as text."""
 
     frames = 64
     model_settings: ClassVar[Mapping[str, Any]] = {

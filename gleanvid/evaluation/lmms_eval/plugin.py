@@ -18,7 +18,7 @@ _CLASSES = {
 
 
 def manifests() -> list[Any]:
-    """One ``ModelManifest`` a model."""
+    """Return one LMMs-Eval ``ModelManifest`` per model."""
     from lmms_eval.models.registry_v2 import ModelManifest
 
     home = "gleanvid.evaluation.lmms_eval.adapter"

@@ -44,13 +44,16 @@ def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
 
 
 def digest(clip: Clip, prompt: str, options: Mapping[str, Any]) -> str:
-    """Return a hash that distinguishes two questions with the same number."""
+    """Return a hash that identifies a question: LMMs-Eval may give two the same number."""
     asked = json.dumps([clip, prompt, options], sort_keys=True, default=str)
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 
 
 def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
-    """Make the compressor ``text`` with ``given`` settings. Raises ``ValueError``."""
+    """Make the compressor named by ``text`` with the settings ``given``.
+
+    Raises ``ValueError`` if the name or a setting is unknown or a value is out of its range.
+    """
     written = settings_in(text)
     name = key_of(written.pop("name"))
     declared = declared_settings(METHODS[name])
@@ -60,14 +63,13 @@ def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
         none = value is None or (isinstance(value, str) and value.lower() in ("none", "all"))
         values[setting] = None if none else float(value) if kind is float else value
     if name == FullTokens.name:
-        values.pop(
-            "retention_ratio", None
-        )  # ignored, so that one command line works for every method
+        # ignore the ratio for "full", so that one command line works for every method
+        values.pop("retention_ratio", None)
     return from_settings({"name": name} | values)
 
 
 def journal_path(given: str | None, rank: int, world_size: int) -> Path | None:
-    """Return the journal's file; every process has its own."""
+    """Return the path of the journal of process ``rank``; None without a journal."""
     if given is None:
         return None
     path = Path(given).expanduser()

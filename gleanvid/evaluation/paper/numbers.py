@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gleanvid.compressors import from_settings
+from gleanvid.errors import refusing
 from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.run.setups import Setup, setup_from
 
@@ -29,7 +30,7 @@ Values = Mapping[str, float | None]  # column -> value; None: missing
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table. A value is None where the paper has none (out of memory, no change)."""
+    """One row of a table. A value is None if the paper has no number (out of memory, no change)."""
 
     label: str
     setup: str
@@ -38,10 +39,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the paper. ``models``: names of its model; ``label``: its label in the source.
+    """One table of the paper.
 
-    "percent" is relative to the row of all tokens: the table's first row, or that of ``reference``.
-    ``note``: how to read its numbers.
+    ``models``: names under which its model is known; ``label``: LaTeX label of the table. The
+    column "percent" is relative to the row of all tokens, which is the first row of this table, or
+    of the table ``reference``. ``note``: how to read the numbers.
     """
 
     name: str
@@ -97,13 +99,15 @@ class Measured:
 def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
     """Read results of ``gleanvid eval`` and ``gleanvid bench model`` from folders or files.
 
-    Returns them by model. Raises ``ValueError`` for a place without results or a broken file.
+    The results are returned by model. Raises ``ValueError`` if a place has no results or a file is
+    damaged.
     """
     found: dict[str, Measured] = {}
     for place in map(Path, places):
         taken = 0
         for path in sorted(place.rglob("*.json")) if place.is_dir() else [place]:
-            try:
+            broken = f"{path} does not hold results of gleanvid"
+            with refusing(ValueError, broken, OSError, because=True):
                 report = json.loads(path.read_text(encoding="utf-8"))
                 if isinstance(report, dict) and set(report) >= _COSTS:
                     _take_costs(found, report)
@@ -112,15 +116,13 @@ def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
                 else:
                     continue
                 taken += 1
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                raise ValueError(f"{path} does not hold results of gleanvid: {error!r}") from error
         if not taken:
             raise ValueError(f"{place} holds no results of gleanvid eval or gleanvid bench model")
     return found
 
 
 _COSTS = {"machine", "model", "settings", "rows"}  # entries of a report of bench model
-_RELATIVE = {  # column -> entry of such a report, relative to full tokens
+_RELATIVE = {  # column -> entry of a report of bench model, relative to full tokens
     "prefill_s change": "compress_and_prefill_s",
     "generate_s change": "generate_s",
     "total_s change": "total_s",
@@ -129,7 +131,10 @@ _RELATIVE = {  # column -> entry of such a report, relative to full tokens
 
 
 def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
-    """Add costs of one item relative to all tokens; its seconds are no sums and stay out."""
+    """Add to ``found`` the costs in a report of ``bench model``, relative to all tokens.
+
+    Its absolute seconds are those of one item, not sums over a benchmark, and are not added.
+    """
     model = report["model"]["name"]
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
@@ -147,7 +152,7 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
     model, benchmark = report["model"], report["benchmark"]["benchmark"]
     lines: dict[str, dict[str, Any]] = {}
     for line in report["results"]:
-        lines.setdefault(line["setup"], line)  # the benchmark's own way to respond comes first
+        lines.setdefault(line["setup"], line)  # keep only the first way to respond of a setup
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
     for setup, line in lines.items():
@@ -161,7 +166,10 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
 
 
 def _summed(line: dict[str, Any], lines: Mapping[str, dict[str, Any]]) -> dict[str, float | None]:
-    """Costs summed over a benchmark (``eval --phases``), and their change against all tokens."""
+    """Return a setup's costs summed over a benchmark, and their change against all tokens.
+
+    ``line``: the setup's results of ``eval --phases``; ``lines``: those of all setups.
+    """
     found = {**_sums(line)}
     frames = line["setup"].rpartition("@")[2]
     full = _sums(lines.get(f"full(retention_ratio=1.0)@{frames}", {}))
@@ -187,7 +195,7 @@ def _sums(line: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+    return None if share is None else 100 * float(share)
 
 
 def ours(table: Table, measured: Measured) -> list[Values]:

@@ -34,10 +34,10 @@ class Variant:
 
 @dataclass(frozen=True)
 class Preset:
-    """One table. ``heading`` is the head of its first column.
+    """One table of the paper. ``heading`` is the head of its first column.
 
-    ``ratio`` and ``frames`` are the paper's; relative performance is against all tokens on
-    ``frames`` frames.
+    ``ratio`` and ``frames`` are the paper's retention ratio and number of frames; relative
+    performance is against all tokens on ``frames`` frames.
     """
 
     title: str
@@ -149,7 +149,8 @@ ABLATIONS: dict[str, Preset] = {
 class ClipSample:
     """Videos of a benchmark, drawn by ``seed`` as for the paper's diagnosis.
 
-    Gaps of 1 to 20 units need 21 units: 42 frames where a unit is two frames (Qwen3-VL).
+    Overlaps of units up to 20 units apart need 21 units: 42 frames if a unit is two frames
+    (Qwen3-VL).
     """
 
     benchmark: str

@@ -22,7 +22,10 @@ _HEADS = {
 
 
 def latex(table: Table, measured: Measured | None = None) -> str:
-    """LaTeX: our numbers where there are results, else the paper's; the best two are marked."""
+    """Return a table in LaTeX with our numbers, or the paper's if there are no results of ours.
+
+    The best two numbers of a column are marked.
+    """
     values = ours(table, measured) if measured else [row.values for row in table.rows]
     rows = [
         [*_who(row), *(_cell(column, own.get(column), None) for column in table.columns)]
@@ -36,14 +39,14 @@ def latex(table: Table, measured: Measured | None = None) -> str:
 
 
 def _who(row: Row) -> list[str]:
-    """Return label, retention ratio and frames of a row."""
+    """Return label, retention ratio and number of frames of a row."""
     kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
     ratio = float(kept.partition(")")[0].partition(",")[0])
     return [row.label, f"{ratio:.0%}", frames]
 
 
 def text(table: Table, measured: Measured | None = None) -> str:
-    """Markdown: the paper's numbers, and after a slash ours with the difference."""
+    """Return Markdown: the paper's numbers, then after a slash ours and the difference."""
     values = ours(table, measured) if measured else [{}] * len(table.rows)
     heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
     about = f"{table.title} (paper{' / ours' if measured else ''}; {table.label})"
@@ -52,14 +55,15 @@ def text(table: Table, measured: Measured | None = None) -> str:
         cells = [_cell(column, row.values[column], own.get(column)) for column in table.columns]
         rows.append([*_who(row), *cells])
     read = f"\n{table.note}\n" if table.note else ""
-    return f"{about}\n\n{markdown_table(heads, rows)}{read}{_notes(measured)}"
+    return f"{about}\n\n{markdown_table(heads, rows)}{read}{_notes(measured, table)}"
 
 
-def _notes(measured: Measured | None) -> str:
+def _notes(measured: Measured | None, table: Table) -> str:
     if measured is None:
         return ""
     asked = ", ".join(f"{count} of {name}" for name, count in measured.questions.items())
-    failed = f"; {measured.failed} failed and count as wrong" if measured.failed else ""
+    timed = ", and are in no sum of seconds" if "prefill_s" in table.columns else ""
+    failed = f"; {measured.failed} failed and count as wrong{timed}" if measured.failed else ""
     questions = f", questions: {asked}{failed}" if asked else ""
     return f"\nOurs: {measured.model}{questions}.\n"
 

@@ -11,10 +11,12 @@ from gleanvid.evaluation.paper.numbers import BENCHMARKS, GRIDS, Table, setups_o
 from gleanvid.evaluation.paper.presets import ABLATIONS
 from gleanvid.evaluation.run.setups import Setup, changed_settings, setup_from
 
-QUESTIONS = {"mvbench": 4000, "longvideobench": 1337, "mlvu": 2174, "videomme": 2700}  # published
-PIXELS = 786_432  # of a frame of Qwen3-VL in LMMs-Eval
+# Number of questions by benchmark, as the paper states it.
+QUESTIONS = {"mvbench": 4000, "longvideobench": 1337, "mlvu": 2174, "videomme": 2700}
+PIXELS = 786_432  # maximum number of pixels of a Qwen3-VL frame in LMMs-Eval
 QWEN = "Qwen/Qwen3-VL-8B-Instruct"
-SETTINGS = ("spatial_pool_mode=average", "time_instruction=false")  # of LLaVA-Video there
+# Options of LLaVA-Video in LMMs-Eval.
+SETTINGS = ("spatial_pool_mode=average", "time_instruction=false")
 MODELS = {  # last part of the name -> name on the hub, and options of LMMs-Eval's model
     "Qwen3-VL-8B-Instruct": (QWEN, ()),
     "llava-onevision-qwen2-7b-ov-hf": (
@@ -38,7 +40,7 @@ class Step:
 
 
 def find(name: str) -> Table:
-    """Return a table by its name or its number. Raises ``ValueError``."""
+    """Return a table by its name or number. Raises ``ValueError`` if there is no such table."""
     known = list(tables().values())
     if name.isdigit() and 1 <= int(name) <= len(known):
         return known[int(name) - 1]
@@ -82,7 +84,7 @@ def steps(
 
 
 def _rows(table: Table, setups: Sequence[Setup]) -> list[str]:
-    """The options that ask for the rows of a table."""
+    """Return the ``gleanvid eval`` options that select the rows of a paper table."""
     if table.name in ABLATIONS:
         return ["--ablation", table.name]
     if table.name in (*GRIDS, "fixed-token-budget"):
@@ -101,10 +103,11 @@ def _compressors(setups: Sequence[Setup]) -> list[str]:
 
 
 def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
-    """Hours of a step at the speed of the paper's GPU, without decoding the videos.
+    """Estimate the hours that a step takes on the paper's GPU, without decoding the videos.
 
-    The paper's seconds of Video-MME with 32 frames on Qwen3-VL-8B, those of all tokens for every
-    row, in proportion to questions and frames. Its other models have no such figure.
+    The estimate scales the paper's seconds for Video-MME (32 frames, Qwen3-VL-8B, all tokens) by
+    the number of questions and frames, for every row alike. The paper has no such figure for its
+    other models.
     """
     each_s = (tables()["efficiency"].rows[0].values["total_s"] or 0) / QUESTIONS["videomme"]
     rows = list(dict.fromkeys([table.full.setup, *(row.setup for row in table.rows)]))
@@ -114,7 +117,7 @@ def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
 
 
 def data_size(benchmark: str, data: Path | None) -> str:
-    """How much data a benchmark is: of its folder, or as the hub says, else that it is unknown."""
+    """Describe the size of a benchmark's data: in its folder or on the hub, or as unknown."""
     if data is not None:
         files = (path for path in (data / benchmark).rglob("*") if path.is_file())
         return f"{sum(path.stat().st_size for path in files) / 1e9:,.1f} GB in {data / benchmark}"
@@ -127,5 +130,5 @@ def data_size(benchmark: str, data: Path | None) -> str:
         about = HfApi().dataset_info(repository, revision=revision, files_metadata=True, timeout=10)
         size = sum(file.size or 0 for file in about.siblings or ())
         return f"{size / 1e9:,.1f} GB from {repository}"
-    except Exception as error:  # no network, no access, no such package: the commands still stand
+    except Exception as error:  # no network, no access, no such package
         return f"size unknown here ({type(error).__name__}), from {repository}"

@@ -4,20 +4,20 @@ Version 1. T frames, U temporal units, N tokens per unit, L = U*N, D features; a
 
 - ``features`` [L, D], float32, float16 or bfloat16; or int8, with ``features_scale``
   and ``features_mean`` float32 [D]: a channel is its numbers times its scale plus its mean;
-- ``saliency`` [L] and ``keys`` [L, Dk] of the vision tower, where they were asked for;
+- ``saliency`` [L] and ``keys`` [L, Dk] of the vision tower, if they were requested;
 - ``seconds`` [U, 2] and ``rectangles`` [N, 4]: see :class:`gleanvid.types.VideoTokens`;
-- ``frames`` uint8: JPEG files one behind the other, ``frame_ends`` int64 [T] where each ends;
+- ``frames`` uint8: the bytes of T JPEG files in a row, ``frame_ends`` int64 [T] where each ends;
   ``timestamps`` float64 [T], ``indices`` int64 [T];
 - ``run/I/LAYER/NAME``: the records of run I, as ``Run.save`` names them;
-- ``relevance/I`` float32 [L] of question I, where it was asked for: see
+- ``relevance/I`` float32 [L] of question I, if it was requested: see
   :class:`gleanvid.Relevance`.
 
 The metadata of the file has one entry, :data:`KEY`, with JSON: ``version``, ``grid`` [U, rows,
 columns], ``model`` (name, family, class, precision, fingerprint of the weights, layers, versions),
-``machine``, ``video`` (what ``Run.summary`` says of it), ``encode_s``, ``features`` (how they are
-stored and which share of the kept tokens that changes), ``licence`` (of clip and weights, as
-given), and ``runs``: what ``Run.summary`` says of each, with its ``log_probability``,
-``refused``: which were out of reach, and ``relevance``: what ``Relevance.summary`` says of each.
+``machine``, ``video`` (as in ``Run.summary``), ``encode_s``, ``features`` (how they are stored, and
+which fraction of the kept tokens that changes), ``licence`` (of clip and weights), ``runs``:
+``Run.summary`` of each with its ``log_probability``, ``refused``: the compressors that could not
+reach their ratio, and ``relevance``: ``Relevance.summary`` of each.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ STORED = ("exact", "bfloat16", "int8")  # precisions of stored features; exact: 
 
 
 def is_recording(path: str | Path) -> bool:
-    """Whether the file is named as a recording."""
+    """Return whether a file has the name of a recording; its contents are not read."""
     return str(path).endswith(SUFFIX)
 
 
 def stored_features(features: Tensor, how: str) -> dict[str, Tensor]:
-    """The tensors of ``features`` [L, D] under one of :data:`STORED`."""
+    """Return the tensors to store for ``features`` [L, D]; ``how``: one of :data:`STORED`."""
     if how == "int8":
         mean = features.float().mean(0)
         centred = features.float() - mean
@@ -51,7 +51,7 @@ def stored_features(features: Tensor, how: str) -> dict[str, Tensor]:
 
 
 def read_features(tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
-    """Features [L, D] in the model's precision, without a copy if they are stored in it."""
+    """Return the stored features [L, D] as ``dtype``, without a copy if they are stored in it."""
     features, scale = tensors["features"], tensors.get("features_scale")
     if scale is None:
         return features.to(dtype)

@@ -40,7 +40,10 @@ _QUALITY = 90  # JPEG quality of the frames, which are for display only
 
 @dataclass(frozen=True)
 class Wanted:
-    """Contents of a recording in addition to the features. Raises ``ValueError``."""
+    """Contents of a recording in addition to the features.
+
+    Raises ``ValueError`` if a question is empty or ``features`` names no way to store them.
+    """
 
     questions: tuple[str, ...] = ()
     methods: tuple[Compressor, ...] = ()
@@ -59,7 +62,10 @@ class Wanted:
 
     @property
     def all_signals(self) -> frozenset[str]:
-        """Signals that are requested or needed by the methods, except the text of questions."""
+        """Signals (such as "saliency") to record: those requested and those the methods need.
+
+        The text of questions is not among them.
+        """
         return self.signals.union(*(method.needs for method in self.methods)) - {"text"}
 
 
@@ -73,8 +79,9 @@ def record(
     """Write the recording of one clip.
 
     Returns the fraction of kept tokens that the stored precision changes, by method. ``on_size`` is
-    called with the bytes of the tensors before the questions are asked. Raises ``ModelError``, and
-    ``ValueError`` if the file is not named ``*SUFFIX`` or cannot be written.
+    called with the bytes of the tensors before the questions are asked. Raises ``ModelError`` if
+    the model cannot do what is ``wanted``, and ``ValueError`` if the file's name does not end in
+    ``SUFFIX`` or the file cannot be written.
     """
     if not path.name.endswith(SUFFIX):
         raise ValueError(f"a recording's name ends in {SUFFIX}, not {path.name}")
@@ -91,7 +98,7 @@ def record(
         try:
             run = answer(clip, question, model, method, Sampling(wanted.max_new_tokens))
             likely = score(clip, question, [run.answer], model, method)[0]
-        except ValueError as error:  # a ratio out of its reach
+        except ValueError as error:  # the method cannot reach this ratio
             refused.append(f"{method.name} at {method.retention_ratio:g}: {error}")
             continue
         tensors |= _record_tensors(run, len(runs))
@@ -111,7 +118,7 @@ def changed_shares(
 ) -> dict[str, float]:
     """Return the fraction of kept tokens that change if features are read from the file.
 
-    By name and retention ratio, for methods that choose from the clip alone.
+    The fractions are by name and retention ratio, for methods that do not need a question.
     """
     stored = read_features(tensors, tokens.features.dtype)
     given = {name: getattr(tokens, name) for name in ("saliency", "keys")}
@@ -120,7 +127,7 @@ def changed_shares(
     for method in methods:
         if [layer for layer, _ in method.stages] != [0] or "text" in method.needs:
             continue
-        with suppress(ValueError):  # a ratio out of its reach
+        with suppress(ValueError):  # the method cannot reach this ratio
             kept = [
                 set(method.compress(VideoTokens(rows, tokens.grid, **given)).keep.tolist())
                 for rows in (tokens.features.cpu(), stored)

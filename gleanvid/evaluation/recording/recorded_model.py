@@ -1,4 +1,4 @@
-"""Stands in for the model of recorded clips: returns their tokens, refuses to answer."""
+"""An adapter without a model: returns the tokens of recorded clips, refuses to answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING_NEW = (
 
 
 class RecordedModel(TokenModel):
-    """Stand-in for the model of recorded clips: returns recorded tokens, answers no question."""
+    """An adapter without a model: returns recorded tokens, and refuses to answer."""
 
     cannot_answer = NOTHING_NEW
 
@@ -42,7 +42,9 @@ class RecordedModel(TokenModel):
     def encode(self, video: Video, needs: frozenset[str] = frozenset(), **_: Any) -> Encoded:
         """Return the recorded tokens. Raises ``ModelError`` for signals that were not recorded."""
         if not isinstance(video, RecordedVideo) or video.tokens is None:
-            raise ModelError("Only recorded clips can be used here: their model is not.")
+            raise ModelError(
+                "Only recorded clips can be used here: the model that encoded them is not loaded."
+            )
         encoded = Encoded(video, video.tokens, video.encode_s, "", {}, None)
         if missing := needs - {"text"} - encoded.signals.keys():
             raise ModelError(
@@ -53,9 +55,9 @@ class RecordedModel(TokenModel):
 
 
 def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:
-    """Return the stand-in for the model of these recordings; None without a recording.
+    """Return a model that has the tokens of these recordings; None if no path is a recording.
 
-    Raises ``ValueError`` if there are also videos, or recordings of another model.
+    Raises ``ValueError`` if there are also videos, or recordings of different models.
     """
     places = list(paths)
     recordings = [path for path in places if is_recording(path)]

@@ -18,7 +18,10 @@ from gleanvid.models.generation.sampling import Sampling
 def measure_each(
     model: ModelAdapter, encoded: Encoded, questions: Sequence[str], max_new_tokens: int
 ) -> list[Relevance]:
-    """Measure relevance (gradient) for the answers with all tokens. Raises ``ModelError``."""
+    """Measure relevance by gradient for the model's answer to each question with all tokens.
+
+    Raises ``ModelError`` if the model has no gradient or memory runs out.
+    """
     sampling = Sampling(max_new_tokens)
     own = [model.generate(encoded, question, None, sampling).text for question in questions]
     asked = zip(questions, own, strict=True)
@@ -33,7 +36,7 @@ def named(number: int) -> str:
 def read_relevance(
     facts: Mapping[str, Any], tensors: Mapping[str, Tensor], grid: tuple[int, int, int]
 ) -> tuple[Relevance, ...]:
-    """Return the recorded maps after checking them. Raises ``ValueError``."""
+    """Return the recorded relevance maps. Raises ``ValueError`` if one is damaged."""
     return tuple(
         _read(told, tensors[named(number)], grid)
         for number, told in enumerate(facts.get("relevance", ()))
@@ -44,9 +47,9 @@ def _read(told: Mapping[str, Any], values: Tensor, grid: tuple[int, int, int]) -
     texts = [told[name] for name in ("question", "answer", "method")]
     numbers = [float(told[name]) for name in ("log_probability", "seconds")]
     if not all(isinstance(text, str) for text in texts) or texts[2] not in WAYS:
-        raise ValueError("relevance has no question, answer or method")
+        raise ValueError("recorded relevance lacks its question, answer or method")
     if float(values.min()) < 0 or abs(float(values.sum()) - 1) > 1e-3:
-        raise ValueError("relevance must be at least 0, with sum 1")
+        raise ValueError("recorded relevance must be at least 0 with a sum of 1")
     if not all(map(math.isfinite, numbers)):
-        raise ValueError("relevance holds NaN or infinite values")
+        raise ValueError("recorded relevance contains NaN or infinite values")
     return Relevance(values, grid, texts[0], texts[1], numbers[0], texts[2], numbers[1])

@@ -30,7 +30,8 @@ from gleanvid.video.isolation.bounds import fits
 
 MAX_BYTES = 4 * 2**30
 MAX_FRAME_BYTES = 2 * 2**30  # limit for all decoded frames
-MAX_FEATURE_BYTES = 2 * 2**30  # most bytes of features that have to be converted
+# limit after conversion, for features that are stored in another dtype than the model's
+MAX_FEATURE_BYTES = 2 * 2**30
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256
 _FLOATS = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -41,7 +42,7 @@ _DAMAGED = (OSError, SafetensorError, Image.DecompressionBombError)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordedVideo(Video):
-    """Frames of a recording, with the tokens that they became."""
+    """Frames of a recording, with the tokens encoded from them."""
 
     tokens: VideoTokens | None = None
     encode_s: float = 0.0
@@ -51,9 +52,9 @@ class RecordedVideo(Video):
 class Recording:
     """One clip as one model sees it.
 
-    ``facts``: the JSON of the file; ``runs``: the recorded answers; ``log_probability``: the mean
-    per token of each answer; ``relevance``: of the model's own answer to each question, if it was
-    recorded.
+    ``facts``: the JSON of the file; ``runs``: the recorded answers; ``log_probability``: mean
+    log-probability per token of each answer; ``relevance``: relevance of the tokens for the model's
+    own answer to each question, if it was recorded.
     """
 
     facts: Mapping[str, Any]
@@ -88,7 +89,7 @@ def open_recording(path: str | Path) -> Recording:
 
 
 def read_facts(path: str | Path) -> dict[str, Any]:
-    """Return only the JSON of a recording. Raises ``ValueError``."""
+    """Return only the JSON of a recording. Raises ``ValueError`` if it is damaged."""
     with _whole(Path(path)), safe_open(path, "pt") as file:
         return _facts(file)
 
@@ -104,12 +105,12 @@ def _whole(path: Path) -> Iterator[None]:
 
 def _check_size(path: Path) -> None:
     if not path.is_file():
-        raise ValueError("it is no file")
+        raise ValueError("the path is not a file")
     if path.stat().st_size > MAX_BYTES:
-        raise ValueError(f"it is larger than {MAX_BYTES / 2**30:.0f} GiB")
+        raise ValueError(f"the file is larger than {MAX_BYTES / 2**30:.0f} GiB")
     with path.open("rb") as file:
         if int.from_bytes(file.read(8), "little") > MAX_HEADER:
-            raise ValueError("its header is too large")
+            raise ValueError("the header of the file is too large")
 
 
 def _facts(file: Any) -> dict[str, Any]:
@@ -117,15 +118,15 @@ def _facts(file: Any) -> dict[str, Any]:
     if text is None:
         raise ValueError(f'missing metadata entry "{KEY}"')
     if not fits(text.encode(), MAX_HEADER):
-        raise ValueError("its metadata is too large")
+        raise ValueError("the metadata of the file is too large")
     facts = json.loads(text)
     if facts["version"] != VERSION:
-        raise ValueError(f"version {facts['version']!r}, this GleanVID reads {VERSION}")
+        raise ValueError(f"format version {facts['version']!r}, this GleanVID reads {VERSION}")
     return facts
 
 
 def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
-    """Check names, types and shapes before any tensor is read."""
+    """Check the tensors' names, types and shapes before any is read."""
     grid = facts["grid"]
     if len(grid) != 3 or not all(type(n) is int and n >= 1 for n in grid):
         raise ValueError(f"grid {grid}")
@@ -134,7 +135,7 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
     types = {name: part.get_dtype() for name, part in known.items()}
     count, frames, width = math.prod(grid), shapes["timestamps"][0], shapes["features"][-1]
     if count > MAX_TOKENS or width > MAX_WIDTH or not 1 <= frames <= MAX_FRAMES:
-        raise ValueError(f"{count} tokens of width {width}, {frames} frames")
+        raise ValueError(f"the clip is too large: {count} tokens of width {width}, {frames} frames")
     expected: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
         "features": ((count, width), ("I8", *_FLOATS)),
         "seconds": ((grid[0], 2), _ANY_FLOAT),
@@ -155,7 +156,7 @@ def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
     _check_room(facts, shapes, types)
     runs = {name for name in shapes if re.fullmatch(r"run/\d+/\d+/[\w/]+", name)}
     if strange := set(shapes) - set(expected) - runs:
-        raise ValueError(f"it holds {min(strange)}")
+        raise ValueError(f"the file holds an unknown tensor {min(strange)}")
     for name, (shape, allowed) in expected.items():
         if shapes[name] != shape or types[name] not in allowed:
             raise ValueError(f"{name} is {types[name]} {list(shapes[name])}, not {list(shape)}")
@@ -168,14 +169,14 @@ def _check_room(
     kept = _NAMED[facts["model"]["dtype"]]
     unpacked = 0 if _FLOATS.get(types["features"]) is kept else kept.itemsize
     if math.prod(shapes["features"]) * unpacked > MAX_FEATURE_BYTES:
-        raise ValueError(f"its features take more than {MAX_FEATURE_BYTES / 2**30:.0f} GiB")
+        raise ValueError(f"the features take more than {MAX_FEATURE_BYTES / 2**30:.0f} GiB")
     if "keys" in shapes and shapes["keys"][-1] > MAX_WIDTH:
-        raise ValueError(f"keys of width {shapes['keys'][-1]}")
+        raise ValueError(f"keys of width {shapes['keys'][-1]}, the limit is {MAX_WIDTH}")
     height, width = facts["video"]["frame_size"]
     if not all(type(side) is int and 1 <= side <= MAX_SIDE for side in (height, width)):
-        raise ValueError(f"frames of {height} x {width}")
+        raise ValueError(f"frames of {height} x {width} pixels, the limit is {MAX_SIDE} a side")
     if 3 * height * width * shapes["timestamps"][0] > MAX_FRAME_BYTES:
-        raise ValueError(f"its frames take more than {MAX_FRAME_BYTES / 2**30:.0f} GiB")
+        raise ValueError(f"the frames take more than {MAX_FRAME_BYTES / 2**30:.0f} GiB")
 
 
 def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
@@ -193,11 +194,11 @@ def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recordin
     )
     video = _video(facts, tensors, tokens)
     if len(facts["runs"]) > MAX_RUNS:
-        raise ValueError(f"{len(facts['runs'])} runs")
+        raise ValueError(f"the file has {len(facts['runs'])} runs; the limit is {MAX_RUNS}")
     runs = [_run(told, tensors, n, video) for n, told in enumerate(facts["runs"])]
     likely = tuple(float(told["log_probability"]) for told in facts["runs"])
     if not all(map(math.isfinite, likely)):
-        raise ValueError("log_probability holds NaN or infinite values")
+        raise ValueError("recorded log_probability contains NaN or infinite values")
     return Recording(facts, video, tuple(runs), likely, read_relevance(facts, tensors, grid))
 
 
@@ -208,7 +209,7 @@ def _video(
     height, width = told.pop("frame_size")
     data, ends = tensors["frames"].numpy(), [0, *tensors["frame_ends"].tolist()]
     if ends != sorted(ends) or ends[-1] != len(data):
-        raise ValueError("frame_ends")
+        raise ValueError("frame_ends does not match the frames")
     frames = np.empty((len(ends) - 1, height, width, 3), np.uint8)
     for number, (start, stop) in enumerate(pairwise(ends)):
         frames[number] = _decoded(data[start:stop], (width, height))
@@ -221,7 +222,7 @@ def _video(
 
 
 def _check_finite(name: str, numbers: Tensor) -> None:
-    """Raise ``ValueError`` unless all numbers are finite; allocates nothing."""
+    """Raise ``ValueError`` unless all numbers are finite, without a copy of them."""
     low, high = torch.aminmax(numbers)
     if not (torch.isfinite(low) and torch.isfinite(high)):
         raise ValueError(f"{name} holds NaN or infinite values")
@@ -229,8 +230,10 @@ def _check_finite(name: str, numbers: Tensor) -> None:
 
 def _decoded(file: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     with Image.open(io.BytesIO(file.tobytes()), formats=["JPEG"]) as image:
-        if image.size != size:  # before a pixel is decoded
-            raise ValueError(f"a frame of {image.size[0]} x {image.size[1]}")
+        if image.size != size:  # checked before decoding any pixel
+            raise ValueError(
+                f"a frame is {image.size[0]} x {image.size[1]} and not {size[0]} x {size[1]} pixels"
+            )
         return np.asarray(image.convert("RGB"))
 
 
@@ -243,5 +246,5 @@ def _run(told: Mapping[str, Any], tensors: Mapping[str, Tensor], number: int, vi
     for record in run.by_layer.values():
         _check_finite("weight", record.weight)
     if not sound(run):
-        raise ValueError(f"run {number} is inconsistent")
+        raise ValueError(f"run {number} has values that are inconsistent or out of range")
     return run

@@ -29,7 +29,7 @@ def find_clips(places: Sequence[str | Path]) -> list[Path]:
         else:
             found.append(place)
     if not found:
-        raise ValueError(f"no video in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
+        raise ValueError(f"no video found in {', '.join(map(str, places))} ({', '.join(SUFFIXES)})")
     return found
 
 
@@ -40,9 +40,9 @@ def _is_clip(path: Path) -> bool:
 def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
     r"""Map result names to videos: the path below a named folder, or the name of a named file.
 
-    Bytes of a name that are no UTF-8 stand in it as escapes, such as a\xff.mp4.
+    Bytes of a name that are no UTF-8 become escapes, such as a\xff.mp4.
 
-    Raises ``ValueError`` where there is no video or two would have one name.
+    Raises ``ValueError`` if there is no video or if two would have the same name.
     """
     named: dict[str, Path] = {}
     for place in map(Path, places):
@@ -51,15 +51,18 @@ def named_clips(places: Sequence[str | Path]) -> dict[str, Path]:
             name = os.fsencode(name).decode("utf-8", "backslashreplace")
             if name in named:
                 raise ValueError(
-                    f"{named[name]} and {path} would both be called {name}: compress them into "
-                    "folders of their own"
+                    f"{named[name]} and {path} would both be called {name}: compress them in "
+                    "two runs with different folders"
                 )
             named[name] = path
     return named
 
 
 def read_clip(path: str | Path, num_frames: int, backend: Backend = "pyav") -> Video:
-    """Return frames of a video, or all of a recording. Raises ``VideoError``, ``ValueError``."""
+    """Return ``num_frames`` frames of a video, or all frames of a recording.
+
+    Raises ``VideoError`` or ``ValueError`` if the file cannot be read.
+    """
     if is_recording(path):
         return open_recording(path).video
     return read_video(path, num_frames, backend=backend, max_side=MAX_SIDE)

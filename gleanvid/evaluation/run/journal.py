@@ -25,19 +25,19 @@ Key = tuple[str, str]  # (item id, setup key)
 
 
 class JournalError(ValueError):
-    """A journal that cannot be used or written; the message names the file and what to do."""
+    """Raised for an unusable journal; the message names the file and what to do."""
 
 
 class Row(TypedDict, total=False):
-    """Entries that every row has."""
+    """Entries that every journal row has."""
 
     item: Required[str]
-    setup: Required[str]  # key of the setup
-    error: str  # only entry of a failed row
+    setup: Required[str]  # key of the row's setup
+    error: str  # error message; a failed row has no results
 
 
 class EvidenceCounts(TypedDict, total=False):
-    """Counts by :func:`gleanvid.evaluation.run.rows.evidence_kept`, where evidence is known."""
+    """Result of :func:`gleanvid.evaluation.run.rows.evidence_kept`, if evidence is known."""
 
     evidence: list[int]
     things: list[int]
@@ -48,13 +48,13 @@ class AnswerRow(Row, EvidenceCounts, total=False):
     """The answer to one question under one setup."""
 
     said: dict[str, str]  # way to respond -> response
-    right: list[float]  # verdict in [0, 1] by way to respond
-    tokens: list[float]  # tokens of the clip, tokens entering layer 0, mean over layers
+    right: list[float]  # verdict in [0, 1] on each response in ``said``
+    tokens: list[float]  # tokens: in the clip, entering layer 0, mean over layers
     seconds: float  # compressing, prefill and response, without encoding
-    saturated: list[int]  # saturated units and all units, if the method reports them
-    phases: dict[str, float]  # seconds by phase; where measured
+    saturated: list[int]  # number of saturated and of all temporal units, if known
+    phases: dict[str, float]  # seconds by phase, if measured
     peak_memory_mib: float
-    relevance: list[float]  # relevance kept, by as many best and random tokens; if measured
+    relevance: list[float]  # fraction in the kept tokens; in as many best; as many random
 
 
 class ClipRow(Row, total=False):
@@ -65,8 +65,8 @@ class ClipRow(Row, total=False):
     tokens: int
     kept: int
     budgets: list[int]
-    notes: list[str]  # of reading
-    seconds: dict[str, float]  # encode, compress
+    notes: list[str]  # notes of the video reader
+    seconds: dict[str, float]  # keys: encode, compress
     saturated: list[int]
 
 
@@ -74,7 +74,7 @@ class LmmsRow(Row, total=False):
     """One request of LMMs-Eval."""
 
     said: dict[str, str]
-    tokens: list[int]  # tokens of the prompt, tokens kept
+    tokens: list[int]  # tokens of the whole prompt, before and after compression
     new_tokens: int
     seconds: float
     prefill_s: float
@@ -97,10 +97,10 @@ def writable_folder(path: str | Path) -> Path:
 class Journal:
     """A journal open for appending, locked against a second process.
 
-    ``settings`` are compared with those of an existing file, whose rows without an "error" must be
-    such that ``is_row``. A half-written last line is dropped with a warning. Raises
-    :class:`JournalError` on other settings, on a line that is not readable, where ``path`` is no
-    file, and where another process holds it.
+    ``settings`` are compared with those of an existing file; ``is_row`` must be true of each of its
+    rows without an "error". A half-written last line is dropped with a warning. Raises
+    :class:`JournalError` if the settings differ, if a line cannot be read, if ``path`` is not a
+    file, or if another process has the journal open.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Journal:
     def append(self, row: Mapping[str, Any]) -> None:
         """Append a row with "item" and "setup". Raises ``JournalError`` if writing fails.
 
-        Does not repeat an error of an earlier row with the same item and setup.
+        An error is not written again if an earlier row of the same item and setup has it.
         """
         before = self.rows.get((row["item"], row["setup"]), {})
         if "error" in row and before.get("error") == row["error"]:
@@ -156,8 +156,10 @@ class Journal:
     def _opened(self) -> BinaryIO:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and not self.path.is_file():  # reading a pipe would never end
-                raise JournalError(f"{self.path} is no file: choose another folder")
+            is_other = self.path.exists() and not self.path.is_file()
+            # Reading a pipe would never end; a link may lead to any other file of the user.
+            if is_other or self.path.is_symlink():
+                raise JournalError(f"{self.path} is a link or no file: choose another folder")
             return self.path.open("ab+", buffering=0)
         except OSError as error:
             raise JournalError(f"{self.path} cannot be written ({error.strerror})") from error
@@ -174,7 +176,7 @@ class Journal:
         whole = data[: data.rfind(b"\n") + 1]
         if len(whole) < len(data):
             _LOG.warning(
-                "%s: the last line is half-written and was dropped; what it told is done again",
+                "%s: the last line is half-written and was dropped; its question is asked again",
                 self.path,
             )
             self._file.truncate(len(whole))
@@ -195,7 +197,7 @@ class Journal:
             raise self.stopped_by(error, self.path) from error
 
     def stopped_by(self, error: OSError, path: Path) -> JournalError:
-        """The error to raise if ``path`` could not be written."""
+        """Return the error to raise if ``path`` could not be written."""
         reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
         kept = f"the {len(self.rows)} results so far are kept"
         return JournalError(f"{path}: {reason}; {kept}: free some space and run the command again")
@@ -217,7 +219,9 @@ class Journal:
 def _check_settings(path: Path, line: bytes, settings: Mapping[str, Any]) -> None:
     header = _parsed(path, line, 1, HEADER)
     if header["gleanvid_evaluation"] != FORMAT:
-        raise JournalError(f"{path} was written by another version; choose another folder")
+        raise JournalError(
+            f"{path} was written by another version of GleanVID; choose another folder"
+        )
     before, now = dict(_flat(header["settings"])), dict(_flat(json.loads(json.dumps(settings))))
     for name in before | now:
         if before.get(name) != now.get(name):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 LARGEST = 1e18
-PHASES = ("preprocess", "vision", "compress", "prefill", "generate")  # of a timed question
+# Entries of a question whose phases were timed.
+PHASES = ("preprocess", "vision", "compress", "prefill", "generate")
 
 
 def is_clip_row(row: Mapping[str, Any]) -> bool:
-    """Return whether a row is a valid ``ClipRow``."""
     numbers: list[Any] = [row.get("tokens"), row.get("kept")]
     saturated = row.get("saturated", [0, 1])
     return (
@@ -24,7 +24,6 @@ def is_clip_row(row: Mapping[str, Any]) -> bool:
 
 
 def is_lmms_row(row: Mapping[str, Any]) -> bool:
-    """Return whether a row is a valid ``LmmsRow``."""
     said = row.get("said")
     names = ("new_tokens", "prefill_s", "compress_s", "generate_s", "peak_memory_mib")
     return (

@@ -1,8 +1,8 @@
 """Save the kept tokens of every video in a folder: one NPZ file per clip.
 
-The NPZ is that of the app's export: ``keep``, ``mask``, ``group``, ``weight``, ``budgets`` and
-scores (:func:`gleanvid.run.mask_arrays`), with the seconds and rectangles of the tokens. A file is
-written whole or not at all, and its journal line comes after it.
+An NPZ has the arrays of the app's export: ``keep``, ``mask``, ``group``, ``weight``, ``budgets``
+and scores (:func:`gleanvid.run.mask_arrays`), and the seconds and rectangles of the tokens. A file
+is written whole or not at all, before the clip's journal line.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Job:
             raise ValueError(f"num_frames={self.num_frames} must be at least 1")
         if [layer for layer, _ in self.method.stages] != [0] or "text" in self.method.needs:
             raise ValueError(
-                f"compressor={self.method.name!r} decides while the model reads a question; "
-                "compressing without one takes a method that decides ahead of the model"
+                f"compressor={self.method.name!r} decides while the model reads a question, and "
+                "there is no question here: choose a method that acts before the language model"
             )
 
     @property
@@ -98,10 +98,11 @@ def compress_on_workers(
     journal: Journal,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """:func:`compress_clips` on Ray, inside ``ray_cluster.cluster``; only this process writes.
+    """Do the same as :func:`compress_clips` on Ray workers, inside ``ray_cluster.cluster``.
 
-    Scores may differ in their last digits: a worker has fewer threads, and sums depend on them.
-    Raises also ``ModelError`` where the workers cannot be kept alive.
+    Only this process writes files. Scores may differ in their last digits: a worker has fewer
+    threads, and sums depend on their number. Also raises ``ModelError`` if the workers cannot be
+    kept alive.
     """
     left = _left(clips, job, folder, journal)
     read, work = partial(_read, job), partial(compress_clip, job)
@@ -112,7 +113,10 @@ def compress_on_workers(
 def compress_clip(
     job: Job, model: ModelAdapter, part: tuple[str, Path], seen: Video | Exception
 ) -> tuple[ClipRow, Arrays]:
-    """The journal's row of a clip and the arrays of its NPZ (none where it failed)."""
+    """Compress one clip; return its journal row and the arrays of its NPZ (none if it failed).
+
+    ``part``: name and path of the clip; ``seen``: its frames, or the error of reading them.
+    """
     row: ClipRow = {"item": part[0], "setup": job.key}
     try:
         if isinstance(seen, Exception):
@@ -144,7 +148,7 @@ def compress_clip(
 
 
 def _left(clips: Clips, job: Job, folder: Path, journal: Journal) -> list[tuple[str, Path]]:
-    """Clips without a finished row, or whose file is gone or cut short."""
+    """Return the clips without a finished row, or with a missing or incomplete NPZ file."""
     return [
         (name, path)
         for name, path in clips.items()
@@ -159,7 +163,7 @@ def _read(job: Job, part: tuple[str, Path]) -> Video:
 def _saved(
     done: Iterable[tuple[ClipRow, Arrays]], folder: Path, journal: Journal
 ) -> Iterator[tuple[str, ClipRow]]:
-    """Yield each clip with its row, once its file is written."""
+    """Yield each clip's name and journal row, once the clip's NPZ is written."""
     for row, arrays in done:
         if arrays:
             _write(folder / row["file"], arrays, journal)

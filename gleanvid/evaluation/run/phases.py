@@ -1,7 +1,7 @@
-"""The cost of one question by phase, and answers with it: seconds that add up over a benchmark.
+"""Answers to questions with their cost by phase: seconds that add up over a benchmark.
 
-Every question is asked by itself: its clip is encoded, compressed and read for it alone, as a
-server of single requests would. Clocks wait for the device.
+The clip is encoded, compressed and read again for every question, as by a server that gets single
+requests. Seconds are synchronised with the device.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class ItemCost:
     """The cost of one question. Seconds are wall clock, synchronised with the device."""
 
     preprocess_s: float  # resizing and normalising frames, on the CPU
-    vision_s: float  # vision tower and projector, and what the compressor needs of them
+    vision_s: float  # vision tower, projector, and the compressor's vision signals
     compress_s: float
     prefill_s: float  # language model, prompt to first token
     generate_s: float  # first token to last
     total_s: float
-    peak_memory_mib: float  # of the device; on the CPU that of the process
-    peak_llm_memory_mib: float  # the same from the prompt on, without vision encoding
+    peak_memory_mib: float  # peak memory of the device; on the CPU, of the process
+    peak_llm_memory_mib: float  # peak memory from the prompt on, without vision encoding
     visual_tokens: int
-    visual_tokens_kept: int  # entering layer 0
-    average_retention: float  # over the layers
+    visual_tokens_kept: int  # visual tokens that enter layer 0
+    average_retention: float  # fraction of the visual tokens in a layer, mean over layers
     prompt_tokens: int
     prompt_tokens_kept: int
     new_tokens: int
@@ -48,7 +48,7 @@ class ItemCost:
 
     @property
     def first_token_s(self) -> float:
-        """From the frames on the device to the first token."""
+        """Seconds from the preprocessed frames to the first token."""
         return self.vision_s + self.compress_s + self.prefill_s
 
 
@@ -95,7 +95,7 @@ def measure_item(
 
 @contextmanager
 def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
-    """Measure the seconds that the model's processor takes; they are put into a list."""
+    """Time the model's processor while the block runs; yield a list with the sum in seconds."""
     spent, original = [0.0], model.build_inputs
 
     def build_inputs(*args: Any) -> Any:
@@ -108,15 +108,15 @@ def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
     try:
         yield spent
     finally:
-        del model.build_inputs  # the class's own shows again
+        del model.build_inputs  # restores the class's own method
 
 
 def check_timed(ways: Sequence[str]) -> None:
-    """Raises ``BenchmarkError`` unless answers are generated, one way."""
+    """Raise ``BenchmarkError`` unless there is one way to respond and it generates text."""
     if len(ways) != 1 or ways[0] == "likelihood":
         raise BenchmarkError(
-            f"how={','.join(ways)}: phases are measured of one answer that is generated; "
-            "choose --how text or letter"
+            f"how={','.join(ways)}: the times of phases can only be measured with one way to "
+            "respond that generates text; choose --how text or --how letter"
         )
 
 
@@ -128,7 +128,11 @@ def timed_answers(
     ways: Sequence[str],
     max_pixels: int | None = None,
 ) -> Iterator[AnswerRow]:
-    """One row per question and setup of one clip, with "phases" and "peak_memory_mib"."""
+    """Yield a row per question and setup of one clip, with "phases" and "peak_memory_mib".
+
+    ``read`` returns the clip; ``work``: pairs of a setup and its questions about the clip;
+    ``ways``: a single way to respond.
+    """
     try:
         video = read()
         model.system_message = benchmark.system_message_for(model.hf_model.config.model_type)

@@ -29,9 +29,9 @@ def keep(
     journal: Journal,
     on_progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Append rows, each with its clip, to the journal as they come.
+    """Append rows to the journal as they come; each item is a clip and its row.
 
-    ``total``: rows of the whole run, of which ``left`` are missing before.
+    ``total``: rows of the whole run; ``left``: how many of them the journal does not have yet.
     """
     report = on_progress or (lambda progress: None)
     already, failed, started = total - left, 0, time.perf_counter()

@@ -21,18 +21,18 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.types import ModelError
 
 Load = Callable[[], ModelAdapter]
-ATTEMPTS = 3  # attempts at a clip whose worker dies
+ATTEMPTS = 3  # maximum number of attempts at a clip whose worker dies
 _LOG = logging.getLogger(__name__)
 MISSING = "Several workers need the package ray, which the extra ray has: pip install '.[ray]'"
 
 
 @contextmanager
 def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
-    """Join Ray at ``address``, or start it here for ``num_workers``; leave it at the end.
+    """Join Ray at ``address``, or start it here for ``num_workers``; leave it after the block.
 
-    A cluster that this process has joined already is used and stays. Yields the number of GPUs of a
-    worker: one if the cluster has any. Raises ``ModelError`` if the package is missing, there is no
-    cluster at the address, or none can be started.
+    If this process is in a cluster already, that one is used and not left. Yields the GPUs per
+    worker: 1 if the cluster has GPUs, else 0. Raises ``ModelError`` if the package is missing,
+    there is no cluster at the address, or none can be started.
     """
     try:
         import ray
@@ -41,8 +41,9 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
         raise ModelError(MISSING) from error
     if num_workers < 1:
         raise ValueError(f"num_workers={num_workers} must be at least 1")
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # lost clips are reported below
-    if ray.is_initialized():  # by the caller, who also shuts it down
+    # Ray Data logs every lost clip as an error; on_workers reports them as failed.
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    if ray.is_initialized():  # the caller started Ray and also shuts it down
         yield int("GPU" in ray.cluster_resources())
         return
     _join(num_workers, address)
@@ -56,17 +57,16 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
 def _join(num_workers: int, address: str | None) -> None:
     import ray
 
-    os.environ.setdefault(
-        "RAY_BACKEND_LOG_LEVEL", "fatal"
-    )  # relevant errors are raised as exceptions
+    # Ray's processes would print errors that Ray also raises as exceptions.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     local: dict[str, Any] = {}
     if files := plugins.loaded():
 
-        def load_plugins() -> None:  # not a partial, as Ray reads the hook's __name__
+        def load_plugins() -> None:  # no partial(), as Ray reads the hook's __name__
             plugins.load_all(files)
 
         local["runtime_env"] = {"worker_process_setup_hook": load_plugins}
-    if address is None:  # one more than the workers, as reading needs a core too
+    if address is None:  # a core for each worker, and one for reading
         cpus = max(os.cpu_count() or 1, num_workers + 1)
         local |= {"num_cpus": cpus, "include_dashboard": False}
     try:
@@ -80,7 +80,7 @@ def _join(num_workers: int, address: str | None) -> None:
 
 
 def describe(load: Load, num_gpus: float = 0) -> dict[str, Any]:
-    """``describe_model`` of the model, loaded on a worker."""
+    """Return :func:`describe_model` of the model that ``load`` returns, loaded on a worker."""
     import ray
 
     def described() -> dict[str, Any]:
@@ -98,21 +98,21 @@ def on_workers(
     read: Callable[[Any], Any],
     work: Callable[[Any, Any, Any], Any],
 ) -> Iterator[Any]:
-    """Yield ``work(model, part, read(part))`` of every part as it is finished, inside `cluster`.
+    """Yield ``work(model, part, read(part))`` of each part once it is done, inside `cluster`.
 
-    If ``read`` raises, ``work`` gets the exception instead; it must not raise one itself. A part
-    whose workers died comes last, with no model and an exception. ``num_gpus``: of each worker;
-    with fewer GPUs than workers, fewer workers run. Raises ``ModelError`` if the workers cannot be
-    kept alive.
+    If ``read`` raises, ``work`` gets the exception in its place; ``work`` itself must not raise. If
+    the workers of a part died, ``work`` is called for it at the end, with None as model and an
+    exception. ``num_gpus``: GPUs of each worker; if there are too few, fewer workers run. Raises
+    ``ModelError`` if the workers cannot be kept alive.
     """
     import ray
 
     if not parts:
         return
-    reader: Any = _read  # Ray's types allow no further arguments
-    # Ray 2.64 no longer takes max_task_retries like this: pyproject.toml stays below it
-    warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
+    reader: Any = _read  # Any: Ray's type hints do not allow fn_args
     size = _fitting(num_workers, num_gpus)
+    # Ray 2.64 accepts no max_task_retries in map_batches; pyproject.toml requires an older Ray.
+    warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
     items = [{"number": n, "part": pickle.dumps(part)} for n, part in enumerate(parts)]
     done = (
         ray.data.from_items(items, override_num_blocks=len(parts))
@@ -122,14 +122,14 @@ def on_workers(
             fn_constructor_args=(load, work),
             batch_size=1,
             batch_format="numpy",
-            # one clip at a time: none is queued at a worker that another clip kills
+            # one clip at a time: if it kills the worker, no queued clips are lost with it
             compute=ray.data.ActorPoolStrategy(size=size, max_tasks_in_flight_per_actor=1),
             num_gpus=num_gpus,
             num_cpus=0,
             max_task_retries=ATTEMPTS - 1,
         )
     )
-    done.context.max_errored_blocks = -1  # clips lost with a worker are found missing below
+    done.context.max_errored_blocks = -1  # no limit: lost clips are counted as failed below
     missing = dict(enumerate(parts))
     try:
         for row in done.iter_rows():
@@ -137,16 +137,16 @@ def on_workers(
             yield pickle.loads(row["out"])
     except ray.exceptions.RayError as error:
         raise ModelError(
-            f"The workers cannot go on: {_reason(error)} What is finished is kept; the same "
-            "command goes on from there."
+            f"The workers stopped: {_reason(error)} Finished results are kept; the same "
+            "command continues from there."
         ) from error
 
     for part in missing.values():
-        yield work(None, part, ModelError(f"its worker died or lost it, in {ATTEMPTS} attempts"))
+        yield work(None, part, ModelError(f"the clip's worker process died in {ATTEMPTS} attempts"))
 
 
 def _fitting(num_workers: int, num_gpus: float) -> int:
-    """Return the number of workers for which there are enough GPUs."""
+    """Return the number of workers to start: at most as many as the cluster's GPUs allow."""
     import ray
 
     there = ray.cluster_resources().get("GPU", 0)
@@ -163,7 +163,7 @@ def _reason(error: Exception) -> str:
 
 
 def _read(row: dict[str, Any], read: Callable[[Any], Any]) -> dict[str, Any]:
-    """Pair each part with its decoded frames, or with the exception that decoding raised."""
+    """Add the pickled result of ``read``, or its exception, to a row of Ray Data."""
     try:
         seen = read(pickle.loads(row["part"]))
     except Exception as error:

@@ -32,10 +32,11 @@ def evaluate_on_workers(
     max_pixels: int | None = None,
     relevance: bool = False,
 ) -> None:
-    """``runner.evaluate`` inside ``ray_cluster.cluster``; a worker gets its model from ``load``.
+    """Do the same as ``runner.evaluate`` on Ray workers, inside ``ray_cluster.cluster``.
 
-    ``num_gpus``: of each worker. Raises what ``evaluate`` raises, and ``ModelError`` if the
-    workers cannot be kept alive; the answers until then are in the journal.
+    ``load`` returns a worker's model; ``num_gpus``: GPUs of each worker. Raises what ``evaluate``
+    raises, and ``ModelError`` if the workers cannot be kept alive; the answers until then are in
+    the journal.
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
@@ -60,7 +61,7 @@ def _answer(
     part: Part,
     seen: Video | Exception,
 ) -> tuple[str, list[AnswerRow]]:
-    """The clip and a row for every question about it."""
+    """Answer all questions about a clip; return the clip and their rows."""
 
     def read() -> Video:
         if isinstance(seen, Exception):

@@ -28,9 +28,10 @@ def answer_row(
     size: tuple[int, int],
     evidence: Tensor | None,
 ) -> AnswerRow:
-    """The row of one answered question, without its seconds.
+    """Return the journal row of one answered question, without times.
 
-    ``records``: by layer. ``size``: visual tokens of the clip, and layers of the language model.
+    ``responses``: by way to respond. ``records``: by layer. ``size``: number of visual tokens of
+    the clip, and number of layers of the language model.
     """
     layers = visual_tokens_by_layer(records, *size)
     row: AnswerRow = {
@@ -50,11 +51,12 @@ def answer_row(
 
 
 def evidence_kept(record: Compression, evidence: Tensor) -> EvidenceCounts:
-    """Count what a record, after its last stage, keeps of ``evidence``, bool [things, L].
+    """Count what a record keeps of ``evidence``, bool [things, L]: tokens that show each thing.
 
-    "evidence": tokens that show what is asked about: all, kept in place, represented in a kept
-    row, and as many as the budget could have kept. "things" asked about: all that show, and those
-    of which a token is kept. "moments", pairs of a thing and a unit: likewise.
+    Returns lists of counts. "evidence": tokens that show a thing asked about; of these, the tokens
+    kept in place, and the tokens kept or merged into a kept one; and the most that could be kept
+    with this number of kept tokens. "things": visible things, and those of them with a kept token.
+    "moments": the same for pairs of a thing and a temporal unit.
     """
     tokens, kept = evidence.any(0), evidence & record.mask
     counts = [tokens, kept.any(0), tokens & (record.group >= 0)]
@@ -68,6 +70,5 @@ def evidence_kept(record: Compression, evidence: Tensor) -> EvidenceCounts:
 
 
 def failure(item: Item, setup: Setup, error: Exception) -> AnswerRow:
-    """The row of a question that failed."""
     reason = f"{type(error).__name__}: {error}"[:500]
     return {"item": item.id, "setup": setup.key, "error": reason}

@@ -30,8 +30,8 @@ from gleanvid.types import Video
 if TYPE_CHECKING:
     from torch import Tensor
 
-Part = tuple[str, int, Unanswered]  # clip, frames, questions
-_QUESTION_TOKENS = 50  # estimated tokens of each question, for the prefill after the clip
+Part = tuple[str, int, Unanswered]  # clip, number of frames, questions by setup
+_QUESTION_TOKENS = 50  # estimated length of a question, to choose the number of threads
 
 
 def evaluate(
@@ -49,11 +49,11 @@ def evaluate(
     """Answer the questions missing in ``journal``, clip by clip, each answer appended at once.
 
     ``ways``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
-    pixels as in ``ModelAdapter.encode``. ``relevance``: measure what each setup keeps of it.
-    ``phases``: encode and read the clip for every question, and measure the seconds of each phase.
-    Raises ``BenchmarkError`` for a way it does not have or that cannot be timed, and
-    ``JournalError`` where the answer cannot be kept; whatever fails for single clips, setups or
-    questions becomes a row.
+    pixels as in ``ModelAdapter.encode``. ``relevance``: whether to measure the relevance that each
+    setup keeps. ``phases``: encode and read the clip for every question, and measure the seconds of
+    each phase. Raises ``BenchmarkError`` if the benchmark does not have a way to respond or the way
+    cannot be timed, and ``JournalError`` if an answer cannot be written. A failure of a single
+    clip, setup or question becomes a row.
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
@@ -75,7 +75,7 @@ def evaluate(
 
 
 def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
-    """Return the number of answers of a whole evaluation."""
+    """Return the number of answers that a complete evaluation has."""
     return len(items) * len({setup.key for setup in setups})
 
 
@@ -93,7 +93,7 @@ def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
 
 
 def pending(items: Sequence[Item], setups: Sequence[Setup], journal: Journal) -> list[Part]:
-    """Return clips and numbers of frames with missing answers, and the questions to ask."""
+    """Return (clip, number of frames, unanswered questions by setup) for all missing answers."""
     unique = {setup.key: setup for setup in setups}.values()
     clips: dict[str, list[Item]] = {}
     for item in items:
@@ -120,7 +120,7 @@ def answers(
     max_pixels: int | None = None,
     relevance: bool = False,
 ) -> Iterator[AnswerRow]:
-    """Yield a row per question and setup of one clip; if it cannot be read, all rows fail.
+    """Yield a row per question and setup of one clip; if the clip cannot be read, all rows fail.
 
     ``relevance`` is measured once for each question and used for all setups.
     """
@@ -165,7 +165,10 @@ def relevance_maps(
     items: Mapping[str, Item],
     how: str,
 ) -> dict[str, Relevance]:
-    """Relevance (gradient) of one clip's tokens for the model's own answers with all tokens."""
+    """Return relevance maps (by gradient) for the model's own answers with all tokens.
+
+    The maps are by the id of the item, for all questions about one clip.
+    """
     conversation = model.conversation(encoded, FullTokens())
     own = {key: _response(conversation, benchmark, item, how) for key, item in items.items()}
     return {

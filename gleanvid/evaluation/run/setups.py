@@ -38,7 +38,6 @@ class Setup:
 
     @property
     def retention_ratio(self) -> float:
-        """The retention ratio of the method."""
         return self.method.retention_ratio
 
     @cached_property
@@ -66,16 +65,15 @@ def changed_settings(method: Compressor) -> dict[str, Any]:
 
 
 def setup_from(key: str) -> Setup:
-    """Return the setup with this key."""
     method, _, frames = key.rpartition("@")
     return Setup(method_from(method), int(frames))
 
 
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
-    """Return all tokens, then every method at every ratio below 1.
+    """Return a setup with all tokens, then one for every method at every ratio below 1.
 
-    ``names`` may hold settings (:func:`method_from`). Raises ``ValueError`` naming an unknown
-    method, or a ratio out of its range.
+    ``names`` may have settings in brackets (:func:`method_from`). Raises ``ValueError`` if a method
+    is unknown or a ratio is out of its range.
     """
     if num_frames < 1:
         raise ValueError(f"num_frames={num_frames} must be at least 1")

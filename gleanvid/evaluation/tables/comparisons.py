@@ -28,9 +28,10 @@ Adjusted = Mapping[tuple[str, str], float]  # p of a comparison, by way to respo
 
 
 def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Markdown: GleanVID minus every other method, in points; then the verdict.
+    """Return Markdown: GleanVID's accuracy minus that of every other method, then :func:`standing`.
 
-    p is that of the sign-flip test by ``endpoint``, and Holm's is in ``adjusted``.
+    Differences are in percentage points. The column "p" is that of the sign-flip test by
+    ``endpoint``; the column "Holm" is the p value in ``adjusted``.
     """
     pairs = [(one, one.comparison) for one in results if one.comparison and not one.blank]
     if not pairs:
@@ -50,7 +51,7 @@ def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = 
 
 
 def holm_of_page(results: Sequence[Result], endpoint: str = ACCURACY) -> Adjusted:
-    """The sign-flip p of every comparison, adjusted for all of ``results``, each taken once."""
+    """Return the sign-flip p of every comparison in ``results``, adjusted together (Holm)."""
     found = {
         _place(one): one.comparison.at(endpoint)[1]
         for one in results
@@ -64,7 +65,7 @@ def _place(result: Result) -> tuple[str, str]:
 
 
 def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return Markdown: for every ratio, the methods that GleanVID leads, equals and trails."""
+    """Return Markdown: the methods that GleanVID is ahead of, equal to or behind, by ratio."""
     found: dict[str, dict[str, list[str]]] = {}
     for result in results:
         if result.blank or not result.comparison:
@@ -84,24 +85,28 @@ def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCU
 
 
 def side(difference: float, p: float) -> str:
-    """How GleanVID stands: "ahead of", "not told apart from" or "behind"."""
+    """Return "ahead of", "not told apart from" or "behind" for GleanVID against a method.
+
+    ``difference``: GleanVID's accuracy minus the method's; ``p``: its adjusted p value.
+    """
     if p >= _LEVEL:
         return _SIDES[1]
     return _SIDES[0] if difference > 0 else _SIDES[2]
 
 
 def sentence(sides: Mapping[str, Sequence[str]]) -> str:
-    """Methods by how GleanVID stands to them, as one sentence without its full stop."""
+    """Join lists of methods into a sentence without full stop; keys: results of :func:`side`."""
     return "; ".join(f"{name} {', '.join(sides[name])}" for name in _SIDES if sides.get(name))
 
 
 def preset_table(
     preset: Preset, results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY
 ) -> str:
-    """Markdown in the shape of the paper's table; ``results``: all tokens, then the variants.
+    """Return Markdown in the layout of the paper's table.
 
-    Relative performance has its difference to GleanVID's in brackets, in points. p is that of the
-    sign-flip test against GleanVID, and Holm's is in ``adjusted``.
+    ``results``: those of all tokens, then of the preset's variants. Relative performance has its
+    difference to GleanVID's in brackets, in percentage points. The column "p" is that of the
+    sign-flip test against GleanVID by ``endpoint``; "Holm" is the p value in ``adjusted``.
     """
     groups = inline_groups(results)
     several = len({result.setup.num_frames for result in results}) > 1

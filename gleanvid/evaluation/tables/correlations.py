@@ -28,7 +28,7 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def _ranks(values: np.ndarray) -> Sequence[float]:
-    """Mean rank of every value among all."""
+    """Return the rank of every value; equal values get the mean of their ranks."""
     ordered = np.sort(values)
     first, after = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
     return ((first + after - 1) / 2).tolist()

@@ -21,10 +21,11 @@ Sample = tuple[str, float, Mapping[str, float]]  # clip, verdict, fraction kept 
 class Evidence:
     """Means over questions by measure, and the correlation of each with being right.
 
-    Fractions of a question's evidence: "kept": of its tokens, those in their own place;
-    "represented": those in any kept row; "reachable": "kept" over the most that as many tokens
-    could be; "things": of the things asked about, those of which a token is kept; "moments": the
-    same of pairs of a thing and a unit. Earlier journals lack some of them.
+    Each measure is a fraction of a question's evidence, the tokens that show the answer. "kept":
+    tokens kept in their own place; "represented": tokens contained in any kept row; "reachable":
+    "kept" divided by its largest possible value for that number of kept tokens; "things": things
+    asked about with at least one kept token; "moments": the same for pairs of a thing and a unit.
+    Older journals do not have all measures.
     """
 
     means: Mapping[str, Estimate]

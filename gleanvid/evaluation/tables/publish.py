@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +11,7 @@ from typing import Any
 
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
-from gleanvid.evaluation.files import whole_file, write_whole
+from gleanvid.evaluation.files import csv_text, whole_file, write_whole
 from gleanvid.evaluation.latex import latex_table
 from gleanvid.evaluation.paper.presets import Preset
 from gleanvid.evaluation.run.setups import Setup
@@ -69,11 +67,12 @@ def publish(
     kind: str = "png",
     endpoint: str = ACCURACY,
 ) -> list[Result]:
-    """Write ``results.csv``, ``results.json``, ``table.md`` and, for a grid, tables and figures.
+    """Write ``results.csv``, ``results.json``, ``table.md``, and for a grid LaTeX and figures.
 
-    Those are ``table.tex`` and figures of this ``kind``: "png", "pdf" or "svg".
-    ``presets`` come with their setups, which are among ``setups``. ``endpoint``: what tests are
-    about, "accuracy" or a name of :func:`macros_of`. Returns all results.
+    A grid is a run without ``presets``: its LaTeX table is ``table.tex``, its figures are "png",
+    "pdf" or "svg" by ``kind``. ``presets``: pairs of a preset and its setups, all in ``setups``.
+    ``endpoint``: the average that is tested, "accuracy" or a name of :func:`macros_of`. Returns all
+    results.
     """
     found = results(benchmark, items, setups, rows, ways)
     by_preset = [(preset, results(benchmark, items, own, rows, ways)) for preset, own in presets]
@@ -109,7 +108,7 @@ def _latex(found: Sequence[Result]) -> str:
 
 
 def _same(setups: Sequence[Setup]) -> str:
-    """Return the ratio and frames shared by all variants of a preset, else ""."""
+    """Format the ratio and number of frames that all variants share; "" if they differ."""
     shares = {(setup.retention_ratio, setup.num_frames) for setup in setups[1:]}
     if len(shares) > 1:
         return ""
@@ -120,7 +119,10 @@ def _same(setups: Sequence[Setup]) -> str:
 def draw(
     folder: Path, found: Sequence[Result], facts: Mapping[str, Any], kind: str = "png"
 ) -> None:
-    """Draw accuracy, accuracy by group and, if known, evidence and relevance kept."""
+    """Plot accuracy, accuracy by group of questions and, if measured, evidence and relevance kept.
+
+    Each figure is written to ``folder`` as a file of this ``kind``.
+    """
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
     pictures = {
@@ -224,12 +226,8 @@ def write(folder: Path, facts: Mapping[str, Any], results: Sequence[Result], tex
     """Write ``results.csv``, ``results.json`` (with ``facts`` about the run) and ``table.md``."""
     lines = [flat(result) for result in results]
     names = list(dict.fromkeys(name for line in lines for name in line))
-    sheet = io.StringIO()
-    writer = csv.DictWriter(sheet, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
     whole = dict(facts) | {"results": lines}
-    write_whole(folder / "results.csv", sheet.getvalue())
+    write_whole(folder / "results.csv", csv_text(names, lines))
     write_whole(folder / "results.json", json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
     write_whole(folder / "table.md", text)
 

@@ -13,8 +13,9 @@ from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
 class RelevanceKept:
     """Means over questions, fractions in [0, 1]; see :class:`gleanvid.Relevance`.
 
-    ``best``: the most that as many tokens could keep; ``random``: what they keep if drawn at
-    random. ``r``: correlation of ``kept`` with being right.
+    ``best``: the largest fraction that the same number of tokens could keep; ``random``: the
+    fraction that this number of random tokens keeps on average. ``r``: correlation of ``kept`` with
+    being right.
     """
 
     kept: Estimate
@@ -26,7 +27,10 @@ class RelevanceKept:
 def relevance_kept(
     clips: Sequence[str], right: Sequence[float], values: Sequence[Sequence[float]]
 ) -> RelevanceKept | None:
-    """Summarise ``values`` (kept, best, random), intervals by clip; None without any."""
+    """Summarise one (kept, best, random) per question, with intervals by clip.
+
+    Return None if ``values`` is empty. ``right``: verdict on each answer.
+    """
     if not values:
         return None
     kept, best, random = ([row[place] for row in values] for place in range(3))

@@ -1,4 +1,4 @@
-"""Results as tables: accuracy, by group, evidence kept, relevance kept."""
+"""Tables of results: accuracy, accuracy by group, evidence kept and relevance kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def main_table(results: Sequence[Result]) -> str:
 
 
 def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
-    """Return headers and rows of the main table."""
     inline, macros = inline_groups(results), list(results[0].macro)
     heads = ["method", "kept", "frames", "tokens", *inline, "accuracy", "95 %", "95 %, clips"]
     heads += [*macros, "% of full", "95 %", "s / question", "failed", "units with nothing new (%)"]
@@ -83,10 +82,10 @@ def inline_groups(results: Sequence[Result]) -> list[str]:
 
 
 def evidence_table(results: Sequence[Result]) -> str:
-    """Markdown: evidence kept, means over questions, and ``r``, its correlation with right answers.
+    """Return Markdown: mean evidence kept, and ``r``, its correlation with right answers.
 
-    There is no ``r`` over all rows together: it would mix what differs between methods and ratios
-    with what differs between questions.
+    There is no ``r`` over all rows together: it would mix differences between methods and ratios
+    with differences between questions.
     """
     known = [(who(one), one.evidence) for one in results if one.evidence and not one.blank]
     if not known:
@@ -129,14 +128,19 @@ def phase_table(results: Sequence[Result]) -> str:
         if (spent := one.phases) and not one.blank:
             total = sum(spent.values())
             seconds = [f"{spent[name]:.1f}" for name in spent]
-            asked = f"{(one.count - one.failed / one.draws) / total:.2f}"
-            rows.append([*who(one), *seconds, f"{total:.1f}", f"{one.peak_memory_mib:.0f}", asked])
+            # ``failed`` counts a failed question once per seed.
+            summed = one.count - one.failed / one.draws
+            rate = f"{summed / total:.2f}"
+            cells = [f"{summed:g}", *seconds, f"{total:.1f}", f"{one.peak_memory_mib:.0f}", rate]
+            rows.append([*who(one), *cells])
     if not rows:
         return ""
-    heads = ["seconds, summed", "kept", "frames", *PHASES, "total", "peak MiB", "questions/s"]
+    names = [*PHASES, "total", "peak MiB", "questions/s"]
+    heads = ["seconds, summed", "kept", "frames", "questions", *names]
     note = (
         "Every question by itself: its clip is encoded, compressed and read for it alone, on one "
-        "device. Decoding is left out."
+        "device. Decoding is left out. The seconds of questions that failed are not known and in "
+        "no sum: questions is how many were summed."
     )
     return f"{markdown_table(heads, rows)}\n{note}\n"
 
@@ -148,7 +152,7 @@ def who(result: Result) -> list[str]:
 
 
 def percent(value: float | Estimate | None) -> str:
-    """Format a fraction as a percentage: 86.0. NaN becomes an empty cell, here and below."""
+    """Format a fraction as a percentage: 86.0; an empty cell for None and NaN."""
     share = value.value if isinstance(value, Estimate) else value
     return "" if share is None or math.isnan(share) else f"{100 * share:.1f}"
 

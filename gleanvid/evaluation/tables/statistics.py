@@ -2,9 +2,9 @@
 
 Questions about one clip are not independent: the bootstrap resamples clips, and the sign-flip test
 swaps two methods clip by clip. Wilson's interval takes every question as one observation, as is
-usual in the field. A verdict is a fraction in [0, 1]: where a method is random, of its seeds that
-were right. With ``groups``, one label a question, an average is the mean over groups of the mean
-within each; questions whose label is None are left out.
+usual in the field. A verdict is a number in [0, 1]; for a random method it is the fraction of its
+seeds that were right. With ``groups``, one label for each question, an average is the mean over
+groups of the mean within each; questions whose label is None are left out.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def sign_flip(
 ) -> float:
     """Return the two-sided p of a paired permutation test that swaps methods in whole clips.
 
-    ``differences``: verdict of the first minus that of the second, question by question; their
-    average is the statistic. Under the null hypothesis the difference of a clip is as likely to
-    have the other sign. ``draws`` random swaps of all clips, the observed one counted in, so p is
-    at least 1 / (draws + 1).
+    ``differences``: verdict on the first method minus that on the second, question by question;
+    their average is the statistic. Under the null hypothesis the difference of a clip is as likely
+    to have the other sign. The test makes ``draws`` random swaps of all clips and counts the
+    observed signs as one more, so p is at least 1 / (draws + 1).
     """
     check_equally_many(differences, clips)
     weights = _weights(groups, len(differences))
@@ -83,7 +83,7 @@ def clip_mean(
 ) -> Estimate:
     """Return the average over questions, with a percentile bootstrap over clips.
 
-    The mean of every group is taken anew in every draw.
+    Every draw computes the mean of every group again.
     """
     check_equally_many(values, clips)
     found, drawn = _averages([values], clips, groups, seed, draws)
@@ -112,7 +112,7 @@ def relative_accuracy(
 ) -> Estimate:
     """Return accuracy relative to all tokens (1.0 = equal), bootstrapped over clips.
 
-    NaN if all tokens give no right answer.
+    Return NaN if the model gives no right answer with all tokens.
     """
     check_equally_many(first, full)
     found, drawn = _averages([first, full], clips, groups, seed, draws)
@@ -125,7 +125,7 @@ def relative_accuracy(
 def student_mean(values: Sequence[float]) -> Estimate:
     """Return the mean of independent values with Student's 95 % interval; NaN below two values.
 
-    For a handful of clips, from which a bootstrap would give too narrow an interval.
+    Use it for few clips, for which a bootstrap would give too narrow an interval.
     """
     mean, free = float(np.mean(values)), len(values) - 1
     if free < 1:
@@ -142,8 +142,8 @@ def student_mean(values: Sequence[float]) -> Estimate:
 class Paired:
     """Accuracy of one method minus that of another on the same questions.
 
-    ``sign_flip``: two-sided p, not adjusted. ``macro``: the difference of each macro-average, and
-    ``macro_sign_flip`` its p.
+    ``sign_flip``: two-sided p, not adjusted. ``macro``: the difference of each macro-average;
+    ``macro_sign_flip``: the p of each.
     """
 
     difference: Estimate
@@ -152,7 +152,10 @@ class Paired:
     macro_sign_flip: Mapping[str, float]
 
     def at(self, endpoint: str) -> tuple[Estimate, float]:
-        """The difference and its p by a macro-average; "accuracy": over questions."""
+        """Return the difference and its p by the macro-average ``endpoint``.
+
+        "accuracy" gives those over questions.
+        """
         if endpoint in self.macro:
             return self.macro[endpoint], self.macro_sign_flip[endpoint]
         return self.difference, self.sign_flip
@@ -176,13 +179,16 @@ def paired(
 
 
 def check_equally_many(first: Sequence[object], second: Sequence[object]) -> None:
-    """Raises ``ValueError`` unless there are equally many values, and some."""
+    """Raise ``ValueError`` if the two lists differ in length or are empty."""
     if len(first) != len(second) or not len(first):
-        raise ValueError(f"values must be equally many, got {len(first)} and {len(second)}")
+        raise ValueError(
+            "both lists must have the same number of values, at least one, "
+            f"got {len(first)} and {len(second)}"
+        )
 
 
 def _columns(groups: Groups | None, count: int) -> np.ndarray:
-    """[questions, groups]: 1 where a question counts in a group."""
+    """Return a matrix [questions, groups]: 1 if a question counts in a group, else 0."""
     if groups is None:
         return np.ones((count, 1))
     names = [name for name in dict.fromkeys(groups) if name is not None]
@@ -190,7 +196,7 @@ def _columns(groups: Groups | None, count: int) -> np.ndarray:
 
 
 def _weights(groups: Groups | None, count: int) -> np.ndarray:
-    """[questions]: with these weights the sum over questions is the average."""
+    """Return the weight of each of ``count`` questions in the average, [questions]."""
     member = _columns(groups, count)
     return (member / member.sum(0)).sum(1) / member.shape[1]
 
@@ -202,9 +208,10 @@ def _averages(
     seed: int,
     draws: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The averages [C] of C lists of values, and those of every draw of clips [draws, C].
+    """Return the averages [C] of C lists of values, and those of every draw of clips [draws, C].
 
-    A group of which a draw holds no question is left out of that draw, and a draw without any.
+    If a draw has no question of a group, its average leaves the group out; a draw without any
+    question is left out.
     """
     member = _columns(groups, len(clips))
     parts = [member * np.asarray(own, dtype=float)[:, None] for own in values]
@@ -224,7 +231,7 @@ def _estimate(value: float, drawn: np.ndarray) -> Estimate:
 
 
 def _by_clip(columns: np.ndarray, clips: Sequence[Hashable]) -> np.ndarray:
-    """[clips, C]: columns [questions] or [questions, C], summed within each clip."""
+    """Sum ``columns``, [questions] or [questions, C], within each clip: [clips, C]."""
     columns = columns.reshape(len(clips), -1)
     places = {clip: row for row, clip in enumerate(dict.fromkeys(clips))}
     sums = np.zeros((len(places), columns.shape[1]))
@@ -234,7 +241,7 @@ def _by_clip(columns: np.ndarray, clips: Sequence[Hashable]) -> np.ndarray:
 
 @lru_cache(maxsize=4)
 def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
-    """[draws, clips]: how often each of ``count`` clips is drawn, with replacement."""
+    """Return how often each draw has each of ``count`` clips, with replacement: [draws, clips]."""
     generator = np.random.default_rng(seed)
     return generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)
 
@@ -242,8 +249,8 @@ def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
     """Return the fraction of right answers, with an interval.
 
-    Wilson's interval if all verdicts are yes or no; a bootstrap over clips if they are means over
-    seeds.
+    The interval is Wilson's if every verdict is 0 or 1, or a bootstrap over clips if verdicts are
+    means over seeds.
     """
     if {0.0, 1.0}.issuperset(right):
         return wilson(int(sum(right)), len(right))

@@ -36,7 +36,7 @@ from gleanvid.evaluation.tables.statistics import (
 )
 
 Rows = Mapping[tuple[str, str], AnswerRow]  # (item id, setup key) -> row
-_FEWEST = 15  # questions of a group; those with fewer count as one group in a macro-average
+_FEWEST = 15  # groups with fewer questions count as one group in a macro-average
 _POOLED = "other"
 
 
@@ -45,10 +45,11 @@ class Result:
     """The result of one setup. Fractions are in [0, 1].
 
     ``accuracy`` is the benchmark's own average, ``by_clip`` the same with an interval that takes
-    clips as the observations. ``macro``: see :func:`macros_of`. ``relative`` is the accuracy over
-    that with all tokens (the first setup), ``difference`` it minus that. ``p_full_clips`` is the
-    sign-flip p against all tokens, two-sided, not adjusted; ``comparison`` is GleanVID at the same
-    ratio and frames minus this (None: not run, or itself).
+    clips as the observations. ``macro``: see :func:`macros_of`. ``relative`` is the accuracy
+    divided by that with all tokens (the first setup), ``difference`` the accuracy minus that.
+    ``p_full_clips`` is the two-sided sign-flip p against all tokens, not adjusted. ``comparison``
+    is GleanVID at the same ratio and frames minus this setup; None if GleanVID was not run or is
+    this setup.
     """
 
     setup: Setup
@@ -68,16 +69,16 @@ class Result:
     evidence: Evidence | None
     relevance: RelevanceKept | None
     tokens: float  # visual tokens of a clip
-    tokens_kept: float  # entering layer 0
-    tokens_mean: float  # mean over the layers
-    seconds: float  # per question: compress, read, respond; encoding left out
-    saturated: float = 0.0  # fraction of saturated units
-    phases: Mapping[str, float] | None = None  # seconds summed over the questions, where timed
-    peak_memory_mib: float = 0.0  # the largest of any question, where timed
+    tokens_kept: float  # visual tokens that enter layer 0
+    tokens_mean: float  # visual tokens that enter a layer, mean over the layers
+    seconds: float  # per question: compression, prefill, response; no encoding
+    saturated: float = 0.0  # fraction of units whose tokens lie in the span of earlier kept ones
+    phases: Mapping[str, float] | None = None  # seconds summed over the questions, if timed
+    peak_memory_mib: float = 0.0  # largest peak memory of any question, if timed
 
     @property
     def blank(self) -> bool:
-        """True if every question failed."""
+        """True if every question of the setup failed."""
         return self.failed == self.count * self.draws
 
     @property
@@ -95,7 +96,7 @@ def results(
 ) -> list[Result]:
     """Return one result per way to respond and setup; the first setup is all tokens.
 
-    Raises ``ValueError`` where a row is missing.
+    Raises ``ValueError`` if a question has no row.
     """
     found: list[Result] = []
     for place, how in enumerate(tuple(ways) or (benchmark.how,)):
@@ -105,7 +106,7 @@ def results(
 
 
 class _Answers:
-    """All setups on the same questions, by one way to respond."""
+    """Answers of all setups to the same questions, given in one way (letter, text ...)."""
 
     def __init__(
         self,
@@ -198,7 +199,7 @@ class _Answers:
         return float("error" not in row and bool(row["right"][self.way]))
 
     def _comparison(self, setup: Setup) -> Paired | None:
-        """Compare default GleanVID with ``setup``; None if it was not run or is ``setup``."""
+        """Compare default GleanVID with ``setup``; None if GleanVID was not run or is ``setup``."""
         ours = Setup(GleanVID(retention_ratio=setup.retention_ratio), setup.num_frames)
         if setup.key == ours.key or ours.key not in [other.key for other in self.setups]:
             return None
@@ -220,10 +221,10 @@ class _Answers:
 def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
     """Return the macro-averages of a benchmark: by name, the group of every question.
 
-    "macro": all groups; "macro without ..." ``benchmark.macro_without``; "macro of hard kinds":
-    ``benchmark.hard`` alone. Groups with fewer than 15 questions are pooled in one, so that no
-    handful of questions weighs as much as a well asked group. An average that would have no
-    question is left out.
+    "macro" is the mean over all groups; "macro without ..." leaves out ``benchmark.macro_without``;
+    "macro of hard kinds" has the groups in ``benchmark.hard`` alone. Groups with fewer than 15
+    questions are pooled in one, so that a few questions do not weigh as much as a large group. An
+    average that would have no question is left out.
     """
     names, apart = {item.groups[0] for item in items if item.groups}, benchmark.macro_without
     if not apart:
@@ -237,7 +238,7 @@ def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
 
 
 def _pooled(items: Sequence[Item], counted: Container[str]) -> list[str | None]:
-    """The group of every question, None where it is not ``counted``; small groups are pooled."""
+    """Return the group of every question, None if it is not in ``counted``; pool small groups."""
     groups = [item.groups[0] for item in items]
     sizes = Counter(groups)
     labels = {name: name if sizes[name] >= _FEWEST else _POOLED for name in groups}

@@ -1,4 +1,7 @@
-"""Baselines of every family of version 2, measured by ``observers``, and their table."""
+"""Reads, writes and prints the accuracy of ideal observers on Glimpse 2, by question family.
+
+:mod:`.observers` measures it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ KEPT = Path(__file__).with_name("baselines.json")
 
 @dataclass(frozen=True)
 class Baseline:
-    """Accuracy of the three observers on ``count`` questions of a family."""
+    """Accuracy of three ideal observers on ``count`` questions of a family."""
 
     family: str
     count: int
@@ -24,7 +27,7 @@ class Baseline:
 
     @property
     def temporal(self) -> bool:
-        """Whether the best single frame is at least 25 points below all frames."""
+        """Whether the best single frame is at least 25 points below 100 %, that of all frames."""
         return round(1 - self.still - TEMPORAL, 9) >= 0
 
 
@@ -35,7 +38,6 @@ def write(path: Path, found: Sequence[Baseline], num_frames: int, learnt: int) -
 
 
 def read(path: Path = KEPT) -> tuple[dict[str, int], list[Baseline]]:
-    """Read the settings and the baselines that :func:`write` wrote."""
     facts = json.loads(path.read_text(encoding="utf-8"))
     return facts, [Baseline(**one) for one in facts.pop("families")]
 

@@ -32,7 +32,6 @@ def clip_name(seed: int, split: str, index: int, version: int = 1) -> str:
 def ask_about(
     seed: int, split: str, index: int, settings: ClipSettings | None = None
 ) -> list[Question]:
-    """Return the questions of a clip."""
     settings = settings or ClipSettings()
     scene = sample_scene(seed, split, index, settings)
     return questions(scene, stream(seed, split, index, purpose=1, version=settings.version))
@@ -46,10 +45,10 @@ def evidence_by_thing(
     question: Question,
     grid: tuple[int, int, int],
 ) -> Tensor:
-    """Return the tokens on each thing asked about, while it shows the answer.
+    """Return the tokens on each thing asked about, in frames from which the answer can be seen.
 
-    bool [things, T * rows * columns]. The clip's frames are spread evenly over the T units of
-    ``grid``, the frame over its rows and columns.
+    The result is bool [things, T * rows * columns]. The clip's frames are spread evenly over the T
+    units of ``grid``, and each frame over its rows and columns.
     """
     scene = sample_scene(seed, split, index, settings)
     shares = coverage(scene, *grid[1:])  # [F, K, rows, columns]

@@ -22,7 +22,7 @@ class Evidence:
 
 
 class EvidenceFacts(TypedDict):
-    """:class:`Evidence` as files of clips hold it, in seconds."""
+    """:class:`Evidence` as ``questions.jsonl`` has it, in seconds."""
 
     thing: int
     start_s: float
@@ -30,14 +30,17 @@ class EvidenceFacts(TypedDict):
 
 
 def unchanged(scene: Scene) -> list[tuple[int, Thing]]:
-    """Return the things that no cut changes, with their numbers."""
+    """Return (number, thing) for the things of a scene that no cut changes."""
     change = scene.change
     changed = () if change is None else (change.before, change.after)
     return [(k, thing) for k, thing in enumerate(scene.things) if k not in changed]
 
 
 def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
-    """Return the things whose behaviour was drawn evenly: the first, or all of a medley."""
+    """Return (number, thing) for things whose behaviour was drawn uniformly.
+
+    These are all things in the theme "medley", and the first thing in ``theme``; else none.
+    """
     if scene.theme == "medley":
         return list(enumerate(scene.things))
     return [(0, scene.things[0])] if scene.theme == theme else []
@@ -49,7 +52,6 @@ def lifetime(thing: Thing, k: int) -> tuple[Evidence, ...]:
 
 
 def lifetimes(scene: Scene) -> tuple[Evidence, ...]:
-    """Return all things as evidence for their whole lifetimes."""
     return tuple(Evidence(k, t.appears, t.ends) for k, t in enumerate(scene.things))
 
 
@@ -77,14 +79,14 @@ def refer_to(rng: np.random.Generator, thing: Thing) -> str:
 
 
 def draw(rng: np.random.Generator, *wordings: str) -> str:
-    """Draw a wording at random."""
+    """Draw one wording of a question at random."""
     return wordings[rng.integers(len(wordings))]
 
 
 def options_for(
     rng: np.random.Generator, names: Sequence[str] | Mapping[str, object], answer: str
 ) -> list[str]:
-    """Return the answer and three of the other names."""
+    """Return ``answer`` and three other ``names``, drawn at random."""
     rest = [item for item in names if item != answer]
     return [answer, *(str(item) for item in rng.permutation(rest)[:3])]
 

@@ -1,4 +1,4 @@
-"""The families of questions: what each asks of a scene, the options, and where the answer shows.
+"""The families of questions: their texts, answers, options, and the evidence of the answer.
 
 A family is one function here and one line in ``FAMILIES``. Options are drawn so that without the
 clip each of the four is equally likely.
@@ -32,8 +32,10 @@ ACTIONS = {"grows": "it grows", "turns": "it turns", "blinks": "it blinks", "bou
 OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leaves": "gone"}
 PLACES = ("top left", "top right", "bottom left", "bottom right")
 SIDES = ("left", "right", "above", "below")
-_CLEAR = 0.08  # least distance to a middle line, in frame sides, of a place with a name
-_COURSE = 0.25  # radians by which the camera may turn a path with a named direction
+_CLEAR = 0.08  # a thing closer to a middle line of the frame is in no quarter; in frame sides
+# most radians by which the camera's motion may change the direction of a path in the frame, if a
+# question asks for that direction
+_COURSE = 0.25
 _TOUCH = 0.07  # fraction of the clip before and after a collision that shows it
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
@@ -82,7 +84,7 @@ def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         word, time = moments[rng.integers(len(moments))]
         place = _place_at(scene, thing, time)
         if not word and place != _place_at(scene, thing, thing.ends):
-            continue  # its place changes with the camera
+            continue  # the object's position changes with the camera
         if place is None or thing.behaviour in ("bounces", "collides"):
             continue
         text = f"Where is the {refer_to(rng, thing)} {word}".rstrip() + "?"
@@ -178,7 +180,7 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            named = refer_to(rng, thing)  # in version 1 the wording shows whether it turns
+            named = refer_to(rng, thing)  # version 1: the name may show whether it turns
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"
             yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), lifetime(thing, k)
@@ -208,7 +210,7 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
                 "Compared with the start, how is the {0} at the end?",
             )
             both = (Evidence(k, 0.0, span), Evidence(k, 1 - span, 1.0))
-            evidence = both[: 1 + thing.visible(1 - span)]  # a thing that left has no tokens
+            evidence = both[: 1 + thing.visible(1 - span)]  # an object that has left has no tokens
             options = tuple(OUTCOMES.values())
             yield text.format(refer_to(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
 

@@ -23,7 +23,7 @@ _MOST = 6  # most things that are counted
 
 
 def frames_of(scene: Scene) -> np.ndarray:
-    """Return the middles of all units, in [0, 1]."""
+    """Return the time of each unit's middle, as a fraction of the clip."""
     units = scene.settings.num_units
     return (np.arange(units) + 0.5) / units
 
@@ -70,7 +70,7 @@ def _glance(
 
 
 def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
-    """Describe a thing by ``_STATE`` numbers; zeros if it is not visible."""
+    """Describe an object by ``_STATE`` numbers; zeros if it is not visible."""
     if thing is None:
         return [0.0] * _STATE
     (x, y), angle = centre(scene, thing, time), thing.angle(time)
@@ -80,7 +80,10 @@ def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
 
 
 def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> float:
-    """Return the distance of two things in sums of radii, at most 3."""
+    """Return the distance of two things divided by the sum of their radii, at most 3.
+
+    3 if one of them is not visible.
+    """
     if one is None or other is None:
         return 3.0
     reach = radius(scene, one, time) + radius(scene, other, time)
@@ -88,10 +91,11 @@ def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> f
 
 
 def _fits(scene: Scene, asked: list[Thing | None], option: str, time: float) -> list[float]:
-    """Compare an option with the first thing asked about.
+    """Return five numbers, each 0 or 1, on whether an option fits what the frame shows.
 
-    Whether it is the thing's colour, shape, quarter, or side of the second thing; and whether any
-    thing has that colour.
+    The first four: the option names the colour of the first thing in ``asked``, its shape, its
+    quarter of the frame, or on which side of the second thing it is. The fifth: the option names
+    the colour of any visible thing.
     """
     first, second = asked
     shown = [t for t in scene.things if t.visible(time) and not hidden(scene, t, time)]

@@ -81,7 +81,7 @@ def write_example(seed: int, split: str, index: int, settings: ClipSettings, pat
 def write_mp4(
     frames: np.ndarray, path: Path, fps: int = int(FPS), scale: int = 2, crf: int = 20
 ) -> None:
-    """Write uint8 [F, H, W, 3] as H.264 in yuv420p, enlarged ``scale`` times without smoothing.
+    """Write frames uint8 [F, H, W, 3] as H.264 in yuv420p, enlarged ``scale`` times unsmoothed.
 
     The file appears under its name only when it is complete.
     """
@@ -119,7 +119,7 @@ class ClipFacts(TypedDict):
     clip: str
     fps: float
     num_frames: int
-    size: list[int]  # height, width
+    size: list[int]  # height and width in pixels
     theme: str
     world: int
     things: list[ThingFacts]

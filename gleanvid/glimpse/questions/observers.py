@@ -29,7 +29,7 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
-_MOST = 6  # different things counted over all frames
+_MOST = 6  # most different things that are counted over all frames
 _PATIENCE = 6000  # most clips that are searched for questions of a family
 
 
@@ -90,7 +90,11 @@ def _views(view: str, seen: list[np.ndarray], part: Asked) -> Tensor:
 
 
 def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
-    """Return what an observer sees, [looks, 4, numbers], of glances [units, 4, numbers]."""
+    """Return the features that an observer sees, [looks, 4 options, numbers].
+
+    ``view``: "blind", "still" or "shuffled"; ``seen`` [units, 4, numbers]: glances at every unit. A
+    look is a single frame ("still"), else all that the observer sees at once.
+    """
     if view == "blind":
         return torch.from_numpy(seen[:1] * (np.arange(seen.shape[2]) < 64))
     if view == "still":
@@ -102,7 +106,10 @@ def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
 
 
 def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
-    """Train a network to score options [Q, looks, 4, numbers], on one random look each time."""
+    """Train a network to score the four options of Q questions; each step uses one random look.
+
+    ``views`` [Q, looks, 4, numbers]; ``right`` [Q]: number of the right option.
+    """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     net = nn.Sequential(
@@ -127,7 +134,7 @@ def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
 
 @torch.no_grad()
 def _accuracy(net: nn.Module, views: Tensor, right: Tensor) -> float:
-    """Return the accuracy of answers, each from the look of highest confidence."""
+    """Return the accuracy on Q questions, each answered from the look of highest confidence."""
     hits = []
     for looks, answer in zip(views, right, strict=True):
         odds = net(looks)[..., 0].softmax(-1)  # [looks, 4]
@@ -137,7 +144,6 @@ def _accuracy(net: nn.Module, views: Tensor, right: Tensor) -> float:
 
 
 def main() -> None:
-    """Measure the baselines, write them and print their table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--num-frames", type=int, default=32)
     parser.add_argument("--learn", type=int, default=600)

@@ -42,7 +42,7 @@ def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
 
 
 def _asking(scene: Scene) -> dict[str, Family]:
-    """Return the families of a scene; a story has its own ones and ``PLAIN``."""
+    """Return the families that ask about a scene: for a story, the temporal ones and ``PLAIN``."""
     if scene.theme in STORIES:
         return {**{plain: families.FAMILIES[plain] for plain in PLAIN}, **temporal.FAMILIES}
     return families.FAMILIES

@@ -22,9 +22,9 @@ from gleanvid.glimpse.questions.families import Family, Found
 from gleanvid.glimpse.world.travel import STRAIGHT
 from gleanvid.glimpse.world.world import Scene
 
-IN_ALL = ("two", "three", "four", "five")  # up to ``stories.MOST_IN_ALL``
-_SEQUENCE = 4  # things of which one comes after the other
-_MOVERS = 3  # things that go to and fro
+IN_ALL = ("two", "three", "four", "five")  # answers: numbers up to ``stories.MOST_IN_ALL``
+_SEQUENCE = 4  # things that appear one after the other, in the story "sequence"
+_MOVERS = 3  # moving things in the story "speed"
 
 
 def _sequence(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:

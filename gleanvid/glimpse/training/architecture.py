@@ -31,8 +31,8 @@ _PIXELS = TOKENS_PER_UNIT * CELL**2
 _MAX_FRAMES = 768
 _WIDTH, _VISION_WIDTH = 320, 128  # hidden sizes of language model and vision tower
 _PLACES = 20  # position embeddings along each side
-_WAVES = 8  # most half periods over a side
-_CODE_STRENGTH = 1.2  # standard deviation; embedded patches have about as much
+_WAVES = 8  # cosines per side that a position embedding is made of
+_CODE_STRENGTH = 1.2  # standard deviation of position embeddings, as of patches
 _TEMPLATE = """\
 {%- for message in messages %}
 {{- '<|im_start|>' + message.role + '\n' }}
@@ -96,7 +96,7 @@ def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
 
 
 def build_processor(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLProcessor:
-    """The standard processor with our patch size and a fixed number of pixels per frame."""
+    """Qwen3-VL's processor with patches of 8 px and a fixed number of pixels per frame."""
     shared: dict[str, Any] = {
         "patch_size": PATCH,
         "merge_size": MERGE,
@@ -135,13 +135,13 @@ def build_model(
 
 
 def _place_codes() -> Tensor:
-    """Smooth codes of row and column, [_PLACES ** 2, _VISION_WIDTH].
+    """Return smooth position embeddings by row and column, [_PLACES ** 2, _VISION_WIDTH].
 
-    The class draws noise that is much weaker than the embedded patches, and a model so small
-    never learns from it where a thing stands.
+    transformers would initialise them with noise much weaker than the embedded patches, from which
+    a model so small never learns where a thing is.
     """
     waves = torch.arange(1, _WAVES + 1) * math.pi * (torch.arange(_PLACES)[:, None] + 0.5) / _PLACES
-    codes = waves.cos() @ torch.randn(2, _WAVES, _VISION_WIDTH)  # rows and columns
+    codes = waves.cos() @ torch.randn(2, _WAVES, _VISION_WIDTH)
     both = (codes[0][:, None] + codes[1]).reshape(_PLACES**2, _VISION_WIDTH)
     return both * (_CODE_STRENGTH / both.std())
 

@@ -76,7 +76,6 @@ class Batch:
     questions: list[list[Question]]
 
     def to(self, device: torch.device) -> Batch:
-        """Return the batch with every tensor on ``device``."""
         tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "questions"}
         moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
         return replace(self, **moved)
@@ -84,7 +83,7 @@ class Batch:
     def mask(self) -> Tensor:
         """Return the attention mask, bool [B, 1, S, S].
 
-        It is causal, hides questions from each other, and no row is empty.
+        The mask is causal and hides questions from each other; no row is empty.
         """
         length = self.ids.shape[1]
         rows, columns = self.segments[:, :, None], self.segments[:, None, :]
@@ -103,7 +102,7 @@ def make_clip(
 ) -> Clip:
     """Return the clip of (seed, split, index), with at most ``limit`` of its questions.
 
-    ``worse``: light, blur and JPEG of cameras and codecs may alter it.
+    ``worse``: whether the frames may be degraded (light, blur, JPEG) as by cameras and codecs.
     """
     scene = sample_scene(seed, split, index, settings)
     frames, shares = render(scene, CELL)
@@ -123,7 +122,7 @@ def make_clip(
 
 
 def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return a worse copy of ``frames`` uint8 [F, H, W, 3], or the same ones."""
+    """Return ``frames`` uint8 [F, H, W, 3], degraded or unchanged at random."""
     if rng.random() < _CLEAN:
         return frames
     light = rng.uniform(0.85, 1.12)
@@ -134,7 +133,7 @@ def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _degraded(frame: np.ndarray, blur: float, quality: int) -> np.ndarray:
-    """Blur a frame and compress it as JPEG, each where its number is not 0."""
+    """Blur a frame by ``blur`` and compress it as JPEG of ``quality``; 0 skips a step."""
     image = Image.fromarray(frame)
     if blur:
         image = image.filter(ImageFilter.GaussianBlur(blur))

@@ -22,12 +22,12 @@ class TrainSettings:
     seed: int = 0
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
-    warm_up: int = 100  # steps, at the start and where the language loss sets in
+    warm_up: int = 100  # steps, at the start and when the language loss is added
     token_budget: int = 1600  # visual and question tokens per batch
     seen_weight: float = 1.0  # weight of the loss on what each token shows
-    past_weight: float = 0.5  # weight of the loss on what has happened at its place
-    pointing_weight: float = 0.3  # weight of the loss on questions that find their evidence
-    look_every: int = 1  # steps; between them the vision tower is not trained, which saves time
+    past_weight: float = 0.5  # weight of the loss on what has happened at each token
+    pointing_weight: float = 0.3  # weight of the loss of questions pointing at their evidence
+    look_every: int = 1  # train the vision tower at every n-th step only, to save time
     bfloat16: bool = True  # use bfloat16 if the device supports it
     start_from: str = ""  # model directory a run begins with
     first_step: int = 0  # first step of the curriculum, for a run that begins with trained weights
@@ -50,7 +50,7 @@ class Phase:
     """A part of the curriculum; ``sizes`` and ``units`` are drawn for every batch."""
 
     name: str
-    begins: int  # step
+    begins: int  # first step of the phase
     sizes: tuple[tuple[int, int], ...]  # height and width in px
     units: tuple[int, ...]  # clip lengths in units of two frames
     asked: int = 0  # most questions per clip; 0: only the token loss
@@ -81,9 +81,9 @@ def phase_of(step: int) -> tuple[Phase, int]:
 
 @dataclass(frozen=True)
 class Batches:
-    """The batches of a split by number, each a function of ``seed`` and the number alone.
+    """The batches of a split by number; a batch depends on ``seed`` and its number alone.
 
-    ``budget``: visual and question tokens per batch.
+    ``budget``: largest number of visual and question tokens in a batch.
     """
 
     seed: int

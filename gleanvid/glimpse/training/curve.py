@@ -76,7 +76,7 @@ def draw(folder: Path, picture: Path) -> None:
 
 
 def draw_reader(folder: Path, picture: Path) -> None:
-    """Draw the loss of a reader on clips with all tokens and with fewer, beside its teacher's."""
+    """Draw a reader's loss on clips with all tokens and with fewer, and the teacher's loss."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 4), layout="constrained")

@@ -76,7 +76,11 @@ class Learner(nn.Module):
         return [seen.pooler_output, *seen.deepstack_features]
 
     def seen_loss(self, streams: list[Tensor], seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the cross-entropy over streams and targets, and accuracies at the tokens [5]."""
+        """Return the loss of predicting ``seen`` from visual streams, and accuracies [5].
+
+        The loss is the mean cross-entropy over streams and targets; the accuracies are those of the
+        first stream, one for each of the five targets.
+        """
         loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
             parts = self._scores(stream, head, level).float().split(_KINDS, dim=-1)
@@ -86,7 +90,10 @@ class Learner(nn.Module):
         return loss, hits
 
     def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the loss on what has happened at visual tokens [M, D], and accuracies [8]."""
+        """Return the loss of predicting ``happened`` at visual tokens, and accuracies [8].
+
+        ``half_way`` [M, D]: states of the visual tokens in a middle layer of the language model.
+        """
         parts = self.past(half_way).float().split(_PASTS, dim=-1)
         return _targets_loss(parts, happened, _STILL_WEIGHT)
 
@@ -121,7 +128,8 @@ class Learner(nn.Module):
     def read(self, batch: Batch, streams: list[Tensor], positions: Tensor | None = None) -> Reading:
         """Run a batch through the language model.
 
-        ``positions`` [3, B, S]: those of a clip without all its tokens, which the grid cannot tell.
+        ``positions`` [3, B, S]: needed if tokens of a clip were dropped, because they then do not
+        follow from the grid.
         """
         core = self.model.model
         visual = batch.ids == self.model.config.video_token_id
@@ -197,7 +205,7 @@ def _attend_together(
     position_embeddings: tuple[Tensor, Tensor],
     **_: object,
 ) -> Tensor:
-    """Compute vision attention over all (equal) units at once; the class itself loops over them."""
+    """Compute a vision block's attention without its loop over units: all are equally long."""
     cos, sin = (part[:, None] for part in position_embeddings)
     total, size = hidden_states.shape[0], int(cu_seqlens[1])
     q, k, v = self.qkv(hidden_states).view(total, 3, self.num_heads, -1).unbind(1)

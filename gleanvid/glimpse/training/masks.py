@@ -1,8 +1,8 @@
-"""Random choices of visual tokens, of no method's making, and clips without the others.
+"""Random choices of visual tokens to train on, and batches without the dropped tokens.
 
-A reader that trains on them learns to answer from whatever tokens it is given. Dropped tokens
-leave the prompt as they do under a compressor: what stays keeps its position and its rows of the
-DeepStack levels. U units of R x C tokens, M = U * R * C.
+A model that trains on them learns to answer from any subset of the tokens. Dropped tokens are
+removed from the prompt as by a compressor: kept tokens keep their positions and their rows of the
+DeepStack levels. Letters: U units of R x C tokens, M = U * R * C.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from torch import Tensor
 from gleanvid.glimpse.training.batches import Batch, answers_begin
 
 KINDS = ("uniform", "time", "column", "blob")
-LEAST = 0.05  # of the tokens of a clip that is not whole, the smallest share kept
+LEAST = 0.05  # smallest fraction of tokens kept of a clip that is not whole
 WHOLE = 0.3  # fraction of clips that keep every token
-_UNEVEN = (1.0, 4.0)  # standard deviation of the log-odds that a unit, place or blob stays
+_UNEVEN = (1.0, 4.0)  # standard deviation of the log-odds that a unit, place or blob is kept
 _BLOB = 3  # masks of kind "blob": maximum cells per dimension of their coarse noise
 
 
 def draw_share(rng: np.random.Generator) -> float:
-    """Return the share of tokens to keep: 1 or log-uniform in [``LEAST``, 1]."""
+    """Draw the fraction of tokens to keep: 1, or log-uniform in [``LEAST``, 1]."""
     return 1.0 if rng.random() < WHOLE else float(np.exp(rng.uniform(np.log(LEAST), 0.0)))
 
 
 def draw_mask(rng: np.random.Generator, grid: tuple[int, int, int], share: float) -> Tensor:
-    """Return bool [M]: a random ``share`` of the tokens of ``grid`` (U, R, C), one at least.
+    """Draw the tokens of ``grid`` (U, R, C) to keep: bool [M], a fraction ``share``, at least one.
 
-    They are drawn without replacement, evenly or with odds that vary by unit, by place or in blobs.
+    Tokens are drawn without replacement, evenly or with odds that vary by unit, by place or in
+    blobs.
     """
     total = int(np.prod(grid))
     keep = torch.zeros(total, dtype=torch.bool)
@@ -40,7 +41,7 @@ def draw_mask(rng: np.random.Generator, grid: tuple[int, int, int], share: float
 
 
 def _log_odds(rng: np.random.Generator, grid: tuple[int, int, int], kind: str) -> np.ndarray:
-    """Return what makes tokens stay, in a shape that broadcasts to ``grid``."""
+    """Return log-odds that tokens are kept, in a shape that broadcasts to ``grid``."""
     strength, (units, rows, columns) = rng.uniform(*_UNEVEN), grid
     if kind == "time":
         return strength * rng.normal(size=(units, 1, 1))
@@ -56,9 +57,10 @@ def _log_odds(rng: np.random.Generator, grid: tuple[int, int, int], kind: str) -
 def without_tokens(
     batch: Batch, positions: Tensor, streams: list[Tensor], keep: Tensor, video_token: int
 ) -> tuple[Batch, Tensor, list[Tensor]]:
-    """Return a batch of one clip, its positions [3, 1, S] and streams [M, D] with ``keep`` alone.
+    """Remove all visual tokens but those in ``keep`` bool [M] from a batch of one clip.
 
-    ``keep`` bool [M]; ``video_token``: id of the placeholders in ``batch.ids``.
+    Returns the shorter batch, positions [3, 1, S] and streams [M, D]. ``video_token``: id of the
+    placeholders in ``batch.ids``.
     """
     columns = batch.ids[0] != video_token
     columns[~columns] = keep

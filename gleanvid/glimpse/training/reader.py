@@ -2,12 +2,12 @@
 
 ``python -m gleanvid.glimpse.training.reader --out FOLDER --steps 5000``.
 
-The run begins with a finished model, whose vision tower stays as it is. Its language model answers
-questions about clips of which a random share of the tokens is left (``masks``), and is held to what
-the model it began with says when it has them all. That model looks at a clip once; a clip is then
-read a few times, each time without other tokens. Every process reads one clip per step, and all
-take the mean of their gradients. The rate falls from the first step to 0 at ``--steps``: a run goes
-on from ``checkpoint.pt``, also towards another number of steps.
+The run begins with a finished model, the teacher, whose vision tower is not trained. The language
+model answers questions about clips with a random part of their tokens (``masks``), and learns to
+predict what the teacher predicts with all tokens. The teacher encodes a clip once; the clip is then
+used for a few steps, each with other tokens dropped. Every process reads one clip per step, and all
+use the mean of their gradients. The learning rate falls from the first step to 0 at ``--steps``. A
+run resumes from ``checkpoint.pt``, also towards another number of steps.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ from gleanvid.glimpse.training.curve import append_row
 from gleanvid.glimpse.training.masks import draw_mask, draw_share, without_tokens
 from gleanvid.glimpse.training.teacher import ReaderSettings, Seen, Teacher, load
 
-_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)  # px, one is drawn for every clip
+# Frame sizes in px; one is drawn for every clip.
+_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)
 _UNITS = (16, 16, 16, 16, 12, 8)
-_NOTED = ("loss", "teacher_loss", "distance", "right", "teacher_right")  # means over answers
+# Columns of loss.csv: means over answers.
+_NOTED = ("loss", "teacher_loss", "distance", "right", "teacher_right")
 _LOG_EVERY = 20  # steps
 
 
 class Reader:
-    """One process of a run: the model in training and the clips it has at hand."""
+    """One process of a training run: the model and the clips in its memory."""
 
     def __init__(self, settings: ReaderSettings, steps: int, rank: int = 0, ranks: int = 1) -> None:
         self.settings, self.steps, self.rank, self.ranks = settings, steps, rank, ranks
@@ -52,16 +54,18 @@ class Reader:
         self.step, self.minutes = 0, 0.0
 
     def rate(self) -> float:
-        """Return the learning rate: a warm-up, and a straight fall to 0 at the last step."""
+        """Return the learning rate: a warm-up, and a linear decay to 0 at the last step."""
         warm = min(1.0, (self.step + 1) / self.settings.warm_up)
         return self.settings.learning_rate * warm * max(0.0, 1 - self.step / self.steps)
 
     def advance(self) -> Tensor:
-        """Do one step; return sums over answers [2, 6]: of whole clips, of others.
+        """Do one step; return sums over answers, [2, 6].
 
-        The last column counts, those before are ``_NOTED``.
+        Row 0 is for clips with all tokens, row 1 for clips with fewer. Columns are those of
+        ``_NOTED``, then the number of answers.
         """
-        shared = np.random.default_rng([self.settings.seed, self.step])  # equal work for all
+        # Same sizes and fractions in all processes, so that none waits for another.
+        shared = np.random.default_rng([self.settings.seed, self.step])
         if not self.shelf or self.step % self.settings.uses == 0:
             self._fetch(int(shared.choice(_SIZES)), int(shared.choice(_UNITS)))
         seen = self.shelf[shared.integers(len(self.shelf))]
@@ -128,7 +132,7 @@ class Reader:
         export(self.learner.model, self.tokenizer, folder / "model")
 
     def restore(self, path: Path) -> None:
-        """Go on from a checkpoint; the clips at hand are new ones."""
+        """Resume from a checkpoint, with newly drawn clips."""
         state = torch.load(path, weights_only=True)
         self.learner.model.model.language_model.load_state_dict(state["weights"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -138,7 +142,7 @@ class Reader:
 def train(
     rank: int, ranks: int, settings: ReaderSettings, steps: int, every: float, folder: Path
 ) -> None:
-    """Run one of ``ranks`` processes; the first writes, every so many minutes and at the end."""
+    """Run one of ``ranks`` processes; the first one saves, at intervals and at the end."""
     torch.set_num_threads(1)
     if ranks > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
@@ -173,12 +177,13 @@ def _row(reader: Reader, noted: Tensor) -> dict[str, float | str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the settings from the command line and train."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--save-every", type=float, default=3.0, help="minutes")
+    parser.add_argument(
+        "--save-every", type=float, default=3.0, help="minutes between two checkpoints"
+    )
     own = fields(ReaderSettings)
     for item in own:
         name = "--" + item.name.replace("_", "-")

@@ -31,7 +31,7 @@ _BINS = 8  # along each side of the frame, for the middle of a thing
 _DOINGS = (*BEHAVIOURS, "collides")
 _EVENTS = ("goes on", "appears", "has just gone")
 _MOST_SPANS = 5
-_KNOWN_BY = 0.75  # fraction of the clip after which a thing's behaviour is known
+_KNOWN_BY = 0.75  # fraction of the clip after which an object's behaviour is visible
 _EVENTS_ALONE = ("leaves", "flashes", "arrives")  # their behaviour is an event, not a state
 
 SEEN: dict[str, int] = {  # numbers of classes, 0 included
@@ -54,7 +54,7 @@ HAPPENED: dict[str, int] = {
 
 
 def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return int64 [U * N, 5] and [U * N, 8], in the order of ``SEEN`` and ``HAPPENED``.
+    """Return the targets of every token: ``SEEN`` int64 [U * N, 5], ``HAPPENED`` [U * N, 8].
 
     ``shares`` [F, K, rows, columns]: the fraction of each cell that each thing visibly covers.
     """
@@ -68,13 +68,13 @@ def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
     visible = np.where(there[..., None], seen[u, owner], 0)
     happened = np.where(there[..., None], past[u, owner], 0)
     happened[..., 0] += there  # "goes on" is 1, "appears" 2
-    happened[..., -2:] = visible[..., -2:]  # column and row
+    happened[..., -2:] = visible[..., -2:]  # column and row of the object's centre
     _mark_gone(scene, covered, there, happened)
     return visible.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
 
 
 def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
-    """Return bool [U * N]: tokens on what a question is about, while it shows the answer."""
+    """Return bool [U * N]: tokens on things that show a question's answer, in their units."""
     covered = _covered(shares)
     middles = (np.arange(len(covered)) + 0.5) / len(covered)
     tokens = np.zeros(covered.shape[:2], dtype=bool)
@@ -91,7 +91,7 @@ def _covered(shares: np.ndarray) -> np.ndarray:
 
 
 def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: np.ndarray) -> None:
-    """Mark in place where a thing stood one unit ago that has gone."""
+    """Mark in ``happened`` the tokens where a thing was in the unit before and now is gone."""
     units = len(covered)
     for k, thing in enumerate(scene.things):
         visible = [thing.visible((u + 0.5) / units) for u in range(units)]
@@ -104,7 +104,10 @@ def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: n
 
 
 def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
-    """Return the classes of ``SEEN``; a turning thing has no shape, a bouncing one no motion."""
+    """Return the classes of ``SEEN``.
+
+    ``IGNORED``: the shape of a turning thing, and the motion of one that bounces or collides.
+    """
     x, y = thing.centre(time)
     return (
         IGNORED if thing.behaviour == "turns" else _shape(thing),
@@ -132,7 +135,10 @@ def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
 
 
 def _motion(thing: Thing) -> int:
-    """Return 1 for a thing that stands and 2 to 9 for the eight directions."""
+    """Return 1 for a thing that does not move, 2 to 9 for the eight directions of motion.
+
+    ``IGNORED`` for a thing that bounces or collides, as its direction changes.
+    """
     if thing.behaviour in ("bounces", "collides"):
         return IGNORED
     if thing.direction is None:

@@ -1,4 +1,4 @@
-"""The model that the training of a reader begins with, and the clips that it has looked at."""
+"""The model with which the training of ``reader`` begins, and the clips that it has encoded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPLIT = "train"
 
 @dataclass(frozen=True)
 class ReaderSettings:
-    """What decides the weights of a run, beside its number of steps and processes."""
+    """Settings that decide the weights of a run, with its number of steps and processes."""
 
     start_from: str = str(_BUILTIN)
     weights: str = ""  # directory of an earlier run's model, to train its language model further
@@ -29,15 +29,16 @@ class ReaderSettings:
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     warm_up: int = 100  # steps
-    distance_weight: float = 1.0  # of the divergence from the first model, beside the answers' loss
-    questions: int = 16  # about a clip, at most
-    shelf: int = 100  # clips that a process keeps
-    uses: int = 4  # of a clip, in the mean
+    # Weight of the divergence from the teacher, relative to the answers' loss.
+    distance_weight: float = 1.0
+    questions: int = 16  # most questions about a clip
+    shelf: int = 100  # number of clips that a process keeps in memory
+    uses: int = 4  # mean number of uses of a clip
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A clip as the first model sees it, and its log-probabilities [A, V] of A answer tokens."""
+    """A clip that the teacher encoded, and its log-probabilities [A, V] of A answer tokens."""
 
     batch: Batch
     positions: Tensor
@@ -46,7 +47,7 @@ class Seen:
 
 
 class Teacher:
-    """The model that a run begins with; it has all tokens."""
+    """The model that training begins with; as teacher it reads every clip with all tokens."""
 
     def __init__(self, settings: ReaderSettings) -> None:
         self.settings = settings
@@ -64,7 +65,7 @@ class Teacher:
             streams = self.learner.encode(batch)
             reading = self.learner.read(batch, streams)
         positions, opinion = self.learner.positions(batch), reading.scores.log_softmax(-1)
-        looked_at = replace(batch, patches=batch.patches[:0])  # much larger than the tokens
+        looked_at = replace(batch, patches=batch.patches[:0])  # frees the patches, which are large
         return Seen(looked_at, positions, streams, opinion)
 
 

@@ -1,7 +1,7 @@
 """The built-in model's own tokenizer: lower-cased byte-level BPE with Qwen's special tokens.
 
-A word is the same token wherever it stands, also first in an answer, so that what the question
-names, what the frames show and what the answer says can share one embedding.
+A word is the same token at any place, also as first word of an answer. So a word in the question,
+what the frames show, and the word in the answer can have one embedding.
 """
 
 from __future__ import annotations

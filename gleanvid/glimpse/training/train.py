@@ -74,7 +74,7 @@ class Trainer:
     def rate(self) -> float:
         """Return the learning rate: warm-up when a loss starts, constant, then linear to 0."""
         phase, since = phase_of(self.step)
-        if phase.asked and not phase.first_asked:  # no new loss in this phase
+        if phase.asked and not phase.first_asked:  # no warm-up: this phase adds no loss
             since = self.step - self.settings.first_step
         warm = min(1.0, (since + 1) / self.settings.warm_up)
         left = (self.pace.steps - self.step) / max(1.0, self.pace.cooling * self.pace.steps)
@@ -187,7 +187,7 @@ class Trainer:
             row = self.advance(batch.to(self.device))
             if self.step % 10 == 0:
                 append_row(self.folder / "loss.csv", row)
-            if phase_of(self.step)[0].asked and self.step % self.pace.validate_every == 0:
+            if self.step % self.pace.validate_every == 0:
                 self._note_accuracy()
             if self.step % self.pace.save_every == 0:
                 self.save()
@@ -195,6 +195,9 @@ class Trainer:
         self.save()
 
     def _note_accuracy(self) -> None:
+        """Measure and write the accuracy, unless this phase of the training asks no questions."""
+        if not phase_of(self.step)[0].asked:
+            return
         for family, accuracy in self.validate().items():
             row: Row = {"minute": self.minutes, "step": self.step, "clips": self.clips}
             row |= {"family": family, "accuracy": accuracy}
@@ -210,7 +213,6 @@ def _tokenizer(folder: Path) -> PreTrainedTokenizerFast:
 
 
 def main() -> None:
-    """Read the settings from the command line and train."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     for kind in (TrainSettings, Pace):
@@ -218,7 +220,9 @@ def main() -> None:
             if field.name != "bfloat16":
                 name = "--" + field.name.replace("_", "-")
                 parser.add_argument(name, type=type(field.default), default=field.default)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument(
+        "--threads", type=int, default=2, help="CPU threads of torch; 1 if other processes are busy"
+    )
     options = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     torch.set_num_threads(options.pop("threads"))

@@ -15,12 +15,12 @@ from gleanvid.glimpse.world.world import DIRECTIONS, SIZES, ClipSettings, Thing
 
 MOST_REPEATS = 4
 GROWTH = 2.0
-_TURN = math.radians(7)  # how far a path may be off its named direction
-_STEP = (1.5, 8.0)  # px per frame of a moving thing
+_TURN = math.radians(7)  # largest angle between a path and its named direction
+_STEP = (1.5, 8.0)  # speed of a moving object in px per frame
 _TRIES = 40
 
 Rng = np.random.Generator
-Appearance = tuple[str, str, str]  # shape, colour, size
+Appearance = tuple[str, str, str]  # appearance: shape, colour, size
 
 
 def place_thing(
@@ -53,7 +53,7 @@ def _gap(first: Thing, second: Thing) -> float:
 
 
 def _spot(rng: Rng, settings: ClipSettings, thing: Thing) -> tuple[float, float]:
-    """Draw a place (x, y) at which the thing is inside the frame at its largest."""
+    """Draw a place (x, y) where the thing at its largest size is inside the frame."""
     margin = max(thing.radius(0), thing.radius(1))
     return (
         float(rng.uniform(margin, settings.width - margin)),
@@ -153,14 +153,15 @@ _DOING: dict[str, Callable[[Rng, ClipSettings, Thing], Thing]] = {
 def draw_border(rng: Rng, low: float, high: float, units: int) -> float:
     """Draw the time of a random boundary between two units, as a fraction of the clip.
 
-    ``low`` and ``high`` are rounded to boundaries. A clip of one unit has none: 1.0.
+    ``low`` and ``high`` are rounded to boundaries. Return 1.0 for a clip of one unit, which has no
+    boundary.
     """
     first, last = max(1, round(low * units)), min(units - 1, round(high * units))
     return float(rng.integers(first, max(first, last) + 1)) / units
 
 
 def stagger(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing]:
-    """Let the first two arrive (or leave) at least an eighth of the clip apart."""
+    """Let the first two things arrive (or leave) at least an eighth of the clip apart."""
     first = int(rng.integers(1, max(2, units // 2)))
     last = int(rng.integers(min(units - 1, first + max(1, units // 8)), units))
     times = [float(time) / units for time in rng.permutation([first, last])]
@@ -188,13 +189,17 @@ def collide(rng: Rng, things: list[Thing]) -> list[Thing]:
 def change_thing(
     rng: Rng, settings: ClipSettings, things: list[Thing], what: str, cut: float, spare: Appearance
 ) -> list[Thing]:
-    """Return the first thing until the cut, the same one changed from there on, and the others."""
+    """Let a cut at time ``cut`` change the first of ``things`` in ``what``.
+
+    Returns that thing as it is before the cut, the thing after it, and the others. ``spare``: an
+    appearance that no thing has.
+    """
     before, *others = things
     before = replace(before, spans=((0.0, cut),))
     if what == "size":
         small, large = rng.permutation(["small", "large"])
         x, y = before.centre(0)
-        room = SIZES["large"] / 2  # wherever it stands, the large one must fit too
+        room = SIZES["large"] / 2  # the thing must fit into the frame when it is large, too
         x, y = (
             min(max(v, room), side - room)
             for v, side in ((x, settings.width), (y, settings.height))

@@ -12,13 +12,12 @@ import numpy as np
 
 from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
-_SHAKES = 3  # sine waves of a shaking hand
+_SHAKES = 3  # number of sine waves that the shake is a sum of
 _FAST = (5.0, 17.0)  # periods of these waves over a clip, least and most
 _STILL = 0.01  # fraction of the clip at the end of a thing's life that its course ignores
 
 
 def shot_at(scene: Scene, time: float) -> Shot:
-    """Return the shot at ``time`` in [0, 1]."""
     return next((shot for shot in scene.shots if time < shot.end), scene.shots[-1])
 
 
@@ -58,7 +57,6 @@ def radius(scene: Scene, thing: Thing, time: float) -> float:
 
 
 def light(scene: Scene, time: float) -> float:
-    """Return the brightness factor at ``time``."""
     shot = shot_at(scene, time)
     first, last = shot.light
     return first + (last - first) * time

@@ -44,8 +44,8 @@ THEMES = (
     "comparison",
     "collision",
 )
-THEMES_OF_ONE_UNIT = ("still", "motion")  # a single pair of frames
-_PAIRS = {  # behaviours of the first two things, least and most others
+THEMES_OF_ONE_UNIT = ("still", "motion")  # for clips of a single pair of frames
+_PAIRS = {  # theme -> behaviour of the first two things, least and most other things
     "arrivals": ("arrives", 0, 2),
     "departures": ("leaves", 0, 2),
     "collision": ("collides", 1, 2),
@@ -53,7 +53,7 @@ _PAIRS = {  # behaviours of the first two things, least and most others
 LEAST_UNITS = 4  # shorter clips have no room for appearing, leaving or changing
 UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # units that have room for every number of blinks
 _CLEARANCE = 0.75  # least distance between two centres, in sums of radii
-_RUN_UP = 2.0  # the same for two things that will collide
+_RUN_UP = 2.0  # least distance at the start of two things that collide, in sums of radii
 _CROSSING = 0.15  # fraction of scenes in which things may overlap
 
 

@@ -12,7 +12,7 @@ from gleanvid.glimpse.world.camera import view
 from gleanvid.glimpse.world.world import Shot
 
 _LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # knots over the span, strength in grey levels
-_SPAN = 2.5  # frames that a ground covers along each side
+_SPAN = 2.5  # side of a ground, in frame sides
 _BYSTANDERS = 6
 
 
@@ -26,10 +26,11 @@ class Ground:
         self.base = base.astype(np.float32)
         self.grids = [_grid(rng, knots, strength) for knots, strength in _LAYERS]
         count = int(rng.integers(0, _BYSTANDERS + 1))
+        # relative to the middle of the frame
         spots = rng.uniform(-0.6, 0.6, (count, 2)) * (
             height,
             width,
-        )  # relative to the middle of the frame
+        )
         radii = rng.uniform(2.5, 6.0, count)
         shades = base.mean() + rng.choice([-1, 1], count) * rng.uniform(35, 60, count)
         self.bystanders = list(zip(spots, radii, shades, strict=True))

@@ -70,7 +70,6 @@ def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndar
 
 
 def _bar(post: Post, time: float) -> Box:
-    """Return the pixels of a post."""
     begin = round(post.middle(time) - post.thickness / 2)
     across = slice(max(0, begin), max(0, begin + round(post.thickness)))
     return (slice(None), across) if post.upright else (across, slice(None))
@@ -79,7 +78,7 @@ def _bar(post: Post, time: float) -> Box:
 def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
     """Return the fraction of every cell of a grid that each object visibly covers.
 
-    float32 [F, K, rows, columns]; the grid need not divide the frame.
+    The result is float32 [F, K, rows, columns]; the grid need not divide the frame.
     """
     settings = scene.settings
     blank = np.zeros((settings.height, settings.width, 3), np.float32)

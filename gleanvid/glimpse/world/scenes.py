@@ -33,14 +33,14 @@ from gleanvid.glimpse.world.world import (
     stream,
 )
 
-_PLAIN = (*THEMES, "still")  # no story
-_HARD = ("cut", "repeats", "comparison")  # drawn twice as often as the others
+_PLAIN = (*THEMES, "still")  # scenes without a story
+_HARD = ("cut", "repeats", "comparison")  # themes drawn twice as often as other ones
 _WITH_STORY = 0.6  # fraction of scenes with a story that needs time
 _PAN = 0.09  # standard deviation of the pan, in frame sides
 _DRIFT = 0.2
-_POSTED = 0.5  # fraction of scenes that try for posts
+_POSTED = 0.5  # fraction of scenes in which a post is tried
 _TRIES = 6
-_BEHIND = 0.35  # most of a thing's time that it may be behind a post
+_BEHIND = 0.35  # largest fraction of an object's time that it may be behind a post
 _HIDEABLE = ("stands", "moves", "grows", "shrinks", "turns")
 _MOMENTS = 24  # number of times at which posts are checked
 

@@ -1,8 +1,8 @@
 """Stories of version 2: scenes whose questions a single frame cannot answer.
 
-A story is one function here and one line in ``STORIES``. Each draws its things so that what is
-asked is even over them: which comes when, how long, how often and how fast is random.
-U units of two frames.
+A story is one function here and one line in ``STORIES``. Each draws its things so that every one is
+equally likely to be the answer: order, duration, number of visits and speed are random. U is the
+number of temporal units of two frames.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, Thing
 
 MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, in sums of radii
-_STAYS = (0.14, 0.25, 0.38, 0.56)  # lengths of stay in "duration", as fractions of the clip
-_VISITS = 6  # in "total"
-_PACES = (1.0, 1.9, 3.6)  # relative to the slowest, in "speed"
+_STAYS = (0.14, 0.25, 0.38, 0.56)  # times for which things are visible in "duration", of the clip
+_VISITS = 6  # number of objects in the story "total"
+_PACES = (1.0, 1.9, 3.6)  # speeds relative to the slowest object, in the story "speed"
 _LINES = 10  # tries for a line that does not cross the others
 _TRIES = 120
-_SLOWEST = (0.8, 1.2)  # px a frame
+_SLOWEST = (0.8, 1.2)  # speed in px per frame
 
 
 @dataclass(frozen=True)
 class StoryCast:
-    """Things of a story, those it is about first; ``cut``: time of its cut, 0 without one."""
+    """Things of a story, first those that are asked about; ``cut``: time of its cut, 0 if none."""
 
     things: tuple[Thing, ...]
     cut: float = 0.0
@@ -38,7 +38,7 @@ class StoryCast:
 
 @dataclass(frozen=True)
 class Story:
-    """``draw`` casts a story; ``least_units`` and ``least_side`` (px) say what room it needs."""
+    """A story: ``draw`` draws its things; a clip needs ``least_units`` and ``least_side`` (px)."""
 
     draw: Callable[[Rng, ClipSettings], StoryCast]
     least_units: int
@@ -46,7 +46,7 @@ class Story:
 
 
 def fits(story: str, settings: ClipSettings) -> bool:
-    """Whether a clip has room for the story."""
+    """Whether a clip is long and large enough for the story."""
     known = STORIES[story]
     long_enough = settings.num_units >= known.least_units
     return long_enough and min(settings.height, settings.width) >= known.least_side
@@ -108,7 +108,7 @@ def _returns(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _broken(rng: Rng, units: int) -> Sequence[tuple[int, int]]:
-    """Two spans with a gap of a sixth to a half of the clip."""
+    """Return two visible spans with a gap of a sixth to a half of the clip between them."""
     away = int(rng.integers(max(1, units // 6), units // 2 + 1))
     goes = int(rng.integers(1, units - away))
     return ((0, goes), (goes + away, units))

@@ -19,9 +19,9 @@ _TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip, be
 _JITTER = 0.04
 _COMES = 0.2  # fraction of the clip from setting out to touching, and from touching to resting
 _LAST = 0.07  # fraction of the clip with a straight approach
-_RUNS = 0.16  # fraction of the clip from being touched to standing again
+_RUNS = 0.16  # fraction of the clip for which the touched thing moves
 _BOX = 0.2  # largest distance of the touched thing from the middle, in frame sides
-_WAY = (0.17, 0.3)  # distance that it moves, in frame sides
+_WAY = (0.17, 0.3)  # range of the distance that the touched thing moves, in frame sides
 _BEFORE = 0.14  # length of the straight approach, in frame sides
 _REST = 0.24  # least distance of a resting thing from the places of touch, in frame sides
 _MOMENTS = 50  # number of times at which overlaps are checked
@@ -31,7 +31,7 @@ _TRIES = 100
 def set_in_motion(
     rng: Rng, settings: ClipSettings, moved: Thing, mover: Thing, other: Thing
 ) -> tuple[Thing, Thing, Thing]:
-    """Let both touch ``moved``, which moves only when ``mover`` touches it."""
+    """Let ``mover`` and ``other`` touch ``moved``, which moves only when ``mover`` touches it."""
     first, second = (float(t + rng.uniform(-_JITTER, _JITTER)) for t in _TOUCHES)
     hit, tap = (first, second) if rng.random() < 0.5 else (second, first)
     here = _spot(rng, settings)
@@ -48,7 +48,7 @@ def set_in_motion(
 
 
 def undisturbed(moved: Thing, mover: Thing, other: Thing, bystander: Thing) -> bool:
-    """Whether only the two planned touches happen."""
+    """Return whether no two things touch except ``mover`` and ``other`` the thing ``moved``."""
     things = (moved, mover, other, bystander)
     for time in np.linspace(0, 1, _MOMENTS):
         for a, b in combinations(range(len(things)), 2):
@@ -69,7 +69,11 @@ def _comer(
     rests: tuple[np.ndarray, np.ndarray],
     time: float,
 ) -> Thing:
-    """Let a thing touch another at ``way[0]`` at ``time``, heading for ``way[1]``, and leave."""
+    """Let ``thing`` come from a resting place, touch ``goal`` at ``time``, and go to another.
+
+    At the touch ``goal`` is at ``way[0]``, and ``thing`` moves towards ``way[1]``. Both resting
+    places keep away from the points ``rests``.
+    """
     heading = (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
     touch = way[0] - heading * 0.95 * (thing.radius(0) + goal.radius(0))
     before = touch - heading * _BEFORE * min(settings.width, settings.height)
@@ -89,13 +93,13 @@ def _comer(
 
 
 def _spot(rng: Rng, settings: ClipSettings) -> np.ndarray:
-    """Draw a place near the middle."""
+    """Draw a position near the middle of the frame."""
     sides = np.array([settings.width, settings.height])
     return sides / 2 + rng.uniform(-_BOX, _BOX, 2) * min(sides)
 
 
 def _onward(rng: Rng, settings: ClipSettings, spot: np.ndarray) -> np.ndarray:
-    """Draw another place near the middle, at a distance in ``_WAY``."""
+    """Draw another position near the middle of the frame, at a distance in ``_WAY``."""
     low, high = (share * min(settings.width, settings.height) for share in _WAY)
     while True:
         there = _spot(rng, settings)

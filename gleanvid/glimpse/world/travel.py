@@ -1,4 +1,4 @@
-"""Paths of version 2 whose direction changes: back and forth, and round a corner."""
+"""Paths of Glimpse version 2 whose direction changes: back and forth, and round a corner."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-_LEG = (0.3, 0.45)  # length of one leg of a turning thing, in frame sides
-_WAY = (0.35, 0.6)  # distance covered by a thing that goes back and forth, in frame sides
+# path lengths as fractions of the frame's shorter side (for _WAY less a margin): least and most
+_LEG = (0.3, 0.45)  # path of a thing that turns a corner, before the corner and after it
+_WAY = (0.35, 0.6)  # line on which a thing goes back and forth, from end to end
 _MOMENTS = 20  # number of times at which overlaps are checked
-_MARGIN = 1.25  # margin of a path to the edges in radii, as the camera moves
+# least distance of a path from the frame's edges, in radii of the thing; more than 1 because the
+# camera moves, too
+_MARGIN = 1.25
 
 
 def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) -> Thing:
-    """Let the thing go back and forth on a line at ``pace`` px a frame, from anywhere on it."""
+    """Let the thing go back and forth on a line at ``pace`` px per frame; it starts anywhere."""
     low, room = _room(settings, thing)
     angle = rng.uniform(0, 2 * np.pi)
     way = np.array([np.cos(angle), np.sin(angle)]) * rng.uniform(*_WAY) * min(low + room)
@@ -66,7 +69,7 @@ def overlap(thing: Thing, others: Sequence[Thing]) -> float:
 
 
 def _room(settings: ClipSettings, thing: Thing) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least (x, y) of a centre, and the room to move from there."""
+    """Return the smallest (x, y) px that a thing's centre may have, and the range above it."""
     margin = _MARGIN * thing.radius(0)
     low = np.array([margin, margin])
     return low, np.array([settings.width, settings.height]) - 2 * margin

@@ -29,7 +29,7 @@ COLOURS: dict[str, tuple[int, int, int]] = {
 }
 SIZES = {"small": 26, "medium": 34, "large": 44}  # diameter in px
 _DIAGONAL = math.sqrt(0.5)
-DIRECTIONS: dict[str, tuple[float, float]] = {  # (x to the right, y downwards)
+DIRECTIONS: dict[str, tuple[float, float]] = {  # direction names -> (x to the right, y downwards)
     "left": (-1.0, 0.0),
     "right": (1.0, 0.0),
     "up": (0.0, -1.0),
@@ -39,6 +39,7 @@ DIRECTIONS: dict[str, tuple[float, float]] = {  # (x to the right, y downwards)
     "down-left": (-_DIAGONAL, _DIAGONAL),
     "down-right": (_DIAGONAL, _DIAGONAL),
 }
+# What one thing can do; two things can also collide.
 BEHAVIOURS = (
     "stands",
     "moves",
@@ -50,7 +51,7 @@ BEHAVIOURS = (
     "arrives",
     "leaves",
     "flashes",
-)  # and "collides", which takes two
+)
 CHANGES = ("colour", "shape", "size", "place")  # what can change about one object at a cut
 MOST_FRAMES = {1: 64, 2: 128}  # version of the world -> most frames of a clip
 SPLITS = ("train", "validation", "test")
@@ -90,10 +91,10 @@ class ClipSettings:
 
 @dataclass(frozen=True)
 class Thing:
-    """One object.
+    """One object of the Glimpse world.
 
-    ``path``: (time, x, y) knots in px, straight lines between them; ``spans``: [start, end) times
-    at which it is there; ``growth``: diameter at time 1 over that at time 0.
+    ``path``: (time, x, y) knots in px, joined by straight lines; ``spans``: [start, end) times
+    between which the thing is there; ``growth``: diameter at time 1 divided by that at time 0.
     """
 
     shape: str
@@ -143,12 +144,12 @@ class Thing:
 
 @dataclass(frozen=True)
 class Shot:
-    """From one cut to the next: a ground under a camera that pans and zooms.
+    """The clip from one cut to the next: a ground under a camera that pans and zooms.
 
-    ``pan`` in px from time 0 to 1; ``zoom`` is the magnification at time 1 over that at time 0.
-    Of version 2: ``shake`` of the camera in px; whether it ``carries`` the things along with the
-    ground (in version 1 they stay where they are in the picture); ``drift`` of the ground alone,
-    px from time 0 to 1; ``light`` at times 0 and 1, a factor.
+    ``pan``: movement in px from time 0 to 1; ``zoom``: magnification at time 1 over that at time 0.
+    Only in version 2: ``shake`` of the camera in px; ``carries``: whether the camera moves the
+    things with the ground (in version 1 they keep their place in the frame); ``drift`` of the
+    ground alone, px from time 0 to 1; ``light``: brightness factors at times 0 and 1.
     """
 
     start: float
@@ -164,9 +165,10 @@ class Shot:
 
 @dataclass(frozen=True)
 class Post:
-    """A grey bar in front of everything, from edge to edge of the picture; of no interest itself.
+    """A grey bar in front of everything, from edge to edge of the frame; no question is about it.
 
-    ``upright`` or lying; its middle goes from ``begins`` to ``ends`` (px) over the clip.
+    The bar is vertical if ``upright``, else horizontal; its middle moves from ``begins`` to
+    ``ends`` (px) over the clip.
     """
 
     upright: bool
@@ -176,13 +178,13 @@ class Post:
     shade: float
 
     def middle(self, time: float) -> float:
-        """Return px from the left (of an upright post) or from the top."""
+        """Return the middle of the bar in px: from the left if upright, else from the top."""
         return self.begins + (self.ends - self.begins) * time
 
 
 @dataclass(frozen=True)
 class Change:
-    """At a cut the thing ``before`` gave way to ``after``, different in ``what`` alone."""
+    """At a cut the thing ``before`` was replaced by ``after``, which differs in ``what`` alone."""
 
     what: str  # one of CHANGES
     before: int
@@ -191,7 +193,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Scene:
-    """The ground truth of one clip. ``things`` earlier in the list hide later ones.
+    """The ground truth of one clip. Earlier ``things`` are in front of later ones.
 
     ``flicker``: strength of the slow drift of the light; ``noise``: standard deviation of the
     sensor's noise in grey levels.
@@ -208,7 +210,7 @@ class Scene:
     posts: tuple[Post, ...] = ()
 
     def times(self) -> np.ndarray:
-        """Return the middle of every frame, float64 [F]."""
+        """Return the time in the middle of every frame, float64 [F] in (0, 1)."""
         count = self.settings.num_frames
         return (np.arange(count) + 0.5) / count
 
@@ -218,7 +220,7 @@ def stream(
 ) -> np.random.Generator:
     """Return the random stream of a clip: purpose 0 is for the scene, 1 questions, 2 batch shapes.
 
-    Raises ``ValueError`` on an unknown split.
+    Raises ``ValueError`` if the split is unknown.
     """
     if split not in SPLITS:
         raise ValueError(f"split={split!r} must be one of {', '.join(SPLITS)}")

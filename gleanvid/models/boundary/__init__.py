@@ -1,5 +1,6 @@
 """All hooks into language models; no other package installs one."""
 
+from gleanvid.models.boundary.decoding import cache_argument
 from gleanvid.models.boundary.hooks import (
     check_uncompressed,
     compressing,
@@ -19,6 +20,7 @@ from gleanvid.models.boundary.vision import capture_vision, prompt_positions, re
 __all__ = [
     "Layout",
     "Prefill",
+    "cache_argument",
     "capture_vision",
     "check_uncompressed",
     "compressing",

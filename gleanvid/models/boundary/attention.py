@@ -2,8 +2,8 @@
 
 transformers looks up its attention function by name at every call. While a watcher is installed,
 that name leads to a wrapper that passes queries and keys to the watcher and then calls the
-original, so it works for every family and implementation. Modules that call torch's attention
-themselves (those of the timm package) are watched at that call.
+original function, so watching works for every family and attention implementation. Modules that
+call torch's attention themselves (those of the timm package) are watched at that call.
 """
 
 from __future__ import annotations
@@ -101,10 +101,11 @@ def _watched(name: str) -> Callable[..., Any]:
 def attention_rows(
     query: Tensor, key: Tensor, scaling: float | None, asking: Tensor, present: Tensor
 ) -> Tensor:
-    """Causal attention rows, float32 [H, R, P], of the prompt columns ``asking`` [R] of a sequence.
+    """Return float32 [H, R, P], the causal attention rows of the R prompt columns ``asking``.
 
-    ``query`` [H, P, d], ``key`` [G, S, d] with S >= P (later rows are an empty cache), ``present``
-    bool [P]. Costs H * R * P numbers, never P * P.
+    ``query`` [H, P, d]: H heads, P columns of one sequence; ``key`` [G, S, d]: G groups, S >= P
+    (rows after the first P are unused slots of a cache); ``present`` bool [P]: False on padding.
+    Only H * R * P numbers are computed, never P * P.
     """
     heads, length, width = query.shape
     groups = len(key)
@@ -116,9 +117,10 @@ def attention_rows(
 
 
 def attention_received(query: Tensor, key: Tensor, scaling: float | None, chunk: int) -> Tensor:
-    """[n] float32: mean over heads and queries of softmax(q k^T), ``chunk`` queries at a time.
+    """Return float32 [n], the attention that each of n tokens receives.
 
-    ``query`` and ``key`` [H, n, d] of one set of tokens that all see each other.
+    This is the mean of softmax(q k^T) over heads and queries, computed for ``chunk`` queries at a
+    time. ``query`` and ``key`` [H, n, d]: H heads; all n tokens see each other.
     """
     total = torch.zeros(key.shape[1], device=key.device)
     keys = key.float().transpose(1, 2)

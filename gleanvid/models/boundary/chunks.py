@@ -1,7 +1,7 @@
 """Run the vision tower on a few frames at a time, so that its memory does not grow with the clip.
 
-Patches attend within their own frame (or pair of frames), so the parts are independent; only the
-tower's outputs are in memory for all frames.
+Patches attend within their own frame (or pair of frames), so runs of the tower on different
+frames are independent. Only the tower's outputs are in memory for all frames at once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ import torch
 from torch import Tensor, nn
 from transformers.utils import ModelOutput
 
-NUMBERS_AT_ONCE = 2**22  # elements of the pixel input: 7 frames of 448 x 448 pixels
+NUMBERS_AT_ONCE = 2**22  # limit on pixel values per run of the tower: 6 frames of 3 x 448 x 448
 
 Split = Callable[[Mapping[str, Any], int], list[dict[str, Any]]]
 
 
 def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Split the inputs of a tower that takes a batch of frames, pixels [F, ...] first."""
+    """Split the inputs of a tower that takes F frames; the first input is pixels [F, ...].
+
+    Every part has up to ``limit`` pixel values, but at least one frame.
+    """
     pixels = next(iter(inputs.values()))
     frames = len(pixels)
     count = max(1, limit * frames // max(1, pixels.numel()))
@@ -36,7 +39,10 @@ def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Split the inputs of a tower that takes all patches [P, C] and ``grid_thw`` [V, 3]."""
+    """Split the inputs of a tower that takes patches [P, C] of V videos and ``grid_thw`` [V, 3].
+
+    Every part has up to ``limit`` patch values, but at least one temporal unit.
+    """
     (name, patches), *_ = inputs.items()
     grids = inputs["grid_thw"]
     parts, start = [], 0
@@ -52,7 +58,7 @@ def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def _shares(grids: list[list[int]], limit: int) -> list[list[tuple[int, int]]]:
-    """Return pairs (video, number of its units) per part: up to ``limit`` patches, or one unit."""
+    """Return pairs (video, number of units) per part: at most ``limit`` patches, or one unit."""
     parts: list[list[tuple[int, int]]] = [[]]
     room = limit
     for video, (units, rows, columns) in enumerate(grids):
@@ -76,9 +82,9 @@ def _has_rows(value: Any, count: int) -> bool:
 def in_chunks(
     tower: nn.Module | None, split: Split, along: int = 0, limit: int = NUMBERS_AT_ONCE
 ) -> Iterator[None]:
-    """Run ``tower`` on up to ``limit`` elements of its pixel input at a time while the block runs.
+    """While the block runs, run ``tower`` on at most ``limit`` pixel values at a time.
 
-    The outputs of the parts are concatenated in the dimension ``along``.
+    ``split`` divides the inputs into parts; outputs are concatenated in dimension ``along``.
     """
     if tower is None:
         yield
@@ -102,7 +108,7 @@ def in_chunks(
 
 
 def _joined(outputs: list[Any], along: int) -> Any:
-    """Concatenate the outputs of the parts inside the same output class."""
+    """Concatenate the tower's outputs for all parts into one output of the same class."""
     first = outputs[0]
     if isinstance(first, Tensor):
         return torch.cat(outputs, along)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 @dataclass(frozen=True, eq=False)
 class Prefilled:
-    """State of the latest prefill that decoding needs.
+    """State that decoding needs from the latest prefill of B prompts with P kept columns.
 
-    If the prompt ended in its video, ``lead`` columns of its text are still to come, from
-    ``lead_position`` on. In some models the two overlap.
+    If a prompt was prefilled only up to the end of its video, ``lead`` text columns follow, at
+    positions from ``lead_position`` on. In some models, these overlap positions of the video.
     """
 
-    mask: Tensor  # bool [B, P]
+    mask: Tensor  # bool [B, P]: False on padding
     padded: bool
-    next_position: Tensor  # [B], where decoding continues in the original positions
-    sections: int  # leading dimension of position_ids: 0 for [B, L], 3 for time, height, width
+    next_position: Tensor  # [B], original position of the first decoded column
+    sections: int  # 0 for position_ids [B, L]; 3 for [3, B, L] (time, height, width)
     lead: int = 0
     lead_position: float = 0
     positions: Tensor | None = (
@@ -32,14 +34,28 @@ class Prefilled:
         return self.mask.shape[1]
 
     def positions_from(self, past: int, new: int, device: torch.device) -> Tensor:
-        """[B, new]: positions of the columns after ``past`` ones, prompt and decoded."""
+        """Return positions [B, new] of the columns after ``past`` prompt and decoded columns."""
         steps = torch.arange(past - self.length, past - self.length + new, device=device)
         later = self.next_position.to(device)[:, None] + steps - self.lead
         return torch.where(steps < self.lead, self.lead_position + steps, later)
 
     def present(self, decoded: int) -> Tensor:
-        """bool [B, P + decoded]: False on padding."""
+        """Return bool [B, P + decoded], False on padding: prompt columns, then decoded ones."""
         return torch.cat([self.mask, self.mask.new_ones(len(self.mask), decoded)], 1)
+
+
+def cache_argument(module: nn.Module, cache: Any) -> dict[str, Any]:
+    """Return the key/value cache as a keyword argument, named as ``module.forward`` names it.
+
+    transformers 5.24 renamed ``past_key_values`` to ``cache`` and warns about the old name.
+    """
+    takes = inspect.signature(module.forward).parameters
+    return {"cache" if "cache" in takes else "past_key_values": cache}
+
+
+def passed_cache(kwargs: Mapping[str, Any]) -> Any:
+    """Return the key/value cache from the keyword arguments of a model or layer."""
+    return kwargs.get("cache", kwargs.get("past_key_values"))
 
 
 def cached_length(cache: Any) -> int:
@@ -47,9 +63,9 @@ def cached_length(cache: Any) -> int:
 
 
 def window_masks(state: Prefilled, positions: Tensor, cache: Any, window: int) -> dict[str, Tensor]:
-    """Return the masks, by layer type, for new columns at ``positions`` [B, q].
+    """Return the masks, by layer type, of q new columns at ``positions`` [B, q].
 
-    A window is counted in positions of the whole prompt, not in the remaining columns.
+    ``window`` is counted in positions of the whole prompt, not in the columns that were kept.
     """
     assert state.positions is not None
     device, new = positions.device, positions.shape[1]

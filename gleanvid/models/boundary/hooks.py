@@ -1,4 +1,4 @@
-"""Install the hooks, and remove all of them even after an exception."""
+"""Install the hooks that compress prompts, and remove them even after an exception."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.boundary.shortening import PromptHook
 from gleanvid.types import ModelError
 
-_COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a ``compressing``
-REFUSED = {  # generate() options that split or extend the prompt without the hook noticing
+_COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a compressing() block
+REFUSED = {  # generate() options that break compression -> decoding method they select
     "prefill_chunk_size": "chunked prefill",
     "prompt_lookup_num_tokens": "prompt-lookup decoding",
     "assistant_model": "assisted decoding",
@@ -36,9 +36,9 @@ def compressing(
 ) -> Iterator[Prefill]:
     """Compress every video prompt that ``hf_model`` reads while the block runs.
 
-    ``signals`` are vision signals computed earlier ("saliency", "keys"). ``None`` as compressor
-    leaves the model untouched. Raises ``ValueError`` for chunked prefill, assisted decoding and
-    video tokens on top of a filled cache, ``ModelError`` where the model is in one already.
+    ``signals`` are vision signals computed earlier ("saliency", "keys"). If ``compressor`` is None,
+    no hook is installed. Raises ``ValueError`` for chunked prefill, assisted decoding and video
+    tokens after a filled cache, and ``ModelError`` if a block for this model is already active.
     """
     if compressor is None:
         yield Prefill()
@@ -54,15 +54,17 @@ def compressing(
 
 
 def check_uncompressed(hf_model: Any) -> None:
-    """Raise ``ModelError`` for a model inside a ``compressing``."""
+    """Raise ``ModelError`` if the model is inside a ``compressing`` block."""
     if hf_model in _COMPRESSED:
-        raise ModelError("This model is being compressed already: leave that compressing() first.")
+        raise ModelError(
+            "This model is already inside a compressing() block: leave that block first."
+        )
 
 
 def prompt_hook(
     layout: Layout, compressor: Compressor | None, signals: Mapping[str, Tensor] | None
 ) -> PromptHook:
-    """Return the hook of one compressor, not yet installed; ``None`` keeps every token."""
+    """Create the hook of a compressor (None keeps every token), without installing it."""
     depth = len(layout.language_model.layers)  # type: ignore[arg-type]
     stages = {} if compressor is None else dict(compressor.at_depth(depth).stages)
     if max(stages, default=0) >= depth:
@@ -70,7 +72,7 @@ def prompt_hook(
     if layout.ahead_only and max(stages, default=0):
         raise ValueError(
             f"stage at layer {max(stages)}: {layout.ahead_only}, "
-            "so only compressors that act before it work"
+            "so only compressors before the language model work"
         )
     prefill = Prefill()
     inside = LayerHooks({layer: stage for layer, stage in stages.items() if layer}, prefill)
@@ -81,7 +83,7 @@ def prompt_hook(
 
 @contextmanager
 def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Install ``hook``, which keeps its latest prefill from one installation to the next."""
+    """Install ``hook`` while the block runs; it remembers its latest prefill afterwards."""
     layout = hook.layout
     with ExitStack() as stack:
         stack.enter_context(_watched_generate(hf_model, hook))
@@ -102,8 +104,8 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
     """Compute the logits of the last ``count`` columns only, even if the class asks for all.
 
-    Most classes have ``logits_to_keep``; those of VideoLLaMA3, Qwen3-Omni and MiniCPM-V make
-    logits of the whole prompt.
+    Most classes have ``logits_to_keep``; the classes of VideoLLaMA3, Qwen3-Omni and MiniCPM-V
+    compute logits of the whole prompt.
     """
 
     def cut(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -118,9 +120,9 @@ def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
 
 @contextmanager
 def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Make generate() refuse unsupported options, and store the grids of its arguments.
+    """Make generate() refuse unsupported options, and store its arguments in ``hook``.
 
-    transformers 5.23 encodes the video before the model's forward and drops the grids on the way.
+    transformers 5.23 encodes the video before the model's forward pass, which then gets no grids.
     """
     original = hf_model.generate
     had_own = "generate" in vars(hf_model)
@@ -159,10 +161,11 @@ def _refuse(*settings: Any) -> None:
 
 
 def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Return whether repeated prompts would get each other's frames.
+    """Return whether generate() would mix up the frames of repeated prompts.
 
-    Where the frames of a prompt are images [F, C, H, W], transformers 5.17 repeats them one by one
-    for beams and several sequences, also without compression; later ones encode before that.
+    If the frames of a prompt are images [F, C, H, W], transformers 5.17 repeats each frame in place
+    for beams and several sequences, also without compression; later versions encode the frames
+    before they repeat the prompt.
     """
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None or ids is None or pixels.ndim != 4 or len(pixels) == len(ids):
@@ -171,9 +174,9 @@ def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
 
 
 def _frames_would_be_lost(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Return whether the video of repeated prompts would be lost, even without compression.
+    """Return whether generate() would drop the video of repeated prompts.
 
-    transformers 5.23 looks for the placeholder of videos where GLM-4V has that of images.
+    transformers 5.23 looks for video placeholders, but prompts of GLM-4V have image placeholders.
     """
     ids, token = inputs.get("input_ids"), getattr(hf_model.config, "video_token_id", None)
     if token is None or ids is None or inputs.get("pixel_values_videos") is None:

@@ -1,8 +1,8 @@
 """Compress inside the language model: fewer rows from a chosen layer on.
 
-The layers share one mask and one rotary table, made for the prompt that entered layer 0. After a
-stage the hidden states are shorter, so every later layer gets rows of both cut to its length. The
-cache of layer 0 keeps its full length, which generate() and the mask code rely on.
+The layers share one mask and one rotary table, made for the prompt that entered layer 0. A
+stage shortens the hidden states, so mask and rotary table are cut to the same columns for later
+layers. The cache of layer 0 keeps its full length, which generate() and the mask code rely on.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.models.boundary.attention import attention_rows, watching
+from gleanvid.models.boundary.decoding import passed_cache
 from gleanvid.models.boundary.masks import narrowed_mask
 from gleanvid.models.boundary.prefill import Prefill, Rows
 from gleanvid.models.boundary.sequence import (
@@ -32,25 +33,29 @@ from gleanvid.types import Compression, VideoTokens
 
 
 class LayerHooks:
-    """Applies ``stages`` (layer >= 1 -> compressor) to prompts announced with :meth:`begin`."""
+    """Applies the compressors of ``stages``, by layer (>= 1), after :meth:`begin`."""
 
     def __init__(self, stages: dict[int, Compressor], prefill: Prefill) -> None:
         self.stages, self.prefill = stages, prefill
         self.prefilling = False
-        self._plans: dict[int, Plan] = {}  # stage -> columns of the prompt that entered layer 0
+        self._plans: dict[int, Plan] = {}  # layer -> columns kept from layer 0
         self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
-        self._attention: dict[tuple[int, int], Tensor] = {}  # (row, video) -> [heads, R, V]
+        self._attention: dict[tuple[int, int], Tensor] = {}  # (row, video) -> [heads, text, V]
         self.reset()
 
     def reset(self) -> None:
         """Forget the current prompt."""
         self.prefilling = False
         self._plans, self._steps, self._attention = {}, [], {}
-        # Masks and tables as cut for the previous layer, with their originals.
+        # Plan, mask and tables of the previous layer, and the shorter arguments made from them.
         self._cut: tuple[Any, ...] = ()
 
     def begin(self, spans: list[list[Span]], present: Tensor, previous: Rows | None) -> None:
-        """Start a prompt that enters layer 0; ``present`` [B, P] is False on padding."""
+        """Prepare for the batch of prompts that is about to enter layer 0.
+
+        ``spans``: videos of every row; ``present`` bool [B, P]: False on padding; ``previous``:
+        records of the stage before the language model, by row and video; None without such a stage.
+        """
         self.reset()
         self.prefilling = True
         self._spans, self._present, self._previous = spans, present, previous
@@ -86,7 +91,7 @@ class LayerHooks:
         plan = self._plans.get(stage)
         if plan is None:
             return None
-        # position_ids: only packed sequences look at them, with gaps as borders
+        # No position_ids: transformers would take gaps in them for borders of packed sequences.
         changed = kwargs | {"position_ids": None} | self._shorter(plan, kwargs)
         return (hidden, *args[1:]), changed
 
@@ -97,7 +102,7 @@ class LayerHooks:
             made_for, made = self._cut[:-1], self._cut[-1]
             if all(a is b for a, b in zip(made_for, (plan, mask, tables), strict=True)):
                 return made
-        static = getattr(kwargs.get("past_key_values"), "is_compileable", False)
+        static = getattr(passed_cache(kwargs), "is_compileable", False)
         entered = self._entered.index.shape[1]
         shorter: dict[str, Any] = {
             "attention_mask": narrowed_mask(mask, plan, entered, self.prefilling, static)
@@ -147,9 +152,8 @@ class LayerHooks:
         if not self.prefilling:
             return
         for row, videos in enumerate(self._spans):
-            present = self._present[row].to(
-                query.device
-            )  # of this layer, which may be on another device
+            # This layer may be on another device than the padding mask.
+            present = self._present[row].to(query.device)
             for number, span in enumerate(videos):
                 asking = text_columns(self._present[row], videos, span).to(query.device)
                 asking = asking[-1:] if queries == "last" else asking
@@ -159,7 +163,7 @@ class LayerHooks:
     def _deepstack(
         self, original: Callable[..., Tensor], hidden: Tensor, visual: Tensor, level: Tensor
     ) -> Tensor:
-        """Add a DeepStack level to the rows that the stages so far have left."""
+        """Add a DeepStack level to the rows that earlier stages kept."""
         for plan, spans, records in self._steps:
             visual = visual.to(plan.index.device)
             (level,), visual = reduce_packed([level], visual, plan, spans, records)

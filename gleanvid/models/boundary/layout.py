@@ -1,4 +1,4 @@
-"""Layout of a model, as the hooks need it: its parts and the shape of its videos."""
+"""Layout of a model: the modules that the hooks need, and the token grids of its videos."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Grid = tuple[int, int, int]
 
 
 def no_sides(grid: Grid) -> Tensor:
-    """int64 [0, 3]: every placeholder is a token of the grid."""
+    """Return int64 [0, 3], for a video in which every placeholder is a token of the grid."""
     return torch.empty(0, 3, dtype=torch.long)
 
 
@@ -27,29 +27,29 @@ class Layout:
     Args:
         core: runs the vision side and calls ``language_model`` once, with keywords.
         language_model: reads the prompt.
-        video_token_id: placeholder of a visual token in ``input_ids`` (that of images where frames
-            go in as images). Other text of a video (timestamps, frame numbers) always stays.
-        grids: (units, rows, columns) of every video in prompt order, from the keywords that hold
-            its pixels or their shape (pixels of a remembered video are empty in their last
-            dimension); an empty list where the keywords hold no video.
+        video_token_id: placeholder of a visual token in ``input_ids`` (the placeholder of images if
+            frames are passed as images). Timestamps and frame numbers of a video are always kept.
+        grids: returns (units, rows, columns) of every video in prompt order, read from the keywords
+            with its pixels or their shape (the pixels of an encoded video have an empty last
+            dimension); returns an empty list if the keywords hold no video.
         vision_attention: last attention module whose output the language model sees; None if
-            there is none and so no signals.
+            the model has no such module, hence no signals.
         patches_to_tokens: turns rows [n, C] of that module, in the tower's order, into rows
             [T*N, C], one per token of all videos. Rows of images in the prompt come first.
-        sides: placeholders that are no tokens of the grid, such as newlines: int64 [S, 3] of
-            (index among the video's placeholders, first, stop), ascending. One stays as long as
-            any of the grid's tokens first..stop-1 stays: the tokens of its line; 0..T*N keeps it
-            always; an empty range drops it from every video that loses a token.
+        sides: returns the placeholders outside the grid, such as newlines, as int64 [S, 3] of
+            (index among the video's placeholders, first, stop), ascending. A side token is kept if
+            any of the grid's tokens first..stop-1 (its line) is kept. The range 0..T*N keeps it
+            always; an empty range drops it if any token of the video is dropped.
         vision_method: name of the method of ``core`` that turns pixels into features.
         tower: the vision tower, run on a few frames at a time; None runs everything at once.
-        split: cuts the inputs of ``tower`` into parts.
-        joined: dimension in which the outputs of ``tower`` for the parts follow each other.
-        numbers_at_once: numbers of pixel input per part.
-        recurrent: layers read one column after the other.
-        windows: layers look back a number of columns, counted in the whole prompt.
-        masked: ``core`` makes masks that know more than order and padding, so they are cut instead
-            of made from scratch.
-        ahead_only: why no token can be removed inside the language model, if so.
+        split: divides the inputs of ``tower`` into parts of a few frames.
+        joined: dimension in which the outputs of ``tower`` for these parts are concatenated.
+        numbers_at_once: limit on pixel values per part.
+        recurrent: whether layers keep a recurrent state.
+        windows: whether layers have windowed attention, counted in columns of the whole prompt.
+        masked: whether the masks of ``core`` depend on more than order and padding; they are then
+            cut instead of computed from scratch.
+        ahead_only: why no token can be removed inside the language model; "" if tokens can be.
     """
 
     core: nn.Module
@@ -70,11 +70,11 @@ class Layout:
     ahead_only: str = ""
 
     def in_chunks(self) -> AbstractContextManager[None]:
-        """Run the tower on ``numbers_at_once`` elements at a time while the block runs."""
+        """Run the tower on ``numbers_at_once`` pixel values at a time while the block runs."""
         return in_chunks(self.tower, self.split, self.joined, self.numbers_at_once)
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
-        """bool [B, L]: which columns of the prompt are video placeholders."""
+        """Return which columns of the prompt are video placeholders, bool [B, L]."""
         if input_ids is not None:
             return input_ids == self.video_token_id
         if inputs_embeds is None:

@@ -1,4 +1,4 @@
-"""Attention masks for layers after a stage, cut from the mask of the prompt at layer 0."""
+"""Attention masks of a compressed prompt, cut from the mask of the whole prompt."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gleanvid.models.boundary.sequence import Plan
 
 
 def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static: bool) -> Any:
-    """Return the mask of a layer whose cache holds ``plan`` instead of ``entered`` columns.
+    """Return ``mask``, cut from the ``entered`` prompt columns to the columns of ``plan``.
 
     ``mask`` is None, 2-D [B, columns] (FlashAttention) or 4-D [B or 1, 1, rows, columns], boolean
-    or additive; a ``static`` cache has more columns than there are tokens and keeps that width.
-    Raises ``ValueError`` where rows of an unpadded batch keep unequal numbers of tokens.
+    or additive. With a ``static`` cache, the mask keeps the width of the cache. Raises
+    ``ValueError`` for any other mask, and for None if rows keep different numbers of tokens.
     """
     if mask is None:
         if plan.padded:
-            raise ValueError("the rows of a batch must keep equally many tokens inside the model")
+            raise ValueError("inside the model, all rows of a batch must keep equally many tokens")
         return None
     if not isinstance(mask, Tensor) or mask.ndim not in (2, 4):
-        raise ValueError("this attention implementation's masks cannot be cut: use sdpa")
+        raise ValueError("masks of this attention implementation cannot be shortened: use sdpa")
     present, index = plan.mask.to(mask.device), plan.index.to(mask.device)
     if mask.ndim == 2:
         kept = mask[:, :entered].gather(1, index) * present.to(mask.dtype)
@@ -37,7 +37,7 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
         mask = mask.gather(2, rows)
     columns = index[:, None, None].expand(-1, 1, mask.shape[2], -1)
     kept = mask[..., :entered].gather(3, columns).masked_fill(~present[:, None, None], blocked)
-    if prefilling and plan.padded:  # a fully masked row would become NaN
+    if prefilling and plan.padded:  # a fully masked row would become NaN: let padding see itself
         itself = torch.diag_embed(~present)[:, None]
         kept = kept.masked_fill(itself, True if boolean else 0.0)
     cut = torch.cat([kept, mask[..., entered:]], -1)
@@ -45,10 +45,10 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
 
 
 def cut_masks(masks: Any, plan: Plan, entered: int, static: bool) -> Any:
-    """Cut masks of the whole prompt of ``entered`` columns to the columns of the plan.
+    """Cut the masks of a whole prompt of ``entered`` columns to the columns of ``plan``.
 
-    ``masks`` is one mask, or one by kind of layer. None is causal and is made where rows need
-    padding.
+    ``masks`` is one mask, or a mapping by layer type. None means causal attention; it stays None
+    unless rows are padded.
     """
     if isinstance(masks, Mapping):
         return {kind: cut_masks(mask, plan, entered, static) for kind, mask in masks.items()}

@@ -14,9 +14,9 @@ Records = Compression | list[Compression] | list[list[Compression]]  # see Prefi
 class Prefill:
     """The compressions of the latest prefill, on the model's device.
 
-    ``stages`` maps a layer to the records per row and per video. ``prompt_tokens`` and
-    ``prompt_tokens_kept`` count per row what entered the language model without and with
-    compression, padding aside. ``compress_s`` is synchronised wall clock of all stages together.
+    ``stages``: records by layer, per row of the batch and per video. ``prompt_tokens`` and
+    ``prompt_tokens_kept``: prompt lengths per row before and after the stage at layer 0,
+    without padding. ``compress_s``: seconds of all stages together, after device sync.
     """
 
     stages: dict[int, Rows] = field(default_factory=dict)
@@ -30,14 +30,16 @@ class Prefill:
 
     @property
     def by_layer(self) -> dict[int, Records]:
-        """Layer -> record: a list per row for batches, a list per video where there are several."""
+        """Records by layer: a single record, or a list by row of the batch, by video, or both."""
         return {layer: _unwrapped(rows) for layer, rows in self.stages.items()}
 
     @property
     def compression(self) -> Records:
-        """The record of the first stage; ``ValueError`` before any prompt with a video."""
+        """Records of the first stage. Raises ``ValueError`` if no video was compressed yet."""
         if not self.stages:
-            raise ValueError("nothing was compressed yet: no prompt with a video was run")
+            raise ValueError(
+                "nothing was compressed yet: the model has not run a prompt with a video"
+            )
         return _unwrapped(self.stages[min(self.stages)])
 
     def clear(self) -> None:

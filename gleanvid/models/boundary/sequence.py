@@ -1,7 +1,7 @@
-"""Find the videos of a prompt and plan the shorter prompt; pure functions.
+"""Find the videos of a prompt, and choose its columns after compression.
 
 Letters: B rows of the batch, L prompt columns, P columns after compression, C channels, V visual
-tokens of one video, K kept rows. Kept tokens keep their ORIGINAL positions; ragged rows are padded
+tokens of one video, K kept rows. Kept tokens keep their ORIGINAL positions; short rows are padded
 on the left. Side tokens are placeholders that are not in the video's grid, such as newlines.
 """
 
@@ -23,9 +23,9 @@ from gleanvid.types import Compression
 class Span:
     """One video in one row of the prompt.
 
-    ``positions`` [V]: flat grid index of each token (None: the whole grid); ``offset``: its first
-    row among the visual rows of all videos that went through the vision tower; ``sides`` [S, 3]:
-    (column, first, stop) of the side tokens, each closing the grid's tokens first..stop-1.
+    ``positions`` [V]: flat grid index of each token (None: V is the whole grid); ``offset``:
+    index of the video's first row among the vision tower's rows for all videos; ``sides`` [S, 3]:
+    (column, first, stop) of each side token, which belongs to the grid's tokens first..stop-1.
     """
 
     columns: Tensor  # int64 [V], ascending
@@ -35,12 +35,12 @@ class Span:
     sides: Tensor = field(default_factory=lambda: torch.empty(0, 3, dtype=torch.long))
 
     def kept(self, record: Compression) -> Tensor:
-        """int64 [K], ascending: flat grid index of what ``record`` keeps."""
+        """Return int64 [K], the flat grid indices of tokens kept by ``record``, ascending."""
         keep = record.keep.to(self.columns.device)
         return keep if self.positions is None else self.positions[keep]
 
     def staying_sides(self, record: Compression) -> Tensor:
-        """[S', 3]: the side tokens that stay, all of them where all of the video stays."""
+        """Return the rows of ``sides`` that are kept; all rows if no token is dropped."""
         if record.num_kept == record.num_tokens or not len(self.sides):
             return self.sides
         kept = self.kept(record).contiguous()
@@ -52,9 +52,9 @@ class Span:
 class Plan:
     """The shorter prompt.
 
-    ``index`` int64 [B, P]: original column of each new one; ``mask`` bool [B, P]: False on left
-    padding; ``spans``: the videos in the new columns; ``lengths``: columns of each row that are
-    no padding, where they are known without asking the device.
+    ``index`` int64 [B, P]: original column of each new column; ``mask`` bool [B, P]: False on left
+    padding; ``spans``: the videos in the new columns; ``lengths``: length of each row without
+    padding; if None, ``padded`` reads ``mask`` (a device-to-host sync).
     """
 
     index: Tensor
@@ -77,10 +77,10 @@ class Plan:
 def find_videos(
     visual: Tensor, grids: list[Grid], sides: Callable[[Grid], Tensor] = no_sides
 ) -> list[list[Span]]:
-    """Find the videos of every row from the placeholder mask bool [B, L] and their grids.
+    """Find the videos of every row from their grids and the placeholder mask [B, L].
 
-    Rows repeated for beams or several answers repeat their grids. Raises ``ValueError`` where grids
-    and placeholders do not agree, e.g. because the prompt arrives in chunks.
+    If rows are repeated for beams or several answers, their grids are reused. Raises
+    ``ValueError`` if grids and placeholders disagree, e.g. because the prompt arrives in chunks.
     """
     counts = visual.sum(1).tolist()
     tokens = [units * rows * columns for units, rows, columns in grids]
@@ -121,7 +121,10 @@ def _span(columns: Tensor, grid: Grid, offset: int, side_tokens: Tensor) -> Span
 
 
 def present_columns(attention_mask: Any, rows: int, length: int, device: torch.device) -> Tensor:
-    """bool [B, L]: columns that are not padding, from any mask a language model accepts."""
+    """Return bool [B, L], False on padding.
+
+    ``attention_mask``: None, 2-D or 4-D, or a dictionary of masks by layer type.
+    """
     if isinstance(attention_mask, dict):
         attention_mask = attention_mask.get("full_attention")
     if attention_mask is None:
@@ -133,7 +136,7 @@ def present_columns(attention_mask: Any, rows: int, length: int, device: torch.d
 
 
 def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
-    """int64 [Q]: columns of one row after ``span`` that are neither padding nor of a video."""
+    """Return int64 [Q], the columns of text after the video ``span`` in one row."""
     text = present.clone()
     text[: span.columns[-1] + 1] = False
     for video in videos:
@@ -142,10 +145,10 @@ def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
 
 
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
-    """Plan the shorter prompt: all text stays, and of a video the columns of its record.
+    """Plan the shorter prompt: all text columns, and the visual columns that ``records`` keep.
 
-    Side tokens (placeholders outside the grid, such as newlines) stay if one of their tokens stays;
-    padding moves to the left.
+    A side token (a placeholder outside the grid, such as a newline) is kept if one of the tokens of
+    its line is kept. Shorter rows are padded on the left.
     """
     orders, owners = [], []
     for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):
@@ -181,7 +184,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
 def reduce_rows(
     stream: Tensor, plan: Plan, spans: list[list[Span]], records: list[list[Compression]]
 ) -> Tensor:
-    """[B, L, C] -> [B, P, C]: gather, and put merged rows where their representatives stand."""
+    """Return the plan's columns [B, P, C] of ``stream`` [B, L, C], merged if records merge."""
     reduced = plan.gather(stream)
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):
@@ -198,10 +201,10 @@ def reduce_packed(
     spans: list[list[Span]],
     records: list[list[Compression]],
 ) -> tuple[list[Tensor], Tensor]:
-    """The same for rows stored only at visual columns (DeepStack levels).
+    """Do the same as :func:`reduce_rows` for DeepStack levels, which have visual rows only.
 
-    Each of ``levels`` [n, C] is row-major over ``visual`` bool [B, L]; returns the shorter ones
-    and their shorter ``visual``. One device-to-host sync, however many levels there are.
+    ``levels``: tensors [n, C] with one row per True in ``visual`` [B, L]. Returns the shorter
+    levels and the shorter ``visual``. One device-to-host sync serves all levels.
     """
     rank = (visual.flatten().cumsum(0) - 1).view_as(visual)
     shorter = plan.gather(visual) & plan.mask

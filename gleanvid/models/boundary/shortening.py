@@ -2,7 +2,7 @@
 
 Every vision-language model of transformers 5 ends its multimodal forward with one call
 ``language_model(inputs_embeds=..., position_ids=..., attention_mask=..., ...)``, always by keyword.
-There features, timestamps and multimodal positions are final, so tokens are removed at that call.
+At that call, features, timestamps and multimodal positions are final, so tokens are removed there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
-from gleanvid.models.boundary.decoding import Prefilled, cached_length, window_masks
+from gleanvid.models.boundary.decoding import Prefilled, cached_length, passed_cache, window_masks
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.masks import cut_masks
@@ -42,13 +42,13 @@ class PromptHook:
         self, layout: Layout, compressor: Compressor | None, layers: LayerHooks, prefill: Prefill
     ) -> None:
         self.layout, self.compressor, self.prefill = layout, compressor, prefill
-        self.layers = layers  # the stages inside the language model
+        self.layers = layers  # stages inside the language model (layer >= 1)
         self.generate_inputs: Kwargs = {}  # arguments of the running generate() call
-        self.signals: dict[str, Tensor] = {}  # "saliency", "keys": rows of all videos, in order
+        self.signals: dict[str, Tensor] = {}  # "saliency", "keys": one row per token of all videos
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
-        # Whether decoding positions are set even if every token is kept: the prefix is continued.
+        # If the prefill is a prefix to continue, positions are set even if every token is kept.
         self.goes_on = False
         self._core_inputs: Kwargs = {}
 
@@ -62,7 +62,7 @@ class PromptHook:
         self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs
     ) -> tuple[tuple[Any, ...], Kwargs] | None:
         inputs, self._core_inputs = self._core_inputs, {}
-        past, embeds = cached_length(kwargs.get("past_key_values")), kwargs.get("inputs_embeds")
+        past, embeds = cached_length(passed_cache(kwargs)), kwargs.get("inputs_embeds")
         if not inputs or embeds is None:
             return None
         single_step = past > 0 and embeds.shape[1] == 1
@@ -84,9 +84,9 @@ class PromptHook:
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
 
     def _release(self, encoded: Any, kwargs: Kwargs) -> None:
-        """Free the vision outputs that generate() would hold until its last token."""
+        """Free the vision outputs, which generate() would otherwise hold until its last token."""
         own = self.generate_inputs and "mm_encoder_outputs" not in self.generate_inputs
-        if encoded and own and kwargs.get("past_key_values") is not None:
+        if encoded and own and passed_cache(kwargs) is not None:
             encoded.clear()
 
     def _visual(self, inputs: Kwargs) -> Tensor:
@@ -124,9 +124,9 @@ class PromptHook:
             self.prefilled = self.prefilled if self.goes_on else None
             return kwargs
         shorter = shortened(kwargs, positions, plan, spans, records)
-        static = getattr(kwargs.get("past_key_values"), "is_compileable", False)
+        static = getattr(passed_cache(kwargs), "is_compileable", False)
         if self.layout.windows and static:
-            raise ValueError("windows of this model's layers do not fit into a static cache")
+            raise ValueError("the attention windows of this model do not fit into a static cache")
         if self.layout.masked:
             cut = cut_masks(kwargs.get("attention_mask"), plan, length, static)
             shorter["attention_mask"] = shorter["attention_mask"] if cut is None else cut
@@ -184,7 +184,7 @@ class PromptHook:
         mask: Any = None
         if state.positions is not None:
             config: Any = self.layout.language_model.config
-            cache = kwargs["past_key_values"]
+            cache = passed_cache(kwargs)
             mask = window_masks(state, positions, cache, config.sliding_window)
         elif state.padded:
             mask = state.present(past + new - state.length).long()
@@ -196,7 +196,11 @@ class PromptHook:
 def expand_positions(
     positions: Tensor | None, rows: int, length: int, device: torch.device
 ) -> Tensor:
-    """[B, L], or [3, B, L] for multimodal ones (a fourth row, the text's, only serves packing)."""
+    """Return positions as [B, L], or as [3, B, L] if they are multimodal.
+
+    ``rows`` is B, ``length`` L. ``positions`` None gives 0 to L - 1. Of four sections, the first is
+    dropped: it numbers text columns and only serves packed sequences.
+    """
     if positions is None:
         return torch.arange(length, device=device).expand(rows, length)
     if positions.ndim == 3:
@@ -211,10 +215,10 @@ def shortened(
     spans: list[list[Span]],
     records: list[list[Compression]],
 ) -> Kwargs:
-    """Return the language model's arguments for the shorter prompt, at original positions.
+    """Return the language model's arguments for the shorter prompt; positions are original.
 
-    The mask is two-dimensional even where it is all ones: without one, gaps in the positions are
-    taken for the borders of packed sequences.
+    The mask is always two-dimensional, even if it is all ones: without a mask, transformers takes
+    gaps in the positions for the borders of packed sequences.
     """
     shorter = dict(kwargs)
     shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)

@@ -1,9 +1,9 @@
 """Signals of the vision tower (saliency, keys), computed only if the compressor needs them.
 
-For every visual token: ``saliency``, the attention its patches receive in the last vision block
-(mean over heads, queries and the patches of the token, within one temporal unit), and ``keys``,
-that block's keys after rotation (the same mean). Most of these towers have no [CLS] token whose
-attention could be used instead; if there is one, it is one query among the others.
+``saliency`` of a visual token: the attention that its patches receive in the last vision block, as
+a mean over heads, patches of the token, and all queries of the temporal unit. ``keys``: the rotated
+keys of its patches in that block, as a mean over heads and patches. Most vision towers have no
+[CLS] token whose attention could serve as saliency; a [CLS] token is one query among the others.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gleanvid.models.boundary.sequence import present_columns
 from gleanvid.types import ModelError
 
 VISION_SIGNALS = frozenset({"saliency", "keys"})
-_CHUNK = 512  # queries processed at a time
+_CHUNK = 512  # number of queries whose attention is computed at a time
 
 
 class VisionSignals:
-    """Collects ``needs`` while the tower runs; :meth:`take` hands them out per token."""
+    """Collects the signals in ``needs`` while the vision tower runs; see :meth:`take`."""
 
     def __init__(self, layout: Layout, needs: frozenset[str]) -> None:
         self.layout, self.needs = layout, needs & VISION_SIGNALS
@@ -45,9 +45,10 @@ class VisionSignals:
             yield
 
     def _watch(self, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
-        """Store signals of an attention call: a unit per row, or all packed (FlashAttention).
+        """Store the signals of one attention call of the vision tower.
 
-        A mask tells which patches are padding: columns that the first patch does not see.
+        A batch row is a temporal unit; with FlashAttention one row holds all units. If there is a
+        mask, patches that the first patch does not see are padding.
         """
         borders = kwargs.get("cu_seq_lens_q")
         queries, keys = query.unbind(), key.unbind()
@@ -67,7 +68,10 @@ class VisionSignals:
                 self._patches["keys"].append(key_rows.float().mean(0))
 
     def take(self, grids: list[Grid]) -> dict[str, Tensor]:
-        """Name -> rows of all videos' tokens, in order; empty where the tower has not run since."""
+        """Return and forget the signals by name: one row per token of all videos in order.
+
+        The dictionary is empty if the vision tower has not run since the last call.
+        """
         taken = {}
         for name, parts in self._patches.items():
             if parts:

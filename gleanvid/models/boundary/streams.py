@@ -1,4 +1,4 @@
-"""Rows of visual tokens at the entrance of the language model, as leaves of a gradient."""
+"""Gradients with respect to the visual tokens that enter the language model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gleanvid.types import StoppedError
 
 @contextmanager
 def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
-    """Context in which the visual rows of a prompt are leaves of the autograd graph.
+    """Make the visual rows of a prompt leaves of the autograd graph while the block runs.
 
-    ``columns`` int64 [L]: where the video's tokens stand in the prompt, a batch of one. Yields a
-    list that every pass fills anew: the tokens [L, D], then each DeepStack level [L, C]. Values
-    do not change. Nothing behind the leaves, such as the vision tower, is in the graph.
+    ``columns`` int64 [L]: columns of the video's tokens in the prompt (batch size 1). Yields a list
+    of leaves that every forward pass refills: the tokens [L, D], then each DeepStack level [L, C].
+    Values do not change. The graph does not contain the vision tower.
     """
     leaves: list[Tensor] = []
 
@@ -46,11 +46,10 @@ def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
 
 @contextmanager
 def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> Iterator[None]:
-    """Context with gradient checkpointing: layers store only their input and run again later.
+    """Use gradient checkpointing in the layers of the language model while the block runs.
 
-    A graph then holds one row of hidden states per layer and the activations of a single layer,
-    for a third pass through the model. Once ``stop`` is set, no layer runs again: the backward
-    pass raises ``StoppedError``.
+    This saves memory at the cost of another pass through the layers. Once ``stop`` is set, the next
+    layer, also of the backward pass, raises ``StoppedError``.
     """
 
     def run(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -59,9 +58,8 @@ def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> It
         return forward(*args, **kwargs)
 
     layers: Any = layout.language_model.layers
-    own = [
-        vars(layer).get("forward") for layer in layers
-    ]  # accelerate replaces forward on instances
+    # Layers may have a forward of their own, e.g. from accelerate: restore it at the end.
+    own = [vars(layer).get("forward") for layer in layers]
     for layer in layers:
         layer.forward = partial(checkpoint, partial(run, layer.forward), use_reentrant=False)
     try:
@@ -75,7 +73,7 @@ def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> It
 
 @contextmanager
 def weights_without_gradient(hf_model: nn.Module) -> Iterator[None]:
-    """Context in which no weight requires a gradient, so that a graph holds only activations."""
+    """Let no weight require a gradient while the block runs, which saves memory."""
     asking = [weight for weight in hf_model.parameters() if weight.requires_grad]
     for weight in asking:
         weight.requires_grad_(False)

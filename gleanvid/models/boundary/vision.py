@@ -23,11 +23,11 @@ class _ReachedError(Exception):
 def capture_vision(
     layout: Layout, inputs: dict[str, Any], needs: frozenset[str] = frozenset()
 ) -> tuple[Tensor, Any, dict[str, Tensor]]:
-    """Run the model up to the language model and return what it would receive.
+    """Run the model until it calls the language model; return its visual tokens.
 
-    Returns the rows [V, D] of the grid's tokens exactly as the language model would receive them,
+    Returns the rows [V, D] of the grid's V tokens exactly as the language model would receive them,
     the output of the vision side for :func:`remembered_vision`, and the signals named in ``needs``.
-    ``inputs`` hold one prompt with one video.
+    ``inputs`` holds one prompt with one video.
     """
     outputs: list[Any] = []
     signals = VisionSignals(layout, needs)
@@ -41,9 +41,10 @@ def capture_vision(
 
 
 def _stored_once(rows: Tensor, output: Any) -> Tensor:
-    """Return ``rows`` [V, D], as a view of ``output`` if that holds them in one tensor.
+    """Return ``rows`` [V, D], sharing memory with equal values in ``output``.
 
-    If ``output`` holds them as several tensors, these become views of ``rows``.
+    If ``output`` holds the rows in one tensor, its view is returned; several tensors in ``output``
+    are replaced by views of ``rows``.
     """
     pooled = getattr(output, "pooler_output", None)
     if isinstance(pooled, (list, tuple)) and len(pooled) > 1:
@@ -60,19 +61,19 @@ def _stored_once(rows: Tensor, output: Any) -> Tensor:
 
 
 def _lighter(output: Any) -> Any:
-    """Return the output of the vision side without the parts that are never read again."""
+    """Return the output of the vision side without hidden states and attentions."""
     pooled = getattr(output, "pooler_output", None)
     if pooled is None:
         return output
     inner = ("last_hidden_state", "hidden_states", "attentions")
     lighter = type(output)(**{n: None if n in inner else value for n, value in output.items()})
-    # set as an attribute: not every class has it as a field (VideoLLaMA3)
+    # The output class of VideoLLaMA3 has no field pooler_output, so set an attribute.
     lighter.pooler_output = pooled.contiguous() if isinstance(pooled, Tensor) else pooled
     return lighter
 
 
 def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
-    """Return int64 [S, L], the positions of one prompt by section, e.g. time, height and width."""
+    """Return the positions [S, L] of a prompt of L columns; S: 3 (time, height, width), or 1."""
     reached = _reach(layout, inputs)
     rows, length = reached["inputs_embeds"].shape[:2]
     device = reached["inputs_embeds"].device
@@ -107,7 +108,7 @@ def remembered_vision(layout: Layout, output: Any) -> Iterator[None]:
 
 @contextmanager
 def _answered(layout: Layout, outputs: list[Any]) -> Iterator[None]:
-    """Make the vision method return ``outputs[0]``, computed at its first call if missing."""
+    """Make the vision method return ``outputs[0]``; if ``outputs`` is empty, fill it once."""
     core, name = layout.core, layout.vision_method
     original: Any = getattr(core, name)
 

@@ -26,7 +26,7 @@ def now(device: torch.device) -> float:
 
 
 def reset_peak_memory(device: torch.device) -> None:
-    """Start a new peak: of the allocator on CUDA, of the process's resident set on Linux."""
+    """Reset the peak of torch's allocator (CUDA) or of the process's resident memory (Linux)."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     else:
@@ -35,14 +35,14 @@ def reset_peak_memory(device: torch.device) -> None:
 
 
 def peak_memory_mib(device: torch.device) -> float:
-    """Return peak memory since :func:`reset_peak_memory`; on the CPU, of the whole process."""
+    """Return peak memory since :func:`reset_peak_memory`; without CUDA, of the whole process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
     with suppress(OSError):  # Linux
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
         if found:
             return int(found[1]) / 1024
-    with suppress(ImportError):  # on macOS in bytes, and never reset
+    with suppress(ImportError):  # macOS: ru_maxrss is in bytes and cannot be reset
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -51,7 +51,7 @@ def peak_memory_mib(device: torch.device) -> float:
 
 @contextmanager
 def explaining_out_of_memory(advice: str) -> Iterator[None]:
-    """Turn an exhausted device into a :class:`ModelError` with ``advice``, its memory released."""
+    """Turn an out-of-memory error into a :class:`ModelError` with ``advice``; release memory."""
     message = ""
     try:
         yield
@@ -59,7 +59,7 @@ def explaining_out_of_memory(advice: str) -> Iterator[None]:
         if not _is_out_of_memory(error):
             raise
         message = f"The device ran out of memory. {advice}"
-    if message:  # raised outside the handler: the traceback's frames no longer hold the tensors
+    if message:  # outside the handler, no traceback keeps the tensors alive
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

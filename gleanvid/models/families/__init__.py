@@ -1,4 +1,4 @@
-"""The model families, in the order menus show them. A new family is one file and one line here."""
+"""The model families, in the order of the menus. A new family needs one file and one line here."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ _OWN: tuple[type[ModelAdapter], ...] = (
 
 
 def _types(family: type[ModelAdapter], known: object) -> Iterator[str]:
-    """Yield the types of checkpoints that a family reads."""
     kinds = getattr(family, "model_types", None)
     if not kinds or not isinstance(kinds, tuple):
         raise ValueError(f"{family.__name__}.model_types={kinds!r} must be a tuple of model types")
@@ -64,7 +63,10 @@ REFUSED = {  # model types with video that cannot be compressed -> reason
 
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:
-    """The adapter for a configuration. Raises ``ModelError`` naming what is supported."""
+    """Return the adapter class for a configuration of the model ``name``.
+
+    Raises ``ModelError``, with the supported types, if there is none.
+    """
     if config.model_type in MODELS:
         return MODELS[config.model_type]
     if config.model_type in REFUSED:

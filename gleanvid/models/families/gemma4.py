@@ -74,7 +74,7 @@ class Gemma4(ModelAdapter):
         most = next((tokens for tokens in _TOKENS if tokens * frame <= max_pixels), None)
         if most is None:
             raise ModelError(
-                f"max_pixels={max_pixels} is too little for this clip, which takes at least "
+                f"max_pixels={max_pixels} is too small for this clip, which takes at least "
                 f"{_TOKENS[-1] * frame} pixels: use fewer frames or a higher max_pixels."
             )
         return most
@@ -83,7 +83,9 @@ class Gemma4(ModelAdapter):
 def _grids(block: int, inputs: Mapping[str, Any]) -> list[Grid]:
     """Return the grids from the patch positions (x, y) of every frame, -1 for padding."""
     if inputs.get("input_features") is not None:
-        raise ModelError("input_features: a video with sound cannot be compressed, only silent.")
+        raise ModelError(
+            "input_features: a video with sound cannot be compressed; remove the sound."
+        )
     places, counts = inputs.get("video_position_ids"), inputs.get("num_frames_per_video")
     if places is None or counts is None:
         return []

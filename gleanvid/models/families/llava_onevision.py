@@ -1,7 +1,7 @@
 """LLaVA-OneVision: squashed frames, pooled from 27x27 patches to 14x14 tokens.
 
 Li et al., "LLaVA-OneVision: Easy Visual Task Transfer", TMLR 2025, arXiv:2408.03326. One newline
-token follows the last frame and stays as long as the video does.
+token follows the last frame and is always kept.
 """
 
 from __future__ import annotations
@@ -24,6 +24,5 @@ class LlavaOnevision(SquareFrames):
 
     @classmethod
     def sides(cls, config: Any, grid: Grid) -> Tensor:
-        """Return the side token of the whole video: the newline after the last frame."""
         total = grid[0] * grid[1] * grid[2]
         return torch.tensor([[total, 0, total]])

@@ -36,7 +36,7 @@ class MiniCPMV(ModelAdapter):
             video_token_id=config.video_token_id,
             grids=partial(_grids, config.video_token_id, side),
             vision_attention=core.vision_tower.encoder.layers[-1].self_attn,
-            patches_to_tokens=partial(blocks_to_tokens, 2),  # in the last layers of the tower
+            patches_to_tokens=partial(blocks_to_tokens, 2),  # the tower merges 2x2 patches earlier
             tower=core.vision_tower,
             split=_by_frame,
             joined=1,
@@ -59,7 +59,7 @@ class MiniCPMV(ModelAdapter):
     def _side(self, video: Video, max_pixels: int | None) -> int:
         """Return the side in pixels of a square with about the area of a resized frame.
 
-        Raises ``ModelError`` where the smallest frames exceed ``max_pixels``.
+        Raises ``ModelError`` if the smallest frames exceed ``max_pixels``.
         """
         processor = self.processor.video_processor
         if max_pixels is None:
@@ -73,7 +73,7 @@ class MiniCPMV(ModelAdapter):
             if pixels <= max_pixels:
                 return side
         raise ModelError(
-            f"max_pixels={max_pixels} is too little for this clip, which takes at least "
+            f"max_pixels={max_pixels} is too small for this clip, which takes at least "
             f"{pixels} pixels: use fewer frames or a higher max_pixels."
         )
 

@@ -55,7 +55,7 @@ class MobileNetV2(TokenModel):
 
     def __init__(self, name: str, hf_model: Any, max_pixels: int | None = None) -> None:
         super().__init__(name, checked_max_pixels(max_pixels))
-        # On a CPU, each of the two makes a frame about a fifth faster.
+        # Folding and channels_last each make a frame about a fifth faster on a CPU.
         self.hf_model = _folded(hf_model).to(memory_format=torch.channels_last)
         self.words: dict[int, str] = hf_model.config.id2label
         self._likely: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
@@ -82,7 +82,7 @@ class MobileNetV2(TokenModel):
             stop: once set, ends the work.
 
         Raises:
-            ModelError: a signal that it has not, or ``max_pixels`` is too little.
+            ModelError: a signal that this model does not have, or ``max_pixels`` is too small.
             StoppedError: ``stop`` was set.
             ValueError: ``max_pixels`` is not a positive whole number.
         """
@@ -107,11 +107,11 @@ class MobileNetV2(TokenModel):
     def see(self, tokens: VideoTokens, record: Compression | None = None) -> list[Seen]:
         """Return ImageNet's labels for the tokens of a clip, the most probable first.
 
-        The classifier reads the mean of every window of 6 x 6 tokens of a unit. Labels are words
-        of ImageNet for what looks alike, often wrong about what it has no word for.
+        The classifier reads the mean of every window of 6 x 6 tokens of a unit. A label is the
+        ImageNet class that looks most alike, so it is often wrong for things without a class.
 
         Args:
-            tokens: of this model.
+            tokens: tokens that this model encoded.
             record: what a compressor kept of them. A label stays if the kept tokens show it in a
                 window and unit where all tokens show it. None: all tokens.
         """
@@ -142,7 +142,8 @@ class MobileNetV2(TokenModel):
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]]:
         """Return the labels of all tokens as dictionaries: the fields of ``Seen``, and ``kept``.
 
-        ``kept``: whether the tokens of ``record`` show the label; it is where they show it most.
+        ``kept``: whether the kept tokens of ``record`` also show the label. The place of such a
+        label is where the kept tokens show it most.
         """
         kept = {seen.label: seen for seen in self.see(tokens, record)}
         return [
@@ -151,7 +152,7 @@ class MobileNetV2(TokenModel):
         ]
 
     def _places(self, tokens: VideoTokens) -> Tensor:
-        """int64 [P, 4]: unit, row and column of windows with a likely label of all tokens."""
+        """int64 [P, 4]: unit, row, column and class of labels that windows of all tokens show."""
         if tokens not in self._likely:
             every = torch.ones(len(tokens), device=tokens.features.device)
             means = _window_means(tokens.features, every, tokens.grid)
@@ -160,19 +161,22 @@ class MobileNetV2(TokenModel):
         return self._likely[tokens]
 
     def _grid(self, video: Video, max_pixels: int | None) -> tuple[int, int]:
-        """Rows and columns of tokens, in the shape of the frames. Raises ``ModelError``."""
+        """Return the rows and columns of tokens, in the shape of the frames.
+
+        Raises ``ModelError`` if the smallest grid exceeds ``max_pixels``.
+        """
         pixels = min(FRAME_PIXELS, (max_pixels or math.inf) / len(video))
         count, shape = pixels / STRIDE**2, video.source_size[0] / video.source_size[1]
         if count < 1:
             raise ModelError(
-                f"max_pixels={max_pixels} is too little for {len(video)} frames, which take at "
+                f"max_pixels={max_pixels} is too small for {len(video)} frames, which take at "
                 f"least {len(video) * STRIDE**2} pixels: use fewer frames or a higher max_pixels."
             )
         rows = min(max(1, round(math.sqrt(count * shape))), int(count))
         return rows, max(1, min(round(rows / shape), int(count / rows)))
 
     def _encode_frame(self, frame: Any, rows: int, columns: int) -> Tensor:
-        """[rows * columns, 1280] of one frame uint8 [H, W, 3]."""
+        """Return the tokens of one frame uint8 [H, W, 3]: [rows * columns, 1280]."""
         pixels = torch.as_tensor(frame, device=self.device).permute(2, 0, 1)[None].float() / 255
         size = (rows * STRIDE, columns * STRIDE)
         pixels = functional.interpolate(pixels, size, mode="bilinear", antialias=True)
@@ -189,14 +193,14 @@ def _folded(hf_model: Any) -> Any:
     for layer in hf_model.modules():
         if getattr(layer, "normalization", None) is not None:
             dtype = layer.convolution.weight.dtype
-            both = layer.convolution.double(), layer.normalization.double()  # rounded once
+            both = layer.convolution.double(), layer.normalization.double()  # for one rounding
             layer.convolution = fuse_conv_bn_eval(*both).to(dtype)
             layer.normalization = Identity()
     return hf_model
 
 
 def _window_means(features: Tensor, present: Tensor, grid: tuple[int, int, int]) -> Tensor:
-    """[T, rows, columns, D]: mean of the tokens present in every window, 0 where there are none."""
+    """Return the mean of the tokens present in every window, [T, rows, columns, D], 0 for none."""
     window = min(WINDOW, grid[1]), min(WINDOW, grid[2])
     planes = (features * present[:, None]).view(*grid, -1).permute(0, 3, 1, 2)
     sums = functional.avg_pool2d(planes, window, 1)

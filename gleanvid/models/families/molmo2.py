@@ -56,7 +56,7 @@ def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _patches_to_tokens(side: int, patches: Tensor, grids: list[Grid]) -> Tensor:
-    """Average blocks of a square of patches; frames of videos come last."""
+    """Average each token's square of patches; patches of videos come after those of images."""
     sizes = [units * side * side for units, _, _ in grids]
     parts = patches[-sum(sizes) :].split(sizes)
     pairs = zip(parts, grids, strict=True)

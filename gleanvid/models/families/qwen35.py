@@ -1,4 +1,4 @@
-"""Qwen3.5, 3.6 and 3.8: Qwen3-VL's way of seeing on a language model of mostly recurrent layers.
+"""Qwen3.5, 3.6 and 3.8: Qwen3-VL's vision side on a language model of mostly recurrent layers.
 
 Qwen team, "Qwen3.5", 2026; its successors have the same classes. Most layers are gated delta nets,
 which keep one state of everything read so far and no keys and values. A token removed before

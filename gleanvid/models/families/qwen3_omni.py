@@ -2,8 +2,8 @@
 
 Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. Of a whole checkpoint the talker
 is not loaded. Positions follow the seconds, 13 a second in the published models; the prompt says
-nothing about time. Sound is refused: its tokens stand between those of the video and have positions
-that depend on them.
+nothing about time. Sound is refused: its tokens are placed between those of the video, and their
+positions depend on them.
 """
 
 from __future__ import annotations
@@ -46,22 +46,27 @@ class Qwen3Omni(QwenVL):
     @classmethod
     def layout_of(cls, hf_model: Any) -> Layout:
         if hasattr(hf_model, "thinker"):
-            raise ModelError("A whole Qwen3-Omni also speaks: pass its part model.thinker.")
+            raise ModelError("A whole Qwen3-Omni also speaks: pass its model.thinker instead.")
         if not hasattr(hf_model.model, "visual"):
-            raise ModelError("Qwen3-Omni needs a newer version of transformers, 5.23 for one.")
+            raise ModelError("Qwen3-Omni needs a newer version of transformers, such as 5.23.")
         layout = super().layout_of(hf_model)
 
         def grids(inputs: Mapping[str, Any]) -> list[Grid]:
             sound = next((name for name in _SOUND if inputs.get(name) is not None), None)
             if sound:
-                raise ModelError(f"{sound}: a video with sound cannot be compressed, only silent.")
+                raise ModelError(
+                    f"{sound}: a video with sound cannot be compressed; remove the sound."
+                )
             return layout.grids(inputs)
 
         return replace(layout, grids=grids)
 
     @property
     def video_token(self) -> str:
-        """Return the placeholder and the end mark after it, which prompt positions need."""
+        """Return the video placeholder followed by the end mark.
+
+        transformers computes the prompt's positions as if the end mark followed every video.
+        """
         return self.processor.video_token + self.anchor
 
     @property

@@ -82,8 +82,8 @@ class QwenVL(ModelAdapter):
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
         """Return the pixel bounds for the processor, of all frames together or of one frame.
 
-        Its cap per frame never goes below 1.05 times the lower bound, and what is under the lower
-        bound of a frame is rounded up, so the lower bound has to stay away from the upper one.
+        The processor's upper bound per frame is at least 1.05 times its lower bound, and it rounds
+        smaller frames up to the lower bound. So the lower bound must be well below the upper one.
         """
         size = self.processor.video_processor.size
         low, high = int(size["shortest_edge"]), int(size["longest_edge"])

@@ -135,7 +135,10 @@ class SquareFrames(ModelAdapter):
         return self.process(text, video.frames)
 
     def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
-        """Each frame is a unit. No token covers what the patches or the pooling leave out."""
+        """Return grid, times and rectangles of the tokens, as ``ModelAdapter.place_tokens`` does.
+
+        Each frame is a unit. Pixels that the patches or the pooling leave out belong to no token.
+        """
         grid, seconds, _ = super().place_tokens(video, inputs)
         tower = self.tower_of(self.hf_model)
         pooled = min(grid[1] * tower.stride, tower.patches)

@@ -21,7 +21,7 @@ from gleanvid.types import StoppedError
 def generation_config(sampling: Sampling, longest: int | None = None) -> GenerationConfig:
     """Return a configuration with every sampling setting, so that checkpoint defaults do not apply.
 
-    ``longest``: limit on the tokens of an answer in the checkpoint, if it has one.
+    ``longest``: the checkpoint's own limit on the tokens of an answer; None if it has no limit.
     """
     length = min(sampling.max_new_tokens, longest or sampling.max_new_tokens)
     if sampling.greedy:
@@ -49,15 +49,15 @@ def write_answer(
 ) -> Answer:
     """Answer the prompt ``inputs`` with ``model`` while its hooks fill ``prefill``.
 
-    ``prompt_tokens``: length of the whole prompt before compression, read now or earlier.
-    ``on_text`` gets the answer in pieces as it is written; ``stop``, once set, ends it within a
-    layer: with what is written, or with ``StoppedError`` before the first token. The answer is
-    never longer than the checkpoint states, if it does.
+    ``prompt_tokens``: length of the whole prompt before compression, with any prefilled prefix.
+    ``on_text`` gets the answer in pieces as it is generated. Once ``stop`` is set, generation ends
+    within one layer: with the answer so far, or with ``StoppedError`` before the first token. An
+    answer has at most as many tokens as the checkpoint's generation config allows.
     """
     tokenizer, device = model.processor.tokenizer, model.device
     streamer = TimedStreamer(tokenizer, on_text, device)
     stated = model.hf_model.generation_config.max_new_tokens
-    compressed_s = prefill.compress_s  # spent earlier
+    compressed_s = prefill.compress_s  # time spent in earlier prefills
     reset_peak_memory(device)
     start = now(device)
     with (

@@ -1,4 +1,4 @@
-"""The limit on prompt length: longer prompts are refused before the model runs."""
+"""Refuse prompts longer than the context of a model before the model runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gleanvid.types import ModelError
 
 @dataclass(frozen=True)
 class Context:
-    """The context length of a model, and how its positions count.
+    """The context length of a model, and whether dropped tokens count towards it.
 
-    Kept tokens keep their positions. Where those count every token (1-D), compression does not
-    bring a prompt back into the context; multimodal positions grow with rows, columns and seconds
-    alone, so there only the tokens that are left count (``counts_kept``).
+    Kept tokens keep their positions. If positions count every token (1-D), a prompt that is too
+    long stays too long after compression. Multimodal positions grow only with rows, columns and
+    seconds, so for models that have them only kept tokens count (``counts_kept``).
     """
 
-    model: str  # its name
-    limit: int | None  # in tokens; None if the checkpoint does not state one
+    model: str  # name of the model
+    limit: int | None  # in tokens; None if the checkpoint states no limit
     num_layers: int
     counts_kept: bool
 
@@ -27,7 +27,7 @@ class Context:
 def check_context(
     context: Context, tokens: int, visual: int, compressor: Compressor | None
 ) -> None:
-    """Raise ``ModelError`` if ``tokens``, ``visual`` of them visual, exceed the context."""
+    """Raise ``ModelError`` if a prompt of ``tokens`` (``visual`` of them visual) is too long."""
     if context.limit is None:
         return
     read, advice = tokens, "use fewer frames or a lower max_pixels"
@@ -44,7 +44,7 @@ def check_context(
 
 
 def entering_fraction(compressor: Compressor | None, num_layers: int) -> float:
-    """Return the fraction of the visual tokens that enters layer 0."""
+    """Return the fraction of the visual tokens that enters layer 0 after compression."""
     if compressor is None:
         return 1.0
     stages = dict(compressor.at_depth(num_layers).stages)

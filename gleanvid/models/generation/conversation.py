@@ -1,8 +1,8 @@
 """Ask many questions about one video that is compressed and prefilled once.
 
-The key/value cache of the compressed prompt up to the end of the video is kept. Every question
-continues from a fork of that cache, at the positions it would have in the whole prompt, so answers
-equal those of a fresh run up to rounding.
+The key/value cache of the compressed prompt up to the end of the video is stored. Every question
+continues from a fork of that cache and has the same positions as in the uncompressed prompt, so
+answers equal those of a fresh run up to rounding.
 """
 
 from __future__ import annotations
@@ -42,14 +42,15 @@ def reads_the_question(compressor: Compressor | None, num_layers: int) -> bool:
 class Conversation:
     """Questions about one encoded video under one compressor.
 
-    A compressor that reads the question (its text, or attention rows inside the language model)
-    reads the whole prompt afresh for every question; all others read the video once, here, which
-    took ``compress_s`` and ``prefill_s`` seconds. Raises ``ModelError`` where memory runs out.
+    If the compressor reads the question (its text, or attention rows inside the language model),
+    the whole prompt is prefilled again for every question. Otherwise the constructor prefills the
+    video once, in ``compress_s`` plus ``prefill_s`` seconds. Raises ``ModelError`` if memory runs
+    out.
     """
 
     def __init__(self, model: Adapted, encoded: Encoded, compressor: Compressor | None) -> None:
         self.model, self.encoded, self.compressor = model, encoded, compressor
-        self.records: dict[int, Compression] = {}  # layer -> record of the latest prefill, CPU
+        self.records: dict[int, Compression] = {}  # layer -> latest record, on the CPU
         self.compress_s = self.prefill_s = 0.0
         depth = model.text_config.num_hidden_layers
         self._prefix: Prefix | None = None
@@ -59,9 +60,8 @@ class Conversation:
                 self._prefix = self._read(encoded.inputs, self._text_position())
                 self.compress_s = self._prefix.hook.prefill.compress_s
                 self.prefill_s = now(model.device) - start - self.compress_s
-                self.encoded = replace(
-                    encoded, vision=None
-                )  # already prefilled, so free the memory
+                # The video is prefilled, so its vision output is not needed again: free the memory.
+                self.encoded = replace(encoded, vision=None)
 
     def ask(
         self,
@@ -74,8 +74,8 @@ class Conversation:
     ) -> Answer:
         """Answer ``question``; arguments and errors are those of ``ModelAdapter.generate``.
 
-        ``history``: (question, answer) of earlier turns. ``prefill_s`` of the answer starts at the
-        end of the video where that was read before.
+        ``history``: (question, answer) pairs of earlier turns. If the constructor has prefilled
+        the video, ``prefill_s`` of the answer is the time to prefill the text after the video.
         """
         if self._prefix is None:
             answer = self.model.generate(
@@ -97,7 +97,7 @@ class Conversation:
             inputs = {
                 "input_ids": tail,
                 "attention_mask": tail.new_ones(1, past + tail.shape[1]),
-                "past_key_values": self._prefix.fork(),
+                **boundary.cache_argument(model.hf_model, self._prefix.fork()),
             }
             with self._prefix.going_on(model.hf_model, tail.shape[1]):
                 length = prompt.shape[1]
@@ -107,9 +107,10 @@ class Conversation:
 
     @torch.no_grad()
     def score(self, question: str, answers: Sequence[str], *, history: History = ()) -> list[float]:
-        """Return the mean natural log-probability per token of each answer with its end token.
+        """Return each answer's mean natural log-probability per token, end token included.
 
-        All answers are scored in one pass; an attention mask hides them from each other.
+        One pass scores all answers, hidden from each other by a mask; if the model does not take
+        such a mask, every answer has its own pass.
         """
         model = self.model
         with model.lock, explaining_out_of_memory(ADVICE):
@@ -135,7 +136,10 @@ class Conversation:
 
     @torch.no_grad()
     def _text_position(self) -> float:
-        """Return where the text after the video begins; may overlap the video or be fractional."""
+        """Return the position at which the text after the video begins.
+
+        This position may be within the range of the video's positions, and may be fractional.
+        """
         inputs = self._prompt("?", ())
         with boundary.remembered_vision(self.model.layout, self.encoded.vision):
             positions = boundary.prompt_positions(self.model.layout, inputs)
@@ -152,18 +156,20 @@ class Conversation:
             boundary.remembered_vision(layout, self.encoded.vision),
             boundary.installed(model.hf_model, hook),
         ):
-            output = layout.core(**inputs, past_key_values=cache, use_cache=True)
+            output = layout.core(
+                **inputs, **boundary.cache_argument(layout.core, cache), use_cache=True
+            )
         hook.layers.prefilling = False
         self.records = {layer: rows[0][0].to("cpu") for layer, rows in hook.prefill.stages.items()}
         return Prefix(hook, cache, output.last_hidden_state[:, -1].clone(), text_position)
 
     def _scores(self, prefix: Prefix, lead: Tensor, answers: list[Tensor]) -> list[float]:
-        """Score the answers after ``lead`` int64 [Q], the prompt columns missing in ``prefix``."""
+        """Score answers that follow ``prefix`` and ``lead`` int64 [Q], the rest of the prompt."""
         ids = torch.cat([lead, *answers])
         sizes = [len(answer) for answer in answers]
         hidden = self._hidden(prefix, ids, len(lead), sizes)
         starts = [len(lead) + sum(sizes[:number]) for number in range(len(sizes))]
-        before = torch.cat([prefix.hidden, hidden])  # row i: the state before column i
+        before = torch.cat([prefix.hidden, hidden])  # row i predicts column i
         rows = [
             row
             for start, size in zip(starts, sizes, strict=True)
@@ -176,11 +182,16 @@ class Conversation:
         return [part.mean().item() for part in each.split(sizes)]
 
     def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:
-        """Return states [S, D] of ``ids`` [S]: a shared lead, then mutually hidden answers."""
+        """Return the hidden states [S, D] of ``ids`` [S], which follow ``prefix``.
+
+        ``ids`` starts with ``lead`` prompt columns; answers of the lengths ``sizes`` follow. An
+        answer sees the prompt but no other answer.
+        """
         language_model: Any = self.model.layout.language_model
-        if self.model.layout.windows:  # their per-layer masks and inputs are not available here
+        if self.model.layout.windows:  # such models need masks and inputs that only the core makes
             core = self.model.layout.core
-            made = core(input_ids=ids[None], past_key_values=prefix.fork(), use_cache=True)
+            cache = boundary.cache_argument(core, prefix.fork())
+            made = core(input_ids=ids[None], **cache, use_cache=True)
             return made.last_hidden_state[0]
         own = [torch.zeros(lead), *(torch.full((size,), n + 1) for n, size in enumerate(sizes))]
         segment = torch.cat(own).to(ids.device)
@@ -204,7 +215,7 @@ class Conversation:
             inputs_embeds=embeds,
             position_ids=positions,
             attention_mask=mask,
-            past_key_values=prefix.fork(),
+            **boundary.cache_argument(language_model, prefix.fork()),
             use_cache=True,
         )
         return output.last_hidden_state[0]

@@ -1,4 +1,4 @@
-"""One question about several videos in one prompt, each compressed by itself."""
+"""Answer a question about several videos in one prompt; compress each video separately."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One video of the prompt: its records by layer, and where its tokens lie (``place_tokens``).
+    """One video of the prompt: its records by layer, and times and places of its tokens.
 
-    ``grid`` (T, rows, columns), ``seconds`` [T, 2], ``rectangles`` [N, 4].
+    ``grid``: (T temporal units, rows, columns); ``seconds`` [T, 2]: start and end of each unit;
+    ``rectangles`` [N, 4]: the N = rows * columns tokens of a unit in source pixels.
     """
 
     by_layer: dict[int, Compression]
@@ -51,8 +52,9 @@ def answer_about(
 ) -> tuple[Answer, list[Part]]:
     """Answer a question about several videos; return the answer and a part for every video.
 
-    Nothing is kept for another question; ``prefill_s`` includes the vision tower. ``max_pixels``
-    bounds each video. Raises ``ModelError``, also for families that read several videos as one.
+    No encoded video is stored for later questions, and ``prefill_s`` includes the vision tower.
+    ``max_pixels`` is a bound on the pixels of each video. Raises ``ModelError`` if memory runs out
+    or the family reads several videos as one.
     """
     layout = model.layout
     with (
@@ -81,7 +83,7 @@ def _prompt(
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return the inputs of the whole prompt, and the result of ``place_tokens`` for each video.
 
-    Every video goes through the processor with the text before it, up to its placeholder.
+    The processor is called once per video, with the text between the previous video and this one.
     """
     limit = model.max_pixels if max_pixels is None else max_pixels
     rest = model.chat_text(videos, question, ())
@@ -111,7 +113,7 @@ def _prompt(
 
 
 def _without_start(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove the begin-of-text token, which the processor adds to every piece of text."""
+    """Remove the begin-of-text token, which the processor adds to the text of every video."""
     begins = model.processor.tokenizer.bos_token_id
     first = int(inputs["input_ids"][0, 0])
     cut = int(begins is not None and first == begins)
@@ -119,7 +121,7 @@ def _without_start(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(model: Any, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Concatenate the columns of all parts, and their videos."""
+    """Concatenate the prompt columns and the pixels of all parts."""
     joined: dict[str, Any] = {}
     for name, first in parts[0].items():
         values = [part[name] for part in parts]
@@ -130,5 +132,7 @@ def _joined(model: Any, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         with suppress(RuntimeError):
             joined[name] = torch.cat(values, 1 if name in PER_COLUMN else -1 if packed else 0)
         if name not in joined:
-            raise ModelError(f"{model.name} takes as many frames, as large, of every video.")
+            raise ModelError(
+                f"{model.name} needs the same number and size of frames in all videos of a prompt."
+            )
     return joined

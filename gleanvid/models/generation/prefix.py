@@ -21,14 +21,14 @@ class Prefix:
 
     hook: Any  # the compressor's hook, which knows positions and masks of this prompt
     cache: DynamicCache
-    hidden: Tensor  # [1, D]: what the output head reads of the last column
+    hidden: Tensor  # [1, D]: hidden state of the last column, input of the output head
     text_position: float = (
-        0  # position of the first column after the prefix, if that is text of the prompt
+        0  # position of the first text column after the prefix, 0 if the prefix is the whole prompt
     )
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
-        """Install the hook for a prompt that continues with ``lead`` more columns."""
+        """Install the hook to read ``lead`` prompt columns and an answer after the prefix."""
         state = self.hook.prefilled
         first = self.text_position + lead
         next_position = state.next_position.clamp(min=first) if lead else state.next_position
@@ -45,9 +45,10 @@ class Prefix:
             self.hook.prefilled = state
 
     def fork(self) -> DynamicCache:
-        """Return an independent cache; growing layers replace their tensors, so none is copied.
+        """Return an independent cache that shares its key and value tensors with this prefix.
 
-        Recurrent layers change their state in place, so it is copied.
+        Sharing is safe, as attention layers replace these tensors when they append. The states of
+        recurrent layers are copied, because these layers change them in place.
         """
         fork = copy.copy(self.cache)
         fork.layers = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 COLDEST = 0.01  # smallest temperature above 0: its reciprocal must be finite in float16
-SEEDS = 2**63  # torch's generators take a 64-bit integer
+SEEDS = 2**63  # seeds are below this: torch's generators take a 64-bit integer
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class Sampling:
     """Sampling options of an answer; checked on construction.
 
     Args:
-        max_new_tokens: the longest answer, in tokens; at least 1.
-        temperature: 0 always takes the likeliest token, higher values draw more evenly.
+        max_new_tokens: limit on the tokens of an answer; at least 1.
+        temperature: 0 is greedy decoding; higher values draw tokens more evenly.
         top_p: draw from the smallest set of tokens whose likelihoods add up to this, in (0, 1].
-        seed: of the draws; None goes on with the process's own generator.
+        seed: seed of the draws; None uses the process's own generator.
 
     Raises:
-        ValueError: names the setting, its value and its range.
+        ValueError: a setting is out of its range.
 
     >>> Sampling(max_new_tokens=16, temperature=0.7, seed=0).greedy
     False
@@ -67,7 +67,7 @@ GREEDY = Sampling()
 
 @contextmanager
 def seeded(seed: int | None, device: torch.device) -> Iterator[None]:
-    """Context with torch's generators seeded by ``seed``; restored at the end."""
+    """Seed torch's generators while the block runs; their state is restored afterwards."""
     if seed is None:
         yield
         return

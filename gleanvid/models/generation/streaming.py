@@ -1,4 +1,4 @@
-"""Stream generate() token by token: text, times of the first and last token, stopping."""
+"""Streamer and stopping criterion for generate(), with times of first and last token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gleanvid.models.cost.measure import now
 class TimedStreamer(TextStreamer):
     """Streamer that passes text to ``on_text`` and stores the new tokens and their times.
 
-    ``first_s`` and ``last_s`` are in seconds of :func:`now`.
+    ``first_s`` and ``last_s``: when the first and the last new token arrived, by :func:`now`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Split prompt text after the video, add to it, and escape special tokens in user text."""
+"""Split a prompt after its video, append text to it, and escape special tokens in user text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def split_after(text: str, token: str) -> tuple[str, str]:
-    """Cut ``text`` after the first ``token``. Raises ``ModelError`` if it does not occur."""
+    """Split ``text`` after the first ``token``. Raises ``ModelError`` if it has no ``token``."""
     head, found, tail = text.partition(token)
     if not found:
         raise ModelError(f"the model's chat template has no place for a video ({token})")
@@ -22,7 +22,7 @@ def split_after(text: str, token: str) -> tuple[str, str]:
 
 
 def with_text_behind(inputs: Mapping[str, Any], ids: Tensor) -> dict[str, Any]:
-    """Return the model inputs of prompts [B, L] that go on with text ``ids`` int64 [B, S]."""
+    """Append the text tokens ``ids``, int64 [B, S], to the model inputs of prompts [B, L]."""
     longer = dict(inputs)
     for name, columns in (
         ("input_ids", ids),

@@ -1,8 +1,8 @@
 """Download a checkpoint into the cache of huggingface_hub: resumable, verified, with progress.
 
-huggingface_hub itself (2.4) starts an interrupted file again in its next call, reports progress and
-can be interrupted every 10 MiB only, and compares no digests. Files lie where it puts them, so
-every program that uses its cache finds them.
+huggingface_hub itself (2.4) downloads an interrupted file again from its start, reports progress
+and can be interrupted only every 10 MiB, and compares no digests. Files are written to its cache
+folders, so every program that uses the cache finds them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _SPARE = 256 * 2**20  # disk space to leave free, in bytes
 def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
     """Download what is missing, yielding the bytes received so far.
 
-    Resumes where an earlier call or process was interrupted. Raises ``ModelError``, and
-    ``StoppedError`` soon after ``stop`` is set, keeping what was received.
+    Resumes where an earlier call or process was interrupted. Raises ``ModelError`` if the download
+    fails, and ``StoppedError`` soon after ``stop`` is set; what was received is kept.
     """
     with explaining(download.repo), _locked(download):
         for folder in (download.store / "blobs", download.store / "refs", download.folder):
@@ -105,8 +105,8 @@ def _verify(download: Download, file: File, stop: threading.Event) -> None:
     if digest.hexdigest() != file.digest:
         path.unlink()
         raise ModelError(
-            f"{file.name} of {download.repo} came damaged and was deleted. Choose it again; if "
-            "this repeats, look at the disk, the proxy or the mirror."
+            f"{file.name} of {download.repo} arrived damaged and was deleted. Load the model "
+            "again; if this repeats, check the disk, the proxy or the mirror."
         )
 
 

@@ -1,8 +1,8 @@
 """Free memory of this machine, and an estimate of what a checkpoint needs of it.
 
-The memory of frames on top of the weights is an upper estimate: keys and values by a curve above
-those of SmolVLM2-256M (23 KB per token) and Qwen3-VL-2B to 32B (115 to 262 KB). Nothing here was
-measured on a GPU.
+The memory of frames on top of the weights is an upper estimate: keys and values follow a curve
+above those of SmolVLM2-256M (23 KB per token) and Qwen3-VL-2B to 32B (115 to 262 KB). Nothing
+here was measured on a GPU.
 """
 
 from __future__ import annotations
@@ -48,9 +48,8 @@ def memory(device: str | None = None) -> Memory:
         return Memory("cuda", unused + held, whole)
     free, total = _main_memory()
     limit, used = _number(_CGROUP / "memory.max"), _number(_CGROUP / "memory.current")
-    if (
-        limit is not None and used is not None
-    ):  # a container's limit may be lower than the machine's memory
+    # a container's limit may be lower than the machine's memory
+    if limit is not None and used is not None:
         cached = _cached_files()
         free = limit - used + cached if free is None else min(free, limit - used + cached)
         total = limit if total is None else min(total, limit)
@@ -83,7 +82,7 @@ def _number(path: Path) -> int | None:
 
 @dataclass(frozen=True)
 class Fit:
-    """Whether a checkpoint fits; ``ok`` is None if the free memory is unknown."""
+    """Whether a checkpoint fits into memory; ``ok`` is None if the free memory is unknown."""
 
     needed_gb: float
     free_gb: float | None
@@ -106,7 +105,8 @@ def memory_gb(billions: float, precision: str, frames: int, device: str) -> floa
     check_precision(precision)
     if precision == AUTO:
         precision = "bf16" if device == "cuda" else "fp32"
-    per_token = 2 * 85e3 * billions**0.4  # bytes of keys and values, and as much of temporaries
+    # Bytes of keys and values, plus as many for temporary tensors.
+    per_token = 2 * 85e3 * billions**0.4
     per_token *= 2 if precision == "fp32" else 1
     return billions * _BYTES[precision] + frames * _TOKENS_PER_FRAME * per_token / 1e9 + _SPARE_GB
 

@@ -76,17 +76,19 @@ def explaining(name: str) -> Iterator[None]:
     except HfHubHTTPError as error:
         raise _refused(name, error) from error
     except HFValidationError as error:
-        raise ModelError(f"{name[:80]!r} is no name of a model: it is OWNER/NAME.") from error
+        raise ModelError(
+            f"{name[:80]!r} is not the name of a model, which has the form OWNER/NAME."
+        ) from error
     except HTTPError as error:  # connection error
         raise ModelError(
-            f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. What is "
-            "here is kept: choose it again to go on."
+            f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. "
+            "Received data are kept: choose the model again to continue."
         ) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise ModelError(
                 f"The disk is full: {name} could not be downloaded whole. Make room, or set "
-                "HF_HOME to a folder on another disk; then choose it again to go on."
+                "HF_HOME to a folder on another disk; then choose the model again to continue."
             ) from error
         raise ModelError(
             f"{name} could not be written to the folder for downloads "

@@ -20,13 +20,14 @@ from gleanvid.models.loading.hub import (
     unreachable,
 )
 
+# no pickles, which can contain code
 _FORMATS = (
     ".safetensors",
     ".json",
     ".jinja",
     ".txt",
     ".model",
-)  # no pickles, which can contain code
+)
 _DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # checked, because digests become file names
 
 
@@ -74,7 +75,7 @@ class Download:
 
     @property
     def folder(self) -> Path:
-        """Where the files lie by name once they are complete."""
+        """Folder of the files under their names, once they are complete."""
         return self.store / "snapshots" / self.revision
 
     def part(self, file: File) -> Path:
@@ -94,9 +95,10 @@ class Download:
 
 
 def list_files(repo: str, stop: threading.Event | None = None) -> Download:
-    """List what has to be downloaded; one request to the hub.
+    """List the files of a checkpoint that loading needs, with one request to the hub.
 
-    Raises ``ModelError``, and ``StoppedError`` soon after ``stop`` is set.
+    Raises ``ModelError`` if the hub does not answer or the checkpoint has no safetensors files, and
+    ``StoppedError`` soon after ``stop`` is set.
     """
     if not is_reachable():
         raise unreachable(repo)
@@ -107,17 +109,19 @@ def list_files(repo: str, stop: threading.Event | None = None) -> Download:
             info = result_of(call, stop)
             revision, files = _digest(info.sha), [_file(each) for each in info.siblings or ()]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            text = f"{constants.ENDPOINT} is no hub: it does not list the files of a model."
+            text = (
+                f"{constants.ENDPOINT} is not a model hub: it does not list the files of a model."
+            )
             raise ModelError(text) from error
     needed = filter(_is_needed, files)
     download = Download(repo, revision, tuple(sorted(needed, key=lambda file: file.has_weights)))
     if not download.weights:
-        raise ModelError(f"{repo} has no weights as safetensors, the one format that is read.")
+        raise ModelError(f"{repo} has no weights in safetensors format, the only one that is read.")
     return download
 
 
 def read_config(download: Download, stop: threading.Event | None = None) -> dict[str, Any]:
-    """Read its config.json from the hub, nothing else. Raises as :func:`list_files`."""
+    """Read only a checkpoint's config.json from the hub. Raises as :func:`list_files`."""
     url = hf_hub_url(download.repo, "config.json", revision=download.revision)
     with explaining(download.repo):
         call = in_background(get_session().get, url, headers=build_hf_headers(), timeout=SILENCE_S)
@@ -126,19 +130,22 @@ def read_config(download: Download, stop: threading.Event | None = None) -> dict
     try:
         return dict(answer.json())
     except (ValueError, TypeError) as error:
-        text = f"{download.repo} is damaged: its config.json is no object."
+        text = f"{download.repo} is damaged: its config.json is not a JSON object."
         raise ModelError(text) from error
 
 
 def _file(listed: Any) -> File:
-    """Parse a file entry. Raises ``ValueError``, ``TypeError`` or ``KeyError`` if invalid."""
+    """Parse an entry of the hub's list of files.
+
+    Raises ``ValueError``, ``TypeError`` or ``KeyError`` if the entry is malformed.
+    """
     digest = listed.lfs["sha256"] if listed.lfs else listed.blob_id
     return File(listed.rfilename, int(listed.size), _digest(digest), bool(listed.lfs))
 
 
 def _digest(text: Any) -> str:
     if not _DIGEST.fullmatch(str(text)):
-        raise ValueError(f"{text!r} is no digest")
+        raise ValueError(f"{text!r} is not a SHA-256 digest")
     return str(text)
 
 

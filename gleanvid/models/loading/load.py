@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,12 @@ from gleanvid.models.loading.options import (
     dtype_of,
     quantization_config,
 )
+from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.types import ModelError
 
 BUILTIN = Path(__file__).parents[1] / "builtin"
 PHOTOS = "mobilenet_v2"  # name of the encoder for filmed clips that ships with the package
+
 # Exceptions of transformers for invalid sizes, names and settings in a model folder.
 UNLOADABLE = (
     *(ValueError, KeyError, RuntimeError, TypeError, AttributeError, IndexError),
@@ -59,10 +62,9 @@ def load_model(
     Args:
         name_or_path: "builtin", a hub id, or a local directory; or "mobilenet_v2", an encoder of
             filmed clips that ships with the package and answers no questions.
-        device: CUDA where there is one if None, else the CPU.
-        dtype: bfloat16 on CUDA if None, else float32.
-        attn_implementation: if None, FlashAttention-2 on CUDA where its package is installed, else
-            SDPA.
+        device: None: CUDA if there is one, else the CPU.
+        dtype: None: bfloat16 on CUDA, else float32.
+        attn_implementation: None: FlashAttention-2 on CUDA if its package is installed, else SDPA.
         device_map: spreads a model over several devices (accelerate); excludes ``device``.
         quantization: "8bit" or "4bit" (bitsandbytes).
         max_pixels: bound on the pixels of all frames of a clip together.
@@ -82,14 +84,16 @@ def load_model(
     'builtin'
     """
     if device is not None and device_map is not None:
-        raise ModelError("device and device_map cannot both be given: device_map says it all.")
+        raise ModelError(
+            "device and device_map cannot both be given: device_map already chooses the devices."
+        )
     checked_max_pixels(max_pixels)
     name = str(name_or_path)
     target = device_of(device)
     if name == PHOTOS:
         others = (attn_implementation, device_map, quantization)
         if settings or any(option is not None for option in others):
-            raise ModelError(f"{name} is small: it takes device, dtype and max_pixels only.")
+            raise ModelError(f"{name} has no options but device, dtype and max_pixels.")
         return _photo_encoder(target, dtype or torch.float32, max_pixels)
     source = source_of(name)
     kind = dtype_of(dtype, target)
@@ -120,11 +124,14 @@ def _photo_encoder(target: torch.device, dtype: str | torch.dtype, max_pixels: i
 
 
 def configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
-    """Return the model with settings that only its family has. Raises ``ValueError``."""
+    """Apply ``settings`` that only the model's family has; return the model.
+
+    Raises ``ValueError`` if the family does not have a setting or a value is out of its range.
+    """
     if settings:
         configure: Any = getattr(model, "configure", None)
         if configure is None:
-            raise ValueError(f"settings={dict(settings)}: {model.name} has none of its own")
+            raise ValueError(f"settings={dict(settings)}: {model.name} has no settings of its own")
         configure(**settings)
     return model
 
@@ -173,13 +180,15 @@ def source_of(name: str) -> str:
     try:
         is_folder = path.is_dir()
     except (OSError, ValueError) as error:  # path too long, or with a NUL byte
-        raise ModelError(f"{name[:80]!r} is no name of a model: {_first_line(error)}") from error
+        raise ModelError(
+            f"{name[:80]!r} is not the name of a model: {_first_line(error)}"
+        ) from error
     if is_folder:
         if (path / "config.json").is_file():
             return str(path)
         if name == "builtin":
             raise ModelError("This installation lacks the built-in model's weights: reinstall it.")
-        raise ModelError(f"{name} is not a model directory: it holds no config.json.")
+        raise ModelError(f"{name} is not a model directory: it contains no config.json.")
     if path.exists():
         raise ModelError(f"{name} is a file; pass the directory that holds the model.")
     if "://" in name:
@@ -208,12 +217,19 @@ def from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
         raise ModelError(
             f"The weights of {name} are not on this machine and could not be fetched. Download "
             f"them where there is a network (hf download {name} --local-dir DIR) and pass that "
-            f"directory. ({_first_line(error)})"
+            f"directory.{_suggestion(name)} ({_first_line(error)})"
         ) from error
     except torch.OutOfMemoryError:
         raise
     except UNLOADABLE as error:
         raise ModelError(f"{name} cannot be loaded: {_first_line(error)}") from error
+
+
+def _suggestion(name: str) -> str:
+    """Return a question that names the known model closest to a mistyped name, or ""."""
+    known = [PHOTOS, *(row.name for row in CHECKPOINTS)]
+    near = [] if name in known else get_close_matches(name, known, 1, cutoff=0.75)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def _first_line(error: BaseException) -> str:

@@ -16,14 +16,17 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def device_of(given: str | torch.device | None) -> torch.device:
-    """Return the device; default: CUDA if available, else CPU. Raises ``ModelError``."""
+    """Return the device; None gives CUDA if available, else the CPU.
+
+    Raises ``ModelError`` if the device is unknown or not on this machine.
+    """
     if given is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(given)
     except RuntimeError as error:
         raise ModelError(
-            f"device={given!r} is no device: use 'cpu', 'cuda', 'mps' or 'xpu'."
+            f"device={given!r} is not a device: use 'cpu', 'cuda', 'mps' or 'xpu'."
         ) from error
     if not is_there(device):
         name = device.type.upper()
@@ -32,7 +35,10 @@ def device_of(given: str | torch.device | None) -> torch.device:
 
 
 def dtype_of(given: str | torch.dtype | None, device: torch.device) -> torch.dtype:
-    """The dtype of the weights; bfloat16 on a GPU if None, else float32. Raises ``ModelError``."""
+    """Return the dtype of the weights; None gives bfloat16 on a GPU, else float32.
+
+    Raises ``ModelError`` if ``given`` is not in ``DTYPES``.
+    """
     if given is None:
         return torch.bfloat16 if device.type in GPUS else torch.float32
     found = given if isinstance(given, torch.dtype) else getattr(torch, given, None)
@@ -61,7 +67,7 @@ def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) ->
 def quantization_config(kind: str, dtype: torch.dtype) -> BitsAndBytesConfig:
     """Return the config of LLM.int8() (NeurIPS 2022) or NF4 with double quantisation (QLoRA).
 
-    ``dtype`` is the one of computation. Raises ``ModelError`` for an unknown kind and if
+    ``dtype`` is that of computation. Raises ``ModelError`` if ``kind`` is unknown or if
     bitsandbytes or accelerate is not installed.
     """
     if kind not in QUANTIZATIONS:

@@ -31,9 +31,11 @@ class Outlook:
 
     @property
     def text(self) -> str:
-        """The estimate as a sentence."""
+        """The estimated download size and memory as a sentence."""
         missing = 0 if self.download is None else self.download.missing
-        download = f"{_size(missing)} to download, then" if missing else "Nothing to download;"
+        download = (
+            f"{_size(missing)} to download, then" if missing else "The model is already downloaded;"
+        )
         place = "the GPU" if self.memory.device == "cuda" else "main memory"
         needed = f"it takes about {self.fit.needed_gb:.1f} GB of {place}"
         free = self.fit.free_gb
@@ -47,12 +49,12 @@ def outlook(
     device: str | None = None,
     stop: threading.Event | None = None,
 ) -> Outlook:
-    """Find out what loading a checkpoint by name or folder takes; asks the hub if it is not here.
+    """Estimate the cost of loading a checkpoint; the hub is asked if the files are not local.
 
     Raises:
-        ModelError: it cannot be downloaded or read.
+        ModelError: the checkpoint cannot be downloaded or read.
         ValueError: an unknown precision.
-        StoppedError: soon after ``stop`` is set.
+        StoppedError: ``stop`` was set.
     """
     source = source_of(name)
     folder = Path(source) if Path(source).is_dir() else cached(source)
@@ -77,7 +79,7 @@ def _config(folder: Path, name: str) -> Mapping[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{name} is damaged: its config.json cannot be read.") from error
     if not isinstance(found, dict):
-        raise ModelError(f"{name} is damaged: its config.json is no object.")
+        raise ModelError(f"{name} is damaged: its config.json is not a JSON object.")
     return found
 
 

@@ -17,7 +17,6 @@ PRECISIONS: Mapping[str, Mapping[str, Any]] = {  # precision -> keywords of load
 
 
 def check_precision(precision: str) -> None:
-    """Raise ``ValueError`` for an unknown precision."""
     if precision not in PRECISIONS:
         raise ValueError(f"precision={precision!r} must be one of {', '.join(PRECISIONS)}")
 

@@ -62,10 +62,10 @@ def random_model(
 
     Args:
         name: one of :func:`shipped_configs`.
-        device: as of ``load_model``.
-        dtype: as of ``load_model``.
-        attn_implementation: as of ``load_model``.
-        changes: overrides of the configuration, nested.
+        device: see ``load_model``.
+        dtype: see ``load_model``.
+        attn_implementation: see ``load_model``.
+        changes: values that override those of the configuration; may be nested.
 
     Raises:
         ModelError: an unknown name, or memory runs out.

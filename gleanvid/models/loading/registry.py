@@ -20,7 +20,10 @@ WHOLE = "weights, accuracy and app"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A known checkpoint. ``size``: billions of parameters in its name; ``context`` in tokens."""
+    """A known checkpoint.
+
+    ``size``: billions of parameters, as in its name; ``context``: longest prompt in tokens.
+    """
 
     name: str  # hub id, or "builtin"
     model_type: str
@@ -171,7 +174,7 @@ FIRST_CHOICES = (  # (least GPU memory in GB, recommended checkpoint in bfloat16
 
 
 def checkpoint(name: str) -> Checkpoint | None:
-    """Return the row of this name, None for an unknown checkpoint."""
+    """Return the known checkpoint of this name, None if there is none."""
     return next((row for row in CHECKPOINTS if row.name == name), None)
 
 

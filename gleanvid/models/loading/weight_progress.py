@@ -33,7 +33,7 @@ def weight_progress(report: Callable[[float], None], stop: threading.Event) -> I
 
 
 class _Bar:
-    """Stands in for the progress bar of transformers."""
+    """Progress bar that replaces the one of transformers and reports the fraction loaded."""
 
     def __init__(self, items: Any, report: Callable[[float], None], stop: threading.Event) -> None:
         self._items, self._report, self._stop = list(items), report, stop

@@ -25,9 +25,9 @@ def _short(value: float) -> str:
 def complementarity(values: Mapping[str, Mapping[str, float]]) -> Figure:
     """Draw the metrics of several variants, one panel per metric; the last variant is in colour.
 
-    ``values``: variant -> metrics by name. More is better except for the coverage error. Residual
-    energy counts the first unit, where everything is new; the metric "after the first unit" leaves
-    it out, and is drawn where it was measured.
+    ``values``: metrics by name, by variant. More is better except for the coverage error. Residual
+    energy includes the first unit, where everything is new; the metric "after the first unit" does
+    not, and is drawn if it was measured.
     """
     names = list(values)
     panels = [metric for metric in _PANELS if all(metric in row for row in values.values())]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from gleanvid.plots.palette import DASHES, GREY, SYMBOLS, styles
 
-COLUMN, PAGE = 3.3, 6.75  # inches
+COLUMN, PAGE = 3.3, 6.75  # widths in inches
 _MARKERS = dict(zip(SYMBOLS, ("o", "s", "D", "^", "X", "v", "P"), strict=True))
 _DASHES = dict(zip(DASHES, ("-", "--", ":", "-."), strict=True))
 _LOOK: Any = {
@@ -47,7 +47,7 @@ def new_figure(width: float = COLUMN, height: float = 2.2) -> Figure:
 def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return line and marker of each of ``series``, as in the app's figures.
 
-    ``names``: all series there are, so that each looks the same in every figure.
+    ``names``: all series of all figures, so that each looks the same in every figure.
     """
     everyone = list(dict.fromkeys([*names, *series]))
     by_name = dict(zip(everyone, styles(everyone), strict=True))

@@ -18,7 +18,7 @@ from gleanvid.run import Run
 
 
 def budgets(runs: Sequence[Run]) -> Figure:
-    """Draw the budget of every unit, divided by the uniform budget B/T, over time in seconds."""
+    """Draw each unit's budget divided by the mean B/T (B tokens kept in T units) over time in s."""
     names = [str(run.compressor["name"]) for run in runs]
     with paper_style():
         figure = new_figure()
@@ -26,7 +26,7 @@ def budgets(runs: Sequence[Run]) -> Figure:
         for run, name, style in zip(runs, names, lines_of(names), strict=True):
             kept = run.compression.budgets.double()
             axes.plot(run.seconds[:, 0], kept / kept.mean(), label=name, **style)
-        axes.axhline(1.0, color=GREY, linestyle="--", label="uniform B/T")
+        axes.axhline(1.0, color=GREY, linestyle="--", label="uniform budget B/T")
         axes.set(xlabel="time (s)", ylabel="budget / (B/T)", ylim=(0, None))
         legend_above(figure)
     return figure
@@ -35,10 +35,10 @@ def budgets(runs: Sequence[Run]) -> Figure:
 def effective_dimension(
     curves: Mapping[str, Mapping[float, float]], names: Sequence[str] = ()
 ) -> Figure:
-    """Effective dimension of the kept tokens against the retention ratio (Fig. 1(c)).
+    """Draw the effective dimension of the kept tokens against the retention ratio (Fig. 1(c)).
 
-    ``curves``: method -> {share kept: effective rank}; ``names``: all methods of the paper, in
-    order, so that a method looks the same in every figure.
+    ``curves``: effective rank by retention ratio, by method; ``names``: all methods of the paper,
+    in order, so that a method looks the same in every figure.
     """
     with paper_style():
         figure = new_figure()
@@ -58,10 +58,10 @@ def effective_dimension(
 def spatial_iou(
     curves: Mapping[str, Sequence[float]], random: Sequence[float], names: Sequence[str] = ()
 ) -> Figure:
-    """Spatial IoU of the kept positions against the gap between two units.
+    """Draw the spatial IoU of the positions kept in two units against the gap between the units.
 
-    ``curves``: method -> IoU at gaps 1, 2, ...; ``random``: the same for random positions;
-    ``names``: all methods of the paper, in order.
+    ``curves``: IoU at gaps of 1, 2, ... units, by method; ``random``: the same for random
+    positions; ``names``: all methods of the paper, in order.
     """
     with paper_style():
         figure = new_figure()

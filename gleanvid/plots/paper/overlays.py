@@ -29,14 +29,14 @@ def overlays(
 ) -> Figure:
     """Draw the tokens that each run keeps on the same frames, as the paper's qualitative figure.
 
-    Above each row stand its method and answer.
+    Each row has its method and answer above it.
 
     Args:
         runs: Runs of one clip.
         units: Units to show, from 0. None: six, evenly spaced, one of them where the first run
             that drops tokens keeps most after the first unit.
-        title: Stands above all rows.
-        progress: Passes on the columns of each row as they are drawn, such as ``tqdm``.
+        title: Text above all rows.
+        progress: Wraps the iterable of columns of each row as they are drawn, such as ``tqdm``.
 
     Raises:
         ValueError: There is no run.
@@ -68,7 +68,7 @@ def overlays(
 
 
 def _columns(runs: Sequence[Run]) -> list[int]:
-    """Choose evenly spaced units; one of them moves to where most is kept after the first."""
+    """Choose evenly spaced units, one of them moved to the later unit that keeps most tokens."""
     budgets = compressed(runs)[0].compression.budgets.tolist()
     total = len(budgets)
     spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()

@@ -1,14 +1,15 @@
 """GleanVID in stock vLLM: a plug-in that vLLM finds by itself once both are installed.
 
-vLLM calls :func:`register` in each of its processes. From then on these models prune videos by a
-method of GleanVID if the server was started with a rate (``--video-pruning-rate``, the fraction to
-drop) and a method (``--additional-config '{"gleanvid": "gleanvid"}'``). Without the latter, vLLM
-prunes by its own methods.
+vLLM calls :func:`register` in each of its processes. From then on the models in ``MODELS`` prune
+videos by a method of GleanVID if the server was started with a rate (``--video-pruning-rate``, the
+fraction of tokens to drop) and a method (``--additional-config '{"gleanvid": "gleanvid"}'``).
+Without a method of GleanVID, vLLM prunes by its own. Images are pruned, too, if
+``--additional-config`` has a ``gleanvid_image_pruning_rate``.
 """
 
 from __future__ import annotations
 
-SCHEME = "vllm:"  # prefix of a server's address in place of a model's name
+SCHEME = "vllm:"  # begins a model name that is a server's address, as in vllm:http://host:port
 
 MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vllm.models``
     "Qwen3VLForConditionalGeneration": "Qwen3VL",
@@ -20,7 +21,7 @@ MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vl
 
 
 def register() -> None:
-    """Register our classes in place of vLLM's own, by name: vLLM imports the one it needs."""
+    """Register GleanVID's model classes with vLLM by name, in place of vLLM's own."""
     from vllm import ModelRegistry
 
     from gleanvid.serving.vllm.start import check_at_start, prune_on_cpu
@@ -28,5 +29,5 @@ def register() -> None:
     for architecture, name in MODELS.items():
         ModelRegistry.register_model(architecture, f"gleanvid.serving.vllm.models:{name}")
     for architecture in ModelRegistry.get_supported_archs():
-        check_at_start(architecture)  # for every model, to refuse unsupported ones
+        check_at_start(architecture)  # also where MODELS lacks it: refuses GleanVID's options there
     prune_on_cpu()

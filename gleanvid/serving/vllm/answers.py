@@ -12,24 +12,27 @@ from typing import Any
 from gleanvid.errors import MALFORMED, ModelError
 
 MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # most bytes of one event and of an error message
-LONGEST_SENTENCE = 1000  # characters of an error message that users see
+LONGEST_SENTENCE = 1000  # a longer error message of the server is cut to so many characters
 MOST_TOKENS = 2**31
 
 
 def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Split pieces into lines. Raises ``ModelError`` for a line above ``MOST_LINE`` bytes."""
+    """Yield the lines of a response that arrives in pieces.
+
+    Raises ``ModelError`` for a line of more than ``MOST_LINE`` bytes.
+    """
     held = b""
     for piece in pieces:
         *whole, held = (held + piece).split(b"\n")
         yield from whole
         if len(held) > MOST_LINE:
-            raise ModelError("the server's answer has a line that does not end")
+            raise ModelError(f"the server's answer has a line of more than {MOST_LINE:,} bytes")
     if held:
         yield held
 
 
 def sentence(error: urllib.error.HTTPError) -> str:
-    """Return the server's error message, else the HTTP status."""
+    """Return the error message in a server's response; its HTTP status if there is none."""
     try:
         return message(json.loads(error.read(MOST_SENTENCE)))
     except (*MALFORMED, OSError, HTTPException):
@@ -37,25 +40,37 @@ def sentence(error: urllib.error.HTTPError) -> str:
 
 
 def message(answer: Any) -> str:
-    """Return the message of an answer with an "error". Raises ``KeyError`` or ``TypeError``."""
+    """Return the error message of a JSON answer of the server.
+
+    Raises ``KeyError`` or ``TypeError`` if the answer holds none.
+    """
     return str(answer["error"]["message"])[:LONGEST_SENTENCE]
 
 
 def event_text(event: Mapping[str, Any]) -> str:
-    """Return the text in an event of a chat. Raises ``TypeError`` and the like for others."""
+    """Return the text in an event of a chat stream.
+
+    Raises ``TypeError``, ``KeyError`` or ``AttributeError`` if the event is malformed.
+    """
     return "".join(one["delta"].get("content") or "" for one in event["choices"])
 
 
 def token_count(usage: Mapping[str, Any], name: str) -> int:
-    """Return a number of tokens, 0 where it is missing. Raises ``ValueError`` if it is none."""
+    """Return the count ``name`` of an answer's usage, such as "prompt_tokens"; 0 if missing.
+
+    Raises ``ValueError`` if the value is not a whole number in range.
+    """
     count = usage.get(name, 0)
     if type(count) is not int or not 0 <= count < MOST_TOKENS:
-        raise ValueError(f"{name} is no number of tokens")
+        raise ValueError(f"{name} is not a number of tokens")
     return count
 
 
 def checked_records(answer: Any) -> dict[str, Any]:
-    """Return what ``/gleanvid/records`` answers. Raises ``ValueError`` if it is something else."""
+    """Validate an answer of ``/gleanvid/records`` and return it as a dict.
+
+    Raises ``ValueError`` if the answer is malformed.
+    """
     sound = (
         isinstance(answer, dict)
         and isinstance(answer.get("method"), dict)
@@ -76,7 +91,7 @@ def _is_number(value: Any, most: float = 1e18) -> bool:
 
 
 def _is_record(record: Any) -> bool:
-    """Whether a record has a grid and, in their order, indices of tokens in it."""
+    """Return whether a record has a valid grid, and ascending token indices within that grid."""
     if not isinstance(record, dict):
         return False
     grid, keep = record.get("grid"), record.get("keep")

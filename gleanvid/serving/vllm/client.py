@@ -1,4 +1,4 @@
-"""Client of a running vLLM server: ask about a video, and read which tokens were kept.
+"""Client of a running vLLM server: ask about a video, and read which tokens the server kept.
 
 The server is not trusted: redirects are not followed, and answers are bounded in bytes and seconds.
 """
@@ -9,11 +9,10 @@ import base64
 import json
 import threading
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException
 from io import BytesIO
 from time import perf_counter
 from typing import Any
@@ -29,16 +28,18 @@ from gleanvid.serving.vllm.answers import (
     sentence,
     token_count,
 )
+from gleanvid.serving.vllm.opener import OPENER, Request, shut
 from gleanvid.types import ModelError, Video
 
-METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # limits for models and records: seconds, bytes
-ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # limits for an answer: seconds, bytes
-ODD = "{url} answers something else than a server of vLLM"
+METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # most seconds and bytes of a JSON response
+ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # most seconds and bytes of a streamed answer
+LONGEST_NAME = 1_000  # most characters of the name of a served model
+ODD = "{url} does not answer like a vLLM server"
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer and its cost as the client saw it; seconds since the request was sent."""
+    """An answer and its cost as the client saw it; times count from sending the request."""
 
     text: str
     prompt_tokens: int
@@ -49,33 +50,36 @@ class Reply:
 
 @dataclass(frozen=True)
 class Server:
-    """A server of vLLM by its address, e.g. ``http://127.0.0.1:8000``."""
+    """A vLLM server at the address ``url``, e.g. ``http://127.0.0.1:8000``, and its API key."""
 
     url: str
     key: str = field(default="", repr=False)
 
     def model(self) -> str:
-        """Return the name of the served model. Raises ``ModelError`` if nothing answers."""
-        return str(self._served()["id"])
+        """Return the name of the served model. Raises ``ModelError`` if no server answers."""
+        return self._served()["id"]
 
     def checkpoint(self) -> str:
         """Return the hub id or directory of the model's weights, as the server knows it."""
-        return str(self._served().get("root") or self.model())
+        return self._served()["root"] or self.model()
 
-    def _served(self) -> dict[str, Any]:
-        with refusing(ModelError, f"{self.url} is no server of vLLM: it names no model"):
+    def _served(self) -> dict[str, str]:
+        with refusing(ModelError, f"{self.url} is not a vLLM server: it names no model"):
             served = dict(self._json("/v1/models")["data"][0])
-            return served | {"id": str(served["id"])}
+            names = {name: str(served.get(name) or "") for name in ("id", "root")}
+            if not names["id"] or max(map(len, names.values())) > LONGEST_NAME:
+                raise ValueError
+            return names
 
     def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
-        """Return the method, the rate, and the records after number ``since``.
+        """Return the server's method, its pruning rate, and the records numbered above ``since``.
 
-        ``uuid``: only the records of this video. None if the server runs no method of GleanVID or
-        does not report records (``VLLM_PLUGINS=gleanvid``).
+        ``uuid``: return only the records of the video with this uuid. Return None if the server
+        runs no method of GleanVID or was started without ``VLLM_PLUGINS=gleanvid``.
         """
         query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
         try:
-            with refusing(ModelError, f"{self.url} reports records that are none of GleanVID"):
+            with refusing(ModelError, f"{self.url} reports records that are not GleanVID's"):
                 return checked_records(self._json(f"/gleanvid/records?{urlencode(query)}"))
         except ModelError as error:
             if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
@@ -96,17 +100,17 @@ class Server:
         """Ask a question and stream the answer, with greedy decoding by default.
 
         Args:
-            content: parts of the first message.
-            max_new_tokens: bound on the answer.
+            content: parts of the first message, such as :func:`file_part` and a text part.
+            max_new_tokens: longest answer in tokens.
             later: messages after the first one.
-            model: name of the model; that of the server if None.
-            on_text: gets each piece of the answer.
+            model: name of the model; None takes the model that the server serves.
+            on_text: receives each piece of the answer.
             stop: ends the request once set.
             more: further fields of the request.
 
         Raises:
-            ModelError: the server refuses, and the error holds its message; or it answers
-                something else than vLLM.
+            ModelError: the server refuses (the error holds the server's message), or its answer
+                is not like one of vLLM.
             StoppedError: ``stop`` was set.
         """
         request = {
@@ -147,7 +151,7 @@ class Server:
                 yield event
 
     def _json(self, path: str) -> Any:
-        with refusing(ModelError, f"{self.url} is no server of vLLM: it answers no JSON"):
+        with refusing(ModelError, f"{self.url} is not a vLLM server: it does not answer with JSON"):
             return json.loads(b"".join(self._pieces(path, METADATA_S, MOST_METADATA)))
 
     def _pieces(
@@ -160,61 +164,48 @@ class Server:
     ) -> Iterator[bytes]:
         end = perf_counter() + within_s
         count = 0
+        connections: list[HTTPConnection] = []
         try:
-            opened = in_background(self._open, path, body, within_s)
+            opened = in_background(self._open, path, body, within_s, connections)
             answer = result_of(opened, stop, within_s)
             while piece := result_of(
                 in_background(answer.read1, 2**16), stop, end - perf_counter()
             ):
                 count += len(piece)
                 if count > most:
-                    raise ModelError(f"{self.url} answers with more than {most / 2**20:.0f} MiB")
+                    raise ModelError(f"{self.url} answered with more than {most / 2**20:.0f} MiB")
                 yield piece
         except TimeoutError as error:
-            text = f"{self.url} did not answer whole within {within_s:.0f} seconds"
+            text = f"{self.url} did not finish its answer within {within_s:.0f} seconds"
             raise ModelError(text) from error
         except (OSError, HTTPException, ValueError) as error:
             raise ModelError(f"{self.url} broke off its answer ({error!r})") from error
+        finally:  # a background thread may still wait for the response's headers, perhaps for ever
+            shut(connections)
 
-    def _open(self, path: str, body: bytes | None, within_s: float) -> Any:
+    def _open(
+        self, path: str, body: bytes | None, within_s: float, connections: list[HTTPConnection]
+    ) -> Any:
         headers = {"Content-Type": "application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         try:
-            request = urllib.request.Request(self.url.rstrip("/") + path, body, headers)
-            return _OPENER.open(request, timeout=within_s)
+            request = Request(connections, self.url.rstrip("/") + path, body, headers)
+            return OPENER.open(request, timeout=within_s)
         except urllib.error.HTTPError as error:
             raise ModelError(f"{self.url}: {sentence(error)}") from error
         except TimeoutError:
             raise
         except (OSError, HTTPException, ValueError) as error:
-            raise ModelError(f"no server of vLLM answers at {self.url} ({error})") from error
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    """Return an opener for HTTP alone: no redirects, no files."""
-    opener = urllib.request.OpenerDirector()
-    for kind in (
-        urllib.request.ProxyHandler,
-        urllib.request.HTTPHandler,
-        urllib.request.HTTPSHandler,
-        urllib.request.HTTPErrorProcessor,
-        urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.UnknownHandler,
-    ):
-        opener.add_handler(kind())
-    return opener
-
-
-_OPENER = _opener()
+            raise ModelError(f"no vLLM server answers at {self.url} ({error})") from error
 
 
 def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return decoded frames as a part of a message, and the request field with their times.
 
-    The part's ``uuid`` is a digest of both, by which the server's record of it can be found.
-    Frames are PNG, without loss: the server accepts any image format in the list that it calls
-    JPEG. It must have been started with ``--trust-request-mm-kwargs``.
+    The part's ``uuid`` is a digest of frames and times; :meth:`Server.records` finds the video by
+    this uuid. Frames are sent as lossless PNG under the media type ``video/jpeg``, where vLLM
+    accepts any image format. The server must run with ``--trust-request-mm-kwargs``.
     """
     from PIL import Image
 
@@ -241,7 +232,7 @@ def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
 def file_part(data: bytes, uuid: str | None = None) -> dict[str, Any]:
     """Return a video file as a part of a message; the server samples its frames.
 
-    ``uuid`` identifies it in the server's caches in place of its content.
+    The server's caches identify the video by ``uuid``; if that is None, by the file's content.
     """
     url = "data:video/mp4;base64," + base64.b64encode(data).decode()
     return {"type": "video_url", "video_url": {"url": url}} | ({"uuid": uuid} if uuid else {})

@@ -1,8 +1,9 @@
-"""Which methods an engine can serve, and the one that a server was started with.
+"""Which methods vLLM's engine can serve, and the method that a server was started with.
 
-An engine sizes the prompt from the grid and the rate, before the vision tower runs, and reuses the
-tokens for any question. So a method must choose from the features alone, before the language model,
-only drop tokens, and keep an exact number of them. Its class says whether it does.
+The engine sizes the prompt from token grid and pruning rate before the vision tower runs, and it
+reuses a video's tokens for every question. So a method must choose tokens from their features
+alone, before the language model; it must only drop tokens, and keep exactly as many as the prompt
+has room for.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def servable() -> list[str]:
 def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
     """Return the method of ``--additional-config '{"gleanvid": ...}'``; None if ``given`` is None.
 
-    ``given`` is a method as on the command line, or its settings. Raises ``ValueError`` for a
-    method that cannot be served.
+    ``given`` is the method as text, e.g. ``"gleanvid(tau=2)"``, or a mapping of its settings.
+    Raises ``ValueError`` if the method cannot be served.
 
     >>> chosen_method({"name": "gleanvid", "tau": 2.0}, pruning_rate=0.75).tau
     2.0
@@ -69,8 +70,8 @@ def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
         )
     if "retention_ratio" in settings:
         raise ValueError(
-            "retention_ratio is not set in --additional-config: --video-pruning-rate says which "
-            "share goes, so that 0.75 keeps 0.25"
+            "retention_ratio cannot be set in --additional-config: --video-pruning-rate is the "
+            "fraction of tokens to drop, so 0.75 keeps 0.25"
         )
     method = from_settings(settings)
     if reason := refusal(method):
@@ -79,18 +80,18 @@ def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
         )
     if not pruning_rate:
         raise ValueError(
-            f"{method.name} needs a share of tokens to drop: start with --video-pruning-rate, "
-            "e.g. 0.75"
+            f"{method.name} needs the fraction of tokens to drop: start the server with "
+            "--video-pruning-rate, e.g. 0.75"
         )
     return method
 
 
 def kept_count(grid: tuple[int, int, int], pruning_rate: float, *, whole_unit: bool) -> int:
-    """Return how many tokens of a video stay, as vLLM counts them for the prompt.
+    """Return how many tokens of a video are kept, as vLLM counts them for the prompt.
 
-    ``grid`` (units, rows, columns). The count is rounded down, but at least one token per unit
-    (``--video-pruning-method vidcom2``), or with ``whole_unit`` the tokens of one unit (``evs``,
-    and Qwen2.5-VL always).
+    ``grid`` is (units, rows, columns) of the tokens. The count is rounded down. It is at least one
+    token per temporal unit, as with vLLM's option ``--video-pruning-method vidcom2``. With
+    ``whole_unit`` it is at least the size of one unit, as with ``evs`` and always with Qwen2.5-VL.
 
     >>> kept_count((8, 10, 10), 0.75, whole_unit=False)
     200
@@ -102,10 +103,10 @@ def kept_count(grid: tuple[int, int, int], pruning_rate: float, *, whole_unit: b
 
 
 def choose(method: Compressor, features: Tensor, grid: tuple[int, int, int], count: int) -> Tensor:
-    """Return what ``method`` keeps of one video's rows [L, D]: int64 [count], ascending.
+    """Return the indices of the tokens that ``method`` keeps, int64 [count], ascending.
 
-    Values that are not finite (after an overflow in the tower) count as zeros: an exception would
-    end the engine and every other request.
+    ``features`` [L, D]: the tokens of one video. NaN and infinite values (from an overflow in the
+    vision tower) count as zeros: an exception would end the engine and with it all other requests.
     """
     rows = torch.nan_to_num(features, posinf=0.0, neginf=0.0)
     exact = replace(method, retention_ratio=count / len(rows))

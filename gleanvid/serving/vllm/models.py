@@ -1,11 +1,12 @@
-"""vLLM's own model classes with our choice of video tokens and positions that follow it.
+"""Subclasses of vLLM's models that prune videos by a method of GleanVID.
 
-Imported by vLLM alone. Each class behaves as vLLM's if the server runs no method of GleanVID.
+Kept tokens have the positions that they would have without pruning. Only vLLM imports this module.
+Each class behaves as vLLM's own if the server runs no method of GleanVID.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -21,16 +22,17 @@ from gleanvid.serving.vllm.processors import FrameProcessor, GridProcessor
 from gleanvid.serving.vllm.records import FIELD, Records
 from gleanvid.serving.vllm.start import method_of
 
-_MixedIn: Any = object  # combined with a class of vLLM
+_MixedIn: Any = object  # base of mixins, typed Any: they call methods of vLLM's classes
 
 
 class _Choosing(_MixedIn):
-    """Mixed into a model class of vLLM: token choice and positions of every family."""
+    """Mixin for vLLM's model classes: chooses video tokens and sets their positions."""
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
         self.whole_unit = self.multimodal_config.video_pruning_method == "evs"  # see kept_count
         self.method = method_of(self.config)
+        self.image_rate = getattr(self.config, "gleanvid_image_rate", 0.0)
         self.records = Records()
 
     def _token_grid(self, patches: Sequence[int]) -> Grid:
@@ -38,22 +40,23 @@ class _Choosing(_MixedIn):
         return int(patches[0]), int(patches[1]) // merge, int(patches[2]) // merge
 
     def _parse_and_validate_video_input(self, **kwargs: Any) -> Any:
-        """Keep the digests of the videos' uuids, which the processor sent, with vLLM's input."""
-        digests = kwargs.pop(FIELD, None)
-        made = super()._parse_and_validate_video_input(**kwargs)
-        if made is not None:
-            made.gleanvid_digests = digests
-        return made
+        return with_digests(super()._parse_and_validate_video_input, kwargs)
 
-    def _digests(self, video_input: Any) -> list[list[int]]:
-        """Return the digest of every video, empty without one."""
-        known = getattr(video_input, "gleanvid_digests", None)
-        return [[]] * len(video_input["video_grid_thw"]) if known is None else known.tolist()
+    def _parse_and_validate_image_input(self, **kwargs: Any) -> Any:
+        return with_digests(super()._parse_and_validate_image_input, kwargs)
 
-    def _keep(self, rows: Tensor, grid: Grid, digest: Sequence[int]) -> Tensor:
-        """Choose the tokens of a video: int64 [K]. ``rows``: features, then DeepStack levels."""
-        assert self.method is not None
+    def _keep_video(self, rows: Tensor, grid: Grid, digest: Sequence[int]) -> Tensor:
+        """Choose which tokens of a video are kept; return their indices, int64 [K]."""
         count = kept_count(grid, self.video_pruning_rate, whole_unit=self.whole_unit)
+        return self._keep(rows, grid, count, digest)
+
+    def _keep(self, rows: Tensor, grid: Grid, count: int, digest: Sequence[int]) -> Tensor:
+        """Choose ``count`` tokens of a video or image, record them; return indices, int64 [count].
+
+        ``rows`` [L, ...]: features, followed by DeepStack levels. ``digest``: digest of the uuid
+        of the video or image.
+        """
+        assert self.method is not None
         features = rows[:, : self.config.vision_config.out_hidden_size]
         start = perf_counter()
         keep = choose(self.method, features, grid, count)
@@ -63,14 +66,20 @@ class _Choosing(_MixedIn):
     def _postprocess_image_embeds_evs(self, image_embeds_split: Any, image_input: Any) -> Any:
         if self.method is None:
             return super()._postprocess_image_embeds_evs(image_embeds_split, image_input)
-        grids = image_input["image_grid_thw"].tolist()
-        return tuple(
-            with_positions(rows, mrope.grid_rows(every(rows), self._token_grid(patches)))
-            for rows, patches in zip(image_embeds_split, grids, strict=True)
-        )
+        patches = image_input["image_grid_thw"].tolist()
+        parts = zip(image_embeds_split, patches, digests(image_input, patches), strict=True)
+        return tuple(self._shortened_image(*part) for part in parts)
+
+    def _shortened_image(self, rows: Tensor, patches: list[int], digest: Sequence[int]) -> Tensor:
+        """Prune an image as a video of one unit; keep all rows if images have no pruning rate."""
+        grid, keep = self._token_grid(patches), torch.arange(len(rows), device=rows.device)
+        if self.image_rate:
+            count = kept_count(grid, self.image_rate, whole_unit=False)
+            keep = self._keep(rows, grid, count, digest)
+        return with_positions(rows[keep], mrope.grid_rows(keep, grid))
 
     def _media(self, tokens: list[int], features: Any) -> Iterator[Medium]:
-        """Yield the images and videos of a prompt in order."""
+        """Yield the images and videos of a prompt in the order of the prompt."""
         for feature in sorted(features, key=lambda feature: feature.mm_position.offset):
             start, length = feature.mm_position.offset, feature.mm_position.length
             grid = self._token_grid(feature.data[f"{feature.modality}_grid_thw"].data.tolist())
@@ -109,13 +118,13 @@ class _Choosing(_MixedIn):
 
 
 class _ByFrame(_Choosing):
-    """Qwen3-VL and later: time stamp and marks of every frame are rows of the video."""
+    """Mixin for Qwen3-VL and later: a video's rows include text, the time stamp of each frame."""
 
     def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
             return super()._postprocess_video_embeds_evs(video_embeds_split, video_input)
         patches = video_input["video_grid_thw"].tolist()
-        told = (patches, video_input.timestamps, self._digests(video_input))
+        told = (patches, video_input.timestamps, digests(video_input, patches))
         parts = zip(video_embeds_split, *told, strict=True)
         return tuple(self._shortened(*part) for part in parts)
 
@@ -123,7 +132,7 @@ class _ByFrame(_Choosing):
         self, rows: Tensor, patches: list[int], timestamps: Any, digest: Sequence[int]
     ) -> Tensor:
         grid = self._token_grid(patches)
-        keep = self._keep(rows, grid, digest)
+        keep = self._keep_video(rows, grid, digest)
         kept = torch.zeros(len(rows), dtype=torch.bool, device=rows.device)
         kept[keep] = True
         return self._create_final_video_embeddings(
@@ -146,13 +155,23 @@ class _ByFrame(_Choosing):
         return mrope.frame_extent(len(tokens) - tokens.count(self.config.video_token_id), grid)
 
 
-def every(rows: Tensor) -> Tensor:
-    """Return the index of each row, int64 [n]."""
-    return torch.arange(len(rows), device=rows.device)
+def with_digests(parse: Callable[..., Any], kwargs: dict[str, Any]) -> Any:
+    """Parse a model's inputs as vLLM does, and attach the uuid digests that the processor sent."""
+    sent = kwargs.pop(FIELD, None)
+    made = parse(**kwargs)
+    if made is not None:
+        made.gleanvid_digests = sent
+    return made
+
+
+def digests(made: Any, media: Sequence[Any]) -> list[list[int]]:
+    """Return the digest of each image or video of parsed inputs; empty lists if none were sent."""
+    known = getattr(made, "gleanvid_digests", None)
+    return [[]] * len(media) if known is None else known.tolist()
 
 
 def with_positions(rows: Tensor, positions: Tensor) -> Tensor:
-    """Append positions [n, 3] to rows [n, D]."""
+    """Append positions [n, 3], encoded as columns, to feature rows [n, D]."""
     return torch.cat([rows, mrope.to_columns(positions).to(rows)], 1)
 
 
@@ -171,7 +190,7 @@ class Qwen3VL(_ByFrame, qwen3_vl.Qwen3VLForConditionalGeneration):
     dummy_inputs=qwen3_vl.Qwen3VLDummyInputsBuilder,
 )
 class Qwen3VLMoe(_ByFrame, qwen3_vl_moe.Qwen3VLMoeForConditionalGeneration):
-    """Qwen3-VL with experts."""
+    """Qwen3-VL, mixture of experts."""
 
 
 @MULTIMODAL_REGISTRY.register_processor(
@@ -189,7 +208,7 @@ class Qwen35(_ByFrame, qwen3_5.Qwen3_5ForConditionalGeneration):
     dummy_inputs=qwen3_vl.Qwen3VLDummyInputsBuilder,
 )
 class Qwen35Moe(_ByFrame, qwen3_5.Qwen3_5MoeForConditionalGeneration):
-    """Qwen3.5 with experts."""
+    """Qwen3.5, mixture of experts."""
 
 
 @MULTIMODAL_REGISTRY.register_processor(
@@ -198,21 +217,20 @@ class Qwen35Moe(_ByFrame, qwen3_5.Qwen3_5MoeForConditionalGeneration):
     dummy_inputs=qwen2_5_vl.Qwen2_5_VLDummyInputsBuilder,
 )
 class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
-    """Qwen2.5-VL: a video is one run of tokens; positions count its time in seconds."""
+    """Qwen2.5-VL: no text between a video's tokens; time positions are proportional to seconds."""
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
-        self.whole_unit = True  # vLLM counts so whatever --video-pruning-method says
+        self.whole_unit = True  # vLLM keeps at least one unit, whatever --video-pruning-method says
 
     def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
             return super()._postprocess_video_embeds_evs(video_embeds_split, video_input)
-        shortened = []
-        seconds = video_input["second_per_grid_ts"].tolist()
-        told = (video_input["video_grid_thw"].tolist(), seconds, self._digests(video_input))
+        shortened, videos = [], video_input["video_grid_thw"].tolist()
+        told = (videos, video_input["second_per_grid_ts"].tolist(), digests(video_input, videos))
         for rows, patches, second, digest in zip(video_embeds_split, *told, strict=True):
             grid = self._token_grid(patches)
-            keep = self._keep(rows, grid, digest)
+            keep = self._keep_video(rows, grid, digest)
             per_unit = second * self.config.vision_config.tokens_per_second
             shortened.append(with_positions(rows[keep], mrope.grid_rows(keep, grid, per_unit)))
         return tuple(shortened)

@@ -1,13 +1,13 @@
 """M-RoPE positions in prompts whose videos are pruned before the language model.
 
-Kept tokens have the positions of the whole grid. So the text around a video has the positions that
-it would have without pruning, and they are known before the vision tower runs (:func:`around`).
-The choice decides only the positions of a medium's own rows. They travel with the rows
-(:func:`to_columns`), because a prompt may arrive in chunks, or with its beginning in a cache, and
-are filled in as the rows come (:func:`place`).
+Kept tokens have the positions that they have in the whole grid. So the text around a video has the
+same positions as without pruning, known before the vision tower runs (:func:`around`). Only the
+positions of a medium's own rows depend on which tokens are kept. These positions are appended to
+the rows as columns (:func:`to_columns`), because a prompt may arrive in chunks or with its
+beginning in a cache, and are filled into the prompt as the rows arrive (:func:`place`).
 
-Letters: N columns of a prompt, n rows of one medium (kept tokens; with Qwen3-VL also the time
-stamps and marks of its frames), positions [3, N] for time, height and width.
+Terms: a medium is an image or a video. N: tokens of a prompt. n: rows of one medium (kept tokens;
+with Qwen3-VL also the text tokens of its frames). Positions [3, N]: time, height and width.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import torch
 from torch import Tensor
 
 Grid = tuple[int, int, int]  # units, rows and columns of tokens
-_DIGITS = (16, 8, 0)  # bfloat16 holds whole numbers exactly only up to 256: one byte a column
-CARRIED = 5 * len(_DIGITS)  # columns that :func:`to_columns` makes
+_DIGITS = (16, 8, 0)  # bits to shift for each byte; bfloat16 columns hold a byte exactly, not more
+CARRIED = 5 * len(_DIGITS)  # number of columns that :func:`to_columns` returns
 
 
 @dataclass(frozen=True)
 class Medium:
-    """An image or a video in a prompt: its rows, and how many positions it takes."""
+    """An image or a video in a prompt: first token, number of tokens, number of positions."""
 
     start: int
     length: int
@@ -33,9 +33,9 @@ class Medium:
 
 
 def around(length: int, media: Sequence[Medium]) -> tuple[Tensor, int]:
-    """Return positions int64 [3, N] of all text, and the position that follows the prompt.
+    """Return the positions of a prompt's N tokens, int64 [3, N], and the position after the prompt.
 
-    A medium's rows have its last position until :func:`place` fills them in.
+    All rows of a medium have its last position until :func:`place` fills in their own.
     """
     text = torch.ones(length, dtype=torch.long)
     jumps = torch.zeros(length + 1, dtype=torch.long)
@@ -43,35 +43,38 @@ def around(length: int, media: Sequence[Medium]) -> tuple[Tensor, int]:
         end = medium.start + medium.length
         text[medium.start : end] = 0
         jumps[medium.start] += medium.extent - 1  # the medium's last position ...
-        jumps[end] += 1  # ... and the one behind it
+        jumps[end] += 1  # ... and the position after it
     positions = text.cumsum(0) - text + jumps[:length].cumsum(0)
     return positions.expand(3, -1).clone(), int(text.sum() + jumps.sum())
 
 
 def frame_rows(visual: Tensor, starts: Tensor, keep: Tensor, grid: Grid) -> Tensor:
-    """Return positions [n, 3] of the rows of a video of Qwen3-VL.
+    """Return positions [n, 3] of a pruned video's rows in a prompt of Qwen3-VL.
 
-    Every frame has its own time stamp and marks. ``visual`` bool [n]: tokens of the video, the
-    others are text; ``starts`` bool [n]: the mark before each frame's tokens; ``keep`` int64 [K]:
-    indices of the kept tokens in the grid.
+    The n rows are the K kept tokens and the text of every frame: its time stamp, and the tokens
+    that mark its start and end. ``visual`` bool [n]: True for kept tokens. ``starts`` bool [n]:
+    True for the token that marks a frame's start. ``keep`` int64 [K]: indices of the kept tokens.
     """
     _, rows, columns = grid
     text = (~visual).long()
     before = text.cumsum(0) - text + max(rows, columns) * (starts.cumsum(0) - starts.long())
     positions = before[:, None].expand(-1, 3).clone()
-    positions[visual] -= max(rows, columns)  # the mark of its own frame is counted already
+    positions[visual] -= max(rows, columns)  # ``starts`` already counts the token's own frame
     positions[visual, 1] += keep // columns % rows
     positions[visual, 2] += keep % columns
     return positions
 
 
 def frame_extent(num_text: int, grid: Grid) -> int:
-    """Count the positions of a video of Qwen3-VL with ``num_text`` columns of stamps and marks."""
+    """Return how many positions a video of Qwen3-VL takes; ``num_text``: its text tokens."""
     return num_text + grid[0] * max(grid[1:])
 
 
 def grid_rows(keep: Tensor, grid: Grid, per_unit: float = 1.0) -> Tensor:
-    """Return positions [K, 3] of an image, or of a video of Qwen2.5-VL; ``per_unit``: time."""
+    """Return positions [K, 3] of the kept tokens of an image, or of a video of Qwen2.5-VL.
+
+    ``per_unit``: number of time positions from one temporal unit to the next.
+    """
     _, rows, columns = grid
     unit = keep // (rows * columns)
     time = (unit.double() * per_unit).long()
@@ -79,15 +82,15 @@ def grid_rows(keep: Tensor, grid: Grid, per_unit: float = 1.0) -> Tensor:
 
 
 def grid_extent(grid: Grid, per_unit: float = 1.0) -> int:
-    """Count the positions of an image, or of a video of Qwen2.5-VL."""
+    """Return how many positions an image, or a video of Qwen2.5-VL, takes."""
     return max(int((grid[0] - 1) * per_unit) + 1, *grid[1:])
 
 
 def to_columns(positions: Tensor, lead: int = 0) -> Tensor:
-    """Encode positions [n, 3] of one medium as columns [n, CARRIED] of numbers up to 255.
+    """Encode positions [n, 3] of one medium as columns [n, CARRIED] of bytes (0 to 255).
 
-    Positions count from the medium's start. The columns also hold the number of each row, and
-    ``lead``, the number of rows before the medium's first placeholder in the prompt.
+    Positions count from the medium's start. The columns also hold each row's number within the
+    medium, and ``lead``, the number of the medium's rows before its first visual token.
     """
     index = torch.arange(len(positions), device=positions.device)
     values = torch.cat([positions, index[:, None], torch.full_like(index, lead)[:, None]], 1)
@@ -95,7 +98,10 @@ def to_columns(positions: Tensor, lead: int = 0) -> Tensor:
 
 
 def from_columns(columns: Tensor) -> Tensor:
-    """Decode columns: int64 [n, 5] on the CPU of time, height, width, row of the medium, lead."""
+    """Decode the columns of :func:`to_columns`: int64 [n, 5] on the CPU.
+
+    The five numbers are time, height, width, the row's number in the medium, and ``lead``.
+    """
     digits = columns.cpu().long().unflatten(1, (5, len(_DIGITS)))
     return sum(
         (digits[..., place] << shift for place, shift in enumerate(_DIGITS)), digits.new_zeros(())
@@ -105,10 +111,10 @@ def from_columns(columns: Tensor) -> Tensor:
 def place(
     positions: Tensor, placeholders: Tensor, chunk: Sequence[Tensor], computed: int
 ) -> Tensor:
-    """Return positions [3, N] with those of the rows in a chunk of the prompt filled in.
+    """Return a prompt's positions [3, N] with those of one chunk's media rows filled in.
 
-    ``placeholders`` bool [N]: columns of tokens of an image or a video; ``chunk``: result of
-    :func:`from_columns` for each medium's rows, in order; ``computed``: number of columns that the
+    ``placeholders`` bool [N]: True for visual tokens. ``chunk``: result of :func:`from_columns`
+    for each medium's rows in the chunk, in order. ``computed``: number of prompt tokens that the
     engine has computed. A medium that began in an earlier chunk continues at ``computed``.
     """
     placed, cursor = positions.clone(), computed

@@ -1,13 +1,15 @@
-"""vLLM's processors with a cache key per method, and counters of kept tokens.
+"""Subclasses of vLLM's processors: cache keys per method, token counters, pruned images.
 
-Imported by vLLM alone. They run in the process that answers requests, before the engine.
+Only vLLM imports this module. Processors run in the process that answers requests, before the
+engine.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -17,38 +19,55 @@ from vllm.model_executor.models.qwen3_vl import Qwen3VLMultiModalProcessor
 from vllm.multimodal.hasher import MultiModalHasher
 from vllm.multimodal.inputs import MultiModalBatchedField, MultiModalFieldElem
 
+from gleanvid.serving.vllm.methods import kept_count
 from gleanvid.serving.vllm.records import FIELD, digest
 
 VIDEOS = Counter("gleanvid_videos", "Videos in requests")
 KEPT = Counter("gleanvid_visual_tokens_kept", "Tokens of videos that went to the language model")
 
 
-_MixedIn: Any = object  # combined with a class of vLLM
-_UUIDS: ContextVar[Sequence[str | None] | None] = ContextVar("uuids", default=None)
+_MixedIn: Any = object  # base of the mixin, typed Any: it calls methods of vLLM's classes
+_UUIDS: ContextVar[Mapping[str, Sequence[str | None]]] = ContextVar("uuids")  # "video" -> uuids
 
 
-class _Telling(_MixedIn):
-    """Cache entries per method, and digests of videos; mixed into a processor of vLLM."""
+class _Pruning(_MixedIn):
+    """Mixin for processors of vLLM: cache entries per method, digests of videos, pruned images."""
+
+    def _rates(self) -> dict[str, float]:
+        """Return the pruning rates that GleanVID applies, under the keys "video" and "image"."""
+        config = self.info.get_hf_config()
+        if getattr(config, "gleanvid", None) is None:
+            return {}
+        rates = {"video": self.info.ctx.get_mm_config().video_pruning_rate}
+        return rates | ({"image": config.gleanvid_image_rate} if config.gleanvid_image_rate else {})
 
     def _get_mm_hashes(self, inputs: Any) -> Any:
-        """Add the method, its settings and the rate to the cache key of every video."""
+        """Add the method, its settings and the rate to the cache keys of pruned media."""
         hashes = dict(super()._get_mm_hashes(inputs))
-        method = getattr(self.info.get_hf_config(), "gleanvid", None)
-        if method is not None and "video" in hashes:
-            config = self.info.ctx.get_mm_config()
-            told = json.dumps([method, config.video_pruning_rate], sort_keys=True)
-            hashes["video"] = [
-                MultiModalHasher.hash_kwargs(config.mm_hasher_algorithm, mm_hash=one, gleanvid=told)
-                for one in hashes["video"]
+        rates, algorithm = self._rates(), self.info.ctx.get_mm_config().mm_hasher_algorithm
+        for kind in rates.keys() & hashes:
+            told = [kind, self.info.get_hf_config().gleanvid, rates[kind]]
+            pruning = json.dumps(told, sort_keys=True)
+            hashes[kind] = [
+                MultiModalHasher.hash_kwargs(algorithm, mm_hash=one, gleanvid=pruning)
+                for one in hashes[kind]
             ]
         return hashes
 
+    def _get_prompt_updates(self, *args: Any, **kwargs: Any) -> Any:
+        """Give each image as many placeholders in the prompt as it keeps tokens."""
+        updates, rate = super()._get_prompt_updates(*args, **kwargs), self._rates().get("image")
+        if rate is None:
+            return updates
+        return [shorter(one, rate) if one.modality == "image" else one for one in updates]
+
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Process a prompt as vLLM does, and count its videos and their kept tokens."""
-        config = self.info.get_hf_config()
-        if getattr(config, "gleanvid", None) is None:
+        rates, config = self._rates(), self.info.get_hf_config()
+        if not rates:
             return super().apply(inputs, *args, **kwargs)
-        before = _UUIDS.set((inputs.mm_uuid_items or {}).get("video") or ())
+        uuids = inputs.mm_uuid_items or {}
+        before = _UUIDS.set({kind: uuids.get(kind) or () for kind in rates})
         try:
             made = super().apply(inputs, *args, **kwargs)
         finally:
@@ -60,34 +79,43 @@ class _Telling(_MixedIn):
         return made
 
     def _merge_mm_kwargs(self, cache: Any, **given: Any) -> Any:
-        """Attach digests before vLLM's cache, which may replace the inputs by their address."""
+        """Attach uuid digests to media before vLLM's cache may replace the media by references."""
         new, is_known = given["mm_missing_kwargs"], given["mm_is_cached"]
-        _name(new.get("video", ()), is_known.get("video", ()))
+        for kind, uuids in _UUIDS.get({}).items():
+            _name(uuids, new.get(kind, ()), is_known.get(kind, ()))
         return super()._merge_mm_kwargs(cache, **given)
 
     def _apply_hf_processor(self, *args: Any, **kwargs: Any) -> Any:
-        """Attach digests if there is no cache."""
+        """Attach uuid digests to media; vLLM calls this if its cache of processed media is off."""
         made = super()._apply_hf_processor(*args, **kwargs)
-        videos = made.kwargs.get("video", ())
-        _name(videos, [False] * len(videos))
+        for kind, uuids in _UUIDS.get({}).items():
+            media = made.kwargs.get(kind, ())
+            _name(uuids, media, [False] * len(media))
         return made
 
 
-def _name(videos: Sequence[Any], is_known: Sequence[bool]) -> None:
-    """Attach the digest of its uuid to each new video of the current request."""
-    uuids = _UUIDS.get()
-    if uuids is None:  # vLLM prunes by its own method
-        return
+def _name(uuids: Sequence[str | None], media: Sequence[Any], is_known: Sequence[bool]) -> None:
+    """Attach the digest of its uuid to each image or video that is not in vLLM's cache."""
     every = zip(uuids or [None] * len(is_known), is_known, strict=True)
-    for video, uuid in zip(videos, [uuid for uuid, known in every if not known], strict=True):
+    for item, uuid in zip(media, [uuid for uuid, known in every if not known], strict=True):
         data = torch.tensor(digest(uuid), dtype=torch.uint8)
         field = MultiModalBatchedField(keep_on_cpu=True)
-        video[FIELD] = MultiModalFieldElem(data=data, field=field)
+        item[FIELD] = MultiModalFieldElem(data=data, field=field)
 
 
-class FrameProcessor(_Telling, Qwen3VLMultiModalProcessor):
+def shorter(update: Any, rate: float) -> Any:
+    """Return an image's prompt update, reduced to one placeholder per kept token."""
+
+    def replacement(item: int) -> list[int]:
+        tokens = update.replacement(item)
+        return tokens[: kept_count((1, 1, len(tokens)), rate, whole_unit=False)]
+
+    return replace(update, replacement=replacement)
+
+
+class FrameProcessor(_Pruning, Qwen3VLMultiModalProcessor):
     """Processor of Qwen3-VL and Qwen3.5."""
 
 
-class GridProcessor(_Telling, Qwen2_5_VLMultiModalProcessor):
+class GridProcessor(_Pruning, Qwen2_5_VLMultiModalProcessor):
     """Processor of Qwen2.5-VL."""

@@ -1,7 +1,7 @@
-"""The latest records of a running engine: grid and kept tokens of each video.
+"""The latest records of a running engine: grid and kept tokens of videos and pruned images.
 
-An engine does not know its clients. A video is identified by the ``uuid`` of its request (a field
-of vLLM), which reaches the model as :func:`digest`.
+The engine does not know its clients. So a video or image is identified by the ``uuid`` in its
+request (a field of vLLM), whose :func:`digest` reaches the model.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from torch import Tensor
 
 from gleanvid.serving.vllm.positions import Grid
 
-KEPT = 64  # records in memory; one of 8000 kept tokens takes 64 kB
-FIELD = "gleanvid_digest"  # name of the digest among a video's inputs
-DIGEST = 32  # bytes of a digest
+KEPT = 64  # most records in memory; a record of 8000 kept tokens takes 64 kB
+FIELD = "gleanvid_digest"  # key of the digest among a video's or image's model inputs
+DIGEST = 32  # size of a digest in bytes
 
 
 def digest(uuid: str | None) -> list[int]:
@@ -35,7 +35,7 @@ class _Record:
 
 
 class Records:
-    """Records in the order in which the engine made them, numbered from 1."""
+    """The latest ``KEPT`` records, numbered from 1 in the order in which the engine made them."""
 
     def __init__(self) -> None:
         self._latest: deque[_Record] = deque(maxlen=KEPT)
@@ -44,15 +44,18 @@ class Records:
     def add(self, grid: Grid, keep: Tensor, name: Sequence[int] = (), seconds: float = 0.0) -> None:
         """Add a record; ``keep`` int64 [K] stays on its device until it is read.
 
-        ``name``: a digest. ``seconds``: how long the choice held the engine's thread, without
-        waiting for kernels that a GPU has queued.
+        ``name``: digest of the uuid of the video or image. ``seconds``: time that the engine's
+        thread took to choose the tokens; GPU kernels may still be running after that.
         """
         self._count += 1
         self._seconds += seconds
         self._latest.append(_Record(self._count, grid, keep, tuple(name)))
 
     def since(self, number: int, uuid: str | None = None) -> list[dict[str, Any]]:
-        """Return records after ``number`` as JSON values: all, or those of ``uuid``."""
+        """Return the records numbered above ``number`` as JSON values.
+
+        With ``uuid``, return only the records of the video or image with this uuid.
+        """
         name = tuple(digest(uuid))
         return [
             {"number": one.number, "grid": list(one.grid), "keep": one.keep.tolist()}
@@ -63,22 +66,26 @@ class Records:
 
     @property
     def count(self) -> int:
-        """Number of records so far."""
         return self._count
 
     @property
     def seconds(self) -> float:
-        """Time that the engine's thread spent choosing, for all records."""
+        """Total seconds that the engine's thread spent choosing tokens, for all records so far."""
         return self._seconds
 
 
 class WorkerRecords:
-    """Extension of vLLM's workers: vLLM makes it a base class, and calls its methods by name."""
+    """Extension that vLLM adds to its worker's base classes; its methods are called by name."""
 
     model_runner: Any
 
     def gleanvid_records(self, since: int, uuid: str | None = None) -> dict[str, Any]:
-        """Return the method, count and seconds of all records, and :meth:`Records.since`."""
+        """Return the method and records of this worker's engine.
+
+        "method": the method's settings; "count": number of records so far; "seconds": total time
+        spent choosing tokens; "records": the records numbered above ``since``, with ``uuid`` only
+        those of that video or image.
+        """
         model = self.model_runner.get_model()
         records: Records = model.records
         return {

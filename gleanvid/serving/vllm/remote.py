@@ -1,8 +1,8 @@
 """A model whose answers come from servers of vLLM.
 
-The weights are loaded here too, for its tokens, their places in the clip, and the choice of any
-method at any ratio. Answers come from the servers alone. A server has one method at one ratio, so
-answers at several ratios, or with all tokens, need several servers of the same model.
+The same weights are also loaded in this process, to compute a clip's visual tokens and to apply any
+method at any ratio to them. Only the servers generate answers. A server runs one method at one
+ratio, so answers at several ratios, or with all tokens, need several servers of the same model.
 """
 
 from __future__ import annotations
@@ -30,43 +30,62 @@ from gleanvid.types import Compression, ModelError, StoppedError
 
 
 def load_served(name: str, **loading: Any) -> ModelAdapter:
-    """Load the model of ``vllm:http://host:port`` and answer on that server.
+    """Load the model that ``vllm:http://host:port`` serves; its answers come from that server.
 
     Args:
-        name: further servers of the same model, with other settings, follow after commas.
+        name: address of the server, then after commas the addresses of further servers that run
+            the same model with other settings.
         loading: keywords of ``load_model``.
 
     Raises:
-        ModelError: no server answers, or they run different models; and what ``load_model`` raises.
+        ModelError: a server does not answer, the servers run different models, or ``load_model``
+            raises it.
     """
-    servers = [Server(url.strip()) for url in name.removeprefix(SCHEME).split(",")]
-    checkpoints = list(dict.fromkeys(server.checkpoint() for server in servers))
-    if len(checkpoints) > 1:
-        raise ModelError(f"these servers run different models: {', '.join(checkpoints)}")
-    loaded = load_model(checkpoints[0], **loading)
+    servers = servers_of(name)
+    loaded = load_model(checkpoint_of(servers), **loading)
     family = type(f"Served{type(loaded).__name__}", (ServedAdapter, type(loaded)), {})
     return family(name, loaded, servers)
 
 
-def settings_served(name: str) -> dict[str, Any] | None:
-    """Return method and ratio of the first server of ``vllm:http://host:port`` that reports them.
+def servers_of(name: str) -> list[Server]:
+    """Return the servers of ``vllm:http://host:port,http://...``; sends no request."""
+    return [Server(url.strip()) for url in name.removeprefix(SCHEME).split(",")]
 
-    None if no server does. Nothing is loaded. Raises ``ModelError`` if nothing answers.
+
+def checkpoint_of(servers: Sequence[Server]) -> str:
+    """Return the hub id or folder of the model that all servers run.
+
+    Raises ``ModelError`` if they run different models or one does not answer.
+    """
+    checkpoints = list(dict.fromkeys(server.checkpoint() for server in servers))
+    if len(checkpoints) > 1:
+        raise ModelError(f"the vLLM servers run different models: {', '.join(checkpoints)}")
+    return checkpoints[0]
+
+
+def settings_served(name: str) -> dict[str, Any] | None:
+    """Return the compressor settings of the first server in ``name`` that reports them.
+
+    ``name`` is ``vllm:http://host:port``, or several addresses with commas between. Return None if
+    no server reports its settings. No model is loaded. Raises ``ModelError`` for a server that
+    does not answer.
     """
     for url in name.removeprefix(SCHEME).split(","):
         served = Server(url.strip()).records()
         if served is not None and served["method"]["name"] in COMPRESSORS:
             ratio = round(1.0 - served["pruning_rate"], 6)
-            with refusing(ModelError, f"{url}: settings of no compressor", because=True):
+            with refusing(
+                ModelError, f"{url}: the server's settings describe no compressor", because=True
+            ):
                 return from_settings({**served["method"], "retention_ratio": ratio}).settings()
     return None
 
 
 class ServedAdapter(ModelAdapter):
-    """Mixed into the class of a loaded model: its answers come from servers of vLLM."""
+    """Mixin for a loaded model whose answers come from vLLM servers."""
 
     def __init__(self, name: str, loaded: ModelAdapter, servers: Sequence[Server]) -> None:
-        vars(self).update(vars(loaded))  # with its settings, lock and cached clips
+        vars(self).update(vars(loaded))  # shares the loaded model's settings, lock and cached clips
         self.name, self.servers = name, servers
         self._records: WeakKeyDictionary[Encoded, dict[Server, Compression]] = WeakKeyDictionary()
 
@@ -83,8 +102,8 @@ class ServedAdapter(ModelAdapter):
     ) -> Answer:
         """Answer ``question`` on the server that runs ``compressor``.
 
-        Seconds are those that the client waited. Raises ``ModelError`` if no server keeps what
-        ``compressor`` would.
+        The answer's times are those that this client waited. Raises ``ModelError`` if no server
+        runs this compressor at its ratio.
         """
         with self.lock:
             server, reports = self._server_for(compressor)
@@ -101,7 +120,7 @@ class ServedAdapter(ModelAdapter):
             by_layer={0: record},
             prompt_tokens=reply.prompt_tokens + _dropped(record),
             prompt_tokens_kept=reply.prompt_tokens,
-            compress_s=0.0,  # within the seconds to the first token
+            compress_s=0.0,  # the server's time to compress is part of prefill_s
             prefill_s=reply.first_token_s,
             generate_s=reply.total_s - reply.first_token_s,
             new_tokens=reply.new_tokens,
@@ -109,9 +128,10 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _server_for(self, compressor: Compressor | None) -> tuple[Server, bool]:
-        """Return the server that runs this method at this ratio, and whether it reports records.
+        """Return the server with this compressor and ratio, and whether it reports records.
 
-        One that reports none is used for all tokens; for any method if it is the only server.
+        A server that reports no records is used for "full", or for any method if it is the only
+        server. Raises ``ModelError`` if no server fits.
         """
         asked = COMPRESSORS["full"]().settings() if compressor is None else compressor.settings()
         served = {server: server.records() for server in self.servers}
@@ -127,9 +147,9 @@ class ServedAdapter(ModelAdapter):
         every = asked["name"] == "full"
         wanted = _describe(None if every else {"method": asked, "pruning_rate": 1.0 - ratio})
         raise ModelError(
-            f"{'These servers keep' if plural else 'This server keeps'} {known}, for every "
-            f"request, and not {wanted}: choose {'one of those' if plural else 'that'}, or name "
-            "another server behind a comma."
+            f"{'These servers keep' if plural else 'This server keeps'} {known} for every "
+            f"request, and not {wanted}: choose {'one of these settings' if plural else known}, "
+            "or add the address of another server after a comma."
         )
 
     def _ask(
@@ -164,9 +184,10 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _record(self, server: Server, encoded: Encoded, uuid: str) -> Compression | None:
-        """Return the server's record of the video with this uuid; None if unknown.
+        """Return the server's record of the video with this uuid; None if there is no record.
 
-        The server remembers the latest videos of all its clients, this object its own ones.
+        The server remembers only the latest videos of all clients, so this client also remembers
+        the records of its own videos.
         """
         grid, served = encoded.tokens.grid, server.records(uuid=uuid)
         if served is None:
@@ -179,7 +200,6 @@ class ServedAdapter(ModelAdapter):
 
 
 def _local_choice(encoded: Encoded, compressor: Compressor | None) -> Compression:
-    """Apply the method to the tokens encoded in this process."""
     first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
     return first.compress(encoded.tokens).to("cpu")
 
@@ -189,23 +209,27 @@ def _dropped(record: Compression) -> int:
 
 
 def _check_count(server: Server, read: int, expected: int) -> None:
-    """Raise ``ModelError`` if the length of the server's prompt shows another ratio."""
-    if abs(read - expected) > 1:  # vLLM may round the count by one
+    """Raise ``ModelError`` if a prompt length ``read`` differs from ``expected``: another ratio."""
+    if abs(read - expected) > 1:  # vLLM may round the number of kept tokens another way
         raise ModelError(
-            f"{server.url} read a prompt of {read:,} tokens, which has {expected:,} with these "
-            "settings: it keeps another share, and does not tell which (VLLM_PLUGINS=gleanvid)"
+            f"{server.url} read a prompt of {read:,} tokens, but these settings give {expected:,}: "
+            "the server keeps another fraction of the tokens. Start it with VLLM_PLUGINS=gleanvid "
+            "so that it reports which."
         )
 
 
 def _serves(served: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Whether a server with these records runs the method with settings ``asked``."""
+    """Return whether a server runs the method with the settings ``asked``, ratio included.
+
+    ``served``: the server's answer to :meth:`Server.records`.
+    """
     ratio = asked.get("retention_ratio", 1.0)
     same = {**served["method"], "retention_ratio": ratio} == asked
     return same and abs(ratio - (1.0 - served["pruning_rate"])) <= 1e-6
 
 
 def _describe(served: Mapping[str, Any] | None) -> str:
-    """Describe what a server keeps, such as "25% by gleanvid"."""
+    """Describe in words which tokens a vLLM server keeps, such as "25% by gleanvid"."""
     if served is None:
         return "all tokens"
     name = served["method"]["name"]

@@ -1,4 +1,4 @@
-"""What happens when vLLM starts, before any model is built."""
+"""Check the compressor in vLLM's options and store it, before vLLM builds a model."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from gleanvid.compressors import COMPRESSORS, Compressor, from_settings
 from gleanvid.serving.vllm import MODELS
 from gleanvid.serving.vllm.methods import chosen_method
 
-_LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that its server shows it
-KEY = "gleanvid"  # entry of --additional-config
-PLUGIN = "gleanvid_plugin"  # entry of --additional-config: file with your own method
+_LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that vLLM prints it
+KEY = "gleanvid"  # key in --additional-config: the method
+PLUGIN = "gleanvid_plugin"  # key in --additional-config: file with your own method
+IMAGES = "gleanvid_image_pruning_rate"  # key there: fraction of an image's tokens to drop
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 
 
 def check_at_start(architecture: str) -> None:
-    """Make vLLM call :func:`take_settings` when it checks the options of this architecture."""
+    """Make vLLM call :func:`take_settings` when it checks its options for this architecture."""
     from vllm.model_executor.models.config import MODELS_CONFIG_MAP, VerifyAndUpdateConfig
 
     known = MODELS_CONFIG_MAP.get(architecture, VerifyAndUpdateConfig)
     if getattr(known, "takes_gleanvid", False):
-        return  # vLLM may call its plug-ins more than once
+        return  # vLLM may call ``register`` more than once
 
     class Checked(known):  # type: ignore[misc, valid-type]
         takes_gleanvid = True
@@ -41,14 +42,15 @@ def check_at_start(architecture: str) -> None:
 def take_settings(vllm_config: Any) -> None:
     """Check the method in ``--additional-config`` and store it in the model's configuration.
 
-    That configuration reaches every process of vLLM: the one that sizes prompts and makes cache
-    keys, and those that run the model. Raises ``ValueError`` for a method that cannot be served.
+    The model's configuration reaches every process of vLLM: the process that sizes prompts and
+    makes cache keys, and those that run the model. Raises ``ValueError`` for a method that cannot
+    be served.
     """
     given = _given(vllm_config.additional_config)
     if given is None:
         return
     architecture = vllm_config.model_config.architecture
-    if architecture not in MODELS:  # another model, or another implementation of one of ours
+    if architecture not in MODELS:  # vLLM's own class runs, which has no methods of GleanVID
         raise ValueError(
             f"GleanVID does not serve {architecture}, but {', '.join(MODELS)} as vLLM itself "
             f'implements them: leave "{KEY}" out of --additional-config'
@@ -66,30 +68,47 @@ def take_settings(vllm_config: Any) -> None:
             "asks for positions one token ahead: leave out --speculative-config"
         )
     hf_config.gleanvid = method.settings()
+    image_rate = _image_rate(vllm_config.additional_config.get(IMAGES, 0.0))
+    hf_config.gleanvid_image_rate = image_rate
     if not vllm_config.parallel_config.worker_extension_cls:
         vllm_config.parallel_config.worker_extension_cls = WORKER
     own = {key: value for key, value in method.settings().items() if key != "retention_ratio"}
-    _LOG.info("GleanVID keeps %.4g%% of every video's tokens: %s", 100 * (1 - rate), own)
+    kept = f"{100 * (1 - rate):.4g}% of every video's tokens"
+    if image_rate:
+        kept += f" and {100 * (1 - image_rate):.4g}% of every image's"
+    _LOG.info("GleanVID keeps %s: %s", kept, own)
 
 
 def _given(additional: Any) -> Any:
-    """Return our entry of ``--additional-config``; raises ``ValueError`` for a misspelt key."""
+    """Return the method in ``--additional-config``; raises ``ValueError`` for a misspelt key."""
     if not isinstance(additional, Mapping):
         return None
-    if KEY in additional:
-        return additional[KEY]
-    known = {str(key).casefold(): key for key in additional}
-    if close := get_close_matches(KEY, known, 1, cutoff=0.75):
-        raise ValueError(f"--additional-config has {known[close[0]]!r}: write {KEY!r}")
-    return None
+    known = (KEY, PLUGIN, IMAGES)
+    for key in additional:
+        close = get_close_matches(str(key).casefold(), known, 1, cutoff=0.75)
+        if close and key not in known:
+            raise ValueError(f"--additional-config has {key!r}: write {close[0]!r}")
+    if IMAGES in additional and additional.get(KEY) is None:
+        raise ValueError(f'{IMAGES} needs a method: name one as "{KEY}" in --additional-config')
+    return additional.get(KEY)
+
+
+def _image_rate(given: Any) -> float:
+    """Return the fraction of an image's tokens to drop; ``ValueError`` if it is not in [0, 1)."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < 1:
+        raise ValueError(
+            f"{IMAGES}={given!r} in --additional-config must be a number of at least 0 and below "
+            "1: the fraction of every image's tokens to drop"
+        )
+    return float(given)
 
 
 def method_of(hf_config: Any) -> Compressor | None:
-    """Return the method that :func:`take_settings` stored, if any."""
+    """Return the method that :func:`take_settings` stored; None if it stored none."""
     settings = getattr(hf_config, "gleanvid", None)
     if settings is None:
         return None
-    if settings["name"] not in COMPRESSORS:  # in another process than that of the options
+    if settings["name"] not in COMPRESSORS:  # the plug-in is not loaded in this process yet
         plugins.load(hf_config.gleanvid_plugin)
     return from_settings(settings)
 
@@ -97,8 +116,8 @@ def method_of(hf_config: Any) -> Compressor | None:
 def prune_on_cpu() -> None:
     """Enable pruning in vLLM's model runner for CPUs.
 
-    vLLM 0.32: its ``load_model`` does not set ``is_multimodal_pruning_enabled``, so that position
-    columns stay in the embeddings and the model fails with a wrong width.
+    Without this, vLLM 0.32 does not set ``is_multimodal_pruning_enabled`` on CPUs, so that position
+    columns stay in the embeddings, and the model fails because they are too wide.
     """
     from vllm.platforms import current_platform
 

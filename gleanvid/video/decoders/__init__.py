@@ -9,17 +9,18 @@ from types import ModuleType
 
 from gleanvid.video.plan import Events, Request, UnreadableVideoError
 
-BACKENDS = {  # module, name on PyPI of the package it needs
+BACKENDS = {  # backend -> its module, and the PyPI package it needs
     "pyav": ("gleanvid.video.decoders.pyav", "av"),
     "torchcodec": ("gleanvid.video.decoders.torchcodec", "torchcodec"),
     "decord": ("gleanvid.video.decoders.decord", "decord"),
     "opencv": ("gleanvid.video.decoders.opencv", "opencv-python-headless"),
 }
-LATE = {"pyav": ("av.subtitles.codeccontext", "av.subtitles.stream")}  # for a file with subtitles
+# Modules that PyAV imports when a file has subtitles.
+LATE = {"pyav": ("av.subtitles.codeccontext", "av.subtitles.stream")}
 
 
 def load(backend: str) -> ModuleType:
-    """Import the module of a backend, and all that it would import later.
+    """Import the module of a backend, and every module that it would import later.
 
     In the decoding process nothing can be imported once a file is open.
     """
@@ -38,7 +39,7 @@ def decode(request: Request) -> Events:
         package = BACKENDS[request.backend][1]
         raise UnreadableVideoError(
             f"Reading {request.name} takes a part of the package {package!r} that was not loaded "
-            f"in time ({error.name or 'unknown'}). This is a defect: please report it."
+            f"in time ({error.name or 'unknown'}). This is a bug in GleanVID: please report it."
         ) from error
     except MemoryError as error:
         raise _too_large(request) from error

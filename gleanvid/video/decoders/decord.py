@@ -1,8 +1,8 @@
 """decord 0.6.0, the reader of LMMs-Eval: for parity with published numbers, not the default.
 
-It is unmaintained since 2021, and on files with open groups of pictures (x265's default) it returns
-neighbouring frames without saying so. Containers where it is known to be wrong are refused. It gets
-one decoding thread, because its default of zero fails on some VP9.
+decord is unmaintained since 2021, and on files with open groups of pictures (x265's default) it
+returns neighbouring frames without an error. Containers for which it is known to be wrong are
+refused. It gets one decoding thread, because its default of zero fails on some VP9 files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ _REFUSED = {
 
 
 def read(request: Request) -> Events:
-    """Yield the plan for ``request``, then its frames in order."""
     if request.container in _REFUSED:
         raise UnreadableVideoError(
             f"decord does not read {_REFUSED[request.container]} correctly; "

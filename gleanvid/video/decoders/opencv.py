@@ -1,8 +1,8 @@
-"""OpenCV, the last resort where neither PyAV nor decord is there.
+"""OpenCV, the last resort if neither PyAV nor decord is installed.
 
-Its seeking and its frame counts cannot be trusted (stale pictures returned as good ones, counts of
--9e18), so the file is walked through twice from the start: once to count and to time the frames,
-once to take them. It stops at the first damage.
+Its seeking and its frame counts cannot be trusted (old frames returned as new ones, counts of
+-9e18), so the file is read twice from the start: once to count and to time the frames, once to take
+them. OpenCV stops at the first damaged frame.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ _MAX_COUNT = 10**7  # header counts beyond this are nonsense
 
 
 def read(request: Request) -> Events:
-    """Yield the plan for ``request``, then its frames in order."""
     seconds, size, fps, notes = _survey(request)
     plan, rows = make_plan(request, seconds, size, fps, notes=notes)
     yield plan

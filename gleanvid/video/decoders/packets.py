@@ -27,21 +27,21 @@ from gleanvid.video.plan import (
 )
 
 _LOCAL = {"protocol_whitelist": "file"}
-_TITLES: Any = (  # a title may be in Latin-1; PyAV 19 has no such option and decodes any title
+_TITLES: Any = (  # before PyAV 19, a title in Latin-1 would raise an error
     {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
 )
-_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # no guesses at damage
+_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # damage raises an error
 
 
 @dataclass(frozen=True)
 class Index:
-    """What is known of a file's frames after decoding no more than the first."""
+    """Times and sizes of a file's frames, known after decoding only the first of them."""
 
     times: np.ndarray  # int64 [n] presentation times in ``time_base``, ascending
-    keys: np.ndarray  # int64 [k] those of keyframes, hidden ones included
-    time_base: float  # seconds
+    keys: np.ndarray  # int64 [k] times of keyframes, including those that an edit list hides
+    time_base: float  # in seconds
     fps: float
-    size: tuple[int, int]  # (height, width) as shown
+    size: tuple[int, int]  # (height, width) as displayed
     notes: tuple[str, ...]
 
 
@@ -99,7 +99,7 @@ def scan(request: Request) -> Index:
                 first = _first_picture(packet, request)
             if packet.pts is not None and packet.is_keyframe:
                 keys.append(packet.pts)
-            if packet.pts is not None and not packet.is_discard:  # hidden by an edit list
+            if packet.pts is not None and not packet.is_discard:  # discarded: an edit list hides it
                 times.append(packet.pts)
         if first is None:
             raise UnreadableVideoError(
@@ -123,7 +123,8 @@ def packets(
     container: InputContainer, stream: VideoStream | None = None
 ) -> Iterator[av.Packet[Any]]:
     """Yield the packets of ``stream``, or of all streams, until the file cannot be read further."""
-    with suppress(av.error.FFmpegError, IndexError):  # IndexError: a track that turns up on the way
+    # IndexError: a track that begins inside the file.
+    with suppress(av.error.FFmpegError, IndexError):
         yield from container.demux() if stream is None else container.demux(stream)
 
 
@@ -136,7 +137,7 @@ def _first_picture(packet: av.Packet[Any], request: Request) -> VideoFrame | Non
 
 
 def _shortfall(promised: float, there: float) -> tuple[str, ...]:
-    """A note if the header promises clearly more seconds than the file holds."""
+    """Return a note if the header states clearly more seconds than the file has, else nothing."""
     if promised - there <= max(1.0, 0.05 * promised):
         return ()
     return (f"The file is cut short: {there:.1f} of {promised:.1f} seconds are there.",)
@@ -150,7 +151,8 @@ def quarter_turns(frame: VideoFrame) -> int:
 def resized(picture: Picture, size: tuple[int, int]) -> Picture:
     """Return an RGB picture scaled to ``size`` (height, width), itself if it has that already.
 
-    For decoders that should not do it: decord fails where a row is not a multiple of 32 pixels.
+    Use it for decoders that should not resize: decord fails if a row is not a multiple of 32
+    pixels.
     """
     if picture.shape[:2] == size:
         return picture

@@ -2,9 +2,9 @@
 
 The packets are listed once without decoding, which gives every frame's time, variable rates and
 edit lists included. Each sampled frame is then reached from the keyframe before it, and accepted
-only if its time is *equal* to the one listed. Where a container cannot seek, the file is decoded
-once from the start; where it is damaged, what is intact is counted first and the sample is spread
-over that. Pixels are taken as square.
+only if its time is *equal* to the one listed. If a container cannot seek, the file is decoded once
+from the start; if it is damaged, the intact frames are counted first and the sample is spread over
+these. Pixels are assumed to be square.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gleanvid.video.plan import (
     make_plan,
 )
 
-_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # transport and program streams land up to a second late
+_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds to seek too early: in MPEG streams a seek lands late
 
 
 def read(request: Request) -> Events:
@@ -53,7 +53,10 @@ def read(request: Request) -> Events:
 
 
 def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
-    """Return the numbers of all frames to decode: each wanted one, and those since its keyframe."""
+    """Return how many frames must be decoded: the wanted ones, and those since their keyframes.
+
+    ``rows`` int64 [T]: numbers of the wanted frames.
+    """
     keys = np.searchsorted(index.times, index.keys)
     first = keys[(np.searchsorted(keys, rows, side="right") - 1).clip(0)]  # [T]
     last = {int(key): int(row) for key, row in zip(first, rows, strict=True)}
@@ -63,14 +66,14 @@ def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
 def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator[VideoFrame]:
     """Yield the frames from the keyframe before each wanted time up to that time.
 
-    Ends at a time that cannot be reached.
+    The iteration ends early if a wanted time cannot be reached.
     """
     rows = np.searchsorted(index.keys, wanted, side="right") - 1
     keys = index.keys[rows.clip(0)]  # [T]
     with opened(request) as (container, stream), suppress(av.error.FFmpegError):
         for key, group in groupby(zip(keys.tolist(), wanted, strict=True), key=itemgetter(0)):
             last = max(time for _, time in group)
-            first = index.times[np.searchsorted(index.times, key)]  # an edit list may hide the key
+            first = index.times[np.searchsorted(index.times, key)]  # edit lists may hide keyframes
             for early_s in _SEEK_EARLY_S:
                 container.seek(key - round(early_s / index.time_base), stream=stream)
                 time = None
@@ -88,9 +91,9 @@ def _run_up(
 ) -> Iterator[VideoFrame]:
     """Yield the frames from the keyframe at time ``key`` to the frame at ``last``.
 
-    A seek may land before the keyframe, or on one whose first frames need earlier pictures (open
-    GOP): what comes before ``key`` is skipped, errors there too. A seek that lands after it yields
-    nothing.
+    A seek may end before the keyframe, or at one whose first frames need earlier frames (open GOP):
+    frames before ``key`` are skipped, and so are errors there. If a seek ends after ``key``,
+    nothing is yielded.
     """
     reached = False
     for packet in packets(container, stream):
@@ -113,14 +116,14 @@ def _run_up(
 
 
 def _from_start(request: Request) -> Iterator[VideoFrame]:
-    """Yield every frame in order, up to the first damage."""
+    """Yield every frame in order, up to the first damaged one."""
     with opened(request) as (container, stream), suppress(av.error.FFmpegError):
         for packet in packets(container, stream):
             yield from packet.decode()
 
 
 def _what_is_intact(request: Request, index: Index) -> Events:
-    """Yield a new plan over the frames that can be decoded, then those of its sample."""
+    """Yield a new plan over the frames that can be decoded, then the frames that it samples."""
     found = [None if frame is None else (frame.pts,) for frame in _intact(request)]
     times = [time for entry in found if entry is not None for time in entry]
     if not times:
@@ -151,8 +154,8 @@ def _what_is_intact(request: Request, index: Index) -> Events:
 def _intact(request: Request) -> Iterator[VideoFrame | None]:
     """Yield every sound frame in order, and None for each damaged one.
 
-    Frames that build on a damaged one count as damaged, up to the next keyframe. One thread, so
-    that an error belongs to the packet it is raised for.
+    Frames that depend on a damaged one count as damaged, up to the next keyframe. Decoding uses one
+    thread, so that an error belongs to the packet for which it is raised.
     """
     sound = True
     with opened(request, threads=1) as (container, stream):

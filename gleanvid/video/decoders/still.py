@@ -27,7 +27,7 @@ def as_video(given: Any) -> Video:
     if isinstance(given, Video):
         return given
     if not isinstance(given, np.ndarray):
-        if not hasattr(given, "convert"):  # not a Pillow image
+        if not hasattr(given, "convert"):  # the object is not a Pillow image
             kind = type(given).__name__
             raise TypeError(f"video must be a file, a Video, frames or a picture, not {kind}")
         given = np.asarray(given.convert("RGB"))
@@ -37,7 +37,10 @@ def as_video(given: Any) -> Video:
 
 
 def read_picture(path: str | Path, max_side: int | None = None) -> Video:
-    """Read an image as a video of one frame, turned upright. Raises ``VideoError``."""
+    """Read an image as a video of one frame, turned upright.
+
+    Raises ``VideoError`` if the file is missing or is not a readable image.
+    """
     from PIL import Image, ImageOps
 
     try:

@@ -14,11 +14,10 @@ from gleanvid.video.plan import MAX_THREADS, Events, Request, UnreadableVideoErr
 try:
     from torchcodec.decoders import VideoDecoder
 except RuntimeError as error:
-    raise ImportError("it does not find shared libraries of FFmpeg 4 to 9") from error
+    raise ImportError("torchcodec does not find shared libraries of FFmpeg 4 to 9") from error
 
 
 def read(request: Request) -> Events:
-    """Yield the plan for ``request``, then its frames in order."""
     index = scan(request)
     seconds = index.times * index.time_base
     plan, rows = make_plan(request, seconds, index.size, index.fps, notes=index.notes)

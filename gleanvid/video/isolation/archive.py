@@ -31,7 +31,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, SyntaxError)
 def import_all() -> None:
     """Unpack a small archive, so that every module it needs is imported.
 
-    Later no file can be opened, so nothing can be imported.
+    After the process has given up its rights, it can open no file and so import no module.
     """
     arrays, archive = io.BytesIO(), io.BytesIO()
     np.savez_compressed(arrays, one=np.ones(1))
@@ -44,7 +44,7 @@ def import_all() -> None:
 def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
     """Send a saved run's JSON, and two messages for every array: its type and shape, and its bytes.
 
-    Raises ``UnreadableVideoError``.
+    Raises ``UnreadableVideoError`` if the archive is damaged or exceeds a limit.
     """
     refused = refusing(UnreadableVideoError, bounds.NO_RUN, *DAMAGED)
     with refused, zipfile.ZipFile(file) as archive:
@@ -54,9 +54,8 @@ def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
             text = part.read(bounds.MAX_JSON_BYTES + 1)
         if not bounds.fits(text):
             raise UnreadableVideoError(bounds.TOO_LARGE)
-        json.loads(
-            text.decode()
-        )  # decoded first: given bytes, json would accept encodings that hide brackets
+        # decoded first: given bytes, json would accept encodings that hide brackets
+        json.loads(text.decode())
         send(pipe, FACTS, text)
         with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
             _send_arrays(arrays, pipe)
@@ -91,7 +90,7 @@ def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _is_plain(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
-    """Whether this is an array of numbers, whose bytes cannot run code."""
+    """Return whether an array has plain numbers, whose bytes cannot run code, and a sane shape."""
     return dtype.kind in "biuf" and all(type(side) is int and side >= 0 for side in shape)
 
 
@@ -101,7 +100,7 @@ def _is_plain(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
 def received_run(pipe: IO[bytes]) -> tuple[Any, dict[str, np.ndarray]]:
     """Read the JSON and the arrays that ``send_run`` sent.
 
-    Raises ``ValueError``, ``TypeError`` or ``KeyError`` where they do not fit together.
+    Raises ``ValueError``, ``TypeError`` or ``KeyError`` if JSON and arrays do not fit together.
     """
     arrays: dict[str, np.ndarray] = {}
     facts, room = None, bounds.MAX_RUN_BYTES

@@ -1,12 +1,11 @@
-"""How large what strangers send may be: looked at before any of it is parsed or unpacked."""
+"""Size limits for data from strangers, checked before it is parsed or unpacked."""
 
 from __future__ import annotations
 
 import re
 
-MAX_RUN_BYTES = (
-    176 * 2**20
-)  # limit for a saved run's arrays: 64 frames of 1280 x 720 and their tokens
+# Limit for a saved run's arrays: 64 frames of 1280 x 720 and their tokens
+MAX_RUN_BYTES = 176 * 2**20
 MAX_RUN_ARRAYS = 512
 MAX_JSON_BYTES = 2**20
 MAX_JSON_DEPTH = 16
@@ -14,7 +13,7 @@ MAX_JSON_ITEMS = 50_000
 TOO_LARGE = "This saved run is too large to be opened here."
 NO_RUN = "This is not a run saved by GleanVID."
 
-# The closing quote is optional: a text without one is passed over once and not again and again.
+# The closing quote is optional: otherwise a text without one would be scanned from every quote.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 

@@ -14,8 +14,8 @@ from gleanvid.video.plan import UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
 PLACE = struct.Struct("<q")  # index of a frame in the plan, sent before its pixels
-PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # JSON; place and pixels; JSON
-FACTS, ARRAY, DATA = b"J", b"A", b"D"  # a saved run's JSON; an array's header as JSON; its bytes
+PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # payloads: JSON; place and pixels; JSON
+FACTS, ARRAY, DATA = b"J", b"A", b"D"  # a saved run's JSON; an array's header; its bytes
 ERROR, END = b"E", b"."
 MAX_ERROR_BYTES = 2**12
 
@@ -30,8 +30,8 @@ def send(pipe: IO[bytes], kind: bytes, *parts: bytes | memoryview) -> None:
 def receive(pipe: IO[bytes]) -> Iterator[tuple[bytes, int]]:
     """Yield kind and length of every message; the caller reads the payload before the next.
 
-    Raises ``UnreadableVideoError`` with the sentence of an error message, and ``EOFError`` where
-    the process ended early.
+    Raises ``UnreadableVideoError`` with the sentence of an error message, and ``EOFError`` if the
+    process ended early.
     """
     while True:
         kind, length = HEADER.unpack(read(pipe, HEADER.size))
@@ -43,7 +43,7 @@ def receive(pipe: IO[bytes]) -> Iterator[tuple[bytes, int]]:
 
 
 def read(pipe: IO[bytes], count: int) -> bytes:
-    """Read exactly ``count`` bytes. Raises ``EOFError`` where the process ended early."""
+    """Read exactly ``count`` bytes. Raises ``EOFError`` if the process ended early."""
     data = pipe.read(count)
     if len(data) < count:
         raise EOFError

@@ -3,7 +3,7 @@
 Not covered: the sizes and dates of other files (``stat``) can be seen, and time can be read.
 Threads are counted from outside (:mod:`.sandbox`). Kernels before 5.13 have no Landlock; before 6.2
 the clip itself can be emptied (``O_TRUNC``). The numbers of aarch64's system calls are taken from
-its table and are not tested. Elsewhere than on Linux only the limits hold.
+its table and are not tested. On other systems than Linux, only the resource limits hold.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LAYERS = {  # layer -> description of the rights that a decoding process gives u
     "calls": "no network, programs or signals",
 }
 PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
-CAPABILITIES = 64  # the kernel's highest has a lower number
+CAPABILITIES = 64  # larger than the number of any capability of the kernel
 CAPABILITY_VERSION = 0x20080522
-CAP_DAC_READ_SEARCH = 1 << 2  # root reads clips of other users; Landlock still allows one file
+CAP_DAC_READ_SEARCH = 1 << 2  # kept, so that root can read clips of other users
 
 
 def give_up(path: str | None) -> list[str]:
@@ -42,8 +42,8 @@ def give_up(path: str | None) -> list[str]:
 
 
 def _drop_capabilities(libc: ctypes.CDLL) -> bool:
-    """Give up what root may do beyond other users, except for reading; True once that is done."""
-    for number in range(CAPABILITIES):  # fails without the right to, where there is nothing to drop
+    """Give up the capabilities of root, except for reading; return whether that worked."""
+    for number in range(CAPABILITIES):  # fails without root's rights, which are then absent
         libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
     reading = struct.pack("=6I", CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
@@ -74,15 +74,19 @@ def limit_growth(more_bytes: int) -> None:
 
 # --- Landlock: Documentation/userspace-api/landlock.rst of the kernel -----------------------------
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # calls, on any architecture
 VERSION_ONLY, PATH_BENEATH, READ_FILE = 1, 1, 1 << 2
-FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}  # by version
-TCP, TCP_SINCE = 3, 4  # bind and connect
-SCOPES, SCOPES_SINCE = 3, 6  # abstract sockets and signals to other processes
+# ABI version -> rights of files that it knows.
+FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
+TCP, TCP_SINCE = 3, 4  # rights to bind and connect, ABI version that has them
+SCOPES, SCOPES_SINCE = 3, 6  # abstract sockets and signals, ABI version that has them
 
 
 def _restrict_files(libc: ctypes.CDLL, path: str | None) -> bool:
-    """Let this thread, and those it starts, open one file only. Files that are open stay open."""
+    """Let this thread, and those it starts, open only ``path``; files already open stay open.
+
+    Return whether that worked.
+    """
     version = libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_ONLY))
     if version < 1:
         return False
@@ -114,7 +118,7 @@ def _allow_reading(libc: ctypes.CDLL, rules: int, path: str) -> bool:
 
 
 class Machine(NamedTuple):
-    """What a filter needs to know of an architecture: its audit number and some calls."""
+    """Numbers of an architecture that a filter needs: its audit number and some system calls."""
 
     audit: int
     seccomp: int
@@ -129,7 +133,7 @@ MACHINES = {
     "x86_64": Machine(0xC000003E, 317, 56, 435, prlimit=302, fcntl=72, ioctl=16),
     "aarch64": Machine(0xC00000B7, 277, 220, 435, prlimit=261, fcntl=25, ioctl=29),
 }
-DENIED = {  # why: numbers of x86-64, numbers of aarch64
+DENIED = {  # kind of system call -> numbers on x86-64, numbers on aarch64
     "sockets": (
         (41, 42, 43, 44, 46, 49, 50, 53, 288, 307),
         (198, 199, 200, 201, 202, 203, 206, 211, 242, 269),
@@ -176,20 +180,23 @@ DENIED = {  # why: numbers of x86-64, numbers of aarch64
     "io_uring, handles of processes": ((424, 425, 426, 427, 434, 438, 440),) * 2,
 }
 SET_FILTER, ALL_THREADS = 1, 1
-ALLOW, FAIL = 0x7FFF0000, 0x00050000  # the latter with an error number
+ALLOW, FAIL = 0x7FFF0000, 0x00050000  # results of the filter; FAIL | errno fails the call
 LOAD, EQUAL, AT_LEAST, HAS_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, MACHINE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24  # offsets in ``seccomp_data``
 CLONE_THREAD = 0x10000
-LAST_CALL = 462  # later ones, such as setxattrat (463), are answered as by an older kernel
+LAST_CALL = 462  # calls with a higher number fail as on an older kernel (ENOSYS)
 SIGNALLING = {  # commands that have the kernel send signals to other processes
     "fcntl": (8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX
     "ioctl": (0x5452, 0x8901, 0x8902),  # FIOASYNC, FIOSETOWN, SIOCSPGRP
 }
-OTHER_TABLE = 0x40000000  # numbers of x86's 32-bit pointers
+OTHER_TABLE = 0x40000000  # x32: calls of x86-64 with 32-bit pointers have this bit
 
 
 def _restrict_calls(libc: ctypes.CDLL) -> bool:
-    """Make system calls fail that decoding never needs. Starting threads stays possible."""
+    """Make system calls that decoding never needs fail; return whether that worked.
+
+    Threads can still be started.
+    """
     machine = MACHINES.get(platform.machine())
     if machine is None:
         return False
@@ -200,19 +207,19 @@ def _restrict_calls(libc: ctypes.CDLL) -> bool:
 
 
 def _filter(machine: Machine) -> Iterator[bytes]:
-    """Return the instructions of the filter.
+    """Yield the instructions of the seccomp filter.
 
-    A comparison says how many instructions to skip if it is true, and if it is false.
+    The last two arguments of a comparison: how many instructions to skip if true, if false.
     """
     fail, allow = _step(RETURN, FAIL | errno.EPERM), _step(RETURN, ALLOW)
     yield from (_step(LOAD, MACHINE), _step(EQUAL, machine.audit, 1, 0), fail)
     yield from (_step(LOAD, NUMBER), _step(AT_LEAST, OTHER_TABLE, 0, 1), fail)
-    # The C library tries clone where clone3 is missing; only clone's flags can be looked at.
+    # Pretend clone3 is missing, so that libc calls clone, whose flags a filter can read.
     yield from (_step(EQUAL, machine.clone3, 0, 1), _step(RETURN, FAIL | errno.ENOSYS))
     yield from (_step(EQUAL, machine.clone, 0, 4), _step(LOAD, FIRST_ARGUMENT))
     yield from (_step(HAS_BITS, CLONE_THREAD, 0, 1), allow, fail)
     yield from (_step(EQUAL, machine.prlimit, 0, 4), _step(LOAD, FIRST_ARGUMENT))
-    yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # allowed for this process only
+    yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # pid 0: this process
     for name, commands in SIGNALLING.items():
         checks = [step for one in commands for step in (_step(EQUAL, one, 0, 1), fail)]
         yield _step(EQUAL, getattr(machine, name), 0, len(checks) + 2)

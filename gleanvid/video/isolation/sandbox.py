@@ -27,17 +27,17 @@ from gleanvid.video.isolation.messages import FRAME, LAYER_NAMES, PLACE, PLAN, r
 from gleanvid.video.isolation.spare import Decoder
 from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
 
-FORGED = "The decoder gave something else than pictures of {name}; the file is not read."
+FORGED = "The decoder returned something other than frames of {name}; the file is not read."
 MAX_PLAN_BYTES = 2**20
-POLL_S = 0.1  # between two checks whether a task shall end
-MOST_THREADS = 512  # of a process, which no rule of seccomp counts; dav1d starts up to 256
+POLL_S = 0.1  # seconds between two checks whether a task must end
+MOST_THREADS = 512  # of a decoding process; dav1d starts up to 256
 
 
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
     """Yield the plan, then the frames of ``request``, decoded in a process of its own.
 
-    Setting ``stop`` ends that process within ``POLL_S`` seconds. However the iteration ends, the
-    process ends with it.
+    Setting ``stop`` ends that process within ``POLL_S`` seconds. The process also ends when the
+    iteration ends, for whatever reason.
     """
     with _running("video", dataclasses.asdict(request), timeout_s, stop) as (decoder, expired):
         try:
@@ -52,7 +52,7 @@ def decode(request: Request, timeout_s: float, stop: threading.Event | None = No
 
 
 def layers() -> tuple[str, ...]:
-    """The names in ``rights.LAYERS`` of what a decoding process on this machine gives up."""
+    """Return the layers of ``rights.LAYERS`` that protect a decoding process on this machine."""
     with _running("layers", None, 30.0) as (decoder, _):
         try:
             for kind, length in receive(decoder.stdout):
@@ -66,7 +66,7 @@ def layers() -> tuple[str, ...]:
 def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
     """Return the JSON and the arrays of a saved run's archive, within the limits of :mod:`.bounds`.
 
-    Raises ``UnreadableVideoError``.
+    Raises ``UnreadableVideoError`` if the archive is damaged, too large or too slow to read.
     """
     refused = refusing(UnreadableVideoError, bounds.NO_RUN, EOFError)
     with _running("archive", str(Path(path).resolve()), timeout_s) as (decoder, _), refused:
@@ -77,9 +77,10 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
 def _running(
     task: str, argument: Any, timeout_s: float, stop: threading.Event | None = None
 ) -> Iterator[tuple[Decoder, threading.Event]]:
-    """Start a process at its task; the event is set if it is killed for taking too long.
+    """Start a decoding process with a task; yield the process and an event.
 
-    It is also killed once ``stop`` is set, or for more than ``MOST_THREADS`` threads.
+    The process is killed after ``timeout_s`` seconds (then the event is set), once ``stop`` is
+    set, or if it has more than ``MOST_THREADS`` threads.
     """
     try:
         decoder = spare.KEPT.take()
@@ -103,7 +104,8 @@ def _running(
     cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
     request = {"task": task, "argument": argument, "cpu_seconds": cpu_seconds}
     try:
-        with suppress(BrokenPipeError), decoder.stdin:  # a dead process shows when it is read
+        # BrokenPipeError: the process has died, which is reported when its output is read.
+        with suppress(BrokenPipeError), decoder.stdin:
             decoder.stdin.write(json.dumps(request).encode() + b"\n")
         yield decoder, expired
     finally:
@@ -113,7 +115,7 @@ def _running(
 
 
 def _checked(decoder: Decoder, request: Request) -> Events:
-    """Yield plans and frames as the process sends them, if they are what was asked for."""
+    """Yield plans and frames as the process sends them; check that they fit ``request``."""
     plan: Plan | None = None
     for kind, length in receive(decoder.stdout):
         if kind == PLAN and length <= MAX_PLAN_BYTES:

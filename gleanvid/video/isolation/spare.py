@@ -17,13 +17,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")  # no tokens, no keys
-FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy here only copies
+# Environment variables that the process gets: none with a token or key.
+PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")
+FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy only copies here
 START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
 _HOME = Path(__file__).resolve().parents[3]  # folder from which this gleanvid package is imported
-_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # that decoding imports
+_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # of the decoders
 
 
 def import_folders() -> list[str]:
@@ -34,11 +35,12 @@ def import_folders() -> list[str]:
     """
     found = [_HOME]
     for name in _PACKAGES:
-        with suppress(ImportError, ValueError):  # a package that is there, but has no spec
+        with suppress(ImportError, ValueError):  # ValueError: the module has no spec
             spec = find_spec(name)
             inside = spec.submodule_search_locations if spec else None
             found += [Path(folder).resolve().parent for folder in inside or ()]
-    order = [Path(entry).resolve() for entry in sys.path]  # the first to have a name has it
+    # Keep the order of sys.path: the first folder that has a module is used.
+    order = [Path(entry).resolve() for entry in sys.path]
     ordered = [folder for folder in order if folder in found] + found
     return [str(folder) for folder in dict.fromkeys(ordered)]
 
@@ -76,7 +78,7 @@ class Decoder:
             return 0
 
     def wait(self) -> int:
-        """Exit status; the negative number of a signal that ended the process."""
+        """Wait for the end; return the exit status: -N if signal N killed the process."""
         return self.process.wait()
 
     def complaints(self) -> list[str]:
@@ -103,7 +105,7 @@ class Spare:
         self._keeper: threading.Thread | None = None
 
     def keep(self) -> None:
-        """Have one process waiting from now on, until this program ends."""
+        """Keep one process waiting until this program ends."""
         if self._keeper is None:
             self._keeper = threading.Thread(target=self._start, daemon=True)
             self._keeper.start()
@@ -119,12 +121,16 @@ class Spare:
         return Decoder()
 
     def refill(self) -> None:
-        """Start the next process: at the end of a task, as starting would slow the task down."""
+        """Start the next process; call this after a task, because starting would slow it down."""
         if self._keeper is not None and self._waiting.empty():
             self._wanted.release()
 
     def _start(self) -> None:
-        """Start processes from one thread that never ends: they would end with the thread."""
+        """Start processes whenever one is wanted.
+
+        This runs in a thread that never ends: a process is killed when the thread that started it
+        ends (PR_SET_PDEATHSIG).
+        """
         while self._wanted.acquire():
             if self._waiting.empty():
                 with suppress(OSError):

@@ -1,7 +1,7 @@
 """The decoding process: one request on standard input, its messages on standard output.
 
 Imports neither torch nor ``gleanvid.types``: it is started for every file. Before it opens the file
-it gives up the rights in :mod:`.rights`. A hang or a crash from then on harms nobody else.
+it gives up the rights in :mod:`.rights`. A hang or a crash from then on ends only this process.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from gleanvid.video.isolation.messages import END, ERROR, FRAME, LAYER_NAMES, PL
 from gleanvid.video.plan import Plan, Request, UnreadableVideoError
 
 MAX_MEMORY_BYTES = 4 * 2**30  # address space of this process
-ARCHIVE_BYTES = 64 * 2**20  # more than it has, for an archive
+ARCHIVE_BYTES = 64 * 2**20  # memory for an archive, beyond what the process has
 MAX_REQUEST_BYTES = 2**16
-MAX_FILE_BYTES = 2**16  # for the complaints of native libraries; no other file can be written
+MAX_FILE_BYTES = 2**16  # of standard error, in which native libraries write messages
 NICENESS = 10
 PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Serve one request and exit."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of native libraries must not get between the frames
     _leave_with_parent()
     rights.limit("RLIMIT_AS", MAX_MEMORY_BYTES)
     rights.limit("RLIMIT_FSIZE", MAX_FILE_BYTES)
     rights.limit("RLIMIT_CORE", 0)
-    with suppress(ImportError, MemoryError):  # a request for this backend reports it
+    with suppress(ImportError, MemoryError):  # a request for PyAV reports the error
         decoders.load("pyav")
     line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
     if line:
@@ -49,7 +48,7 @@ def main() -> None:
 
 
 def _leave_with_parent() -> None:
-    """End with the thread that started this process, at the lowest priority."""
+    """Lower this process's priority, and end it when the thread that started it ends."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     if sys.platform == "linux":

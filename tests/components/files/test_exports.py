@@ -1,5 +1,3 @@
-"""Exported files hold the displayed runs; only a saved run can be opened again."""
-
 from __future__ import annotations
 
 import csv
@@ -7,11 +5,13 @@ import json
 import weakref
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import gradio as gr
 import numpy as np
 import pytest
 import torch
+from matplotlib.figure import Figure
 from PIL import Image
 
 from components.files import exports, opening
@@ -22,8 +22,11 @@ from components.session.examples import examples
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend
 from gleanvid import GleanVID, Uniform
+from gleanvid.errors import StoppedError
 from gleanvid.plots import overlay
 from tests.components.fake import FakeBackend, a_run, moving_square
+
+SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # the request of a browser
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,7 @@ def runs():
     return measured(made, tokens)
 
 
-def test_units_add_up_to_the_tokens_kept(runs, tmp_path):
+def test_tokens_per_unit_in_the_csv_sum_to_all_kept_tokens(runs, tmp_path):
     with exports.units_csv(runs, tmp_path).open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(run.compression.grid[0] for run in runs)
@@ -54,26 +57,38 @@ def test_units_add_up_to_the_tokens_kept(runs, tmp_path):
 
 @pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
 def test_export_without_runs_is_refused_with_a_sentence(ids, sentence):
-    (begun, _), (said, file) = writing(Engine(FakeBackend()), "csv")(ids, "builtin", 0)
-    assert begun == {"text": "Writing Every unit (CSV)…", "kind": "quiet"}
+    (begun, _), (said, file) = writing(Engine(FakeBackend()), "csv")(ids, "builtin", 0, SENT)
+    assert begun == {"text": "Writing Values of every unit (CSV)…", "kind": "quiet"}
     assert said == {"text": sentence, "kind": "problem"} and file == gr.skip()
 
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("kind", exports.KINDS)
-def test_first_screen_can_be_exported_as_every_kind(kind, first_screen):
+def test_result_shown_at_start_can_be_exported_in_every_format(kind, first_screen):
     engine, ids = first_screen
-    *_, (said, file) = writing(engine, kind)(ids, "builtin", 0)
+    *_, (said, file) = writing(engine, kind)(ids, "builtin", 0, SENT)
     assert said["text"] == "" and Path(file["value"]).stat().st_size > 500
 
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("kind", exports.KINDS)
-def test_file_that_is_not_made_in_time_is_given_up_with_a_sentence(first_screen, kind, monkeypatch):
+def test_export_that_exceeds_the_deadline_ends_with_a_message(first_screen, kind, monkeypatch):
     engine, ids = first_screen
     monkeypatch.setattr(engine.queue, "deadline_s", 0.0)
-    *_, (said, _) = writing(engine, kind)(ids, "builtin", 0)
+    *_, (said, _) = writing(engine, kind)(ids, "builtin", 0, SENT)
     assert said["text"].startswith("Stopped: the file took longer than 0 seconds")
+
+
+@pytest.mark.usefixtures("cache")
+def test_pdf_is_given_up_in_time_while_it_is_written(runs, monkeypatch):
+    """Drawing the frames is within the time limit, writing them exceeds it."""
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr(exports, "time", clock)
+    draw = Figure.draw
+    monkeypatch.setattr(Figure, "draw", lambda *given: (now.append(now.pop() + 50), draw(*given)))
+    with pytest.raises(StoppedError, match="longer than 60 seconds"):
+        exports.make("pdf", runs, 60.0)
 
 
 def test_metrics_are_json_without_nan(runs, tmp_path):
@@ -83,14 +98,14 @@ def test_metrics_are_json_without_nan(runs, tmp_path):
     assert [entry["label"] for entry in told] == ["GleanVID 25 %", "Uniform 50 %"]
 
 
-def test_masks_are_those_of_the_records(runs, tmp_path):
+def test_exported_masks_equal_those_of_the_records(runs, tmp_path):
     arrays = np.load(exports.masks_npz(runs, tmp_path), allow_pickle=False)
     mask = arrays["Uniform 50 %/mask"]
     assert mask.shape == runs[1].compression.grid
     assert np.array_equal(np.flatnonzero(mask), runs[1].compression.keep.numpy())
 
 
-def test_clip_shows_both_sides_at_every_frame(runs, tmp_path):
+def test_exported_video_shows_both_sides_at_every_frame(runs, tmp_path):
     import av
 
     path = exports.overlay_clip(runs, tmp_path)
@@ -104,7 +119,9 @@ def test_clip_shows_both_sides_at_every_frame(runs, tmp_path):
 
 
 @pytest.mark.parametrize("encoder", [True, False])
-def test_clip_is_drawn_frame_by_frame_also_without_an_encoder(tmp_path, monkeypatch, encoder):
+def test_exported_video_is_drawn_frame_by_frame_even_without_a_video_encoder(
+    tmp_path, monkeypatch, encoder
+):
     video, method = moving_square(80), Uniform(0.5)
     record = method.compress(FakeBackend().tokens(video))
     run = a_run(video, record, method)
@@ -130,27 +147,27 @@ def test_clip_is_drawn_frame_by_frame_also_without_an_encoder(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("size", [(720, 1), (1, 720), (2, 4000), (1280, 720), (4000, 4000)])
-def test_frames_of_any_shape_are_drawn_within_the_limit(size):
+def test_exported_frames_of_any_shape_stay_within_the_size_limit(size):
     picture = overlay._sized(np.zeros((*size, 3), np.uint8))
     height, width, _ = picture.shape
     assert 1 <= height <= 1280 and 1 <= width <= 640
 
 
-def test_sheet_is_an_image_and_paper_figure_a_pdf(runs, tmp_path):
+def test_contact_sheet_is_an_image_and_paper_figure_is_a_pdf(runs, tmp_path):
     with Image.open(exports.sheet(runs, tmp_path)) as picture:
         assert picture.width > runs[0].video.frames.shape[2]
     assert exports.paper_pdf(runs, tmp_path).read_bytes().startswith(b"%PDF")
 
 
-def test_saved_run_is_opened_again(runs, tmp_path):
+def test_exported_run_can_be_opened_again(runs, tmp_path):
     back = opening.opened(str(exports.saved_run(runs, tmp_path)))
     assert back.answer == runs[0].answer
     assert torch.equal(back.compression.keep, runs[0].compression.keep)
     assert np.array_equal(back.video.frames, runs[0].video.frames)
 
 
-def spoilt(path, parts):
-    """A damaged archive: some members replaced, or other bytes altogether."""
+def write_damaged_run(path, parts):
+    """Write a damaged archive of a saved run: some members replaced, or random bytes."""
     if isinstance(parts, bytes):
         path.write_bytes(parts)
         return path
@@ -173,13 +190,13 @@ def spoilt(path, parts):
     ],
     ids=["path out of it", "empty", "no arrays", "no JSON", "no archive"],
 )
-def test_other_files_are_refused_as_saved_runs(runs, tmp_path, parts):
-    path = spoilt(exports.saved_run(runs, tmp_path), parts)
+def test_files_that_are_no_saved_run_are_refused(runs, tmp_path, parts):
+    path = write_damaged_run(exports.saved_run(runs, tmp_path), parts)
     with pytest.raises(ValueError, match="not a run saved"):
         opening.opened(str(path))
 
 
-def test_html_export_has_every_run_and_its_relevance(first_screen):
+def test_exported_web_page_contains_every_run_and_its_relevance(first_screen):
     engine, ids = first_screen
     text = Path(html_file(engine, ids, "builtin", 0)).read_text(encoding="utf-8")
     assert len(text) < 5_000_000 and "GRADIO" not in text and str(Path.cwd()) not in text

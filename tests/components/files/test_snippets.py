@@ -1,5 +1,3 @@
-"""Code snippets hold the changed settings and are safe to paste."""
-
 from __future__ import annotations
 
 import ast
@@ -29,7 +27,7 @@ RECIPE = snippets.Recipe(
 )
 
 
-def test_python_parses_and_holds_the_changed_settings():
+def test_python_snippet_parses_and_contains_the_changed_settings():
     tree = ast.parse(snippets.python(RECIPE))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     assert {QUESTION, "x.mp4", 16, 0.1, 0.3, 0.5} <= texts
@@ -37,7 +35,7 @@ def test_python_parses_and_holds_the_changed_settings():
     assert {"alpha_min", "retention_ratio", "temperature", "seed", "max_pixels"} <= names
 
 
-def test_greedy_decoding_leaves_sampling_out():
+def test_snippets_for_greedy_decoding_leave_out_sampling_options():
     recipe = replace(RECIPE, sampling=RECIPE.sampling | {"temperature": 0.0})
     assert "seed" not in snippets.python(recipe)
     assert "sampling" not in snippets.command(recipe)
@@ -45,7 +43,7 @@ def test_greedy_decoding_leaves_sampling_out():
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 @pytest.mark.parametrize("question", [QUESTION, "--help"])
-def test_command_line_parses_its_command_to_the_same_values(name, question, monkeypatch):
+def test_command_snippet_parses_to_the_values_of_the_page(name, question, monkeypatch):
     read = []
     monkeypatch.setattr(ask, "_ask", lambda options: read.append(options) or 0)
     expected, method = Sampling(9, temperature=0.5, top_p=0.9, seed=7), COMPRESSORS[name]()
@@ -60,7 +58,7 @@ def test_command_line_parses_its_command_to_the_same_values(name, question, monk
     assert options.max_pixels == 100 * 16 and sampling(options) == expected
 
 
-def test_curl_quotes_shell_characters():
+def test_curl_snippet_quotes_shell_characters():
     text = snippets.curl(replace(RECIPE, clip="x y.mp4"), "http://here")
     line = next(line for line in text.splitlines() if line.strip().startswith("-d"))
     body = shlex.split(line.split(" | ")[0])[1]
@@ -73,14 +71,14 @@ def test_curl_quotes_shell_characters():
     assert needed <= set(data)
 
 
-def test_curl_leaves_out_defaults():
+def test_curl_snippet_leaves_out_default_values():
     plain = {"seed": 0, "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 64}
     text = snippets.curl(replace(RECIPE, pixels=0, sampling=plain, compressor=GleanVID(0.1)), "")
     for name in ("seed", "temperature", "top_p", "max_new_tokens", "pixels", "settings"):
         assert f'"{name}"' not in text
 
 
-def test_time_span_is_in_the_code_or_named_as_missing():
+def test_snippets_contain_the_time_span_or_say_that_they_cannot():
     recipe = replace(RECIPE, span=(1.5, None))
     assert "start=1.5)" in snippets.python(recipe)
     assert " --from 1.5 " in snippets.command(recipe) and "--to" not in snippets.command(recipe)
@@ -88,7 +86,7 @@ def test_time_span_is_in_the_code_or_named_as_missing():
     assert snippets.command(replace(recipe, asks=False)).startswith("# gleanvid compress reads")
 
 
-def test_tokens_chosen_by_hand_come_back_from_code_and_command(monkeypatch):
+def test_hand_edited_tokens_survive_the_python_and_command_snippets(monkeypatch):
     method, read = by_hand("2x3x4 0-5 9"), []
     recipe = replace(RECIPE, compressor=method)
     (call,) = re.findall(r"gleanvid\.by_hand\('(.*)'\)", snippets.python(recipe))

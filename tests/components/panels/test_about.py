@@ -1,5 +1,3 @@
-"""The tab About contains the tables of checkpoints and compressors."""
-
 from __future__ import annotations
 
 import gradio as gr
@@ -8,9 +6,10 @@ from components.panels import about
 from gleanvid.evaluation.catalogue import methods_table, model_table
 
 
-def test_the_panel_holds_the_tables_of_checkpoints_and_of_compressors():
+def test_panel_has_the_tables_of_checkpoints_and_compressors_and_says_how_long_files_stay():
     with gr.Blocks() as blocks:
         about.AboutTab()
     texts = [block.value for block in blocks.blocks.values() if isinstance(block, gr.Markdown)]
+    assert sum("## How long files stay on the server" in text for text in texts) == 1
     for table in (model_table(), methods_table()):
         assert sum(table in text for text in texts) == 1

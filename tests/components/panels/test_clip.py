@@ -1,14 +1,15 @@
-"""Uploads: a clip replaces the current one once it was read."""
-
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import gradio as gr
 import pytest
 
 from components.panels.page import build_app
+from components.session import display
 from components.session.actions import uploads
+from components.session.display import READING
 from components.session.examples import examples
 from components.session.work.engine import Engine
 from gleanvid.types import StoppedError
@@ -23,7 +24,7 @@ def page():
 
 
 def uploaded(page, path, question="", by_widget=False):
-    """Yield the changes that an upload makes, by id or class of the widget."""
+    """Upload a clip; yield the changes of the page by id or class of the widget."""
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
@@ -54,7 +55,7 @@ def uploaded(page, path, question="", by_widget=False):
 def test_unreadable_file_changes_nothing_and_opens_no_popup(page, tmp_path, name):
     (tmp_path / name).write_bytes(b"this is no video at all" * 9)
     reading, refusal = uploaded(page, str(tmp_path / name))
-    assert reading["HTML"] == {"text": uploads.READING, "kind": "quiet"}
+    assert reading["HTML"] == {"text": READING, "kind": "quiet", "version": 0}
     assert refusal["HTML"] == {
         "text": f"{name} is not a video that can be read.",
         "kind": "problem",
@@ -63,13 +64,28 @@ def test_unreadable_file_changes_nothing_and_opens_no_popup(page, tmp_path, name
     assert refusal["gv-tokens"]["pending"] == "" and refusal["gv-shelf"]["clips"] == []
 
 
-def test_readable_clip_replaces_the_current_one(page, tmp_path):
+def test_readable_upload_replaces_the_current_clip(page, tmp_path):
     write_clip(tmp_path / "clip.mp4")
     _, taken = uploaded(page, str(tmp_path / "clip.mp4"))
     assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
 
 
-def test_suggested_question_is_cleared_with_its_clip_and_a_typed_one_stays(tmp_path):
+def test_upload_counts_frames_in_the_line_of_messages_and_over_the_viewer(tmp_path, monkeypatch):
+    class Slow(FakeBackend):
+        def read_video(self, path, num_frames, timeout_s, stop, progress):
+            progress(3, 32)
+            time.sleep(0.2)
+            return super().read_video(path, num_frames, timeout_s, stop, progress)
+
+    monkeypatch.setattr(display, "READ_S", 0.05)
+    write_clip(tmp_path / "clip.mp4")
+    _, reading, taken = uploaded(build_app(Engine(Slow())), str(tmp_path / "clip.mp4"))
+    words = "Reading the clip: frame 3 of 32."
+    assert (reading["HTML"]["text"], reading["gv-tokens"]["pending"]) == (words, words)
+    assert taken["gv-clip"] == str(tmp_path / "clip.mp4")
+
+
+def test_changing_the_clip_clears_its_suggested_question_and_keeps_a_typed_question(tmp_path):
     write_clip(tmp_path / "clip.mp4")
     page = build_app(Engine(FakeBackend()), examples=examples())
     for question, left in ((examples()[0].question, ""), ("What do I see?", None)):
@@ -78,14 +94,14 @@ def test_suggested_question_is_cleared_with_its_clip_and_a_typed_one_stays(tmp_p
 
 
 def test_uploading_the_same_clip_again_shows_it_again(page, tmp_path):
-    """Its path is unchanged, and Gradio's change event would not fire."""
+    """The path of the upload is unchanged, so Gradio's change event would not fire."""
     write_clip(tmp_path / "clip.mp4")
     first, again = (uploaded(page, str(tmp_path / "clip.mp4"))[-1] for _ in range(2))
     assert first["gv-clip"] == again["gv-clip"] and first["arrived"] != again["arrived"]
 
 
-def test_files_of_any_type_reach_our_own_check(page):
-    """Gradio would refuse them earlier, with a message of its own."""
+def test_upload_buttons_accept_every_file_type_so_that_our_check_refuses_them(page):
+    """With a list of file types Gradio would refuse the file first, with its own message."""
     buttons = [one for one in page.blocks.values() if isinstance(one, gr.UploadButton)]
     assert len(buttons) == 3 and {one.file_types is None for one in buttons} == {True}
 
@@ -115,12 +131,24 @@ def test_returning_to_a_clip_restores_its_results_and_thumbnail(tmp_path):
     assert panel.file not in forged
 
 
+def test_status_shows_the_tokens_of_the_displayed_clip(tmp_path):
+    page = build_app(Engine(FakeBackend()), examples=examples())
+    panel, outputs = clip_panel(page), clip_panel(page).page.outputs
+    assert "Tokens" not in dict(panel.cleared()[outputs.status])
+    example = next(one for one in examples()[1:] if one.questions)
+    values = {widget: widget.value for widget in panel.page.inputs.gathered.widgets}
+    values |= {panel.file: str(example.path)}
+    saved = panel.made_before(example, values)
+    status = dict(saved[outputs.status])
+    assert status["Tokens"] == "160 of 1,600" and status["Model"] == "builtin"
+
+
 def page_runs(panel):
     return panel.page.outputs.runs
 
 
 def test_asking_is_disabled_while_a_clip_is_read_and_stop_ends_reading(page, tmp_path):
-    """Otherwise the question would be about the previous clip."""
+    """If asking were enabled, the question would be about the previous clip."""
     write_clip(tmp_path / "clip.mp4")
     panel = clip_panel(page)
     engine, outputs = panel.page.engine, panel.page.outputs

@@ -1,5 +1,3 @@
-"""The tab Compare: which table is shown, and the settings that it names."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -7,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from components.panels import questions
 from components.panels.compare import asked_with
 from components.panels.page import build_app
 from components.session.actions.compare import Compared
@@ -22,39 +21,43 @@ BEFORE = {"rows": [{"label": "All tokens"}]}
 
 @pytest.fixture(scope="module")
 def tab():
-    """The tab Compare of a complete page."""
     blocks = build_app(Engine(FakeBackend()))
     return next(fn.fn.__self__ for fn in blocks.fns.values() if fn.name == "on_compare")
 
 
-def changed(tab, update):
-    """The changes of an update, by the name of the widget."""
+def changes_by_widget(tab, update):
     parts = {"notice": tab.notice, "table": tab.table, "before": tab.before}
     changes = tab.changes(update, Asked(), BEFORE)
     return {name: changes[part] for name, part in parts.items() if part in changes}
 
 
 def test_cancelled_comparison_keeps_previous_table(tab):
-    begun = changed(tab, Compared(rows=[Row("All tokens", state="running"), Row("Uniform 25 %")]))
+    begun = changes_by_widget(
+        tab, Compared(rows=[Row("All tokens", state="running"), Row("Uniform 25 %")])
+    )
     assert [row["state"] for row in begun["table"]["rows"]] == ["running", "waiting"]
     assert "before" not in begun
-    stopped = changed(tab, Compared(message("Stopped."), [], done=True))
+    stopped = changes_by_widget(tab, Compared(message("Stopped."), [], done=True))
     assert stopped["table"] == BEFORE | {"earlier": True} and "before" not in stopped
 
 
-def test_finished_table_is_the_one_kept_next_time(tab):
-    over = changed(tab, Compared(rows=[Row("All tokens", state="done"), Row("late")], done=True))
+def test_finished_comparison_is_the_table_restored_if_the_next_one_is_cancelled(tab):
+    over = changes_by_widget(
+        tab, Compared(rows=[Row("All tokens", state="done"), Row("late")], done=True)
+    )
     assert over["before"] == over["table"]
     assert [row["label"] for row in over["table"]["rows"]] == ["All tokens"]
 
 
-def test_refused_comparison_leaves_the_table_alone(tab):
-    refused = changed(tab, Compared(message("Type a question first.", "problem"), done=True))
+def test_refused_comparison_changes_only_the_message(tab):
+    refused = changes_by_widget(
+        tab, Compared(message("Type a question first.", "problem"), done=True)
+    )
     assert set(refused) == {"notice"}
 
 
-def test_table_names_exactly_the_settings_that_it_depends_on(tmp_path):
-    """By their names in a link, which ``assets/results/compare.js`` compares."""
+def test_comparison_table_lists_exactly_the_settings_that_it_depends_on(tmp_path):
+    """Settings are listed by their names in a link, which ``compare.js`` compares."""
     clip = str(tmp_path / "folder" / "square.mp4")
     example = Example(Path(clip), "Square", "What moves?", (("What moves?", "a square"),))
     settings = {
@@ -84,3 +87,32 @@ def test_table_names_exactly_the_settings_that_it_depends_on(tmp_path):
     assert table_view([Row("All tokens")], unknown)["asked"]["caveat"] == KNOWS_GLIMPSE
     settings["model"] = "real"
     assert asked_with(inputs, {"question": "Why?"}, []).caveat == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_recording", "why"),
+    [
+        ("What? | | other.mp4\nWhere?", False, ""),
+        ("What? | | other.mp4", True, questions.RECORDED),
+        ("What?\nWhere?", True, ""),
+        ("What? | yes | gone.mp4", False, "There is no clip gone.mp4 above"),
+        ("What?\n" * 17, False, "17 questions"),
+    ],
+)
+def test_list_that_cannot_be_asked_is_refused_in_a_sentence(tab, text, is_recording, why):
+    panel, own = tab.questions, "/clips/own.mp4"
+    values = {panel.box: text, panel.clip: own, panel.shelf: {"/up/other.mp4": ""}}
+    found = panel.refusal(values, is_recording)
+    assert found.startswith(why) and bool(found) == bool(why)
+
+
+def test_questions_of_a_list_are_grouped_by_clip(tab):
+    panel = tab.questions
+    values = {panel.box: "A? | | other.mp4\nB?\nC? | c | other.mp4\nD? | | own.mp4"}
+    values |= {panel.clip: "/clips/own.mp4", panel.shelf: {"/up/other.mp4": ""}}
+    assert panel.listed(values) == [
+        ("B?", None, "/clips/own.mp4"),
+        ("D?", None, "/clips/own.mp4"),
+        ("A?", None, "/up/other.mp4"),
+        ("C?", "c", "/up/other.mp4"),
+    ]

@@ -1,5 +1,3 @@
-"""Controls reflect the declared settings of compressors and return the chosen values."""
-
 from __future__ import annotations
 
 import gradio as gr
@@ -23,8 +21,8 @@ def panel():
         return controls.Controls(method, own, parts, controls.problem())
 
 
-def made(panel, name, **changed):
-    """The compressor after choosing ``name`` and changing some of its settings."""
+def compressor_from_controls(panel, name, **changed):
+    """Return the compressor after choosing ``name`` and changing some of its settings."""
     own = {
         key.removeprefix(f"{name}."): value
         for key, value in panel.defaults.items()
@@ -34,7 +32,7 @@ def made(panel, name, **changed):
 
 
 def fields(panel, name):
-    """By setting: what the browser draws for this method."""
+    """Return the description of each control that the browser draws for a method."""
     drawn = {key: field for part in panel.parts for key, field in part.fields.items()}
     return {
         key.removeprefix(f"{name}."): drawn[key] for part in panel.parts for key in part.shown[name]
@@ -42,7 +40,7 @@ def fields(panel, name):
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
-def test_every_declared_setting_is_drawn_once_and_begins_at_its_default(panel, name):
+def test_every_declared_setting_has_one_control_that_starts_at_its_default(panel, name):
     declared = declared_settings(COMPRESSORS[name])
     keys = [key for part in panel.parts for key in part.shown[name]]
     assert len(keys) == len(set(keys)) == len(declared) - (name == "full")
@@ -68,7 +66,7 @@ def test_sliders_end_at_values_that_the_method_accepts(panel, name):
         assert stops == pytest.approx(round(stops), abs=1e-6), "a browser would move the default"
 
 
-def test_gleanvid_shows_its_weights_and_tau_at_once_and_folds_the_rest(panel):
+def test_gleanvid_shows_weights_and_tau_and_folds_its_other_settings(panel):
     shown, folded = (part.shown["gleanvid"] for part in panel.parts)
     assert shown == [RATIO, "gleanvid.alpha_min", "gleanvid.alpha_max", "gleanvid.tau"]
     assert "gleanvid.debias_rank" in folded
@@ -77,19 +75,21 @@ def test_gleanvid_shows_its_weights_and_tau_at_once_and_folds_the_rest(panel):
     assert fields(panel, "gleanvid")["alpha_min"]["at_most"] == "gleanvid.alpha_max"
 
 
-def test_readout_shows_alpha_and_gini_of_the_clip():
+def test_line_under_the_sliders_shows_alpha_and_gini_of_the_clip():
     record = made_of({"alpha": torch.tensor(0.301), "gini": torch.tensor(0.759)})
-    assert controls.readout(COMPRESSORS["gleanvid"], record) == "This clip: alpha 0.30, Gini 0.76"
+    assert controls.readout(COMPRESSORS["gleanvid"], record) == (
+        "This clip: alpha 0.30, novelty Gini 0.76"
+    )
     assert controls.readout(COMPRESSORS["gleanvid"], made_of({})) == ""
     assert controls.readout(COMPRESSORS["uniform"], record) == ""
 
 
 @pytest.mark.parametrize(("saturated", "told"), [([0, 0], ""), ([0, 1], ". 1 of 2 units had")])
-def test_readout_counts_saturated_units(saturated, told):
+def test_line_under_the_sliders_counts_units_without_new_content(saturated, told):
     trace = {"alpha": torch.tensor(0.3), "gini": torch.tensor(0.8)}
     record = made_of(trace | {"saturated": torch.tensor(saturated).bool()})
     text = controls.readout(COMPRESSORS["gleanvid"], record)
-    assert text.startswith("This clip: alpha 0.30, Gini 0.80" + told)
+    assert text.startswith("This clip: alpha 0.30, novelty Gini 0.80" + told)
     assert ("nothing new to add" in text) == any(saturated)
 
 
@@ -98,12 +98,14 @@ def made_of(trace):
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
-def test_untouched_controls_make_the_default_compressor(panel, name):
-    assert made(panel, name) == COMPRESSORS[name]()
+def test_untouched_controls_give_the_default_compressor(panel, name):
+    assert compressor_from_controls(panel, name) == COMPRESSORS[name]()
 
 
 def test_changed_controls_reach_the_compressor(panel):
-    changed = made(panel, "gleanvid", retention_ratio=0.1, alpha_min=0.3, novelty_history=2.0)
+    changed = compressor_from_controls(
+        panel, "gleanvid", retention_ratio=0.1, alpha_min=0.3, novelty_history=2.0
+    )
     assert changed == COMPRESSORS["gleanvid"](retention_ratio=0.1, alpha_min=0.3, novelty_history=2)
     assert isinstance(changed.novelty_history, int)
 
@@ -112,20 +114,20 @@ def test_changed_controls_reach_the_compressor(panel):
     "wrong",
     [{"alpha_min": 0.9, "alpha_max": 0.1}, {"tau": 0.0}, {"tau": None}],
 )
-def test_a_bad_setting_is_named(panel, wrong):
+def test_setting_out_of_range_is_refused_by_name(panel, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        made(panel, "gleanvid", **wrong)
+        compressor_from_controls(panel, "gleanvid", **wrong)
 
 
 @pytest.mark.parametrize(
     "sent", [None, [], "tau", {"gleanvid.tau": [3]}, {"gleanvid.tau": {"value": 3}}]
 )
-def test_values_that_no_page_sends_are_refused(sent):
+def test_settings_of_wrong_type_are_refused(sent):
     with pytest.raises(TypeError):
         sent_settings(sent)
 
 
-def test_run_sets_its_settings_and_keeps_those_of_other_methods(panel):
+def test_showing_a_run_sets_its_method_s_settings_and_keeps_those_of_other_methods(panel):
     stood = {"gleanvid.tau": 9.0, "vcast.temperature": 3.0, RATIO: 0.5}
     run = COMPRESSORS["gleanvid"](0.1, alpha_min=0.3)
     changes = controls.given_settings(panel, run.settings(), stood)

@@ -1,5 +1,3 @@
-"""Notices of the Curves tab about runs without curves or no longer on the server."""
-
 from __future__ import annotations
 
 from components.panels.curves import SOME_GONE, left_out
@@ -11,30 +9,34 @@ from gleanvid.plots import FIGURES
 from tests.components.fake import FakeBackend, a_run, moving_square
 
 
-def test_missing_runs_are_named():
+def test_curves_tab_says_which_runs_are_missing():
     video, library = moving_square(), FakeBackend()
     record = GleanVID(0.25).compress(library.tokens(video))
     engine = Engine(library)
     page = build_app(engine)
     event = next(fn for fn in page.fns.values() if fn.name == "on_draw")
-    notice, legend, *plots = event.outputs
+    notice, legend, drawn_clip, *plots = event.outputs
+    [clip] = [block for block in event.inputs if block.get_block_name() == "file"]
     kept = engine.runs.add(a_run(video, record, GleanVID(0.25)))
 
-    def drawn(*ids):
+    def drawn(*ids, path=None):
         states = [block for block in event.inputs if block.get_block_name() == "state"]
-        [state] = [
-            block for block in states if block.value is not None
-        ]  # the other state is the table
+        # the other state component holds the comparison table
+        [state] = [block for block in states if block.value is not None]
         values = {block: block.value for block in event.inputs}
-        return list(event.fn(values | {state: [*ids]}))
+        return list(event.fn(values | {state: [*ids], clip: path}))
 
     (begun, whole), (_, some), (_, gone) = drawn(kept), drawn(kept, "gone"), drawn("gone")
-    assert begun == {notice: {"text": "Measuring 1 method…", "kind": "quiet"}}
+    measuring = {notice: {"text": "Measuring 1 method…", "kind": "quiet"}, drawn_clip: None}
+    assert begun == measuring
     assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
     known = ("budget", "novelty", "spatial_iou")  # figures that need no features
     assert [some[plot]["visible"] for plot in plots] == [name in known for name in FIGURES]
     assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}
+    of_another_clip, _ = drawn(kept, path="another.mp4")
+    assert of_another_clip[drawn_clip] == "another.mp4" and of_another_clip[legend] is None
+    assert not any(of_another_clip[plot]["visible"] for plot in plots)
 
 
 def test_compared_rows_without_a_curve_are_named():
@@ -48,7 +50,9 @@ def test_compared_rows_without_a_curve_are_named():
     rows = [{"label": f"row {n}", "id": engine.runs.add(run)} for n, run in enumerate(runs)]
     table = {"rows": [*rows, {"label": "refused", "id": ""}]}
     assert left_out(engine, table, runs) == left_out(engine, None, runs) == ""
-    said = "2 of 3 compared rows: row 1 is no longer among the runs on show."
+    said = "Curves of 2 of 3 compared rows: row 1 is no longer in the viewer."
     assert left_out(engine, table, [runs[2], runs[0]]) == said
-    assert left_out(engine, table, runs[:1]).startswith("1 of 3 compared rows: row 1, row 2 are")
+    assert left_out(engine, table, runs[:1]).startswith(
+        "Curves of 1 of 3 compared rows: row 1, row 2 are"
+    )
     assert left_out(engine, table, [made(GleanVID(0.25), moving_square())]) == ""

@@ -1,5 +1,3 @@
-"""Opening a saved run: the page shows its clip, or none if the clip is unknown."""
-
 from __future__ import annotations
 
 import json
@@ -24,7 +22,7 @@ QUESTION = "What moves?"
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
-    """An engine, its page, and the examples on it; the first one is the clip of the page."""
+    """An engine, its page and the examples; the page opens with the first example."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
     shown = []
     for name in ("first.mp4", "second.mp4"):
@@ -41,7 +39,7 @@ def run_of(engine, clip, **changes):
 
 
 def opened(page, run, tmp_path):
-    """The changes of opening the run, by id, label or class of the widget."""
+    """Open a saved run; return the changes of the page by id, label or class of the widget."""
     _, blocks, (first, _) = page
     event = next(event for event in blocks.fns.values() if event.name == "on_open")
     values = {widget: widget.value for widget in event.inputs}
@@ -57,19 +55,19 @@ def opened(page, run, tmp_path):
     return names
 
 
-def test_run_of_an_unknown_clip_clears_the_clip(page, tmp_path):
+def test_opening_a_run_of_an_unknown_clip_deselects_the_current_clip(page, tmp_path):
     engine, _, (first, _) = page
     changed = opened(page, run_of(engine, first.path, name="elsewhere.mp4"), tmp_path)
     assert changed["gv-clip"] == [None] and changed["gv-ready"] == [[]]
     said = [value["text"] for value in changed["HTML"]]
     (facts,) = changed["gv-status"]
-    assert ("Tokens", "224 of 448") in facts  # figures of the opened run, not of the previous one
+    assert ("Tokens", "224 of 448") in facts
     assert said == [ELSEWHERE, ELSEWHERE]
     assert json.loads(changed["gv-a"][0])["name"] == "uniform"
     assert changed["gv-of-frames"] == [gr.skip()]
 
 
-def test_a_run_of_an_example_opens_that_example_and_stays(page, tmp_path):
+def test_opening_a_run_of_an_example_selects_that_example_and_stores_the_run(page, tmp_path):
     engine, _, (_, second) = page
     changed = opened(page, run_of(engine, second.path), tmp_path)
     assert changed["gv-clip"] == [str(second.path)]
@@ -80,7 +78,7 @@ def test_a_run_of_an_example_opens_that_example_and_stays(page, tmp_path):
     assert engine.runs.path(run_id) == str(second.path)
 
 
-def test_clip_is_recognised_by_its_frames_not_only_by_its_name(page, tmp_path):
+def test_opened_run_matches_a_clip_by_frames_not_only_by_name(page, tmp_path):
     engine, _, (first, second) = page
     run = run_of(engine, second.path)
     path = exports.saved_run([run], tmp_path)
@@ -100,14 +98,14 @@ def test_clip_is_recognised_by_its_frames_not_only_by_its_name(page, tmp_path):
     )
 
 
-def test_run_of_another_model_warns_that_asking_runs_it_again(page, tmp_path):
+def test_opened_run_of_another_model_warns_that_asking_uses_the_current_model(page, tmp_path):
     engine, _, (_, second) = page
     run = replace(run_of(engine, second.path), model="someone/Other-2B")
     changed = opened(page, run, tmp_path)
     said = changed["HTML"][0]["text"]
     (shown,) = changed["gv-tabs"]
-    assert shown == gr.update(selected="Tokens")  # the tab that shows the run
-    assert said.startswith(OPENED) and "Other-2B made it: tuning or asking runs A again" in said
+    assert shown == gr.update(selected="Tokens")  # the tab that shows the run is opened
+    assert said.startswith(OPENED) and "made with Other-2B. After a change of settings" in said
     (answer,) = changed["gv-tokens"][0]["answers"]
     assert answer["stale"] is True and answer["model"] == "Other-2B"
     (own,) = opened(page, run_of(engine, second.path), tmp_path)["gv-tokens"][0]["answers"]

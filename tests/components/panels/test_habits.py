@@ -1,4 +1,4 @@
-"""The switch "Ask again while tuning" is disabled if answers would be meaningless."""
+"""The switch "Ask again after a change" is disabled if answers would be meaningless."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def page():
 
 
 def switch(page, name, clip, model):
-    """The update of the switch by the event of this name."""
+    """Return the update of the switch "Ask again after a change" by the event with this name."""
     (event,) = (event for event in page.fns.values() if event.name == name and on_switch(event))
     values = {widget: clip if widget.elem_id == "gv-clip" else model for widget in event.inputs}
     changes = event.fn(values)
@@ -44,15 +44,17 @@ def on_switch(event):
         ("own.mp4", OTHER, False),
     ],
 )
-def test_switch_is_disabled_with_a_reason_and_keeps_its_value(page, name, clip, model, rests):
+def test_preference_that_does_not_apply_to_the_clip_is_disabled_with_a_reason(
+    page, name, clip, model, rests
+):
     change = switch(page, name, clip, model)
     assert change["interactive"] is not rests
     assert change["info"] == (habits.UNKNOWN_CLIP if rests else "")
     assert "value" not in change
 
 
-def test_switch_is_updated_after_every_change_of_clip(page):
-    """Every way of changing the clip also changes the suggested questions."""
+def test_preferences_are_updated_after_every_change_of_clip(page):
+    """The event is a change of the suggested questions, which comes with every new clip."""
     (event,) = (event for event in page.fns.values() if event.name == "on_clip")
     ((source, kind),) = event.targets
     assert kind == "change" and page.blocks[source].elem_id == "gv-ready"

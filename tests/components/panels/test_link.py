@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import gradio as gr
@@ -10,8 +11,10 @@ import pytest
 
 from components.panels import query
 from components.panels.compare import CompareTab
+from components.panels.link import LinkPanel
 from components.panels.page import build_app
 from components.panels.settings import SettingsPanel, model_menu
+from components.places import ASSETS
 from components.server.serving import LOCAL
 from components.session.examples import Example
 from components.session.work.engine import Engine
@@ -37,15 +40,16 @@ def links(panel):
     with gr.Blocks():
         more = {"clip": gr.Video(), "question": gr.Textbox(), "a": gr.Textbox()}
         named = panel.linked() | more | CompareTab(COMPRESSORS).linked()
-    return query.Links(named, panel.controls.own, EXAMPLES, TABS)
+    clips = {example.path.name: str(example.path) for example in EXAMPLES}
+    return query.Links(named, panel.controls.own, clips.get, TABS)
 
 
-def said(links, **settings):
-    """The changes of a link, by name."""
+def changes_of_link(links, **settings):
+    """Return the page's changes when a link with these settings is opened, by name."""
     return links.valid(settings) | links.settings(settings)
 
 
-def test_valid_values_are_restored_with_their_type(links):
+def test_valid_values_of_a_link_are_restored_with_their_type(links):
     settings = {
         "clip": "square.mp4",
         "frames": "16",
@@ -57,7 +61,7 @@ def test_valid_values_are_restored_with_their_type(links):
         "methods": "vidcom2,evil,uniform",
         "ratios": "0.1,0.25,7",
     }
-    assert said(links, **settings) == {
+    assert changes_of_link(links, **settings) == {
         "clip": "/clips/square.mp4",
         "frames": 16,
         "retention_ratio": 0.1,
@@ -84,8 +88,8 @@ def test_valid_values_are_restored_with_their_type(links):
         {"methods": "evil,full", "ratios": "2"},
     ],
 )
-def test_values_that_no_widget_allows_change_nothing(links, settings):
-    assert said(links, **settings) == {}
+def test_values_of_a_link_that_no_widget_allows_change_nothing(links, settings):
+    assert changes_of_link(links, **settings) == {}
     ours = {name: text for name, text in settings.items() if name != "nothing"}
     assert links.unread(settings) == ours
 
@@ -112,14 +116,23 @@ def test_invalid_values_of_a_link_are_named_in_one_line(links):
     assert query.unread_value({}) == {"text": "", "names": []}
 
 
+def test_link_to_an_uploaded_clip_is_read_without_clip_and_tokens_chosen_by_hand():
+    link = {"clip": query.OWN, "by_hand.keep": "4x5x5 0-9", "frames": "8"}
+    assert query.without_own_clip(link) == {"frames": "8"}
+    value = query.unread_value({}, own=["clip", "by_hand.keep"])
+    assert value == {"text": query.NOT_IN_LINK, "names": ["clip", "by_hand.keep"]}
+    other = link | {"clip": "first.mp4"}
+    assert query.without_own_clip(other) == other
+
+
 def test_only_changed_settings_under_more_settings_are_counted(panel):
     folded = set(panel.folded())
     assert folded >= FOLDED | {"gleanvid.debias_rank"}
     assert not folded & {"gleanvid.tau", "retention_ratio", "compressor", "model"}
 
 
-def test_the_page_gets_keys_and_defaults_of_all_gathered_settings():
-    """As JSON: they may hold any text."""
+def test_page_receives_keys_and_defaults_of_all_settings_that_its_script_collects():
+    """Keys and defaults are passed as JSON, since they may contain any text."""
     page = build_app(Engine(FakeBackend()))
     script = next(
         fn.js for fn in page.fns.values() if str(fn.js).startswith("gleanvid.openSettings(")
@@ -134,13 +147,14 @@ def test_the_page_gets_keys_and_defaults_of_all_gathered_settings():
     ("settings", "meant"),
     [
         ({"tau": "2", "ratio": "0.1"}, {"gleanvid.tau": 2, "retention_ratio": 0.1}),
-        ({"compressor": "vcast", "temperature": "0.5"}, {}),  # sampling affects the answer only
+        # the temperature changes only the answer, not the tokens
+        ({"compressor": "vcast", "temperature": "0.5"}, {}),
         ({"gleanvid.novelty_history": "3"}, {"gleanvid.novelty_history": 3}),
         ({"dycoke.drop_share": "none"}, {"dycoke.drop_share": None}),
         ({"gleanvid.tau": "none"}, {}),
     ],
 )
-def test_settings_of_methods_are_read_by_key_and_by_short_name(links, settings, meant):
+def test_link_may_give_a_method_s_settings_by_full_or_short_name(links, settings, meant):
     assert links.settings(settings) == meant
     ours = {"gleanvid.tau": "none"} if settings.get("gleanvid.tau") else {}
     assert links.unread(settings) == ours
@@ -150,3 +164,22 @@ def test_short_setting_names_in_the_address_are_listed_for_replacement(links):
     query_of = {"tau": "2", "ratio": "0.3", "frames": "8", "gleanvid.alpha_min": "0.3"}
     assert links.replaced(query_of | {"utm_source": "mail"}) == ["tau", "ratio"]
     assert query.unread_value({}, ["tau"]) == {"text": "", "names": ["tau"]}
+
+
+def test_link_may_name_every_view_that_the_viewer_has():
+    script = (ASSETS / "viewer" / "controls.js").read_text("utf-8")
+    (listed,) = re.findall(r"KINDS = (\[.*?\]);", script)
+    assert tuple(json.loads(listed)) == query.VIEWS
+
+
+def test_only_files_that_visitors_uploaded_can_be_restored(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "files"))
+    (tmp_path / "secret.mp4").touch()
+    upload = tmp_path / "files" / ("a" * 64) / "own.mp4"
+    upload.parent.mkdir(parents=True)
+    upload.touch()
+    with gr.Blocks():
+        panel = LinkPanel(None, None)
+    assert panel.kept_clip(f"{'a' * 64}/own.mp4") == str(upload)
+    for name in ("../secret.mp4", f"{'a' * 64}/../../secret.mp4", f"{'a' * 64}/gone.mp4", "", "/"):
+        assert panel.kept_clip(name) is None

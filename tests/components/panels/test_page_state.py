@@ -20,7 +20,7 @@ def gathered():
         return Gathered([share, model, gr.Textbox("What?"), gr.Checkbox(True)])
 
 
-def test_every_widget_has_its_value(gathered):
+def test_values_sent_by_the_page_are_matched_to_their_widgets_in_order(gathered):
     values = [0.25, "builtin", "Why?", False]
     assert list(gathered.read([*values, 7, True]).values()) == values
     assert gathered.version([*values, 7, True]) == 7 and gathered.is_live([*values, 7, True])
@@ -44,7 +44,7 @@ def test_every_widget_has_its_value(gathered):
         [[0.25], "builtin", "Why?", False, 1, False],
     ],
 )
-def test_values_that_no_widget_sends_are_refused(gathered, values):
+def test_values_that_no_widget_can_send_are_refused(gathered, values):
     with pytest.raises(gr.Error):
         gathered.read(values)
 
@@ -52,12 +52,12 @@ def test_values_that_no_widget_sends_are_refused(gathered, values):
 @pytest.mark.parametrize(
     ("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1), (math.nan, 0.1)]
 )
-def test_number_is_clamped_or_replaced_by_the_default(gathered, typed, taken):
+def test_number_out_of_range_is_clamped_and_other_values_become_the_default(gathered, typed, taken):
     assert next(iter(gathered.read([typed, "builtin", "Why?", False, 1, False]).values())) == taken
 
 
 def test_method_settings_cannot_set_clip_or_model():
-    """A page may send any name: it sets no clip and no model."""
+    """A page may send any setting name; names of clip or model must have no effect."""
     with gr.Blocks():
         part = MethodSettings(fields={"gleanvid.tau": {}}, shown={}, method="gleanvid")
         model = gr.Dropdown([("Built-in", "builtin")], value="builtin")

@@ -1,5 +1,3 @@
-"""The button that loads a model is enabled where pressing it can succeed."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -16,7 +14,6 @@ from tests.components.fake import FakeBackend
 
 
 def panel_of(choosing):
-    """The panel on a page with nothing else."""
     with gr.Blocks():
         menu = gr.Dropdown([("Built-in", "builtin")], value="builtin")
         panel = ModelPicker(choosing, picker.button(), menu)
@@ -29,8 +26,8 @@ def panel():
     return panel_of(Choosing(Engine(FakeBackend()), device="cpu"))
 
 
-def looked(panel, name):
-    """(sentence, whether the button is enabled) of each stage of looking at a model."""
+def inspected(panel, name):
+    """Inspect a model; return (sentence, whether the button is enabled) for each stage."""
     values = {panel.name: name, panel.precision: "auto", panel.frames: 32}
     stages = panel.on_look(values)
     return [(stage[panel.outlook], stage[panel.load]["interactive"]) for stage in stages]
@@ -40,21 +37,21 @@ def looked(panel, name):
     ("error", "enabled"),
     [(UnreachableError("No hub: give a folder."), False), (ModelError("It is gated."), True)],
 )
-def test_button_is_disabled_if_the_hub_cannot_be_asked(panel, monkeypatch, error, enabled):
+def test_load_button_is_disabled_if_the_hub_does_not_answer(panel, monkeypatch, error, enabled):
     def look(*_):
         raise error
 
     monkeypatch.setattr(panel.choosing, "look", look)
-    assert looked(panel, "a/b") == [("Looking at a/b …", False), (str(error), enabled)]
+    assert inspected(panel, "a/b") == [("Looking up a/b …", False), (str(error), enabled)]
 
 
-def test_button_is_enabled_once_the_model_was_looked_at(panel, monkeypatch):
+def test_load_button_is_enabled_once_the_model_s_size_is_known(panel, monkeypatch):
     monkeypatch.setattr(panel.choosing, "look", lambda *_: SimpleNamespace(text="2 GB"))
-    assert looked(panel, "a/b") == [("Looking at a/b …", False), ("2 GB", True)]
-    assert looked(panel, " ") == [("", False)]
+    assert inspected(panel, "a/b") == [("Looking up a/b …", False), ("2 GB", True)]
+    assert inspected(panel, " ") == [("", False)]
 
 
-def test_what_was_said_of_another_model_goes_as_one_is_chosen(panel, monkeypatch):
+def test_message_about_one_model_is_cleared_when_another_model_is_typed(panel, monkeypatch):
     monkeypatch.setattr(panel.choosing, "look", lambda *_: SimpleNamespace(text="2 GB"))
     values = {panel.name: "a/b", panel.precision: "auto", panel.frames: 32}
     assert next(panel.on_look(values))[panel.bar] == {}
@@ -63,12 +60,12 @@ def test_what_was_said_of_another_model_goes_as_one_is_chosen(panel, monkeypatch
 
 
 @pytest.mark.parametrize("address", ["https://huggingface.co/a/b", " https://huggingface.co/a/b/ "])
-def test_address_of_a_model_on_the_hub_stands_for_its_id(panel, monkeypatch, address):
+def test_web_address_of_a_hub_model_is_accepted_in_place_of_its_id(panel, monkeypatch, address):
     monkeypatch.setattr(panel.choosing, "look", lambda name, *_: SimpleNamespace(text=name))
-    assert looked(panel, address) == [("Looking at a/b …", False), ("a/b", True)]
+    assert inspected(panel, address) == [("Looking up a/b …", False), ("a/b", True)]
 
 
-def test_model_that_was_loaded_can_be_chosen_on_every_page(panel, monkeypatch):
+def test_model_loaded_by_one_visitor_can_be_chosen_on_every_page(panel, monkeypatch):
     monkeypatch.setattr(Engine, "holds", lambda *_: True)
     monkeypatch.setattr(Engine, "model", lambda *_: None)
     panel.choosing.begin("a/b")

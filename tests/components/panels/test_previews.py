@@ -1,5 +1,3 @@
-"""Previews work although Gradio may drop or reorder events."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -34,7 +32,7 @@ def test_previews_use_one_event_outside_the_queue(events):
     assert len(causes) > 5 and set(causes) == {"gleanvid.preview(true)", "gleanvid.preview(false)"}
 
 
-def test_unqueued_events_are_never_skipped(events):
+def test_events_outside_the_queue_may_run_several_times_at_once(events):
     private = [event for event in events if event.fn and event.api_visibility == "private"]
     at_once = [event for event in private if event.queue is False]
     assert len(at_once) > 15
@@ -45,13 +43,13 @@ def test_unqueued_events_are_never_skipped(events):
     ("changes", "yielded"),
     [([], [SKIP]), ([{}, {}], [SKIP]), ([{"a": 1}, {}, {"b": 2}], [{"a": 1}, {"b": 2}])],
 )
-def test_empty_changes_are_dropped_unless_there_is_nothing_else(changes, yielded):
+def test_empty_updates_are_dropped_unless_all_updates_are_empty(changes, yielded):
     """Gradio empties the outputs of a generator that yields nothing."""
     assert list(or_nothing(changes)) == yielded
 
 
 @pytest.mark.parametrize("busy", [False, True])
-def test_a_preview_during_other_work_enables_no_second_stop(busy, monkeypatch):
+def test_preview_while_other_work_runs_does_not_enable_its_own_stop_button(busy, monkeypatch):
     waiting = [PageUpdate(stoppable=True), PageUpdate()]
     monkeypatch.setattr(preview, "preview", lambda *given: iter(waiting))
     page = SimpleNamespace(
@@ -66,13 +64,13 @@ def test_a_preview_during_other_work_enables_no_second_stop(busy, monkeypatch):
     assert changed == ([None, None] if busy else [ON, OFF])
 
 
-def test_slow_answer_leaves_the_switch_of_live_answers_as_it_is(events):
+def test_slow_answer_does_not_switch_off_live_answers(events):
     """Regression: swapping sides timed all tokens once, and live answers stopped for good."""
     (follow,) = (event for event in events if event.name == "on_follow")
     assert follow.fn.__self__.live not in follow.outputs
 
 
-def test_all_tokens_do_not_count_as_the_time_of_an_answer(tmp_path):
+def test_answer_with_all_tokens_is_not_used_to_judge_whether_live_answers_are_slow(tmp_path):
     fake.write_clip(tmp_path / "clip.mp4")
     engine = Engine(fake.FakeBackend(words=2))
     engine.pages.start("me")

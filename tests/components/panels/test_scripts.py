@@ -1,5 +1,3 @@
-"""Scripts and templates of the page parse, and insert texts from outside only as text."""
-
 from __future__ import annotations
 
 import json
@@ -34,7 +32,7 @@ def page():
 
 @pytest.fixture(scope="module")
 def scripts(page):
-    """All JavaScript by name, each as a complete program."""
+    """All JavaScript of the page by name, each as a complete program."""
     told = {path.relative_to(ROOT / "assets").as_posix(): path.read_text("utf-8") for path in FILES}
     for block in page.blocks.values():
         if isinstance(block, gr.HTML):
@@ -64,8 +62,8 @@ for (const [name, text, isModule] of JSON.parse(readFileSync(0, "utf-8"))) {
 
 
 @pytest.mark.skipif(which("node") is None, reason="needs node")
-def test_every_script_parses(scripts):
-    """All in one program, as starting node is slow."""
+def test_every_script_of_the_page_parses(scripts):
+    """All scripts are parsed as one program, because starting node is slow."""
     others = [[name, text, False] for name, text in scripts.items() if name not in TEXTS]
     texts = [*others, *([name, text.decode(), True] for name, text in TEXTS.items())]
     command = ["node", "--experimental-vm-modules", "--input-type=module", "--eval", PARSE]
@@ -73,12 +71,12 @@ def test_every_script_parses(scripts):
     assert (found.returncode, found.stdout) == (0, "")
 
 
-def test_scripts_do_not_parse_text_as_html_or_code(scripts):
+def test_scripts_of_the_page_never_parse_text_as_html_or_code(scripts):
     for name, script in scripts.items():
         assert not (found := TO_HTML.search(script)), f"{name}: {found}"
 
 
-def test_no_template_takes_text_that_changes(page):
+def test_html_component_with_a_template_is_never_updated_by_an_event(page):
     """Gradio evaluates ``${}`` and ``{{}}`` as code."""
     changing = outputs(page)
     for block in page.blocks.values():
@@ -87,19 +85,19 @@ def test_no_template_takes_text_that_changes(page):
             assert fixed or id(block) not in changing, block.elem_id
 
 
-def test_no_component_that_shows_markup_is_an_output(page):
+def test_only_sanitised_markdown_components_are_outputs_of_events(page):
     shown = [block for event in page.fns.values() for block in event.outputs]
     frames = [block for block in shown if isinstance(block, gr.Dataframe | gr.Markdown)]
     assert all(isinstance(block, gr.Markdown) and block.sanitize_html for block in frames)
 
 
-def test_the_list_of_runs_says_how_many_stay():
+def test_script_of_the_list_of_runs_has_python_s_limit_of_runs():
     told = (ROOT / "assets/viewer/tried.js").read_text(encoding="utf-8")
     assert f"const MOST = {MAX_METHODS};" in told
 
 
 @pytest.mark.parametrize(("limits", "there"), [(LOCAL, True), (PUBLIC, False)])
-def test_tab_check_exists_only_on_a_private_server(limits, there):
+def test_check_tab_exists_only_on_a_private_server(limits, there):
     page = build_app(Engine(FakeBackend()), limits=limits)
     found = [block for block in page.blocks.values() if block.elem_id == "gv-check"]
     assert bool(found) is there

@@ -1,5 +1,3 @@
-"""Menus and buttons offer only what a model can do, which is known before it is loaded."""
-
 from __future__ import annotations
 
 import pytest
@@ -11,7 +9,7 @@ from components.session.work.local import BUILT_IN, PHOTOS
 from gleanvid.compressors import COMPRESSORS
 
 
-def test_photo_encoder_offers_methods_that_need_features_only():
+def test_photo_encoder_offers_only_methods_that_need_nothing_but_features():
     assert can_answer(BUILT_IN) and not not_served(BUILT_IN) and not can_answer(PHOTOS)
     expected = {"visionzip", "holitom", "flashvid", "aot", "cdpruner"}
     assert set(not_served(PHOTOS)) == expected | {"fastv", "sparsevlm", "framefusion"}
@@ -20,17 +18,17 @@ def test_photo_encoder_offers_methods_that_need_features_only():
 
 
 @pytest.mark.parametrize("name", COMPRESSORS)
-def test_request_refuses_what_the_menu_leaves_out(name):
+def test_request_for_a_method_that_the_menu_hides_is_refused(name):
     request = Request("clip.mp4", 8, PHOTOS, name)
     if name not in not_served(PHOTOS):
         assert request.make_compressor().name == served_method(PHOTOS, name) == name
         return
     assert refusal(PHOTOS, COMPRESSORS[name]()) and served_method(PHOTOS, name) == "gleanvid"
-    with pytest.raises(ValueError, match="photo encoder"):
+    with pytest.raises(ValueError, match="Photo encoder"):
         request.make_compressor()
 
 
-def test_code_of_a_model_without_answers_compresses():
+def test_snippets_for_a_model_without_answers_call_compress_instead_of_ask():
     recipe = snippets.Recipe("x.mp4", "What?", PHOTOS, 16, COMPRESSORS["uniform"](0.1), asks=False)
     texts = [snippets.python(recipe), snippets.command(recipe), snippets.curl(recipe, "http://a")]
     assert all("compress" in text and "What?" not in text for text in texts)

@@ -1,5 +1,3 @@
-"""Routes are whole paths and methods of a list; bodies are small, flat JSON."""
-
 from __future__ import annotations
 
 import json
@@ -20,7 +18,7 @@ from components.server.allowed import ALLOWED, GRADIO, RefusedError, checked_jso
         f"GET {GRADIO}/file=/a/{127 * 'é'}/b", f"GET {GRADIO}/file=C:/a/b.mp4",
     ],
 )  # fmt: skip
-def test_listed_routes_are_allowed(entry):
+def test_listed_routes_pass_the_allow_list(entry):
     assert matcher(ALLOWED)(*entry.split(" "))
 
 
@@ -36,7 +34,7 @@ def test_listed_routes_are_allowed(entry):
         f"GET {GRADIO}/file=http:%2F%2Fevil.example/a.mp4", f"GET {GRADIO}/file=file:///etc/passwd",
     ],
 )  # fmt: skip
-def test_other_routes_and_addresses_of_other_servers_are_not(entry):
+def test_unlisted_routes_and_absolute_addresses_are_not_allowed(entry):
     assert not matcher(ALLOWED)(*entry.split(" "))
 
 
@@ -62,14 +60,14 @@ def test_other_routes_and_addresses_of_other_servers_are_not(entry):
          "address", "nested address", "file address", "file of the server", "relative path",
          "file as text"],
 )  # fmt: skip
-def test_bodies_that_are_not_small_json_are_refused_at_once(body, status):
+def test_request_body_that_is_large_or_not_json_is_refused_within_a_second(body, status):
     start = time.monotonic()
     with pytest.raises(RefusedError) as refused:
         checked_json(body)
     assert refused.value.status == status and time.monotonic() - start < 1.0
 
 
-def test_long_texts_with_many_commas_pass():
+def test_long_text_with_many_commas_passes_the_check_of_request_bodies():
     content = {"data": ["a, [b], {c}" * 10_000, 1.5, None]}
     assert json.loads(checked_json(json.dumps(content).encode())) == content
 
@@ -80,23 +78,34 @@ def uploads(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_key_that_stands_twice_is_written_once(uploads):
+def test_duplicate_key_in_a_request_body_keeps_only_its_last_value(uploads):
     twice = f'{{"path": "http://evil.example/x", "path": "{uploads}/a/b"}}'
     assert checked_json(twice.encode()) == f'{{"path": "{uploads}/a/b"}}'.encode()
 
 
-def test_path_is_one_of_an_upload_or_an_example(uploads):
+def test_path_in_a_request_must_be_an_upload_or_an_example(uploads):
     set_static_paths(uploads.parent / "clips")
     for path in (uploads / "a/é b.mp4", uploads.parent / "clips/a.mp4"):
         assert checked_json(json.dumps({"path": str(path)}).encode())
     for odd in ("/../x.mp4", "/" + "x/" * 600, "/a\n.mp4", "/a\x1b]0;.mp4", "/a\u2028.mp4"):
-        with pytest.raises(RefusedError, match="none of an upload"):
+        with pytest.raises(RefusedError, match="does not belong to an upload"):
             checked_json(json.dumps({"path": f"{uploads}{odd}"}).encode())
 
 
+def test_number_of_files_named_in_a_request_is_limited(uploads):
+    """Each named file is looked up while all other requests wait, so their number is limited."""
+    one = {"path": str(uploads / "a/b.mp4")}
+    assert checked_json(json.dumps({"data": [one] * 16}).encode())
+    for many in ([one] * 17, [{"video": one}] * 9):
+        with pytest.raises(RefusedError, match="too many files") as refused:
+            checked_json(json.dumps({"data": many}).encode())
+        assert refused.value.status == 413
+
+
 @pytest.mark.parametrize("key", ["session_hash", "event_id"])
-def test_names_of_sessions_are_plain(key):
-    for plain in ("x" * 64, "0ab-1", None, 5):  # Gradio refuses those that are no text
+def test_session_name_with_other_characters_than_letters_digits_and_hyphens_is_refused(key):
+    # Gradio itself refuses file names that are no strings
+    for plain in ("x" * 64, "0ab-1", None, 5):
         content = {key: plain, "data": ["x" * 1000]}
         assert json.loads(checked_json(json.dumps(content).encode())) == content
     for odd in ("", "x" * 65, "a<gradio-sep>b", "a\nb", "../a", "a b", "é"):

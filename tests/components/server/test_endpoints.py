@@ -1,5 +1,3 @@
-"""The endpoints over HTTP, as gradio_client and curl call them, and what they refuse."""
-
 from __future__ import annotations
 
 import json
@@ -47,7 +45,7 @@ def clip(folder):
     return handle_file(str(folder / "clip.mp4"))
 
 
-def test_a_question_is_answered_with_its_cost(client, clip):
+def test_ask_endpoint_returns_the_answer_and_its_cost(client, clip):
     run = client.predict(
         video=clip, question="What moves?", retention_ratio=0.5, frames=8, api_name="/ask"
     )
@@ -69,7 +67,7 @@ def test_curl_snippet_reproduces_the_run_of_the_page(client, clip, library, fold
     assert library.asked.clip.max_pixels == 100 * 8
 
 
-def test_tokens_are_chosen_without_a_question(client, clip):
+def test_compress_endpoint_chooses_tokens_without_a_question(client, clip):
     kept = client.predict(
         video=clip, compressor="uniform", retention_ratio=0.25, frames=8, api_name="/compress"
     )
@@ -77,7 +75,7 @@ def test_tokens_are_chosen_without_a_question(client, clip):
     assert len(kept["keep"]) == units * rows * columns // 4 == sum(kept["budgets"])
 
 
-def test_methods_are_compared(client, clip):
+def test_compare_endpoint_returns_a_row_for_each_method(client, clip):
     rows = client.predict(
         video=clip,
         question="What moves?",
@@ -102,20 +100,21 @@ def test_methods_are_compared(client, clip):
         ({"retention_ratio": 7}, "retention_ratio=7"),
         ({"settings": {"alpha_min": 9}}, "alpha_min=9"),
         ({"settings": {"nonsense": 1}}, "gleanvid has no setting nonsense"),
-        ({"settings": [1]}, r"settings=\[1\] must be an object"),
+        ({"settings": [1]}, r"settings=\[1\] must be a JSON object"),
+        ({"settings": {"name": "floc"}}, "settings must not hold the name of a compressor"),
         ({"temperature": -1}, "temperature=-1"),
         ({"question": "  "}, "question"),
         ({"question": "x" * 10_001}, "10,000 characters; this one has 10,001"),
     ],
 )
-def test_bad_arguments_are_named(client, clip, change, sentence):
+def test_invalid_endpoint_arguments_are_refused_by_name(client, clip, change, sentence):
     given = {"video": clip, "question": "What?", "frames": 8} | change
     with pytest.raises(Exception, match=sentence):
         client.predict(**given, api_name="/ask")
 
 
-def asked_plainly(client, path):
-    """Send the path unchanged; gradio_client would upload a local file of that name."""
+def ask_without_upload(client, path):
+    """Call ``ask`` with the path unchanged: gradio_client would upload a local file."""
     call = f"{client.src}gradio_api/call/ask"
     file = {"path": path, "meta": {"_type": "gradio.FileData"}}
     data = [file, "What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]
@@ -125,12 +124,12 @@ def asked_plainly(client, path):
     return httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
 
 
-def test_an_upload_may_be_named_by_its_path(client, clip, folder, library):
+def test_endpoint_accepts_an_upload_by_its_path(client, clip, folder, library):
     sent = {"files": ("clip.mp4", (folder / "clip.mp4").read_bytes())}
     path = httpx.post(f"{client.src}gradio_api/upload", files=sent).json()[0]
-    assert "event: complete" in asked_plainly(client, path)
+    assert "event: complete" in ask_without_upload(client, path)
     beyond = f"{path}/../../../etc/passwd"
-    assert "event: complete" not in asked_plainly(client, beyond)
+    assert "event: complete" not in ask_without_upload(client, beyond)
 
 
 def test_health_check_answers(client):

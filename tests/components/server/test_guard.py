@@ -1,5 +1,3 @@
-"""Requests that the guard refuses or allows, and the headers that it adds."""
-
 from __future__ import annotations
 
 import asyncio
@@ -48,14 +46,12 @@ def post(client, content, **headers):
 
 
 def concurrently(requests):
-    """The outcome of a coroutine in a loop of its own: Playwright leaves one in this thread."""
+    """Run a coroutine in a new event loop: Playwright leaves another loop in this thread."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, requests()).result()
 
 
-def crowd(behind, *asked):
-    """Statuses of requests (method, path, address) that are sent at the same time."""
-
+def statuses_of_simultaneous(behind, *asked):
     async def send(method, path, address):
         transport = httpx.ASGITransport(behind, client=(address, 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as visitor:
@@ -74,7 +70,7 @@ def uploads(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_requests_of_the_own_page_pass(client, uploads):
+def test_requests_from_the_app_s_own_page_pass(client, uploads):
     content = {"data": [{"path": f"{uploads}/a/clip.mp4", "url": f"{HERE}/x"}]}
     reply = post(client, content, origin=HERE)
     assert reply.status_code == 200 and f"{uploads}/a/clip.mp4" in reply.json()["body"]
@@ -82,7 +78,7 @@ def test_requests_of_the_own_page_pass(client, uploads):
 
 
 @pytest.mark.parametrize("kind", ["application/json", "text/plain", "Multipart/Form-Data", None])
-def test_no_content_type_hides_json_that_names_an_address(client, kind):
+def test_web_address_in_a_json_body_is_refused_under_every_content_type(client, kind):
     headers = {"content-type": kind} if kind else {}
     body = rb'{"data": [{"p\u0061th": "http\u003a\/\/evil.example/x"}]}'
     reply = client.post("/run", content=body, headers=headers)
@@ -92,14 +88,14 @@ def test_no_content_type_hides_json_that_names_an_address(client, kind):
 
 
 @pytest.mark.parametrize("at", [HERE, "https://proxy.example/gleanvid"])
-def test_address_of_an_upload_is_read_as_its_path(client, at, uploads):
+def test_web_address_of_an_upload_is_replaced_by_its_path(client, at, uploads):
     reply = post(client, {"data": [{"path": f"{at}/gradio_api/file={uploads}/a/a%20clip.mp4"}]})
     assert json.loads(reply.json()["body"]) == {"data": [{"path": f"{uploads}/a/a clip.mp4"}]}
     hidden = {"path": f"{at}/gradio_api/file=http://evil.example/x"}
     assert post(client, hidden).status_code == 422
 
 
-def test_every_answer_has_the_security_headers(client):
+def test_every_response_has_the_security_headers(client):
     for reply in (client.get("/"), post(client, {}, origin="http://evil.example")):
         assert "frame-ancestors 'self'" in reply.headers["content-security-policy"]
         assert reply.headers["x-content-type-options"] == "nosniff"
@@ -120,7 +116,7 @@ def test_every_answer_has_the_security_headers(client):
     ],
     ids=str,
 )
-def test_upload_without_one_form_in_utf_8_is_refused(client, kinds):
+def test_upload_that_is_not_exactly_one_utf_8_form_is_refused(client, kinds):
     headers = [("content-type", kind) for kind in kinds]
     assert client.post(guard.UPLOAD, content=b"x", headers=headers).status_code == 400
 
@@ -134,7 +130,7 @@ def test_upload_may_be_large_and_has_a_short_name(client):
     assert client.get("/?question=" + "x" * 400).status_code == 200
 
 
-def test_uploads_without_length_or_room_are_refused_before_they_are_read(tmp_path, monkeypatch):
+def test_uploads_without_length_or_without_disk_space_are_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     (tmp_path / "held").write_bytes(bytes(600))
     client = visiting(guarded(uploads=Uploads(2_000, 1_000)))
@@ -152,7 +148,7 @@ def test_uploads_without_length_or_room_are_refused_before_they_are_read(tmp_pat
     ("method", "path", "most"),
     [("POST", "/run", 2), ("GET", "/", 2), ("GET", "/info", 2 * guard.READS)],
 )
-def test_rate_of_one_visitor_is_limited(method, path, most):
+def test_request_rate_of_one_visitor_is_limited(method, path, most):
     behind = guarded(requests_per_minute=2)
     one, other = visiting(behind, "2001:db8::1"), visiting(behind, "2001:db8:0:1::1")
     told = [one.request(method, path, json={}).status_code for _ in range(most + 1)]
@@ -161,7 +157,7 @@ def test_rate_of_one_visitor_is_limited(method, path, most):
     assert other.request(method, path, json={}).status_code == 200
 
 
-def test_events_of_one_visitor_are_limited_and_others_have_theirs():
+def test_running_events_of_one_visitor_are_limited_without_affecting_other_visitors():
     queued = ["2001:db8::1", "2001:db8::2"]
     behind = guarded(events=2, under_way=lambda: queued)
     client = visiting(behind, "2001:db8::7")
@@ -173,15 +169,15 @@ def test_events_of_one_visitor_are_limited_and_others_have_theirs():
     assert post(client, {}).status_code == 200
 
 
-def test_crowd_of_events_at_the_same_moment_is_counted():
+def test_limit_of_running_events_holds_for_simultaneous_requests():
     asked = [("POST", f"{GRADIO}/call/ask", "1.2.3.4")] * 20
-    behind = guarded(held({}), events=3)
-    assert sorted(crowd(behind, *asked)) == [200] * 3 + [429] * 17
-    assert sorted(crowd(behind, *asked)) == [200] * 3 + [429] * 17
+    behind = guarded(slow_application({}), events=3)
+    assert sorted(statuses_of_simultaneous(behind, *asked)) == [200] * 3 + [429] * 17
+    assert sorted(statuses_of_simultaneous(behind, *asked)) == [200] * 3 + [429] * 17
 
 
-def held(most):
-    """A fake application that answers in 10 ms and records its concurrency."""
+def slow_application(most):
+    """Return a fake application that answers in 10 ms and records how many requests overlap."""
     now = {}
 
     async def app(scope, receive, send):
@@ -201,8 +197,8 @@ def test_previews_of_one_visitor_and_of_all_are_limited(monkeypatch):
     monkeypatch.setattr(visitors, "PREVIEWS_SENT", 5)
     most = {}
     asked = [("POST", guard.PREDICT, f"1.2.3.{visitor}") for visitor in "1111111222333"]
-    behind = guarded(held(most), events=6)
-    assert crowd(behind, *asked).count(429) == 2
+    behind = guarded(slow_application(most), events=6)
+    assert statuses_of_simultaneous(behind, *asked).count(429) == 2
     assert most["1.2.3.1"] == visitors.PREVIEWS and most[guard.PREDICT] == visitors.PREVIEWS_OF_ALL
 
 
@@ -218,14 +214,14 @@ def test_aborted_preview_frees_its_slot(monkeypatch):
         assert answer.status_code == 500 and guard.FAULT in answer.text
 
 
-def test_few_pages_are_rendered_at_once_and_health_checks_do_not_wait():
+def test_number_of_pages_rendered_at_once_is_limited_and_health_checks_do_not_wait():
     most = {}
     asked = [("GET", "/", "1.2.3.4")] * 20 + [("GET", "/healthz", "1.2.3.4")] * 20
-    assert set(crowd(guarded(held(most)), *asked)) == {200}
+    assert set(statuses_of_simultaneous(guarded(slow_application(most)), *asked)) == {200}
     assert most["/"] == guard.PAGES_AT_ONCE and most["/healthz"] == 20
 
 
-def test_slow_download_of_the_page_blocks_nobody():
+def test_slow_download_of_the_page_does_not_block_other_visitors():
     scope = {"type": "http", "method": "GET", "path": "/", "scheme": "http", "query_string": b""}
     scope |= {"headers": [(b"host", b"localhost")], "server": ("localhost", 80)}
     scope["client"] = ("1.2.3.4", 1)
@@ -239,7 +235,7 @@ def test_slow_download_of_the_page_blocks_nobody():
         async def quick(message):
             served.append(message["type"])
 
-        behind = guarded(held({}))
+        behind = guarded(slow_application({}))
         waiting = [asyncio.create_task(behind(scope, None, slow)) for _ in range(5)]
         await asyncio.sleep(0)
         await asyncio.wait_for(behind(scope, None, quick), 2)

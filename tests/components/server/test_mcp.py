@@ -1,5 +1,3 @@
-"""The endpoints as MCP tools: their descriptions, and a call with an uploaded clip."""
-
 from __future__ import annotations
 
 import asyncio
@@ -28,7 +26,7 @@ def address():
 
 @pytest.fixture(scope="module")
 def upload(address, tmp_path_factory) -> str:
-    """Address of a clip on the server."""
+    """Return the address of an uploaded clip on the server."""
     path = tmp_path_factory.mktemp("mcp") / "clip.mp4"
     write_clip(path)
     sent = httpx.post(
@@ -37,8 +35,8 @@ def upload(address, tmp_path_factory) -> str:
     return f"{address}/gradio_api/file={sent.json()[0]}"
 
 
-def spoken(address: str, tool: str = "", **arguments: Any) -> Any:
-    """The reply to a tool call, or the list of tools if none is named."""
+def call_mcp(address: str, tool: str = "", **arguments: Any) -> Any:
+    """Call an MCP tool and return the reply; without a name, return the list of tools."""
     from mcp.client.streamable_http import streamablehttp_client
 
     async def talk() -> Any:
@@ -53,8 +51,8 @@ def spoken(address: str, tool: str = "", **arguments: Any) -> Any:
         return thread.submit(asyncio.run, talk()).result()
 
 
-def test_the_three_endpoints_are_the_tools_and_say_what_they_are_for(address):
-    tools = {tool.name: tool for tool in spoken(address).tools}
+def test_mcp_lists_the_three_endpoints_as_tools_with_descriptions(address):
+    tools = {tool.name: tool for tool in call_mcp(address).tools}
     assert set(tools) == {"ask", "compress", "compare"}
     for tool in tools.values():
         assert "Use it to" in tool.description and "Returns:" in tool.description
@@ -64,8 +62,8 @@ def test_the_three_endpoints_are_the_tools_and_say_what_they_are_for(address):
     assert tools["ask"].inputSchema["properties"]["retention_ratio"]["default"] == 0.25
 
 
-def test_a_tool_answers_about_an_uploaded_clip(address, upload):
-    reply = spoken(address, "ask", video=upload, question="What moves?", frames=8)
+def test_mcp_tool_answers_about_an_uploaded_clip(address, upload):
+    reply = call_mcp(address, "ask", video=upload, question="What moves?", frames=8)
     assert not reply.isError
     assert "'answer': 'word0 word1" in reply.content[0].text
     assert "visual_tokens_kept" in reply.content[0].text
@@ -74,14 +72,14 @@ def test_a_tool_answers_about_an_uploaded_clip(address, upload):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"video": "http://127.0.0.1:1/clip.mp4"}, "addresses are not fetched"),
+        ({"video": "http://127.0.0.1:1/clip.mp4"}, "fetches no web addresses"),
         ({"video": "http://a.example/gradio_api/file=/etc/passwd"}, ""),
         ({"compressor": "gzip"}, "must be one of"),
         ({"question": " "}, "Type a question first"),
     ],
 )
-def test_tool_refusals_are_sentences(address, upload, change, sentence):
+def test_mcp_tool_refuses_invalid_arguments_with_a_sentence(address, upload, change, sentence):
     given = {"video": upload, "question": "What moves?", "frames": 8} | change
-    reply = spoken(address, "ask", **given)
+    reply = call_mcp(address, "ask", **given)
     assert reply.isError and sentence in reply.content[0].text
     assert "root:" not in reply.content[0].text

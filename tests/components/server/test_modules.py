@@ -1,5 +1,3 @@
-"""ES modules of the page: addresses and caching."""
-
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -15,7 +13,7 @@ def client():
     return TestClient(Starlette(routes=routes))
 
 
-def test_module_is_cacheable_for_ever_under_a_versioned_address(client):
+def test_javascript_module_under_a_versioned_address_is_cacheable_for_ever(client):
     for name in TEXTS:
         reply = client.get(address(name))
         assert reply.content == (ASSETS / name).read_bytes()
@@ -33,6 +31,6 @@ def test_module_is_cacheable_for_ever_under_a_versioned_address(client):
         f"modules/{VERSION}/viewer/..%2f..%2fstyle.css",
     ],
 )
-def test_other_module_addresses_are_404(client, path):
+def test_unknown_javascript_module_or_version_is_404(client, path):
     reply = client.get(path)
     assert reply.status_code == 404 and "cache-control" not in reply.headers

@@ -1,4 +1,4 @@
-"""The endpoints of a replica: answers of the engine, refusals; and two replicas on Ray Serve."""
+"""The endpoints of a replica give the engine's answers and refusals, also on Ray Serve."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from components.session.work.queue import ModelQueue
 from gleanvid import pipeline
 from tests.components.fake import write_clip
 
-NOTICED = 3.0  # seconds within which Serve's router has heard which replica has a clip
+NOTICED = 3.0  # seconds until Serve's router knows which replica holds a clip
 SETTINGS = {"max_frames": 16, "upload_mb": 1}
 
 
@@ -64,12 +64,12 @@ def post(server, route, clip, key="", **arguments):
 
 @pytest.fixture
 def calls(monkeypatch, clip):
-    """The app's endpoints in this process, and the clip as they take it."""
+    """The app's endpoints in this process, and the clip as an argument for them."""
     monkeypatch.setattr("components.server.uploads.get_upload_folder", lambda: str(clip.parent))
     return Calls(Engine(LocalBackend({})), ["builtin"], 16), {"path": str(clip)}
 
 
-def test_an_answer_is_that_of_the_app_s_endpoint(alone, clip, monkeypatch):
+def test_replica_gives_the_answer_of_the_app_s_endpoint(alone, clip, monkeypatch):
     asked = {"question": "What moves?", "frames": 4, "max_new_tokens": 8}
     there = post(alone, "ask", clip, **asked).json()
     monkeypatch.setattr("components.server.uploads.get_upload_folder", lambda: str(clip.parent))
@@ -77,7 +77,7 @@ def test_an_answer_is_that_of_the_app_s_endpoint(alone, clip, monkeypatch):
     assert (there["answer"], there["budgets"]) == (expected["answer"], expected["budgets"])
 
 
-def test_the_same_clip_is_encoded_once(alone, clip, replica):
+def test_clip_uploaded_twice_is_encoded_once(alone, clip, replica):
     costs = [
         post(alone, "ask", clip, question=text, frames=6, max_new_tokens=2).json()["cost"]
         for text in ("What moves?", "Where is it?")
@@ -103,18 +103,20 @@ def test_number_of_stored_uploads_is_bounded(replica):
         ("look", {}, 404, "ask, compress, compare"),
     ],
 )
-def test_impossible_requests_are_refused_with_a_reason(alone, clip, route, arguments, status, told):
+def test_invalid_requests_to_a_replica_are_refused_with_a_reason(
+    alone, clip, route, arguments, status, told
+):
     reply = post(alone, route, clip, **arguments)
     assert reply.status_code == status and told in reply.json()["error"]
 
 
-def test_a_form_without_a_clip_is_refused(alone):
+def test_form_without_a_clip_is_refused(alone):
     assert alone.post("/compress", data={"arguments": "{}"}).status_code == 400
     assert alone.get("/ask").status_code == 404
     assert alone.get("/healthz").json() == {"ready": True}
 
 
-def test_a_file_that_is_no_video_or_too_large_is_refused(alone, tmp_path):
+def test_file_that_is_no_video_or_too_large_is_refused(alone, tmp_path):
     (tmp_path / "text").write_text("not a video")
     reply = post(alone, "compress", tmp_path / "text")
     assert reply.status_code == 400 and reply.json()["error"]
@@ -137,7 +139,7 @@ def test_size_limit_counts_received_bytes_not_content_length(alone):
         assert reply.status_code == 400 and "form" in reply.json()["error"]
 
 
-def test_full_queue_is_503_with_retry_after(alone, clip, replica, monkeypatch):
+def test_request_to_a_full_queue_gets_503_with_retry_after(alone, clip, replica, monkeypatch):
     monkeypatch.setattr(replica.engine, "queue", ModelQueue(60.0, -1))
     reply = post(alone, "compress", clip, frames=4)
     assert reply.status_code == 503 and int(reply.headers["retry-after"]) > 0
@@ -153,7 +155,7 @@ def test_replica_loads_its_model_with_the_given_options(monkeypatch):
     assert seen == [("a/b", {"quantization": "4bit", "device_map": "auto", "max_pixels": 999})]
 
 
-def test_an_argument_that_serve_run_does_not_know_is_named():
+def test_unknown_argument_of_serve_run_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'models' must be one of .*model, num_replicas"):
         replicas.build({"models": "x"})
 
@@ -170,7 +172,7 @@ def server(ray_workers):
     serve.shutdown()
 
 
-def test_replicas_answer_as_the_app(server, clip, calls):
+def test_replicas_give_the_answers_of_the_app(server, clip, calls):
     here, video = calls
     expected = json.loads(json.dumps(here.compress(video, "gleanvid", 0.3, frames=8)))
     replies = [post(server, "compress", clip, retention_ratio=0.3, frames=8) for _ in range(12)]
@@ -179,7 +181,7 @@ def test_replicas_answer_as_the_app(server, clip, calls):
     assert post(server, "compress", clip, frames=99).status_code == 400
 
 
-def test_a_named_clip_stays_at_the_replica_that_has_it(server, clip):
+def test_requests_for_a_named_clip_go_to_the_replica_that_encoded_it(server, clip):
     for key in ("a", "b", "c"):
         first = post(server, "compress", clip, key, frames=8)
         time.sleep(NOTICED)

@@ -1,14 +1,14 @@
-"""Files of visitors stay within bounds: new ones are refused, old and broken ones go."""
-
 from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import pytest
 
 from components.files import exports
 from components.files.folder import bytes_in, trim
+from components.places import ASSETS, as_served
 from components.server import serving, uploads
 from components.server.allowed import RefusedError
 from components.server.uploads import FORM_BYTES, MIB, Uploads
@@ -44,29 +44,30 @@ def status(limits, length, visitor=""):
     ("length", "expected"),
     [("", 411), ("ten", 411), ("-1", 411), (2 * FORM_BYTES, 413), (1000, 200)],
 )
-def test_upload_has_a_length_within_the_limit(length, expected):
+def test_upload_without_a_length_or_over_the_limit_is_refused(length, expected):
     assert status(Uploads(1000), length) == expected
 
 
-def test_uploads_without_room_are_refused_until_there_is_some(folder):
+def test_uploads_are_refused_while_their_folder_is_full(folder):
     now = [0.0]
     limits = Uploads(1000, 1000, clock=lambda: now[0])
     held = written(folder / "hash" / "clip.mp4", 500)
     told = [status(limits, length) for length in (501, 500, 1)]
-    assert told == [507, 200, 507]  # the running upload counts
+    assert told == [507, 200, 507]  # the size of the upload that still runs counts
     held.unlink()
     now[0] = uploads.SCAN_S
     assert status(limits, 1000) == 200
 
 
-def test_one_visitor_leaves_room_for_others():
+def test_one_visitor_cannot_fill_the_upload_folder():
     limits = Uploads(2 * MIB, 0, RateLimit(3 * MIB, 60.0))
     assert [status(limits, 2 * MIB, "a") for _ in range(2)] == [200, 429]
-    assert [status(limits, 1, "a") for _ in range(2)] == [200, 429]  # counts a whole MiB
+    # A small upload counts as a whole MiB.
+    assert [status(limits, 1, "a") for _ in range(2)] == [200, 429]
     assert status(limits, 2 * MIB, "b") == 200
 
 
-def test_public_limits_leave_room_for_others():
+def test_upload_limits_of_a_public_server_leave_room_for_other_visitors():
     public = serving.PUBLIC
     assert public.events < (public.places + 1) / 2
     assert 2 * public.visitor_mb <= public.disk_gb * 1024 / 10
@@ -88,14 +89,14 @@ def test_public_limits_leave_room_for_others():
         ("clip.mp4", 10, 1e6, True),
     ],
 )
-def test_files_of_visitors_are_deleted_by_age_and_no_others(folder, name, size, age_s, is_kept):
+def test_old_files_of_visitors_are_deleted_and_no_other_files(folder, name, size, age_s, is_kept):
     path = written(folder / name, size)
     os.utime(path, (0, time.time() - age_s))
     uploads.delete_old(folder, keep_s=7200.0)
     assert path.exists() is is_kept
 
 
-def test_old_folders_of_uploads_and_exports_go_once_they_are_empty(folder):
+def test_old_upload_and_export_folders_are_deleted_once_empty(folder):
     for name in (64 * "a", f"exports/{16 * 'b'}"):
         file = written(folder / name / "clip.mp4")
         for is_empty in (False, True):
@@ -105,7 +106,24 @@ def test_old_folders_of_uploads_and_exports_go_once_they_are_empty(folder):
             file.unlink(missing_ok=True)
 
 
-def test_oldest_files_and_folders_go_first(folder):
+def test_folder_that_vanishes_during_the_search_leaves_other_old_files_to_be_deleted(
+    folder, monkeypatch
+):
+    old = written(folder / (64 * "a") / "clip.mp4")
+    os.utime(old, (0, 0))
+    search = Path.glob
+
+    def vanishing(self, pattern):
+        if pattern.startswith("exports"):
+            raise FileNotFoundError(pattern)
+        return search(self, pattern)
+
+    monkeypatch.setattr(Path, "glob", vanishing)
+    uploads.delete_old(folder, keep_s=50.0)
+    assert not old.exists()
+
+
+def test_oldest_files_and_folders_are_deleted_first(folder):
     for name in ("first/a", "second", "third/b", "fourth"):
         written(folder / name, 10)
         time.sleep(0.02)  # file ages must differ by more than the file system's clock
@@ -113,7 +131,7 @@ def test_oldest_files_and_folders_go_first(folder):
     assert sorted(path.name for path in folder.iterdir()) == ["fourth", "third"]
 
 
-def test_exports_and_views_together_stay_within_bounds(folder, monkeypatch):
+def test_exports_and_viewer_files_together_stay_within_the_size_limit(folder, monkeypatch):
     monkeypatch.setattr(exports, "EXPORT_BYTES", 25)
     monkeypatch.setattr(viewer, "FOLDER_BYTES", 25)
     monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
@@ -122,3 +140,22 @@ def test_exports_and_views_together_stay_within_bounds(folder, monkeypatch):
     for number in range(9):
         viewer.publish(viewer.Packed({}, b"%d" % number * 10, b"data"))
     assert bytes_in(folder / "viewer") <= 25 + 10
+
+
+def test_exports_of_one_visitor_do_not_push_out_those_of_another(folder, monkeypatch):
+    monkeypatch.setattr(exports, "VISITOR_BYTES", 25)
+    monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
+    first = exports.make("x", [], visitor="10.0.0.1")
+    others = [exports.make("x", [], visitor="10.0.0.2") for _ in range(9)]
+    left = [name for name in others if os.path.exists(name)]
+    assert os.path.exists(first) and left == others[-len(left) :] and len(left) == 3
+
+
+def test_folder_of_a_server_links_to_the_assets_which_are_neither_counted_nor_deleted(folder):
+    with uploads.own_folder() as own:
+        linked = as_served(ASSETS / "style.css")
+        assert linked.is_relative_to(own) and linked.samefile(ASSETS / "style.css")
+        assert bytes_in(own) < linked.stat().st_size
+        assert as_served(folder) == folder
+    assert not os.path.exists(own) and (ASSETS / "style.css").is_file()
+    assert as_served(ASSETS) == ASSETS

@@ -1,12 +1,10 @@
-"""Rate limits of a visitor, and how they refill."""
-
 from __future__ import annotations
 
 from components.server import visitors
 from components.server.visitors import RateLimit
 
 
-def test_bucket_of_a_visitor_refills():
+def test_request_allowance_of_a_visitor_refills_over_time():
     now = [0.0]
     rate = RateLimit(60, clock=lambda: now[0])
     assert [rate.allows("a") for _ in range(61)] == [True] * 60 + [False]
@@ -15,12 +13,12 @@ def test_bucket_of_a_visitor_refills():
     assert [rate.allows("a") for _ in range(2)] == [True, False]
 
 
-def test_higher_cost_takes_more_and_a_refusal_takes_nothing():
+def test_costly_request_takes_more_allowance_and_a_refused_request_none():
     now = [0.0]
     rate = RateLimit(100, 50.0, lambda: now[0])
     assert [rate.allows("a", 60.0) for _ in range(2)] == [True, False]
     assert rate.allows("a", 40.0) and not rate.allows("a", 1.0)
-    now[0] = 10.0  # a fifth of the period
+    now[0] = 10.0  # a fifth of the time in which the limit refills
     assert rate.allows("a", 20.0) and not rate.allows("a", 1.0)
 
 

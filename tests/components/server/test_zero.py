@@ -1,14 +1,19 @@
-"""On ZeroGPU, model calls run in another process: only pickled values are exchanged."""
+"""On ZeroGPU, each model call runs in a forked process, which Stop ends; its values are pickled."""
 
 from __future__ import annotations
 
+import multiprocessing
 import pickle
 import sys
+import tempfile
+import threading
+import time
 from inspect import isgeneratorfunction
-from threading import Event
+from threading import Event, Thread
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from components.server import zero
 from components.session.actions.ask import Habits, ask
@@ -16,37 +21,60 @@ from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.backend import Question
 from components.session.work.engine import Engine
+from components.session.work.local import LocalBackend
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import GREEDY
+from gleanvid.types import ModelError, StoppedError
 from tests.components.fake import FakeBackend, moving_square, write_clip
 
-
-def copied(value):
-    return pickle.loads(pickle.dumps(value))
+FORK = multiprocessing.get_context("fork")
 
 
 class Spaces(SimpleNamespace):
-    """A stand-in for ``spaces``: arguments and results are pickled, as between processes."""
+    """A fake of the package ``spaces``: every call runs in a forked process, as on ZeroGPU.
+
+    Arguments and results are pickled. If the function raises, only the name of the exception is
+    passed on. Closing a call waits until its process has ended.
+    """
 
     def __init__(self):
-        super().__init__(durations=[], calls=[])
+        super().__init__(durations=[], calls=[], exit_codes=[])
 
     def GPU(self, duration):  # noqa: N802
         self.durations.append(duration)
 
         def decorate(work):
-            def single(*given):
-                self.calls.append(work.__name__)
-                return copied(work(*copied(given)))
+            assert isgeneratorfunction(work)  # spaces runs other functions differently
 
-            def pieces(*given):
-                self.calls.append(work.__name__)
-                yield from map(copied, work(*copied(given)))
+            def call(*given):
+                self.calls.append(given[0])
+                results, end = FORK.Pipe(duplex=False)
+                process = FORK.Process(target=_work, args=(work, pickle.dumps(given), end))
+                process.start()
+                end.close()
+                try:
+                    while (kind_and_value := pickle.loads(results.recv_bytes()))[0] == "piece":
+                        yield kind_and_value[1]
+                    if kind_and_value[0] == "failed":
+                        raise RuntimeError(f"ZeroGPU worker error: {kind_and_value[1]}")
+                finally:
+                    process.join(60)
+                    self.exit_codes.append(process.exitcode)
 
-            return pieces if isgeneratorfunction(work) else single
+            return call
 
         return decorate
+
+
+def _work(work, given, end):
+    torch.set_num_threads(1)  # the other threads of torch are not forked
+    try:
+        for piece in work(*pickle.loads(given)):
+            end.send_bytes(pickle.dumps(("piece", piece)))
+        end.send_bytes(pickle.dumps(("over", None)))
+    except Exception as error:
+        end.send_bytes(pickle.dumps(("failed", type(error).__name__)))
 
 
 @pytest.fixture
@@ -64,41 +92,101 @@ def request_(tmp_path):
     return Request(str(tmp_path / "clip.mp4"), 8, "builtin")
 
 
-def test_without_the_package_the_library_is_used_as_it_is(monkeypatch):
+def test_backend_is_unchanged_if_the_spaces_package_is_missing(monkeypatch):
     monkeypatch.setattr(zero, "find_spec", lambda name: None)
     library = FakeBackend()
     assert zero.on_zero_gpu(library) is library
 
 
-def test_previews_and_answers_are_pickled_and_the_clip_is_encoded_once(spaces, request_):
-    library = FakeBackend(words=3)
-    engine = Engine(zero.on_zero_gpu(library, 30))
+def test_clip_is_encoded_once_for_two_previews_and_an_answer(spaces, request_):
+    engine = Engine(zero.on_zero_gpu(FakeBackend(words=3), 30))
     assert spaces.durations == [30]
     assert list(preview(engine, request_, Sides()))[-1].viewer
     assert list(preview(engine, request_, Sides()))[-1].viewer
-    assert spaces.calls == ["_remote_encode"]
+    assert spaces.calls == ["encode"]
     engine.pages.start("me")
     shown = list(ask(engine, "me", request_, Sides(question="What moves?"), Habits(both=False)))
     last = [part for part in shown if part.runs][-1]
     assert last.answers[0]["text"] == "word0 word1 word2" and shown[-1].done
-    assert spaces.calls == ["_remote_encode", "_remote_stream"]
+    assert spaces.calls == ["encode", "stream_answer"]
     assert engine.runs.get(last.runs[0]).video is engine.clip(request_.path, 8)
 
 
-def test_stop_is_noticed_between_two_words_and_the_worker_let_go(spaces, request_):
-    library = FakeBackend(words=1000)
-    engine = Engine(zero.on_zero_gpu(library))
+def test_stopped_answer_ends_in_the_forked_process(spaces, request_):
+    engine = Engine(zero.on_zero_gpu(FakeBackend(pause_s=0.01, words=100_000)))
     engine.pages.start("me")
     for part in ask(engine, "me", request_, Sides(question="What moves?")):
-        if "word3" in str(part.answers):
+        if "word3" in str(part.answers) and not engine.pages.work("me").stop.is_set():
             engine.pages.stop("me")
     assert part.notice["text"] == "Stopped." and part.done
-    assert library.closed.is_set() and len(engine.queue) == 0
+    assert spaces.exit_codes == [0, 0] and len(engine.queue) == 0
 
 
-def test_scores_of_an_answer_come_from_there_too(spaces):
+def test_stop_before_the_first_word_ends_the_forked_process(spaces, request_):
+    engine = Engine(zero.on_zero_gpu(FakeBackend()))
+    engine.backend.inner.encode_s = 30.0
+    engine.pages.start("me")
+    threading.Timer(0.5, engine.pages.stop, ["me"]).start()
+    *_, last = ask(engine, "me", request_, Sides(question="What moves?"))
+    assert last.notice["text"] == "Stopped." and last.done and spaces.exit_codes == [0]
+    video = engine.clip(request_.path, 8)
+    assert engine.encoded(request_.clip(video)) is None  # encoding was stopped before its end
+
+
+def test_stopped_measurement_ends_in_the_forked_process_before_the_next_layer(
+    spaces, model, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    library = LocalBackend({})
+    monkeypatch.setattr(library, "load_model", lambda name: model)
+    in_first, go_on, in_second = FORK.Event(), FORK.Event(), FORK.Event()
+    first, second = model.layout.language_model.layers[:2]
+    stop = Event()
+
+    def wait_after_first_layer(*_):
+        in_first.set()
+        go_on.wait(60)
+
+    def stop_in_first_layer():
+        in_first.wait(60)
+        stop.set()
+        while list(tmp_path.glob("gleanvid-running-*")):
+            time.sleep(0.01)
+        go_on.set()
+
+    hooks = [
+        first.register_forward_hook(wait_after_first_layer),
+        second.register_forward_hook(lambda *_: in_second.set()),
+    ]
+    stopping = Thread(target=stop_in_first_layer)
+    stopping.start()
+    backend = zero.on_zero_gpu(library)
+    try:
+        known, clip = backend.load_model(model.name), ClipKey(moving_square(), model.name)
+        with pytest.raises(StoppedError):
+            backend.relevance(clip, "What moves?", "A square.", known, stop)
+    finally:
+        stopping.join(60)
+        [hook.remove() for hook in hooks]
+    assert in_first.is_set() and not in_second.is_set() and spaces.exit_codes == [0]
+
+
+def test_error_messages_of_the_forked_process_reach_the_page_unchanged(spaces):
+    library = FakeBackend()
+    library.refusal = "No gradient reaches the tokens."
+    backend = zero.on_zero_gpu(library)
+    model = backend.load_model("builtin")
+    with pytest.raises(ModelError, match="No gradient reaches the tokens"):
+        backend.relevance(ClipKey(moving_square(), model.name), "Q?", "A.", model, Event())
+    library.failure = KeyError("a bug")
+    question = Question(ClipKey(moving_square(), model.name), "Q?", GleanVID(0.5), GREEDY)
+    with pytest.raises(RuntimeError, match="KeyError"):
+        list(backend.stream_answer(question, model, Event()))
+
+
+def test_answers_are_scored_in_the_zero_gpu_worker(spaces):
     backend = zero.on_zero_gpu(FakeBackend())
     model = backend.load_model("builtin")
     question = Question(ClipKey(moving_square(), model.name), "Q?", GleanVID(0.5), GREEDY)
     assert backend.score(question, "a", model, Event()) == -1.0
-    assert spaces.calls == ["_remote_score"]
+    assert spaces.calls == ["score"]

@@ -1,5 +1,3 @@
-"""Labels of an encoder are read from a run as data; answers are tested in ``test_display.py``."""
-
 from __future__ import annotations
 
 import math
@@ -21,13 +19,13 @@ def seen(labels):
     return replace(run, made_with={"labels": labels})
 
 
-def test_labels_have_a_place_in_fractions_of_the_frame_and_a_recall():
+def test_label_boxes_are_fractions_of_the_frame_and_label_recall_is_reported():
     run = seen([CAR, CAR | {"label": "dog", "kept": False}])
     assert labels_of(run)[0] == {"text": "car", "kept": True, "unit": 0, "box": [0, 0, 0.5, 1]}
     assert label_recall(run) == 0.5
 
 
 @pytest.mark.parametrize("labels", [None, 3, [None], [{"label": "x"}], [CAR | {"rectangle": [1]}]])
-def test_what_is_no_list_of_labels_is_read_as_none(labels):
+def test_malformed_labels_of_a_run_are_read_as_no_labels(labels):
     run = seen(labels)
     assert labels_of(run) == [] and math.isnan(label_recall(run))

@@ -1,5 +1,3 @@
-"""Messages, answers and the status line."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -13,6 +11,7 @@ from components.session.display import (
     STILL_LOADING,
     duration_text,
     history,
+    message,
     progress,
     status,
     used,
@@ -28,7 +27,7 @@ def run_of():
     return a_run(moving_square(2), record, Uniform(0.25), "What moves?", "A square.")
 
 
-def test_answer_has_a_verdict_and_its_cost():
+def test_displayed_answer_contains_verdict_and_cost():
     run = run_of()
     entry = answer("a square", "id", "b", run=run, expected="A square.")
     assert (entry["right"], entry["stale"], entry["question"]) == (True, False, "What moves?")
@@ -39,13 +38,13 @@ def test_answer_has_a_verdict_and_its_cost():
     assert answer("a", expected="A square.", running=True)["right"] is None
 
 
-def test_empty_exchanges_are_not_read_again():
+def test_conversation_turns_with_an_empty_question_or_answer_are_not_sent_again():
     pairs = [("First?", " Red. "), ("Second?", "  "), ("", "Blue.")]
     exchanges = [{"question": question, "answer": text} for question, text in pairs]
     assert history(exchanges) == [("First?", "Red.")]
 
 
-def test_status_shows_known_facts_without_loading_a_model():
+def test_status_line_is_filled_without_loading_a_model():
     engine = Engine(FakeBackend())
     before = dict(status(engine))
     assert set(before) == {"Model", "Memory", "Queue"} and before["Queue"] == "idle"
@@ -54,7 +53,7 @@ def test_status_shows_known_facts_without_loading_a_model():
     assert progress(engine, "builtin", "Encoding…")["text"] == f"Encoding… {STILL_LOADING}"
     engine.model("builtin")
     assert progress(engine, "builtin", "Encoding…")["text"] == "Encoding…"
-    engine.models.held["another"] = SimpleNamespace(name="another")  # asked by somebody else
+    engine.models.held["another"] = SimpleNamespace(name="another")  # loaded by another visitor
     list(engine.queue.wait(Work()))
     after = dict(status(engine, run_of()))
     assert (after["Model"], after["Queue"]) == ("builtin", "in use")
@@ -66,11 +65,11 @@ def test_status_shows_known_facts_without_loading_a_model():
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.04, "0.0 s"), (59.9, "59.9 s"), (90, "1:30"), (3600.2, "1:00:00")]
 )
-def test_durations_of_a_minute_and_more_are_written_as_a_clock_does(seconds, text):
+def test_durations_of_a_minute_or_more_are_written_as_minutes_and_seconds(seconds, text):
     assert duration_text(seconds) == text
 
 
-def test_distance_of_sparse_frames_is_stated():
+def test_seconds_between_sparsely_sampled_frames_are_stated():
     video = replace(moving_square(32), duration=3600.0, total_frames=18_000)
     said = (
         "Used 32 of 18,000 frames from 1:00:00. One frame every 1:52; a token covers two of them."
@@ -78,3 +77,11 @@ def test_distance_of_sparse_frames_is_stated():
     assert used(video, 16) == said
     assert used(video, 32) == said.replace("; a token covers two of them", "")
     assert "every" not in used(moving_square(8), 4)
+
+
+@pytest.mark.parametrize(("floor", "ratio"), [("0.312", 0.32), ("0.320", 0.33), ("1.000", 1.0)])
+def test_message_about_a_refused_ratio_offers_the_least_ratio_accepted(floor, ratio):
+    """The least ratio in the error is rounded, so the next whole percent above it is offered."""
+    text = f"retention_ratio=0.1 is out of reach for DyCoke: the frames it keeps whole are {floor}"
+    assert message(text, "problem") == {"text": text, "kind": "problem", "ratio": ratio}
+    assert "ratio" not in message("retention_ratio=7 must be in (0, 1]", "problem")

@@ -1,5 +1,3 @@
-"""Examples have ready questions; only Glimpse clips have known answers."""
-
 from __future__ import annotations
 
 import json
@@ -25,13 +23,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_both_question_formats_are_read_and_broken_files_ignored(folder):
+def test_both_formats_of_example_questions_are_read_and_broken_files_ignored(folder):
     first, second = examples.examples(folder)
     assert first.questions == (("What colour?", "red"), ("What shape?", "cross"))
     assert second.questions == () and examples.ready(second) == examples.ready(None) == []
 
 
-def test_answers_are_known_only_for_the_example_file_itself(folder, tmp_path_factory):
+def test_right_answers_are_known_only_for_the_example_file_itself(folder, tmp_path_factory):
     shown = examples.examples(folder)
     first = examples.example_of(shown, str(folder / "a.mp4"))
     assert first.expected(" What shape? ") == "cross" and first.expected("Else?") is None
@@ -41,7 +39,7 @@ def test_answers_are_known_only_for_the_example_file_itself(folder, tmp_path_fac
     assert examples.example_of(shown, str(other)) is examples.example_of(shown, None) is None
 
 
-def test_model_follows_the_clip_until_a_person_loads_one(folder):
+def test_model_changes_with_the_kind_of_clip_until_a_model_was_loaded_by_hand(folder):
     glimpse, filmed = examples.examples(folder)
     offered = ["builtin", "mobilenet_v2", "a/b"]
     assert examples.model_for(filmed, "builtin", offered) == "mobilenet_v2"

@@ -1,5 +1,3 @@
-"""The list of wrong answers is that of the evaluation's journals, and opens their clips."""
-
 from __future__ import annotations
 
 import pytest
@@ -10,11 +8,11 @@ from tools import failures as written
 METHOD, RATIO = "gleanvid", "0.1"
 
 
-def test_the_list_is_that_of_the_journals():
+def test_stored_list_of_failures_equals_that_computed_from_the_journals():
     assert written.failures() == failures.known(), "run python -m tools.failures"
 
 
-def test_an_item_becomes_its_clip_with_the_question_and_its_right_answer(tmp_path):
+def test_listed_failure_opens_its_clip_with_question_and_right_answer(tmp_path):
     item, said = next(iter(failures.known()["wrong"][METHOD][RATIO].items()))
     example = failures.example_of(item, tmp_path)
     question, right = failures.known()["questions"][item]
@@ -22,6 +20,16 @@ def test_an_item_becomes_its_clip_with_the_question_and_its_right_answer(tmp_pat
     assert example.expected(question) == right != said
 
 
+def test_file_name_alone_identifies_the_clip_of_a_failure():
+    item = next(iter(failures.known()["questions"]))
+    seed, split, clip, _ = item.split("/")
+    name = failures.file_name(item)
+    assert name == f"glimpse-{seed}-{split}-{int(clip):05d}.mp4"
+    assert failures.file_name(failures.item_of(name)) == name
+    for other in ("glimpse-0-test-99999.mp4", f"../{name}", name.upper(), ""):
+        assert failures.item_of(other) is None
+
+
 @pytest.mark.parametrize("sent", [("x", RATIO, "y"), (METHOD, 0.1, None), ([], {}, RATIO)])
-def test_what_is_not_in_the_list_is_not_opened(sent):
+def test_failure_that_is_not_listed_cannot_be_opened(sent):
     assert not failures.is_known(*sent)

@@ -1,8 +1,7 @@
-"""Arrays packed for the viewer equal the records: stages, groups, scores, labels, cuts."""
-
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,7 +40,7 @@ def levels(entry: dict, data: bytes) -> np.ndarray:
     return np.frombuffer(data, "<u2", TOTAL, entry["place"])
 
 
-def test_later_stage_is_packed_in_tokens_of_the_whole_grid():
+def test_tokens_of_a_later_stage_are_packed_with_indices_of_the_full_grid():
     first, later = random_record(TOTAL, 10), random_record(10, 4, 1, late=torch.arange(10.0))
     (_, before, _), (layer, after, scores) = stages(run_of({0: first, 5: later}))
     assert before is first and layer == 5
@@ -51,13 +50,13 @@ def test_later_stage_is_packed_in_tokens_of_the_whole_grid():
     assert scores["late"][first.keep].tolist() == list(range(10))
 
 
-def test_a_method_inside_the_model_begins_with_every_token():
+def test_packed_run_of_a_method_inside_the_model_begins_with_all_tokens():
     (first, all_of_it, _), (layer, left, _) = stages(run_of({7: random_record(TOTAL, 6)}))
     assert (first, layer) == (0, 7)
     assert all_of_it.num_kept == TOTAL and left.num_kept == 6
 
 
-def test_stage_that_changes_nothing_is_left_out():
+def test_stage_that_keeps_every_token_is_left_out():
     same = random_record(10, 10)
     told = [
         layer for layer, _, _ in stages(run_of({0: random_record(TOTAL, 10), 1: same, 2: same}))
@@ -65,7 +64,7 @@ def test_stage_that_changes_nothing_is_left_out():
     assert told == [0]
 
 
-def test_every_merged_token_names_the_token_its_row_stands_at():
+def test_packed_merged_token_refers_to_the_position_of_its_row():
     video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     tokens = type(tokens)(tokens.features, tokens.grid, saliency=torch.rand(len(tokens)))
@@ -84,7 +83,7 @@ def test_every_merged_token_names_the_token_its_row_stands_at():
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_scores_keep_their_values_and_missing_ones_stay_missing(bad):
+def test_packed_scores_keep_their_values_and_missing_scores_stay_missing(bad):
     score = torch.linspace(-3, 2, TOTAL, dtype=torch.float64) ** 3
     score[5] = bad
     method, data, _ = read(run_of(random_record(TOTAL, 6, score=score)))
@@ -96,14 +95,14 @@ def test_scores_keep_their_values_and_missing_ones_stay_missing(bad):
     assert error.max() <= (entry["high"] - entry["low"]) / 65534
 
 
-def test_constant_and_empty_scores_are_marked():
+def test_packed_scores_that_are_constant_or_empty_are_marked():
     flat, none = torch.full((TOTAL,), 4.0), torch.full((TOTAL,), math.nan)
     method, data, _ = read(run_of(random_record(TOTAL, 6, flat=flat, none=none)))
     (entry,) = method["stages"][0]["scores"]
     assert entry["low"] == entry["high"] == 4.0 and (levels(entry, data) == 0).all()
 
 
-def test_size_is_bounded_and_omitted_scores_are_named(monkeypatch):
+def test_packed_data_is_limited_in_size_and_names_omitted_scores(monkeypatch):
     monkeypatch.setattr(arrays, "DATA_BYTES", 60)
     scores = {name: torch.rand(TOTAL) for name in ("other", "joint", "lrs")}
     method, data, left_out = read(run_of(random_record(TOTAL, 6, **scores)), "Mine")
@@ -112,14 +111,14 @@ def test_size_is_bounded_and_omitted_scores_are_named(monkeypatch):
     assert len(data) <= 60
 
 
-def test_every_array_starts_where_a_typed_array_may():
+def test_packed_arrays_start_at_multiples_of_four_bytes():
     arena = Arena()
     starts = [arena.add(np.zeros(size, np.uint8)) for size in (1, 4, 7, 2)]
     assert [start % 4 for start in starts] == [0] * 4
     assert len(arena.content()) == arena.size
 
 
-def test_a_cut_is_where_the_picture_changes_at_once():
+def test_scene_cut_is_found_where_consecutive_frames_differ_abruptly():
     still = np.full((5, 40, 60, 3), (200, 40, 40), np.uint8)
     other = np.full((3, 40, 60, 3), (30, 90, 220), np.uint8)
     assert scene_cuts(np.concatenate([still, other, still])) == [5, 8]
@@ -128,7 +127,7 @@ def test_a_cut_is_where_the_picture_changes_at_once():
     assert scene_cuts(Video.from_frames(np.zeros((2, 1, 1, 3), np.uint8)).frames) == []
 
 
-def test_a_map_of_relevance_comes_back_and_a_merged_token_keeps_its_weight():
+def test_packed_relevance_map_is_decoded_unchanged_and_merged_tokens_count_by_weight():
     values = normalised(torch.rand(TOTAL, generator=torch.Generator().manual_seed(0)))
     found = Relevance(values, GRID, "?", "red", 0.0, "gradient", 0.0, (("red", values.flip(0)),))
     home = torch.arange(TOTAL) // 2 * 2
@@ -141,4 +140,17 @@ def test_a_map_of_relevance_comes_back_and_a_merged_token_keeps_its_weight():
         assert np.allclose(read, expected, atol=one["high"] / 65535)
     assert [one["word"] for one in packed["maps"]] == ["", "red"]
     best = float(values.topk(TOTAL // 2).values.sum())
-    assert method["stages"][0]["mattered"] == pytest.approx([0.5, best], abs=1e-4)
+    assert method["mattered"] == pytest.approx([0.5, best, 0.5], abs=1e-4)
+
+
+def test_relevance_kept_inside_the_model_is_the_mean_over_layers_that_compare_has():
+    values = normalised(torch.rand(TOTAL, generator=torch.Generator().manual_seed(0)))
+    found = Relevance(values, GRID, "?", "red", 0.0, "gradient", 0.0)
+    run = run_of({2: random_record(TOTAL, 12), 3: random_record(12, 6, 1)})
+    answered = replace(run, cost=replace(run.cost, visual_tokens_by_layer=(24, 24, 12, 6)))
+    kept = found.kept_over_layers(answered.by_layer, 4).values()
+    assert pack_run(answered, "x", Arena(), [], None, found)["mattered"] == pytest.approx(
+        list(kept), abs=1e-4
+    )
+    depth_unknown = pack_run(run, "x", Arena(), [], None, found)
+    assert depth_unknown["mattered"] is None

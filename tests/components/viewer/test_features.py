@@ -1,5 +1,3 @@
-"""The sketch of the features finds the like tokens; ranks and novelty are the library's own."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -21,7 +19,7 @@ def tokens_of(units: int = 6, side: int = 6, width: int = 48, rank: int = 16) ->
     return VideoTokens(low + shared + weak, (units, side, side))
 
 
-def test_cosines_of_the_sketch_are_those_of_the_debiased_features():
+def test_cosines_of_the_packed_sketch_approximate_those_of_debiased_features():
     tokens = tokens_of()
     true = normalize(metrics.debiased(tokens.features), dim=1)
     small = normalize(torch.from_numpy(clip_features(tokens).sketch).float(), dim=1)
@@ -29,7 +27,7 @@ def test_cosines_of_the_sketch_are_those_of_the_debiased_features():
     assert error.max() < 0.06 and error.mean() < 0.015
 
 
-def test_scale_and_zero_rows_do_not_matter():
+def test_sketch_does_not_depend_on_scale_or_zero_rows_of_features():
     rows = torch.randn(40, 30, generator=torch.Generator().manual_seed(0))
     rows[7] = 0
     plain, grown = sketch(rows), sketch(rows * torch.linspace(0.1, 9, 40)[:, None])
@@ -39,38 +37,38 @@ def test_scale_and_zero_rows_do_not_matter():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 50), (3, 5)])
-def test_the_width_is_the_same_however_small_the_clip(shape):
+def test_sketch_has_the_same_width_for_clips_of_any_size(shape):
     assert sketch(torch.ones(shape)).shape == (shape[0], 24)
 
 
 @pytest.mark.parametrize("name", ["gleanvid", "uniform", "prunevid"])
-def test_effective_ranks_are_those_of_the_library(name):
+def test_effective_ranks_sent_to_the_viewer_equal_those_of_the_library(name):
     tokens = tokens_of()
     record = COMPRESSORS[name](retention_ratio=0.3).compress(tokens)
     true = metrics.effective_rank_by_unit(metrics.debiased(tokens.features), record)
     assert effective_ranks(tokens, record) == pytest.approx(true.tolist(), rel=1e-3, abs=1e-3)
 
 
-def test_a_unit_without_tokens_has_rank_zero():
+def test_unit_without_kept_tokens_has_effective_rank_zero():
     tokens = tokens_of()
     ranks = effective_ranks(tokens, Compression.pruned(torch.arange(36), tokens.grid))
     assert ranks[0] > 1 and ranks[1:] == [0.0] * 5
 
 
-def test_novelty_is_what_gleanvid_measures():
+def test_novelty_of_the_viewer_equals_that_of_gleanvid():
     tokens = tokens_of()
     trace = COMPRESSORS["gleanvid"]().compress(tokens).trace
     assert np.allclose(clip_features(tokens).novelty, trace["novelty"], rtol=1e-4)
 
 
-def test_a_clip_is_measured_once():
+def test_features_of_a_clip_are_measured_once():
     tokens = tokens_of()
     assert clip_features(tokens) is clip_features(tokens)
 
 
 @pytest.mark.parametrize("name", ["gleanvid", "prunevid", "full"])
-def test_the_rank_so_far_is_that_of_all_rows_kept_up_to_a_unit(name):
-    tokens = tokens_of()  # features no wider than SPAN_WIDTH: the measure is exact
+def test_rank_at_a_unit_is_that_of_all_tokens_kept_up_to_the_unit(name):
+    tokens = tokens_of()  # features no wider than SPAN_WIDTH are measured exactly
     record = COMPRESSORS[name]().compress(tokens)
     rows = record.apply(metrics.debiased(tokens.features))
     ends = record.budgets.cumsum(0).tolist()
@@ -78,7 +76,7 @@ def test_the_rank_so_far_is_that_of_all_rows_kept_up_to_a_unit(name):
     assert ranks_so_far(tokens, record) == pytest.approx(true, rel=1e-3)
 
 
-def test_in_fewer_directions_the_order_of_methods_stays():
+def test_ranks_measured_in_fewer_directions_keep_the_order_of_methods():
     tokens = tokens_of(width=400, rank=120)
     kept = [torch.arange(0, len(tokens), step) for step in (2, 8, 32)]
     records = [Compression.pruned(places, tokens.grid) for places in kept]

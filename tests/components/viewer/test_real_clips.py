@@ -1,5 +1,3 @@
-"""Unusual clips through the whole app: each is shown, or refused with a sentence."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -51,7 +49,9 @@ def write(path, codec: str, frames: int, width: int, height: int) -> str:
         ("one_frame.mp4", "libx264", 1, (160, 96)),
     ],
 )
-def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, codec, frames, size):
+def test_clips_in_formats_that_browsers_cannot_play_are_shown(
+    engine, tmp_path, name, codec, frames, size
+):
     if codec not in av.codecs_available:
         pytest.skip(f"this PyAV has no {codec}")
     path = write(tmp_path / name, codec, frames, *size)
@@ -64,7 +64,7 @@ def test_clips_that_browsers_may_not_play_are_shown(engine, tmp_path, name, code
     assert ("fewer than the 8 asked for" in last.notice["text"]) == (frames < 8)
 
 
-def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(engine, tmp_path):
+def test_question_of_10000_characters_is_answered_and_so_is_the_next_question(engine, tmp_path):
     path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
     request = Request(path, 8, "builtin", sampling={"max_new_tokens": 4})
     for question in (("where is it? " * 770)[:10_000], "What moves?"):
@@ -77,7 +77,7 @@ def test_a_question_of_ten_thousand_characters_is_answered_and_so_is_the_next(en
         assert len(given) == 1 and all(item["ttft_s"] > 0 for item in given)
 
 
-def test_unreachable_ratio_is_explained_and_the_next_question_works(engine, tmp_path):
+def test_ratio_below_a_method_s_minimum_is_explained_and_the_next_question_works(engine, tmp_path):
     path = write(tmp_path / "clip.mp4", "libx264", 8, 160, 96)
 
     def asked(share):

@@ -1,5 +1,3 @@
-"""The outlined objects are where the clip shows them."""
-
 from __future__ import annotations
 
 import json
@@ -17,8 +15,7 @@ FACTS = sorted(path for path in CLIPS.glob("glimpse_*.json"))
 
 
 @pytest.mark.parametrize("facts", FACTS, ids=lambda path: path.stem)
-def test_boxes_contain_all_pixels_of_the_object_s_colour(facts):
-    """Every pixel near the object's pure colour lies in its box."""
+def test_outlines_of_the_asked_object_contain_all_pixels_of_its_colour(facts):
     video = read_video(facts.with_suffix(".mp4"), 32)
     known = json.loads(facts.read_text(encoding="utf-8"))
     for item in known["questions"]:
@@ -26,6 +23,7 @@ def test_boxes_contain_all_pixels_of_the_object_s_colour(facts):
             continue
         found = truth(facts, item["text"], video)
         assert found is not None and found["label"] == item["answer"]
+        assert found["question"] == item["text"] and item["answer"] in found["names"][0]
         colour = np.array(COLOURS[known["things"][item["evidence"][0]["thing"]]["colour"]])
         checked = 0
         for frame, places in zip(video.frames, found["boxes"], strict=True):
@@ -40,13 +38,13 @@ def test_boxes_contain_all_pixels_of_the_object_s_colour(facts):
         assert checked > 0
 
 
-def test_unknown_clips_and_questions_have_no_truth(tmp_path):
+def test_unknown_clips_and_questions_have_no_outline_of_the_asked_object(tmp_path):
     video = read_video(CLIPS / "glimpse_1.mp4", 8)
     assert truth(tmp_path / "none.json", "What moves?", video) is None
     assert truth(CLIPS / "glimpse_1.json", "Who is that?", video) is None
 
 
-def test_a_flash_is_outlined_only_while_it_lasts():
+def test_flashing_object_is_outlined_only_while_visible():
     facts = CLIPS / "glimpse_1.json"
     known = json.loads(facts.read_text(encoding="utf-8"))
     item = next(item for item in known["questions"] if "flash" in item["text"])

@@ -1,13 +1,14 @@
-"""Data sent to the browser equals the run's records."""
-
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
+from gradio.utils import get_upload_folder
 from PIL import Image
 
+from components.viewer import payload
 from components.viewer.component import MaskViewer
 from components.viewer.features import clip_features
 from components.viewer.payload import pack, publish
@@ -24,7 +25,7 @@ def run_of(name: str = "gleanvid", frames: int = 8, **settings):
 
 
 def mask_of(packed, method: int = 0) -> np.ndarray:
-    """The mask of a method's first stage, read as the script reads it."""
+    """Return the mask of a method's first stage, read from the packed bytes."""
     stage = packed.value["methods"][method]["stages"][0]
     size = -(-stage["tokens"] // 8)
     bits = np.frombuffer(packed.data, np.uint8, size, stage["mask"])
@@ -40,7 +41,7 @@ def several(frames: int = 8):
 
 
 @pytest.mark.parametrize("ratio", [0.05, 0.25, 1.0])
-def test_masks_are_unchanged_in_the_browser_s_data(ratio):
+def test_masks_are_unchanged_in_the_data_sent_to_the_browser(ratio):
     run = run_of(retention_ratio=ratio)
     packed = pack([run])
     assert (mask_of(packed) == run.compression.mask.numpy()).all()
@@ -65,7 +66,7 @@ def test_every_run_has_its_own_masks_and_budgets():
     assert (sketch.reshape(-1, width) == clip_features(tokens).sketch).all()
 
 
-def test_novelty_of_method_and_clip_are_both_sent():
+def test_novelty_measured_by_the_method_and_novelty_of_the_clip_are_both_sent():
     runs, tokens = several()
     value = pack(runs, tokens=tokens).value
     true = runs[0].compression.trace["novelty"].tolist()
@@ -74,7 +75,7 @@ def test_novelty_of_method_and_clip_are_both_sent():
     assert value["novelty"] == pytest.approx(true, rel=1e-4)
 
 
-def test_without_features_a_run_shows_what_it_holds():
+def test_packed_run_without_features_shows_only_values_stored_in_its_record():
     packed = pack([run_of("uniform")])
     (stage,) = packed.value["methods"][0]["stages"]
     assert stage["scores"] == [] and stage["rank"] is None
@@ -82,7 +83,7 @@ def test_without_features_a_run_shows_what_it_holds():
     assert len(packed.data) == -(-stage["tokens"] // 32) * 4
 
 
-def test_a_run_opened_from_a_file_shows_the_ranks_kept_with_it(tmp_path):
+def test_run_opened_from_a_file_shows_its_stored_effective_ranks(tmp_path):
     runs, tokens = several()
     found = metrics.diagnose(metrics.debiased(tokens.features), runs[0].compression)
     opened = Run.load(metrics.with_diagnostics(runs[0], found).save(tmp_path))
@@ -91,7 +92,7 @@ def test_a_run_opened_from_a_file_shows_the_ranks_kept_with_it(tmp_path):
     assert kept == pytest.approx(fresh, rel=1e-3)
 
 
-def test_runs_that_do_not_belong_together_are_refused():
+def test_viewer_refuses_runs_of_different_clips_no_run_or_too_many():
     runs, _ = several()
     with pytest.raises(ValueError, match="same clip"):
         pack([runs[0], run_of(frames=6)])
@@ -104,7 +105,7 @@ def test_runs_that_do_not_belong_together_are_refused():
 
 
 @pytest.mark.parametrize("frames", [1, 7, 8, 33])
-def test_every_frame_is_on_the_sheet_and_in_one_step(frames):
+def test_every_frame_is_on_the_contact_sheet_and_belongs_to_one_unit(frames):
     packed = pack([run_of(frames=frames)])
     tiles, units = packed.value["tiles"], packed.value["units"]
     sheet = Image.open(io.BytesIO(packed.sheet))
@@ -114,7 +115,7 @@ def test_every_frame_is_on_the_sheet_and_in_one_step(frames):
     assert units == sorted(units) and set(units) == set(range(packed.value["grid"][0]))
 
 
-def test_frames_are_at_the_positions_that_the_script_expects():
+def test_frames_are_at_the_sheet_positions_that_viewer_script_computes():
     run = run_of(frames=8)
     packed = pack([run])
     tiles, sheet = packed.value["tiles"], Image.open(io.BytesIO(packed.sheet))
@@ -125,7 +126,7 @@ def test_frames_are_at_the_positions_that_the_script_expects():
         assert np.abs(np.asarray(tile, float) - frame).mean() < 12
 
 
-def test_sheets_of_large_videos_stay_within_what_phones_can_show():
+def test_contact_sheet_of_a_large_video_stays_within_phone_image_limits():
     video = Video.from_frames(np.zeros((64, 360, 640, 3), np.uint8))
     run = a_run(video, run_of(frames=128).compression, COMPRESSORS["gleanvid"]())
     tiles = pack([run]).value["tiles"]
@@ -134,14 +135,14 @@ def test_sheets_of_large_videos_stay_within_what_phones_can_show():
     assert tiles["width"] / tiles["height"] == pytest.approx(16 / 9, rel=0.02)
 
 
-def test_the_token_area_is_a_share_of_the_picture():
+def test_token_area_is_sent_as_fractions_of_the_frame():
     left, top, right, bottom = pack([run_of()]).value["area"]
     assert (left, top) == (0, 0)
     assert right == pytest.approx(126 // COLUMNS * COLUMNS / 126)
     assert bottom == pytest.approx(72 // ROWS * ROWS / 72)
 
 
-def test_files_are_named_by_their_content(tmp_path):
+def test_viewer_files_are_named_by_a_hash_of_their_content(tmp_path):
     packed = pack([run_of()])
     first, again = publish(packed, tmp_path), publish(packed, tmp_path)
     assert first == again and len(list(tmp_path.iterdir())) == 2
@@ -149,5 +150,16 @@ def test_files_are_named_by_their_content(tmp_path):
     assert other["sheet"] == first["sheet"] and other["data"] != first["data"]
 
 
-def test_what_a_page_sends_back_is_not_read():
+def test_viewer_component_ignores_values_sent_by_the_page():
     assert MaskViewer().preprocess({"sheet": {"path": "/etc/passwd"}}) is None
+
+
+@pytest.mark.usefixtures("cache")
+def test_name_of_a_file_cannot_be_told_from_its_content(monkeypatch):
+    """Otherwise anybody with the same clip could find out whether a visitor has shown it."""
+    content = b"frames"
+    names = []
+    for key in (payload._KEY, b"that of another server"):
+        monkeypatch.setattr(payload, "_KEY", key)
+        names.append(payload._write(content, "jpg", Path(get_upload_folder()))["path"])
+    assert len(set(names)) == 2

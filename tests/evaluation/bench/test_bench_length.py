@@ -1,5 +1,3 @@
-"""Cost against the length of the clip: what is fitted, stopped and written."""
-
 from __future__ import annotations
 
 import json
@@ -26,7 +24,7 @@ class Endless(Compressor):
             pass
 
 
-def test_exponent_is_the_slope_between_logarithms():
+def test_growth_exponent_is_the_slope_of_log_seconds_over_log_units():
     rows = [{"compressor": "a", "units": n, "seconds": 0.1 * n**1.5} for n in (4, 16, 64)]
     stopped = {"compressor": "a", "units": 256, "error": "over 1 s"}
     below_tick = {"compressor": "a", "units": 2, "seconds": 0.004}
@@ -34,7 +32,7 @@ def test_exponent_is_the_slope_between_logarithms():
     assert exponent(rows[:1]) is None
 
 
-def test_stopped_method_is_marked_and_left_out_of_longer_clips():
+def test_compressor_over_the_time_limit_is_marked_and_left_out_of_longer_clips():
     methods = [Endless(0.5), Uniform(0.5)]
     *_, report = measure(methods, [4, 2], (2, 2, 8), "cpu", repeats=1, limit_s=0.1)
     found = [(row["compressor"], row["units"], "error" in row) for row in report["rows"]]
@@ -43,7 +41,7 @@ def test_stopped_method_is_marked_and_left_out_of_longer_clips():
     assert "Endless" not in points(report)
 
 
-def test_command_writes_table_report_and_figure(tmp_path, capsys):
+def test_bench_compress_writes_table_report_and_figure(tmp_path, capsys):
     words = ["bench", "compress", "--units", "4,8", "--grid", "1x4x4", "--width", "32"]
     words += ["--compressor", "vidcom2,gleanvid", "--repeats", "1", "--device", "cpu"]
     assert main([*words, "--out", str(tmp_path)]) == 0
@@ -55,7 +53,7 @@ def test_command_writes_table_report_and_figure(tmp_path, capsys):
     assert main([*words[:3], "0", *words[4:]]) == 2
 
 
-def test_stages_from_file_to_page_are_measured_at_every_length(tmp_path, monkeypatch):
+def test_bench_clip_measures_decoding_encoding_and_payload_at_every_length(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["bench_clip", "--units", "2", "4", "--out", str(tmp_path)])
     bench_clip.main()
     rows = json.loads((tmp_path / "clip_length.json").read_text())["rows"]

@@ -1,5 +1,3 @@
-"""Peak memory against frames: what is measured, and the command."""
-
 from __future__ import annotations
 
 import json
@@ -23,20 +21,21 @@ def report():
     return json.loads(printed[0])
 
 
-def test_rows_contain_memory_of_frames_and_encoding(report):
+def test_bench_memory_rows_contain_memory_of_frames_and_encoding(report):
     four, eight = report["rows"]
     assert [row["frames"] for row in report["rows"]] == [4, 8]
     patches, rows = 160 * 160 * 3 * 4, 320 * 4  # bytes of a frame in float32, and of a token
     assert eight["pixels_mib"] * 2**20 == 8 * patches
-    assert eight["held_mib"] * 2**20 == 3 * eight["visual_tokens"] * rows  # 2 DeepStack levels
+    # The model has 2 DeepStack levels.
+    assert eight["held_mib"] * 2**20 == 3 * eight["visual_tokens"] * rows
     assert eight["visual_tokens"] == 2 * four["visual_tokens"]
 
 
-def test_peak_excludes_memory_held_before_the_call():
+def test_peak_memory_excludes_memory_held_before_the_call():
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("resident pages are read as Linux tells them")
     size = 2**24  # 64 MiB: above 32 MiB, the C library never reuses freed memory
     before = torch.ones(size)
     peak, kept = peak_above(torch.device("cpu"), lambda: len(torch.ones(size)) + len(before))
     assert kept == 2 * size
-    assert 63 < peak < 68  # MiB: the second 64, not the first
+    assert 63 < peak < 68  # MiB: the second block of 64; the first was there before

@@ -31,7 +31,7 @@ def row_of(report, name):
     return next(row for row in report["rows"] if row["compressor"]["name"] == name)
 
 
-def test_full_tokens_come_first_and_every_row_is_complete(measured):
+def test_bench_model_lists_all_tokens_first_and_fills_every_row(measured):
     model, report = measured
     assert [row["compressor"]["name"] for row in report["rows"]] == ["full", *METHODS]
     full = report["rows"][0]
@@ -43,10 +43,11 @@ def test_full_tokens_come_first_and_every_row_is_complete(measured):
         assert row["new_tokens"] == 3
         assert row["prompt_tokens_kept"] < full["prompt_tokens_kept"] == row["prompt_tokens"]
         assert row["throughput"] == pytest.approx(1 / row["total_s"])
-    assert model.build_inputs.__func__ is type(model).build_inputs  # nothing stays wrapped
+    # The model's functions are no longer wrapped.
+    assert model.build_inputs.__func__ is type(model).build_inputs
 
 
-def test_the_parts_of_one_item_add_up(measured):
+def test_measured_phases_of_one_question_sum_to_its_total_time(measured):
     model, _ = measured
     method = COMPRESSORS["gleanvid"](0.25)
     item, _ = bench_model.measure_item(model, noise_video(4, 96, 160), method, "what?", 2)
@@ -56,7 +57,7 @@ def test_the_parts_of_one_item_add_up(measured):
     assert item.peak_memory_mib >= item.peak_llm_memory_mib > 0
 
 
-def test_row_has_medians_and_ratios_to_full_tokens(measured):
+def test_bench_model_row_contains_medians_and_ratios_to_all_tokens(measured):
     model, report = measured
     full, row = report["rows"][0], row_of(report, "gleanvid")
     for name, seconds in row["samples"].items():
@@ -71,7 +72,7 @@ def test_row_has_medians_and_ratios_to_full_tokens(measured):
     assert f" ({work[0] / work[1] - 1:+.1%})" in table({**report, "rows": [row]})
 
 
-def test_clock_synchronises_the_timed_gpu(monkeypatch):
+def test_bench_clock_synchronises_the_gpu_that_is_timed(monkeypatch):
     waited = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
     now(torch.device("cuda:1"))
@@ -79,7 +80,7 @@ def test_clock_synchronises_the_timed_gpu(monkeypatch):
     assert waited == [torch.device("cuda:1")]
 
 
-def test_a_method_out_of_reach_is_a_row_with_its_reason(measured):
+def test_compressor_that_cannot_reach_the_ratio_is_a_row_with_the_reason(measured):
     _, report = measured
     row = row_of(report, "dycoke")
     assert "out of reach" in row["error"] and "total_s" not in row
@@ -87,7 +88,7 @@ def test_a_method_out_of_reach_is_a_row_with_its_reason(measured):
     assert "out of reach" in table(report)
 
 
-def test_the_report_is_json_and_the_table_has_a_line_a_row(measured):
+def test_bench_report_is_json_and_its_table_has_one_line_per_row(measured):
     _, report = measured
     assert json.loads(json.dumps(report)) == report
     lines = [line for line in table(report).splitlines() if line.startswith("| 4 |")]
@@ -97,7 +98,7 @@ def test_the_report_is_json_and_the_table_has_a_line_a_row(measured):
     assert {"device", "cpu", "threads", "load_average", "versions"} <= set(report["machine"])
 
 
-def test_the_command_writes_both_files(tmp_path, capsys):
+def test_bench_model_writes_report_and_table(tmp_path, capsys):
     asked = "--frames 2 --frame-size 64x64 --compressor gleanvid,uniform --repeats 1 --warmup 0"
     given = ["bench", "model", *asked.split(), "--new-tokens", "2", "--device", "cpu"]
     assert main([*given, "--out", str(tmp_path)]) == 0
@@ -109,7 +110,7 @@ def test_the_command_writes_both_files(tmp_path, capsys):
 ASKED = "--frames 2,4 --frame-size 64x64 --repeats 1 --warmup 0 --new-tokens 1 --device cpu"
 
 
-def test_failed_method_is_a_row_and_others_are_measured(tmp_path, monkeypatch):
+def test_failing_compressor_is_a_row_with_its_error_and_others_are_measured(tmp_path, monkeypatch):
     real = bench_model.measure_item
 
     def measure_item(model, video, method, *rest):
@@ -127,7 +128,7 @@ def test_failed_method_is_a_row_and_others_are_measured(tmp_path, monkeypatch):
     assert "out of reach" in (tmp_path / "model_builtin.md").read_text()
 
 
-def test_relative_costs_need_all_tokens(monkeypatch):
+def test_bench_model_exits_1_if_no_row_of_all_tokens_could_be_measured(monkeypatch):
     def refuses(model, video, method, *rest):
         raise ValueError("prompt too long")
 
@@ -135,7 +136,7 @@ def test_relative_costs_need_all_tokens(monkeypatch):
     assert main(["bench", "model", *ASKED.split(), "--compressor", "gleanvid"]) == 1
 
 
-def test_report_is_written_after_every_video(tmp_path, monkeypatch):
+def test_bench_report_is_written_after_every_video(tmp_path, monkeypatch):
     real = bench_model.measure_item
 
     def measure_item(model, video, *rest):
@@ -163,6 +164,6 @@ def test_report_is_written_after_every_video(tmp_path, monkeypatch):
         (["--out", __file__], "cannot write to"),
     ],
 )
-def test_bad_options_are_sentences(options, said, capsys):
+def test_invalid_bench_model_options_exit_2_with_a_sentence(options, said, capsys):
     assert main(["bench", "model", *ASKED.split(), *options]) == 2
     assert said in capsys.readouterr().err

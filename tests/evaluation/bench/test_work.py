@@ -1,5 +1,3 @@
-"""The kernel counter, and upper bounds on the work of GleanVID."""
-
 import json
 
 import pytest
@@ -11,7 +9,7 @@ from gleanvid.evaluation.bench.bench_compress import made_up_tokens
 from gleanvid.evaluation.bench.work import count, count_all
 
 
-def test_views_and_operations_on_the_host_are_no_kernels():
+def test_kernel_count_ignores_views_and_operations_on_the_host():
     x = torch.randn(4, 6)
 
     def call():
@@ -36,7 +34,7 @@ def test_views_and_operations_on_the_host_are_no_kernels():
         (lambda x: torch.where(x > 0, x, 0.0), 0),
     ],
 )
-def test_every_wait_for_a_value_is_a_device_to_host_sync(call, syncs):
+def test_reading_a_value_from_the_device_counts_as_one_device_to_host_sync(call, syncs):
     x = torch.randn(5)
     assert count(lambda: call(x)).read_backs == syncs
 
@@ -47,7 +45,7 @@ def test_gleanvid_launches_few_kernels_and_no_large_factorization():
     assert not {"aten::linalg_qr", "aten::_linalg_eigh", "aten::_linalg_svd"} & set(row["by_name"])
 
 
-def test_bench_compress_counts_the_listed_methods(capsys):
+def test_bench_compress_counts_kernels_of_the_listed_compressors(capsys):
     words = ["bench", "compress", "--count", "--grid", "4x4x4", "--width", "64"]
     assert main([*words, "--compressor", "gleanvid,uniform", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""Small folders in exactly the published formats, with clips and questions made here."""
+"""Small folders in exactly the published formats, with made-up clips and questions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mvbench_rows(task: str, video: str, count: int = 2, **columns) -> list[dict]
 
 
 def mvbench(root: Path) -> Path:
-    """The branch "video": clips cut already."""
+    """MVBench's branch "video", whose clips are already cut."""
     for task, (path, video) in MVBENCH.items():
         clip(root / path)
         write_rows(root / "json" / f"{task}.json", mvbench_rows(task, video))
@@ -54,7 +54,7 @@ def mvbench(root: Path) -> Path:
 
 
 def mvbench_main(root: Path) -> Path:
-    """The branch "main": whole clips, the part asked about in the annotations, one as pictures."""
+    """MVBench's branch "main": whole clips, one as images; annotations have the segments."""
     clip(root / "video/star/Charades_v1_480/ABCDE.mp4", num_frames=90)
     rows = mvbench_rows("action_sequence", "ABCDE.mp4", start=1.0, end=2.0)
     write_rows(root / "json/action_sequence.json", rows)

@@ -1,5 +1,3 @@
-"""Datasets from the hub: unpacked once; a sentence if they are not available."""
-
 import shutil
 import tarfile
 import zipfile
@@ -25,12 +23,12 @@ def snapshot(tmp_path):
     return home
 
 
-def test_archives_are_unpacked_where_the_loader_looks(snapshot, tmp_path):
+def test_dataset_archives_are_unpacked_into_the_folder_that_the_benchmark_reads(snapshot, tmp_path):
     root = unpack(snapshot, tmp_path / "unpacked")
     assert len(open_benchmark("videomme", data=str(root)).items()) == 4
 
 
-def test_archives_are_unpacked_once(snapshot, tmp_path):
+def test_dataset_archives_are_unpacked_only_once(snapshot, tmp_path):
     root = unpack(snapshot, tmp_path / "unpacked")
     (root / "data" / "vid0.mp4").unlink()
     unpack(snapshot, root)
@@ -39,7 +37,7 @@ def test_archives_are_unpacked_once(snapshot, tmp_path):
     assert (unpack(snapshot, root) / "data" / "vid0.mp4").exists()
 
 
-def test_a_tar_in_parts_is_read_as_one(tmp_path):
+def test_tar_archive_split_into_parts_is_unpacked_as_one(tmp_path):
     made = folders.longvideobench(tmp_path / "made")
     home = tmp_path / "snapshot"
     home.mkdir()
@@ -55,14 +53,14 @@ def test_a_tar_in_parts_is_read_as_one(tmp_path):
     assert len(open_benchmark("longvideobench", data=str(root)).items()) == 2
 
 
-def test_broken_archive_is_named_and_unpacked_again_later(snapshot, tmp_path):
+def test_broken_archive_is_reported_by_name_and_retried_later(snapshot, tmp_path):
     (snapshot / "videos_chunked_01.zip").write_bytes(b"PK no")
     with pytest.raises(BenchmarkError, match=r"videos_chunked_01\.zip could not be unpacked"):
         unpack(snapshot, tmp_path / "unpacked")
     assert not (tmp_path / "unpacked" / "videos_chunked_01.zip.unpacked").exists()
 
 
-def test_without_a_network_the_message_says_what_to_do(monkeypatch):
+def test_dataset_download_without_a_network_says_what_to_do(monkeypatch):
     def offline(*_, **__):
         raise ConnectionError("Name or service not known\nlong trace")
 
@@ -72,7 +70,7 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch):
     assert "long trace" not in str(caught.value)
 
 
-def test_without_a_folder_the_dataset_is_fetched(monkeypatch, snapshot, tmp_path):
+def test_benchmark_without_a_data_folder_downloads_its_dataset(monkeypatch, snapshot, tmp_path):
     asked = {}
 
     def download(repository, **options):
@@ -85,7 +83,7 @@ def test_without_a_folder_the_dataset_is_fetched(monkeypatch, snapshot, tmp_path
     assert asked == {"repository": "lmms-eval/Video-MME", "repo_type": "dataset", "revision": None}
 
 
-def test_data_may_name_another_repository(monkeypatch, snapshot, tmp_path):
+def test_data_option_accepts_the_name_of_another_hub_dataset(monkeypatch, snapshot, tmp_path):
     asked = []
     monkeypatch.setattr(
         huggingface_hub, "snapshot_download", lambda name, **_: asked.append(name) or str(snapshot)

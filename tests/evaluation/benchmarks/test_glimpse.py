@@ -1,5 +1,3 @@
-"""Glimpse as a benchmark: reproducible and balanced items, and evidence on the right tokens."""
-
 from collections import Counter
 
 import numpy as np
@@ -21,14 +19,14 @@ def items():
     return SHORT.items(160)
 
 
-def test_the_same_seed_gives_the_same_items_and_a_larger_limit_holds_the_smaller(items):
+def test_same_seed_gives_the_same_questions_and_a_larger_limit_extends_a_smaller_one(items):
     assert SHORT.items(60) == items[:60]
     assert SHORT.items(8, seed=1) != items[:8]
     other = open_benchmark("glimpse", clip_frames=16, split="validation")
     assert other.items(8) != items[:8]
 
 
-def test_items_have_unique_ids_and_four_options(items):
+def test_glimpse_questions_have_unique_ids_and_four_options(items):
     assert len({item.id for item in items}) == len(items) == 160
     assert max(Counter(item.clip for item in items).values()) <= 4
     clips = [item.clip for item in items]
@@ -37,42 +35,43 @@ def test_items_have_unique_ids_and_four_options(items):
         assert len(set(item.options)) == 4 and item.groups[0] in FAMILIES
 
 
-def test_families_and_positions_of_the_answer_are_balanced(items):
+def test_glimpse_question_families_and_answer_positions_are_balanced(items):
     asked = Counter(item.groups[0] for item in items)
     assert max(asked.values()) <= 2 + 1.25 * 160 / len(FAMILIES)
     assert set(asked) == set(FAMILIES) - {"repeats"}  # eight units leave no room to repeat
     places = Counter(item.answer for item in items)
-    assert all(20 <= places[place] <= 60 for place in range(4))  # 40 expected, 3.6 deviations
+    # 40 are expected; 20 is 3.6 standard deviations
+    assert all(20 <= places[place] <= 60 for place in range(4))
 
 
-def test_only_the_families_that_were_named_are_asked():
+def test_families_option_restricts_questions_to_the_named_families():
     chosen = open_benchmark("glimpse", clip_frames=16, families=("flash", "cut"))
     assert {item.groups[0] for item in chosen.items(12)} == {"flash", "cut"}
 
 
-def test_a_family_that_short_clips_do_not_have_is_refused():
-    with pytest.raises(BenchmarkError, match="clips of 16 frames have no repeats"):
+def test_question_family_impossible_in_short_clips_is_refused():
+    with pytest.raises(BenchmarkError, match="clips of 16 frames have no questions of repeats"):
         open_benchmark("glimpse", clip_frames=16, families=("repeats",)).items(4)
 
 
-def test_a_clip_is_the_world_s_and_fewer_frames_are_some_of_them(items):
+def test_benchmark_clip_equals_the_generated_clip_and_fewer_frames_are_a_subset(items):
     clip = items[0].clip
     whole = make_video(0, "test", 0, ClipSettings(num_frames=16))
     assert np.array_equal(SHORT.video(clip, 16).frames, whole.frames)
     few = SHORT.video(clip, 6)
     assert few.indices.tolist() == [1, 4, 6, 9, 12, 14]
     assert np.array_equal(few.frames, whole.frames[few.indices])
-    with pytest.raises(VideoError, match="num_frames=18 is more than the 16 of the clip"):
+    with pytest.raises(VideoError, match="num_frames=18 is more than the clip's 16 frames"):
         SHORT.video(clip, 18)
 
 
-def test_a_blind_run_asks_the_same_about_grey_frames(items):
+def test_blind_option_asks_the_same_questions_about_grey_frames(items):
     blind = open_benchmark("glimpse", clip_frames=16, blind=True)
     assert blind.items(8) == items[:8]
     assert (blind.video(items[0].clip, 16).frames == 128).all()
 
 
-def test_clips_are_as_long_as_the_longest_setup_needs():
+def test_generated_clips_have_as_many_frames_as_the_longest_setup_needs():
     free = open_benchmark("glimpse")
     assert free.for_frames(60).clip_frames == 60
     assert SHORT.for_frames(8).clip_frames == 16
@@ -80,18 +79,19 @@ def test_clips_are_as_long_as_the_longest_setup_needs():
         SHORT.for_frames(60)
 
 
-def test_evidence_stands_on_the_object_that_is_asked_about(items):
+def test_evidence_mask_covers_only_the_asked_object_while_it_is_shown(items):
     tokens = VideoTokens(torch.zeros(8 * 100, 4), (8, 10, 10))
     shown = [SHORT.evidence(item, tokens) for item in items[:24]]
     assert all(mask.shape[1:] == (800,) and mask.dtype == torch.bool for mask in shown)
-    assert {len(mask) for mask in shown} >= {1, 2}  # things
+    # masks have one row per object that the question asks about
+    assert {len(mask) for mask in shown} >= {1, 2}
     assert all(0 < mask.any(0).float().mean() < 0.5 for mask in shown)
     flash = next(item for item in items if item.groups == ("flash",))
     units = SHORT.evidence(flash, tokens).view(8, -1).any(1)
     assert units.sum() <= 2  # the event lasts one or two units
 
 
-def test_seeds_share_the_limit_and_extend_smaller_limits():
+def test_question_limit_is_divided_among_seeds_and_a_larger_limit_extends_a_smaller_one():
     few, more = (items_of_seeds(SHORT, limit, (0, 1, 2)) for limit in (8, 20))
     assert [len([i for i in few if i.clip.startswith(f"{seed}/")]) for seed in range(3)] == [
         3,
@@ -100,14 +100,14 @@ def test_seeds_share_the_limit_and_extend_smaller_limits():
     ]
     assert len({item.id for item in more}) == 20 and set(few) <= set(more)
     assert items_of_seeds(SHORT, 8, (0,)) == SHORT.items(8, 0)
-    with pytest.raises(BenchmarkError, match="limit=2 must be at least 3, one a seed"):
+    with pytest.raises(BenchmarkError, match="limit=2 must be at least 3, one per seed"):
         items_of_seeds(SHORT, 2, (0, 1, 2))
 
 
 @pytest.mark.parametrize(
     ("said", "right"), [("Red", True), (" red. ", True), ("blue", False), ("", False)]
 )
-def test_a_free_answer_is_compared_word_by_word(items, said, right):
+def test_open_ended_answer_is_compared_word_by_word(items, said, right):
     item = next(item for item in items if item.right_option == "red")
     assert SHORT.right(item, said) is right
 
@@ -122,12 +122,12 @@ def test_a_free_answer_is_compared_word_by_word(items, said, right):
         ({"folder": "x"}, "benchmark glimpse has no setting folder; its settings are split"),
     ],
 )
-def test_invalid_settings_are_named(settings, named):
+def test_invalid_glimpse_settings_are_refused_by_name(settings, named):
     with pytest.raises(BenchmarkError, match=named):
         open_benchmark("glimpse", **settings)
 
 
-def test_an_unknown_benchmark_and_a_limit_of_nothing_are_refused():
+def test_unknown_benchmark_and_limit_zero_are_refused():
     with pytest.raises(BenchmarkError, match="benchmark='glimps' must be one of glimpse"):
         open_benchmark("glimps")
     with pytest.raises(BenchmarkError, match="limit=0 must be at least 1"):

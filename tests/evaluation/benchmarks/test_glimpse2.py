@@ -1,5 +1,3 @@
-"""Glimpse 2 as a benchmark: its own items and views, and what its families give away."""
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ def pairs(benchmark, clip):
     return frames.reshape(10, -1)
 
 
-def test_items_are_of_version_2_and_no_clip_is_asked_twice_about_a_family(items):
+def test_glimpse2_questions_use_version_2_and_ask_a_family_once_per_clip(items):
     assert SHORT.settings()["benchmark"] == "glimpse2"
     assert items != open_benchmark("glimpse", clip_frames=20).items(60)
     asked = [(item.clip, item.groups) for item in items]
@@ -27,14 +25,14 @@ def test_items_are_of_version_2_and_no_clip_is_asked_twice_about_a_family(items)
     assert SHORT.items(20) == items[:20]
 
 
-def test_a_still_view_shows_one_unit_all_the_time(items):
+def test_still_view_repeats_a_single_unit_of_the_clip(items):
     clip, still = items[0].clip, open_benchmark("glimpse2", clip_frames=20, view="still", moment=1)
     whole, shown = pairs(SHORT, clip), pairs(still, clip)
     assert still.items(8) == items[:8]
     assert all(np.array_equal(pair, whole[9]) for pair in shown)
 
 
-def test_a_shuffled_view_shows_the_same_units_in_another_order(items):
+def test_shuffled_view_shows_the_same_units_in_another_order(items):
     clip, mixed = items[0].clip, open_benchmark("glimpse2", clip_frames=20, view="shuffled")
     whole, shown = pairs(SHORT, clip), pairs(mixed, clip)
     assert not np.array_equal(whole, shown)
@@ -52,6 +50,6 @@ def test_a_shuffled_view_shows_the_same_units_in_another_order(items):
         ({"clip_frames": 130}, "clip_frames=130 must be an even number from 2 to 128"),
     ],
 )
-def test_invalid_settings_are_named(settings, named):
+def test_invalid_glimpse2_settings_are_refused_by_name(settings, named):
     with pytest.raises(BenchmarkError, match=named):
         open_benchmark("glimpse2", **settings)

@@ -1,4 +1,4 @@
-"""The letters found are those LMMs-Eval 0.7.3 finds, whose verdicts ``letters.json`` holds."""
+"""The option letters found in answers are those of LMMs-Eval 0.7.3, in ``letters.json``."""
 
 import json
 from pathlib import Path
@@ -13,20 +13,20 @@ ROWS = json.loads(Path(__file__).with_name("letters.json").read_text(encoding="u
 
 
 @pytest.mark.parametrize(("text", "sure", "lone", "first"), ROWS)
-def test_the_verdict_of_lmms_eval(text, sure, lone, first):
+def test_letters_read_from_an_answer_equal_those_of_lmms_eval(text, sure, lone, first):
     assert sure_letter(text) == sure
     assert lone_letter(text) == lone
     assert first_letter(text) == first
 
 
 @given(st.sampled_from("ABCD"), st.sampled_from(["{}", "{}.", "({})", "{}. a cup", "{}) a cup"]))
-def test_every_usual_way_to_answer_is_read_by_all_three(letter, form):
+def test_all_three_readers_find_the_letter_in_every_usual_form_of_answer(letter, form):
     for find in (sure_letter, lone_letter, first_letter):
         assert find(form.format(letter)) == letter
 
 
 @given(st.text())
-def test_any_text_gives_one_of_the_letters_or_none(text):
+def test_any_text_is_read_as_one_of_the_option_letters_or_none(text):
     assert sure_letter(text) in set("ABCD") | {""}
     assert lone_letter(text) in set("ABCDE") | {""}
     assert first_letter(text) in set("ABCDE") | {""}

@@ -1,5 +1,3 @@
-"""The four published benchmarks from folders in their own formats, and every way to spoil one."""
-
 import json
 
 import pytest
@@ -26,7 +24,7 @@ def opened(name, root):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_every_benchmark_gives_its_items_its_clips_and_the_right_verdict(name, tmp_path):
+def test_published_benchmark_loads_questions_and_clips_and_judges_answers(name, tmp_path):
     benchmark = opened(name, tmp_path)
     items = benchmark.items()
     assert len({item.id for item in items}) == len(items) >= 2
@@ -88,7 +86,7 @@ TOKENS = {"mvbench": 16, "longvideobench": 32, "mlvu": 16, "mlvu_test": 16, "vid
 
 
 @pytest.mark.parametrize(("name", "settings", "number", "prompt"), PROMPTS)
-def test_the_model_reads_lmms_eval_s_prompt_and_may_write_as_much(
+def test_prompt_and_answer_length_equal_those_of_lmms_eval(
     name, settings, number, prompt, tmp_path
 ):
     make, own = MAKERS[name]
@@ -107,11 +105,12 @@ def test_the_model_reads_lmms_eval_s_prompt_and_may_write_as_much(
         ("Be brief.", "llava_onevision", "Be brief."),
     ],
 )
-def test_lmms_eval_s_system_message_goes_to_qwen3_vl(setting, model_type, message, tmp_path):
+def test_qwen3_vl_gets_the_system_message_of_lmms_eval(setting, model_type, message, tmp_path):
     folder = str(folders.videomme(tmp_path))
     benchmark = open_benchmark("videomme", data=folder, system_message=setting)
     assert benchmark.system_message_for(model_type) == message
-    assert benchmark.settings()["system_message"] == setting  # a journal is bound to it
+    # a journal is refused if this setting differs
+    assert benchmark.settings()["system_message"] == setting
     assert open_benchmark("glimpse").system_message_for(model_type) == ""
 
 
@@ -126,7 +125,7 @@ def test_missing_videos_are_counted_and_the_first_is_named(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_folder_without_annotations_and_one_that_is_not_there(name, tmp_path):
+def test_benchmark_folder_that_is_missing_or_has_no_annotations_is_refused(name, tmp_path):
     with pytest.raises(BenchmarkError, match=r"holds no annotations|cannot be read"):
         open_benchmark(name, data=str(tmp_path)).items()
     with pytest.raises(BenchmarkError, match="There is no folder"):
@@ -143,7 +142,7 @@ def test_settings_identify_questions_without_paths(name, tmp_path):
     assert str(tmp_path) not in json.dumps(one.settings())
 
 
-def test_rounding_reaches_the_reader_and_is_checked(tmp_path):
+def test_rounding_option_sets_how_frames_are_sampled_and_other_values_are_refused(tmp_path):
     root = str(folders.videomme(tmp_path))
     down = open_benchmark("videomme", data=root, rounding="down")
     assert numbers(down.video("data/vid0.mp4", 3 + 1).frames) == [0, 6, 12, 19]
@@ -151,7 +150,7 @@ def test_rounding_reaches_the_reader_and_is_checked(tmp_path):
         open_benchmark("videomme", data=root, rounding="up")
 
 
-def test_mvbench_has_20_tasks_and_asks_for_all_of_them(tmp_path):
+def test_mvbench_has_20_tasks_and_includes_all_by_default(tmp_path):
     benchmark = opened("mvbench", tmp_path)
     assert len(TASKS) == 20
     assert benchmark.average == "groups"
@@ -164,7 +163,7 @@ def test_mvbench_has_20_tasks_and_asks_for_all_of_them(tmp_path):
         open_benchmark("mvbench", data=str(tmp_path), tasks="juggling").items()
 
 
-def test_mvbench_finds_segments_by_the_name_of_the_whole_clip(tmp_path):
+def test_mvbench_finds_segment_files_by_the_name_of_their_full_clip(tmp_path):
     rows = folders.mvbench_rows("action_sequence", "ABCDE.mp4", start=1.0, end=2.5)
     folders.clip(tmp_path / "star/Charades_segment/ABCDE_1.0_2.5.mp4")
     folders.write_rows(tmp_path / "json/action_sequence.json", rows)
@@ -172,14 +171,14 @@ def test_mvbench_finds_segments_by_the_name_of_the_whole_clip(tmp_path):
     assert benchmark.items()[0].clip == "star/Charades_segment/ABCDE_1.0_2.5.mp4"
 
 
-def test_mvbench_of_the_main_branch_is_cut_here(tmp_path):
+def test_mvbench_download_with_uncut_clips_is_cut_to_the_asked_segment(tmp_path):
     root = str(folders.mvbench_main(tmp_path))
     tasks = "action_sequence,episodic_reasoning"
     benchmark = open_benchmark("mvbench", data=root, tasks=tasks)
     cut, pictures = {item.clip: item for item in benchmark.items()}
     assert cut.endswith("ABCDE.mp4#t=1,2")
     assert numbers(benchmark.video(cut, 3).frames) == [30, 45, 60]
-    video = benchmark.video(pictures, 4)  # images 6 to 18, at 3 per second
+    video = benchmark.video(pictures, 4)  # from 2 s to 6 s: images 6 to 18, at 3 per second
     assert numbers(video.frames) == [6, 10, 14, 18]
     assert video.timestamps[1] == pytest.approx(4 / 3)
 
@@ -188,14 +187,14 @@ def test_empty_folder_of_images_is_refused(tmp_path):
     root = folders.mvbench_main(tmp_path)
     benchmark = open_benchmark("mvbench", data=str(root), tasks="episodic_reasoning")
     clip = benchmark.items()[0].clip
-    with pytest.raises(VideoError, match="no pictures between 90 and 99"):
+    with pytest.raises(VideoError, match="no images between 90 and 99"):
         benchmark.video(clip.partition("#")[0] + "#t=90,99", 4)
     (root / clip.partition("#")[0] / "00010.png").write_bytes(b"none")
     with pytest.raises(VideoError, match=r"00010\.png in castle"):
         benchmark.video(clip, 13)
 
 
-def test_longvideobench_items_are_the_same_from_parquet_as_from_json(tmp_path):
+def test_longvideobench_gives_the_same_questions_from_parquet_and_json(tmp_path):
     benchmark = opened("longvideobench", tmp_path)
     by_json = benchmark.items()
     (tmp_path / "lvb_val.json").unlink()
@@ -206,14 +205,14 @@ def test_longvideobench_items_are_the_same_from_parquet_as_from_json(tmp_path):
     assert len(by_json[1].options) == 2
 
 
-def test_longvideobench_guesses_where_there_is_no_letter_the_same_way_each_time(tmp_path):
+def test_longvideobench_guess_for_an_answer_without_a_letter_is_reproducible(tmp_path):
     benchmark = opened("longvideobench", tmp_path)
     item = benchmark.items()[0]
     verdicts = {benchmark.right(item, text) for text in ("", "no idea", "it rains")}
     assert len(verdicts) == 1
 
 
-def test_mlvu_of_its_authors_gives_the_same_questions(tmp_path):
+def test_mlvu_in_its_authors_format_gives_the_same_questions(tmp_path):
     benchmark = open_benchmark("mlvu", data=str(folders.mlvu_authors(tmp_path)))
     items = benchmark.items()
     assert {item.groups[0] for item in items} == set(benchmark.columns)
@@ -221,7 +220,7 @@ def test_mlvu_of_its_authors_gives_the_same_questions(tmp_path):
     assert {item.answer for item in items} == {1}
 
 
-def test_videomme_keeps_questions_about_one_video_together(tmp_path):
+def test_videomme_lists_questions_about_one_video_consecutively(tmp_path):
     benchmark = opened("videomme", tmp_path)
     assert [item.clip for item in benchmark.items()] == ["data/vid0.mp4"] * 2 + [
         "data/vid1.mp4"
@@ -235,13 +234,13 @@ SPOILED = [
     ("mvbench", "json/moving_count.json", {"candidates": ["one"]}, "at least two options"),
     ("mvbench", "json/moving_count.json", {"video": "../../x.mp4"}, "must lie inside the folder"),
     ("longvideobench", "lvb_val.json", {"correct_choice": 5}, "outside its"),
-    ("longvideobench", "lvb_val.json", {"correct_choice": "B"}, "must be a position"),
-    ("longvideobench", "lvb_val.json", {"id": "same"}, "item id same comes twice"),
+    ("longvideobench", "lvb_val.json", {"correct_choice": "B"}, "must be the index"),
+    ("longvideobench", "lvb_val.json", {"id": "same"}, "item id same occurs twice"),
     ("mlvu", "mlvu/test-00000-of-00001.parquet", {"answer": "E"}, "letters A to D"),
     ("mlvu", "mlvu/test-00000-of-00001.parquet", {"task_type": "chess"}, "task_type='chess'"),
     ("videomme", "videomme/test-00000-of-00001.parquet", {"answer": "b"}, "letters A to D"),
     ("videomme", "videomme/test-00000-of-00001.parquet", {"duration": "tiny"}, "duration='tiny'"),
-    ("videomme", "videomme/test-00000-of-00001.parquet", {"question_id": "1"}, "1 comes twice"),
+    ("videomme", "videomme/test-00000-of-00001.parquet", {"question_id": "1"}, "1 occurs twice"),
 ]
 ROWS = {
     "mvbench": lambda: folders.mvbench_rows("moving_count", "video_10009.mp4"),
@@ -252,7 +251,7 @@ ROWS = {
 
 
 @pytest.mark.parametrize(("name", "file", "spoiled", "message"), SPOILED)
-def test_invalid_annotations_are_reported_with_their_place(name, file, spoiled, message, tmp_path):
+def test_invalid_annotations_are_reported_with_their_file(name, file, spoiled, message, tmp_path):
     benchmark = opened(name, tmp_path)
     folders.write_rows(tmp_path / file, [row | spoiled for row in ROWS[name]()])
     with pytest.raises(BenchmarkError, match=message) as caught:
@@ -285,7 +284,7 @@ no mark-up
 @pytest.mark.parametrize(
     ("style", "ends"), [("default", "The best answer is:"), ("qwen3_vl", "option letter only.")]
 )
-def test_subtitles_of_videomme_stand_ahead_of_the_question(style, ends, tmp_path):
+def test_videomme_prompt_has_subtitles_before_the_question(style, ends, tmp_path):
     folder = folders.videomme(tmp_path)
     (folder / "subtitle").mkdir()
     (folder / "subtitle" / "vid0.srt").write_text(SPOKEN, encoding="utf-8")

@@ -1,5 +1,3 @@
-"""``gleanvid check``: everything holds on an intact model, and every fault is caught by name."""
-
 from __future__ import annotations
 
 import json
@@ -37,17 +35,17 @@ def model(folder):
     return load_model(str(folder), device="cpu")
 
 
-def test_intact_model_passes_and_wrong_positions_fail(model):
+def test_check_passes_for_an_intact_model_and_fails_for_wrong_positions(model):
     report = check(model, VIDEO, quick=True)
     assert not report.failed
     found = {one.name: one for one in report.findings}
-    assert found["deepstack"].note == ""  # tested, not skipped
+    assert found["deepstack"].note == ""  # the check was run, not skipped
     assert found["keep_all"].figure == found["keep_all"].bound == 0
     assert found["prefill"].control > 100 * found["prefill"].bound
 
 
 def stopping_at(text):
-    """Return an ``on_law`` callback that stops the check at this name."""
+    """Return an ``on_law`` callback that stops the run at the check with this name."""
 
     def heard(told):
         if told == text:
@@ -56,7 +54,7 @@ def stopping_at(text):
     return heard
 
 
-def test_a_check_that_is_stopped_keeps_what_was_tested(model):
+def test_stopped_check_keeps_the_findings_so_far(model):
     report = check(model, VIDEO, on_progress=stopping_at("rows"))
     assert [one.name for one in report.findings] == ["keep_all", "positions"]
     assert report.not_tested[0] == "rows" and report.not_tested[-2:] == ("hooks", "times")
@@ -66,7 +64,7 @@ def test_a_check_that_is_stopped_keeps_what_was_tested(model):
 
 
 def shifted(change):
-    """The shortened prompt with a fault in it."""
+    """Return a fault: ``change`` is applied to every shortened prompt."""
     whole = shortening.shortened
 
     def faulty(*args):
@@ -78,7 +76,7 @@ def shifted(change):
 
 def wrong_position(made):
     moved = made["position_ids"].clone()
-    moved[..., 10] += 1  # shift one position
+    moved[..., 10] += 1  # shift the position of one token
     return {"position_ids": moved}
 
 
@@ -100,26 +98,26 @@ def other_levels(made):
     ],
     ids=["position", "rows", "no deep levels", "other deep levels"],
 )
-def test_a_broken_prompt_is_caught_by_name(model, monkeypatch, change, name):
+def test_check_names_which_part_of_the_shortened_prompt_is_wrong(model, monkeypatch, change, name):
     monkeypatch.setattr(shortening, "shortened", shifted(change))
     failed = check(model, VIDEO, quick=True).failed
     named = {"positions", "rows", "deepstack"} & set(failed)
     assert named == {name} and "prefill" in failed
 
 
-def test_a_step_at_the_wrong_position_is_caught(model, monkeypatch):
+def test_check_fails_if_decoding_continues_at_a_wrong_position(model, monkeypatch):
     right = Prefilled.positions_from
     monkeypatch.setattr(Prefilled, "positions_from", lambda *args: right(*args) + 1)
     failed = check(model, VIDEO, quick=True).failed
     assert {"positions", "decode"} <= set(failed) and "prefill" not in failed
 
 
-def test_a_stale_cache_is_caught(model, monkeypatch):
+def test_check_fails_if_a_stale_cache_is_reused(model, monkeypatch):
     monkeypatch.setattr(Prefix, "fork", lambda self: self.cache)
     assert check(model, VIDEO, quick=True).failed == ("cache",)
 
 
-def test_a_hook_that_stays_is_caught(model, monkeypatch):
+def test_check_fails_if_a_hook_is_left_on_the_model(model, monkeypatch):
     left = []
 
     def staying(hf_model, layout, compressor, signals=None):
@@ -133,7 +131,7 @@ def test_a_hook_that_stays_is_caught(model, monkeypatch):
     assert failed == ("hooks",)
 
 
-def test_failed_compression_is_reported_without_paths(model, monkeypatch):
+def test_check_reports_failed_compression_without_paths(model, monkeypatch):
     def broken(*args):
         raise RuntimeError("cannot read /home/somebody/weights.bin: gone")
 
@@ -143,7 +141,7 @@ def test_failed_compression_is_reported_without_paths(model, monkeypatch):
     assert "somebody" not in report.text() + json.dumps(report.as_dict())
 
 
-def test_the_command_writes_a_report_without_names_of_the_user(folder, tmp_path, capsys):
+def test_check_command_writes_a_report_without_user_names(folder, tmp_path, capsys):
     clip = "assets/clips/glimpse_1.mp4"
     options = ["--model", str(folder), "--device", "cpu", "--frames", "4", "--out", str(tmp_path)]
     assert main(["check", clip, "--dtype", "bfloat16", *options]) == 0
@@ -161,7 +159,7 @@ def test_the_command_writes_a_report_without_names_of_the_user(folder, tmp_path,
         assert not re.search(r"(?<!\w)/\w+/", written)
 
 
-def test_command_exits_1_if_a_check_fails(folder, monkeypatch, capsys):
+def test_check_command_exits_1_if_a_check_fails(folder, monkeypatch, capsys):
     monkeypatch.setattr(shortening, "shortened", shifted(wrong_position))
     options = ["--model", str(folder), "--device", "cpu", "--frames", "4", "--quick", "--json"]
     assert main(["check", *options]) == 1
@@ -172,7 +170,7 @@ FULL = Timing(1.0, 1600, 0.0, 0.3, 0.01, 900.0, 700, 5)
 SHORT = replace(FULL, retention_ratio=0.25, visual_tokens_kept=400, prefill_s=0.1, compress_s=0.02)
 
 
-def test_advice_states_savings_and_the_break_even_length():
+def test_check_states_time_saved_and_the_clip_length_that_breaks_even():
     first, second = times.advice([FULL, SHORT], 4, 32)
     assert "saves 200.0 ms of prefill and costs 20.0 ms (10%" in first
     assert "pays from 4 frames" in second
@@ -181,7 +179,7 @@ def test_advice_states_savings_and_the_break_even_length():
     assert "up to 128 frames" in times.advice([FULL, slow], None, 32)[1]
 
 
-def test_times_of_a_busy_machine_are_not_to_be_relied_on():
+def test_check_says_that_times_on_a_busy_machine_are_unreliable():
     machine = describe_machine(torch.device("cpu")) | {"cpu_cores": 2, "load_average": 2.0}
     assert caution(machine) == ()
     assert caution(machine | {"load_average": None}) == ()
@@ -191,7 +189,7 @@ def test_times_of_a_busy_machine_are_not_to_be_relied_on():
     assert "load 7.5 on 2 cores" in said
 
 
-def test_pays_from_is_the_shortest_clip_that_saves_time(model, monkeypatch):
+def test_break_even_length_is_the_shortest_clip_that_saves_time(model, monkeypatch):
     tried = []
 
     def once(model, encoded, method, clock, decoded):
@@ -206,10 +204,10 @@ def test_pays_from_is_the_shortest_clip_that_saves_time(model, monkeypatch):
     assert times.pays_from(model, times.repeated(VIDEO, 1), print) is None
 
 
-def test_nan_figure_fails():
+def test_check_fails_for_a_nan_measurement():
     assert not Finding("x", "", float("nan"), 1.0, "").passed
 
 
-def test_longer_clips_repeat_the_frames():
+def test_longer_clips_for_timing_repeat_the_frames():
     assert len(times.repeated(VIDEO, 20)) == 20
     assert torch.equal(*(torch.from_numpy(times.repeated(VIDEO, 20).frames[n]) for n in (1, 9)))

@@ -44,7 +44,7 @@ def rows(folder):
 
 @pytest.fixture
 def unsaved(monkeypatch):
-    """Figures are drawn but not saved: saving takes seconds, and other tests open them."""
+    """Draw figures without saving them: saving takes seconds, and other tests cover it."""
     monkeypatch.setattr("gleanvid.plots.paper.save_figure", lambda figure, path: None)
 
 
@@ -53,7 +53,7 @@ def measured(rows, **wanted):
     return [row for row in found if all(getattr(row, n) == v for n, v in wanted.items())]
 
 
-def test_every_clip_is_measured_at_every_ratio_and_a_broken_one_is_named(rows):
+def test_diagnose_measures_every_clip_at_every_ratio_and_names_a_broken_clip(rows):
     for name in ("gleanvid", "uniform"):
         for ratio in (0.5, 0.25, 0.05):
             assert {row.clip for row in measured(rows, name=name, retention_ratio=ratio)} == {
@@ -64,18 +64,18 @@ def test_every_clip_is_measured_at_every_ratio_and_a_broken_one_is_named(rows):
     assert [row.clip for row in broken] == ["broken.mp4"]
 
 
-def test_unreachable_ratio_is_reported_and_others_are_measured(rows):
+def test_ratio_out_of_reach_is_reported_and_other_ratios_are_measured(rows):
     out = [row for row in rows if isinstance(row, diagnose.Skipped) and row.name == "dycoke"]
     assert {row.retention_ratio for row in out} >= {0.05}
     assert all("out of reach" in row.reason for row in out)
 
 
-def test_all_stages_of_a_method_count(rows):
+def test_kept_fraction_of_a_method_inside_the_model_is_that_after_its_last_stage(rows):
     for row in measured(rows, name="sparsevlm"):
         assert 0 < row.kept < row.retention_ratio  # the ratio is the average over the layers
 
 
-def test_selections_have_identical_budgets(rows):
+def test_compared_selections_have_identical_budgets(rows):
     for clip in ("a.mp4", "b.mp4"):
         found = measured(rows, clip=clip, part="selection")
         assert [row.name for row in found] == list(diagnose.SELECTIONS)
@@ -83,7 +83,7 @@ def test_selections_have_identical_budgets(rows):
         assert len({row.kept for row in found}) == 1
 
 
-def test_files_contain_the_means(rows, tmp_path):
+def test_diagnose_writes_means_over_clips_and_one_csv_row_per_measurement(rows, tmp_path):
     good = measured(rows)
     skipped = [row for row in rows if isinstance(row, diagnose.Skipped)]
     diagnosis.write(tmp_path, {"model": "m", "num_frames": 8}, good, skipped)
@@ -104,7 +104,7 @@ def test_files_contain_the_means(rows, tmp_path):
     assert "| uniform | 0.5 |" in page and f"| {error:.2g} ± " in page
 
 
-def test_only_failed_clips_set_the_exit_code(folder, tmp_path, capsys):
+def test_diagnose_exits_nonzero_for_failed_clips_only(folder, tmp_path, capsys):
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     whole = ["diagnose", str(folder / "broken.mp4"), *asked, "--out", str(tmp_path / "none")]
     assert main(whole) == 1
@@ -118,7 +118,7 @@ def test_only_failed_clips_set_the_exit_code(folder, tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def recordings(folder, tmp_path_factory):
-    """Both clips, without saliency and keys."""
+    """Recordings of both clips, without the signals saliency and keys."""
     place = tmp_path_factory.mktemp("recordings")
     asked = ["--compressor", "full", "--num-frames", "4", "--device", "cpu", "--out", str(place)]
     assert main(["record", str(folder / "a.mp4"), str(folder / "b.mp4"), *asked]) == 0
@@ -126,7 +126,9 @@ def recordings(folder, tmp_path_factory):
 
 
 @pytest.mark.usefixtures("unsaved")
-def test_a_signal_that_was_not_recorded_keeps_back_only_its_methods(recordings, tmp_path, capsys):
+def test_recording_without_a_signal_skips_only_the_methods_that_need_it(
+    recordings, tmp_path, capsys
+):
     asked = ["--compressor", "full,uniform,holitom,visionzip", "--retention-ratio", "0.5,0.25"]
     assert main(["diagnose", str(recordings), *asked, "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().err
@@ -143,7 +145,7 @@ def test_a_signal_that_was_not_recorded_keeps_back_only_its_methods(recordings, 
 
 
 @pytest.mark.usefixtures("unsaved")
-def test_compressor_names_may_hold_settings(folder, tmp_path, capsys):
+def test_compressor_option_accepts_settings_in_brackets(folder, tmp_path, capsys):
     names = "gleanvid,ablation(first_unit=centred)"
     asked = ["--compressor", names, "--retention-ratio", "0.25", "--num-frames", "4"]
     assert main(["diagnose", str(folder / "a.mp4"), *asked, "--out", str(tmp_path)]) == 0
@@ -154,7 +156,7 @@ def test_compressor_names_may_hold_settings(folder, tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("unsaved")
-def test_a_clip_that_failed_shows_in_the_exit_code_and_the_others_are_kept(folder, tmp_path):
+def test_diagnose_with_a_failed_clip_exits_nonzero_and_keeps_the_others(folder, tmp_path):
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     assert main(["diagnose", str(folder), *asked, "--out", str(tmp_path)]) == 1
     found = json.loads((tmp_path / "diagnosis.json").read_text())
@@ -189,7 +191,7 @@ def test_interrupted_diagnosis_keeps_measured_clips(folder, tmp_path, capsys, mo
         (["--compressor", "none_such"], "none_such"),
     ],
 )
-def test_bad_options_are_sentences(folder, change, said, capsys, tmp_path):
+def test_invalid_diagnose_options_exit_2_with_a_sentence(folder, change, said, capsys, tmp_path):
     assert main(["diagnose", str(folder), *change, "--out", str(tmp_path)]) == 2
     assert said in capsys.readouterr().err
 
@@ -200,7 +202,7 @@ def test_unwritable_folder_is_refused_before_measuring(folder, capsys):
     assert "cannot write to" in said and not re.search(r"\d/\d", said)
 
 
-def test_row_has_the_named_metrics_as_drawn_by_the_app(folder):
+def test_diagnose_row_has_the_metrics_that_the_app_draws(folder):
     model, method = load_model("builtin", "cpu"), COMPRESSORS["gleanvid"](0.4)
     rows = diagnose.diagnose_clips([folder / "b.mp4"], model, ["gleanvid"], [0.4], 8)
     (row,) = measured(rows, name="gleanvid", retention_ratio=0.4)
@@ -233,7 +235,7 @@ def test_row_has_the_named_metrics_as_drawn_by_the_app(folder):
         assert list(trace.y) == pytest.approx(own[:gaps])
 
 
-def test_a_preset_draws_so_many_videos_of_a_benchmark_each_once(tmp_path):
+def test_preset_samples_its_number_of_distinct_videos_reproducibly(tmp_path):
     folders.longvideobench(tmp_path)
     sample = ClipSample("longvideobench", videos=2, num_frames=42)
     clips = diagnose.sampled_clips(sample, str(tmp_path))
@@ -243,7 +245,7 @@ def test_a_preset_draws_so_many_videos_of_a_benchmark_each_once(tmp_path):
         diagnose.sampled_clips(DIAGNOSES["longvideobench-100"], str(tmp_path))
 
 
-def test_clips_and_a_preset_do_not_go_together(capsys):
+def test_diagnose_refuses_clips_together_with_a_preset(capsys):
     assert main(["diagnose", "--preset", "nothing"]) == 2
     assert "preset='nothing' must be one of longvideobench-100" in capsys.readouterr().err
     assert main(["diagnose"]) == 2

@@ -1,4 +1,4 @@
-"""The model that LMMs-Eval sees, also where LMMs-Eval itself is missing."""
+"""The model class for LMMs-Eval, tested also without LMMs-Eval."""
 
 import importlib
 import sys
@@ -12,7 +12,7 @@ from gleanvid.types import VideoError
 from tests.evaluation.fakes import FakeModel
 from tests.video.clips import numbers, picture
 
-STANDING_IN = {  # fakes of the names that the module imports from LMMs-Eval
+STANDING_IN = {  # fakes of what the module imports from LMMs-Eval
     "lmms_eval": {},
     "lmms_eval.api": {},
     "lmms_eval.api.instance": {"GenerationResult": SimpleNamespace, "TokenCounts": SimpleNamespace},
@@ -43,7 +43,7 @@ def module(monkeypatch):
 
 @pytest.fixture
 def loaded(module, monkeypatch):
-    """What each model was loaded with."""
+    """List that gets the loading arguments of each model, in order."""
     given = []
 
     def load_model(name, device, **options):
@@ -59,7 +59,7 @@ def said(text):
     return row | dict.fromkeys(("prefill_s", "compress_s", "generate_s"), 0.1)
 
 
-def test_errors_and_empty_texts_are_returned_as_no_answer(module, loaded, monkeypatch):
+def test_lmms_eval_adapter_returns_errors_and_empty_texts_as_no_answer(module, loaded, monkeypatch):
     model = module.GleanVIDQwen3VL()
     rows = iter([said("B"), said(""), said(" \n"), {"error": "VideoError: gone"}])
     monkeypatch.setattr(model, "_row", lambda *_: next(rows))
@@ -67,19 +67,20 @@ def test_errors_and_empty_texts_are_returned_as_no_answer(module, loaded, monkey
     assert [answer.text for answer in found] == ["B", *["(no answer)"] * 3]
 
 
-def test_a_folder_of_pictures_is_a_clip(module, loaded, tmp_path):
+def test_folder_of_images_is_read_as_a_clip(module, loaded, tmp_path):
     for number in range(1, 31):
         Image.fromarray(picture(number)).save(tmp_path / f"{number:05d}.png")
     model = module.GleanVIDQwen3VL(num_frames=4)
     assert numbers(model._read(str(tmp_path), None).frames) == [1, 11, 20, 30]
-    assert numbers(model._read(str(tmp_path), (2.0, 6.0)).frames) == [6, 10, 14, 18]  # 3 a second
+    # Images are shown at 3 per second.
+    assert numbers(model._read(str(tmp_path), (2.0, 6.0)).frames) == [6, 10, 14, 18]
     down = module.GleanVIDLlavaOneVision(num_frames=4)
     assert numbers(down._read(str(tmp_path), None).frames) == [1, 10, 20, 30]
-    with pytest.raises(VideoError, match="no pictures"):
+    with pytest.raises(VideoError, match="no images"):
         model._read(str(tmp_path), (90.0, 99.0))
 
 
-def test_llava_video_is_pooled_and_asked_as_lmms_eval_s_own(module, loaded):
+def test_llava_video_uses_pooling_and_prompt_of_lmms_eval_s_own_model(module, loaded):
     own = {"spatial_pool_mode": "average", "time_instruction": False}
     model = module.GleanVIDLlavaVideo(max_pixels=9, dtype="float32")
     assert loaded[-1] == {"settings": own, "max_pixels": 9, "dtype": "float32"}
@@ -90,6 +91,6 @@ def test_llava_video_is_pooled_and_asked_as_lmms_eval_s_own(module, loaded):
     assert loaded[-1]["settings"] == {}
 
 
-def test_unknown_setting_is_named(module, loaded):
+def test_unknown_lmms_eval_model_argument_is_refused_by_name(module, loaded):
     with pytest.raises(ValueError, match="gleanvid has no setting retention"):
         module.GleanVIDQwen3VL(retention=0.5)

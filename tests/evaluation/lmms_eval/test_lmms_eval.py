@@ -1,6 +1,6 @@
-"""Our models in stock LMMs-Eval. Skipped where it is missing.
+"""Our models in unmodified LMMs-Eval; skipped if LMMs-Eval is not installed.
 
-LMMs-Eval comes with the extra ``eval``; its own imports need decord, and it holds PyAV below 16.
+The extra ``eval`` installs LMMs-Eval, which imports decord and requires PyAV below 16.
 """
 
 import json
@@ -32,7 +32,7 @@ def offline(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_models_are_in_stock_lmms_eval(name):
+def test_gleanvid_models_are_registered_in_unmodified_lmms_eval(name):
     from lmms_eval.api.model import lmms
     from lmms_eval.models import get_model
 
@@ -60,7 +60,7 @@ def run(folder, arguments, task="tiny_videos"):
     )
 
 
-def test_a_real_run_gives_our_own_runner_s_answers_and_score(tmp_path, monkeypatch):
+def test_lmms_eval_run_gives_the_answers_and_score_of_gleanvid_eval(tmp_path, monkeypatch):
     folder = lmms_task.make(tmp_path)
     monkeypatch.setattr(sys, "argv", ["lmms-eval"])
     benchmark, setup = lmms_task.Tiny(str(folder)), Setup(GleanVID(retention_ratio=0.25), 6)
@@ -84,7 +84,8 @@ def test_a_real_run_gives_our_own_runner_s_answers_and_score(tmp_path, monkeypat
     assert [("error" in line) for line in lines] == [False] * 3 + [True] * 3 + [False] * 3
     assert "clip1.mp4" in lines[3]["error"]
 
-    again = run(folder, f"{ARGUMENTS},journal={journal.parent}")  # only what failed is tried again
+    # only the question that failed is tried again
+    again = run(folder, f"{ARGUMENTS},journal={journal.parent}")
     assert again["results"]["tiny_videos"]["right,none"] == pytest.approx(score)
     assert len(journal.read_text().splitlines()) == 10  # the question failed again
 
@@ -97,10 +98,13 @@ def asked_by_us(benchmark, setup, path):
         return dict(journal.rows)
 
 
-@pytest.mark.parametrize("task", ["glimpse", "glimpse_words"])
-def test_a_folder_of_glimpse_clips_is_a_task(task, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("task", "world"), [("glimpse", 1), ("glimpse_words", 1), ("glimpse", 2), ("glimpse_words", 2)]
+)
+def test_folder_written_by_glimpse_make_is_an_lmms_eval_task(task, world, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["lmms-eval"])
-    write_split("test", 1, tmp_path / "clips", settings=ClipSettings(num_frames=16))
+    settings = ClipSettings(num_frames=16, version=world)
+    write_split("test", 1, tmp_path / "clips", settings=settings)
     report = run(tmp_path / "clips", ARGUMENTS, task)
     samples = report["samples"][task]
     told = (tmp_path / "clips" / "questions.jsonl").read_text().splitlines()
@@ -110,7 +114,7 @@ def test_a_folder_of_glimpse_clips_is_a_task(task, tmp_path, monkeypatch):
     )
 
 
-def test_the_launcher_keeps_answers_and_fails_where_a_question_did(tmp_path):
+def test_lmms_eval_command_keeps_answers_exits_1_for_failed_questions_and_resumes(tmp_path):
     folder, out = lmms_task.make(tmp_path), tmp_path / "out"
     given = ["lmms-eval", "--model", MODELS[0], "--include_path", str(folder), "--batch_size", "1"]
     given += ["--tasks", "tiny_videos", "--model_args", ARGUMENTS, "--output_path", str(out)]

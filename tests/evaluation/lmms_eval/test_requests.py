@@ -1,5 +1,3 @@
-"""Which video an LMMs-Eval task is about, whichever way the task says it."""
-
 import pytest
 
 from gleanvid.evaluation.lmms_eval.requests import digest, video_and_text
@@ -19,17 +17,17 @@ def chat(*content):
         ({"url": {"path": "a.mp4", "video_end": 4}}, (0.0, 4.0)),
     ],
 )
-def test_the_video_and_its_part(said, part):
+def test_request_gives_the_video_its_time_span_and_the_text(said, part):
     assert video_and_text(chat({"type": "video", **said})) == (("a.mp4", part), "What?")
 
 
 @pytest.mark.parametrize("kinds", [(), ("image",), ("video", "video"), ("image",) * 16])
-def test_anything_but_one_video_is_refused(kinds):
+def test_request_without_exactly_one_video_is_refused(kinds):
     with pytest.raises(VideoError, match="one video a question"):
         video_and_text(chat(*({"type": kind, "url": "x"} for kind in kinds)))
 
 
-def test_digest_distinguishes_questions():
+def test_digest_of_a_request_differs_between_questions():
     one = ("a.mp4", None), "What?", {"max_new_tokens": 16}
     others = [
         (("b.mp4", None), *one[1:]),

@@ -1,4 +1,4 @@
-"""The paper's numbers: rows match the presets, averages agree, comparison with our results."""
+"""The paper's numbers agree with the presets and with their own averages."""
 
 import json
 from types import SimpleNamespace
@@ -22,9 +22,10 @@ from gleanvid.evaluation.paper.render import text
 
 ALL = [(table, row) for table in tables().values() for row in table.rows]
 LENGTHS = tuple(f"videomme/{length}" for length in ("short", "medium", "long"))
-EXACT = 0.05 + 1e-9  # half of the last digit printed
+EXACT = 0.05 + 1e-9  # rounding: half of the last printed digit
 
-DOES_NOT_ADD_UP = {  # table, setup, column: printed, and what the row's own numbers give
+# (table, setup, column) -> printed value, value that the row's other numbers give
+DOES_NOT_ADD_UP = {
     ("qwen3-vl-8b-32", "holitom(retention_ratio=0.15)@32", "videomme"): (58.3, 58.43),
     ("llava-video-7b", "vidcom2(retention_ratio=0.25)@64", "videomme"): (61.7, 61.57),
     ("fixed-token-budget", "vcast(retention_ratio=0.1)@160", "percent"): (110.1, 110.03),
@@ -40,7 +41,7 @@ DOES_NOT_ADD_UP = {  # table, setup, column: printed, and what the row's own num
 
 
 def check(table, row, column, expected, slack):
-    """The printed number is the expected one, or one of the known exceptions."""
+    """Check that a printed number is within ``slack`` of ``expected``, or a known exception."""
     printed = row.values[column]
     known = DOES_NOT_ADD_UP.get((table.name, row.setup, column))
     if known is None:
@@ -55,7 +56,6 @@ def present(row, *columns):
 
 
 def rows(holds):
-    """Every row of every table for which ``holds(row)`` is true."""
     found = [(table, row) for table, row in ALL if holds(row)]
     names = [f"{table.name}-{row.label}-{row.setup}" for table, row in found]
     return pytest.mark.parametrize(("table", "row"), found, ids=names)
@@ -74,24 +74,24 @@ def four(table):
 
 
 @rows(lambda row: present(row, "average"))
-def test_averages_agree_to_rounding(table, row):
+def test_averages_printed_in_the_paper_agree_with_its_rows_up_to_rounding(table, row):
     check(table, row, "average", mean(row, four(table)), EXACT)
 
 
 @rows(lambda row: present(row, *LENGTHS))
-def test_the_lengths_of_videomme_average_to_it(table, row):
-    """900 questions each; every number is rounded."""
+def test_videomme_accuracy_in_the_paper_is_the_mean_of_its_three_lengths(table, row):
+    """Each length has 900 questions, and every printed number is rounded."""
     check(table, row, "videomme", mean(row, LENGTHS), 2 * EXACT)
 
 
 @rows(lambda row: present(row, "percent", "average"))
-def test_relative_performance_is_of_averages_as_printed(table, row):
+def test_relative_performance_in_the_paper_is_computed_from_printed_averages(table, row):
     share = 100 * row.values["average"] / table.full.values["average"]
     check(table, row, "percent", share, EXACT)
 
 
 @rows(changes)
-def test_printed_changes_agree_with_their_numbers(table, row):
+def test_changes_printed_in_the_paper_agree_with_their_numbers(table, row):
     for column in changes(row):
         name = column.removesuffix(" change")
         value, full = row.values[name], table.full.values[name]
@@ -103,7 +103,7 @@ def test_printed_changes_agree_with_their_numbers(table, row):
             check(table, row, column, 100 * (value / full - 1), EXACT)
 
 
-def test_the_same_setup_has_the_same_numbers_in_every_table_of_a_model():
+def test_setup_has_the_same_numbers_in_every_paper_table_of_its_model():
     seen = {}
     for table, row in ALL:
         for column in (*BENCHMARKS, "videomme/short", "videomme/medium", "videomme/long"):
@@ -113,7 +113,7 @@ def test_the_same_setup_has_the_same_numbers_in_every_table_of_a_model():
 
 
 @pytest.mark.parametrize("name", [*ABLATIONS, *PRESETS])
-def test_every_preset_has_its_table_row_for_row(name):
+def test_every_preset_has_one_setup_per_row_of_its_paper_table(name):
     preset = (ABLATIONS | PRESETS)[name]
     keys = [setup.key for setup in preset.setups()]
     rows = [row.setup for row in tables()[name].rows]
@@ -121,12 +121,12 @@ def test_every_preset_has_its_table_row_for_row(name):
 
 
 @pytest.mark.parametrize("name", tables())
-def test_every_row_is_a_setup_that_can_be_run(name):
+def test_every_row_of_the_paper_tables_is_a_runnable_setup(name):
     rows = tables()[name].rows
     assert [setup.key for setup in setups_of(name)] == [row.setup for row in rows]
 
 
-def test_rivals_on_llava_are_in_their_authors_form():
+def test_compared_methods_on_llava_use_their_authors_settings():
     for name in ("llava-onevision-7b", "efficiency-llava-onevision"):
         methods = {setup.method.name: setup.method for setup in setups_of(name)}
         assert methods["fastvid"].variant == "llava_onevision"
@@ -140,14 +140,14 @@ FULL, KEPT = "full(retention_ratio=1.0)@32", "gleanvid(retention_ratio=0.25)@32"
 
 
 def results(folder, benchmark, full, kept, model=MODEL, **groups):
-    """Result files of ``gleanvid eval`` for one benchmark."""
+    """Write result files like those of ``gleanvid eval`` for one benchmark."""
     folder.mkdir(parents=True)
     lines = []
     for setup, accuracy in ((FULL, full), (KEPT, kept)):
         line = {"setup": setup, "accuracy": accuracy, "questions": 40, "failed": 1}
         for name, share in groups.items():
             line |= {name: share, f"{name} questions": 10}
-        lines += [line, line | {"accuracy": 0.0}]  # a second way to respond
+        lines += [line, line | {"accuracy": 0.0}]  # the same setup with another way of answering
     report = {"model": model, "benchmark": {"benchmark": benchmark}, "results": lines}
     (folder / "results.json").write_text(json.dumps(report))
 
@@ -161,7 +161,7 @@ def measured(tmp_path):
     return tmp_path
 
 
-def test_our_results_are_matched_by_model_and_setup(measured):
+def test_measured_results_are_matched_to_paper_rows_by_model_and_setup(measured):
     table = tables()["qwen3-vl-8b-32"]
     values = ours(table, choose(table, found(measured)))
     mine = dict(zip([row.setup for row in table.rows], values, strict=True))
@@ -177,7 +177,22 @@ def found(folder):
     return read_results([folder])
 
 
-def test_without_one_benchmark_there_is_no_average(measured):
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [("setup", 5), ("accuracy", "x"), ("accuracy", [1]), ("questions", {}), ("short", "no")],
+)
+def test_changed_results_are_named_in_a_sentence(measured, entry, value):
+    path = measured / "d" / "deep" / "results.json"
+    report = json.loads(path.read_text())
+    for line in report["results"]:
+        line[entry] = value
+    for content in (json.dumps(report), "[" * 100_000):
+        path.write_text(content)
+        with pytest.raises(ValueError, match="does not hold results of gleanvid"):
+            found(measured)
+
+
+def test_average_is_left_out_if_one_benchmark_is_missing(measured):
     (measured / "c" / "results.json").unlink()
     table = tables()["qwen3-vl-8b-32"]
     mine = ours(table, choose(table, found(measured)))
@@ -192,7 +207,7 @@ def test_results_of_another_model_are_used_only_on_request(measured):
     assert choose(table, found(measured), MODEL) is not None
 
 
-def test_the_text_shows_both_and_the_difference(measured):
+def test_printed_table_shows_paper_value_measured_value_and_difference(measured):
     table = tables()["qwen3-vl-8b-32"]
     shown = text(table, choose(table, found(measured)))
     assert "| GleanVID | 25% | 32 | 68.0 / 40.0 (-28.0) |" in shown
@@ -203,7 +218,7 @@ def test_the_text_shows_both_and_the_difference(measured):
     assert {line.count("|") for line in (heads, rule, *rows)} == {heads.count("|")}
 
 
-def test_costs_are_compared_by_their_change(tmp_path):
+def test_measured_costs_are_compared_with_the_paper_as_relative_changes(tmp_path):
     relative = {"compress_and_prefill_s": 0.5, "generate_s": 0.6, "total_s": 0.75}
     relative |= {"peak_memory_mib": 0.9, "throughput": 1.3, "vision_s": 1.0}
     row = {"compressor": GleanVID().settings(), "num_frames": 32, "relative": relative}
@@ -221,7 +236,7 @@ def test_costs_are_compared_by_their_change(tmp_path):
         assert "1.32 / 1.30 (-0.02)" in shown
 
 
-def test_sums_over_a_benchmark_fill_the_efficiency_table(tmp_path):
+def test_phase_times_of_a_benchmark_run_fill_the_paper_s_efficiency_table(tmp_path):
     seconds = {
         "preprocess": 10.0,
         "vision": 70.0,
@@ -249,6 +264,10 @@ def test_sums_over_a_benchmark_fill_the_efficiency_table(tmp_path):
     assert mine[FULL]["peak_memory_mb"] == pytest.approx(1048.576)
     assert mine[KEPT]["prefill_s change"] == pytest.approx(-50)
     assert mine[KEPT]["items_per_s change"] == pytest.approx(2)
+    lines[1]["failed"] = 2
+    (tmp_path / "results.json").write_text(json.dumps(report))
+    shown = text(table, choose(table, found(tmp_path)))
+    assert "2 failed and count as wrong, and are in no sum of seconds" in shown
 
 
 @pytest.mark.parametrize(
@@ -258,7 +277,7 @@ def test_sums_over_a_benchmark_fill_the_efficiency_table(tmp_path):
         ("efficiency-llava-onevision", 6_272, (3584, 28, 18944, 28, 4)),
     ],
 )
-def test_the_seconds_of_the_paper_are_beyond_one_gpu(name, tokens, shape):
+def test_prefill_seconds_in_the_paper_exceed_the_speed_of_one_gpu(name, tokens, shape):
     fields = ("hidden_size", "num_hidden_layers", "intermediate_size")
     fields += ("num_attention_heads", "num_key_value_heads")
     config = SimpleNamespace(**dict(zip(fields, shape, strict=True)))
@@ -270,7 +289,7 @@ def test_the_seconds_of_the_paper_are_beyond_one_gpu(name, tokens, shape):
     assert table.note in text(table)
 
 
-def test_the_command_prints_every_table(capsys):
+def test_tables_command_prints_every_table_of_the_paper(capsys):
     assert main(["tables"]) == 0
     shown = capsys.readouterr().out
     assert all(table.title in shown for table in tables().values())
@@ -278,7 +297,7 @@ def test_the_command_prints_every_table(capsys):
     assert capsys.readouterr().out.split()[:2] == ["1", "qwen3-vl-8b-64"]
 
 
-def test_command_prints_measured_results_with_the_papers(measured, capsys):
+def test_tables_command_prints_measured_results_next_to_the_paper_s(measured, capsys):
     assert main(["tables", "qwen3-vl-8b-32", "--results", str(measured), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report[0]["rows"][7]["ours"]["mvbench"] == pytest.approx(40)
@@ -294,7 +313,9 @@ def test_command_prints_measured_results_with_the_papers(measured, capsys):
         (["alpha", "--results", "{}/other"], "results are of builtin"),
     ],
 )
-def test_results_that_cannot_be_compared_are_an_error(arguments, message, tmp_path, capsys):
+def test_tables_command_refuses_results_without_a_matching_paper_row(
+    arguments, message, tmp_path, capsys
+):
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "results.json").write_text('{"results": 3}')

@@ -1,4 +1,4 @@
-"""The presets against the paper's tables and the method's own defaults."""
+"""The presets agree with the paper's tables and with GleanVID's defaults."""
 
 import pytest
 
@@ -13,7 +13,7 @@ SENSITIVITY += ["temperature", "alpha"]
 
 
 @pytest.mark.parametrize("name", ABLATIONS)
-def test_every_ablation_holds_the_method_itself_once_and_all_tokens_first(name):
+def test_every_ablation_contains_gleanvid_once_and_all_tokens_first(name):
     setups = ABLATIONS[name].setups()
     assert isinstance(setups[0].method, FullTokens)
     assert [setup.method for setup in setups].count(GleanVID(0.15)) == 1
@@ -23,20 +23,20 @@ def test_every_ablation_holds_the_method_itself_once_and_all_tokens_first(name):
 
 
 @pytest.mark.parametrize("name", SENSITIVITY)
-def test_the_dagger_marks_the_default(name):
+def test_dagger_marks_gleanvid_with_default_settings(name):
     for setup in ABLATIONS[name].setups()[1:]:
         assert ("†" in setup.label) == (setup.method == GleanVID(0.15))
 
 
 @pytest.mark.parametrize("frames", [None, 6])
-def test_a_fixed_token_budget_is_fixed(frames):
+def test_setups_of_a_fixed_token_budget_keep_equally_many_tokens(frames):
     setups = PRESETS["fixed-token-budget"].setups(frames)
     budgets = {round(setup.num_frames * setup.retention_ratio, 6) for setup in setups}
     assert budgets == {frames or 16}
     assert [setup.num_frames // setups[0].num_frames for setup in setups] == [1, 5, 5, 10, 10]
 
 
-def test_a_grid_asks_for_all_tokens_once():
+def test_grid_of_methods_and_ratios_contains_all_tokens_once():
     setups = grid(["gleanvid", "full", "uniform", "gleanvid"], [1, 0.5, 0.1, 0.5], 16)
     assert [setup.key for setup in setups] == [
         "full(retention_ratio=1.0)@16",
@@ -57,12 +57,14 @@ def test_a_grid_asks_for_all_tokens_once():
         (["gleanvid"], [0.5], 0, "num_frames=0"),
     ],
 )
-def test_invalid_grid_is_refused_with_the_name_of_the_setting(names, ratios, frames, named):
+def test_invalid_grid_of_methods_and_ratios_is_refused_by_setting_name(
+    names, ratios, frames, named
+):
     with pytest.raises(ValueError, match=named):
         grid(names, ratios, frames)
 
 
-def test_methods_that_differ_are_described_differently():
+def test_different_setups_have_different_descriptions():
     assert described(GleanVID(0.25)) == "gleanvid(retention_ratio=0.25)"
     assert (
         described(GleanVID(0.25, novelty_history=4))

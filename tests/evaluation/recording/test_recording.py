@@ -1,5 +1,3 @@
-"""Recordings reproduce the masks of the model; other files are refused."""
-
 from __future__ import annotations
 
 import json
@@ -44,11 +42,12 @@ def recorded(model, video, tmp_path_factory):
     sizes = []
     changed = record(model, video, wanted, path, sizes.append)
     assert set(changed.values()) == {0.0}
-    assert 0 < path.stat().st_size - sizes[0] < 2**20  # the reported size excludes the runs
+    # the recorded runs add less than 1 MiB to the reported size
+    assert 0 < path.stat().st_size - sizes[0] < 2**20
     return path
 
 
-def test_a_fresh_process_without_the_model_makes_the_same_masks(recorded, model, video):
+def test_recording_gives_the_same_masks_in_a_new_process_without_the_model(recorded, model, video):
     program = (
         "import sys; sys.modules['gleanvid.models.loading.load'] = None\n"
         "from gleanvid.compressors.gleanvid import GleanVID\n"
@@ -83,7 +82,8 @@ def test_recording_holds_tokens_signals_frames_and_facts(recorded, model, video)
         assert torch.equal(getattr(found.tokens, name), getattr(encoded.tokens, name)), name
     assert found.tokens.grid == encoded.tokens.grid
     assert len(repr(found)) <= 300 and len(repr(encoded)) <= 300
-    assert np.abs(found.video.frames.astype(int) - video.frames.astype(int)).mean() < 4  # JPEG
+    # JPEG is lossy
+    assert np.abs(found.video.frames.astype(int) - video.frames.astype(int)).mean() < 4
     assert np.array_equal(found.video.timestamps, video.timestamps)
     assert found.facts["licence"]["clip"] == "CC0-1.0"
     assert found.facts["model"]["model"] == "builtin" and found.facts["machine"]["versions"]
@@ -101,7 +101,9 @@ def test_recorded_answers_match_the_model(recorded, model, video):
     assert found.answered(QUESTION, gleanvid.GleanVID(0.1).settings()) is None
 
 
-def test_int8_is_half_of_bfloat16_and_says_what_it_changes(model, video, tmp_path):
+def test_int8_recording_is_half_the_size_of_bfloat16_and_states_changed_selections(
+    model, video, tmp_path
+):
     path, features = tmp_path / ("clip" + SUFFIX), model.encode(video).tokens.features
     changed = record(model, video, Wanted(methods=METHODS[1:2], features="int8"), path)
     kept = [set(METHODS[1].compress(t).keep.tolist()) for t in (
@@ -124,13 +126,13 @@ def test_recorded_model_refuses_to_answer_with_a_reason(recorded):
         stand_in.encode(gleanvid.Video.from_frames(np.zeros((2, 9, 9, 3), np.uint8)))
 
 
-def test_videos_and_recordings_do_not_mix(recorded, tmp_path):
+def test_videos_and_recordings_in_one_call_are_refused(recorded, tmp_path):
     with pytest.raises(ValueError, match="not both"):
         recorded_model([recorded, tmp_path / "clip.mp4"])
     assert recorded_model([tmp_path / "clip.mp4"]) is None
 
 
-def test_the_commands_open_a_recording_in_place_of_clip_and_model(
+def test_commands_accept_a_recording_in_place_of_clip_and_model(
     recorded, model, video, tmp_path, capsys, monkeypatch
 ):
     def load_model(*_, **__):
@@ -152,7 +154,7 @@ def test_the_commands_open_a_recording_in_place_of_clip_and_model(
     assert json.loads(capsys.readouterr().out)["grid"] == list(live.grid)
 
 
-def test_the_command_records(tmp_path, capsys):
+def test_record_command_writes_tokens_masks_and_relevance(tmp_path, capsys):
     options = ["--question", QUESTION, "--frames", "4", "--max-new-tokens", "2", "--out"]
     more = ["--compressor", "gleanvid", "--relevance"]
     assert main(["record", CLIP, *options, str(tmp_path), *more]) == 0
@@ -165,8 +167,7 @@ def test_the_command_records(tmp_path, capsys):
     assert str(tmp_path) not in json.dumps(found.facts)
 
 
-def edited(path, folder, change):
-    """The recording with its tensors and facts changed."""
+def write_edited_recording(path, folder, change):
     with safe_open(path, "pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         facts = json.loads(file.metadata()[KEY])
@@ -214,11 +215,11 @@ FORGED = {
 @pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
 def test_forged_recording_is_refused(recorded, tmp_path, change):
     with pytest.raises(ValueError, match="not a recording"):
-        open_recording(edited(recorded, tmp_path, change))
+        open_recording(write_edited_recording(recorded, tmp_path, change))
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\3\4", b"\xff" * 64, b"\0" * 8])
-def test_other_files_are_refused(tmp_path, content):
+def test_files_that_are_no_recording_are_refused(tmp_path, content):
     path = tmp_path / ("clip" + SUFFIX)
     path.write_bytes(content)
     with pytest.raises(ValueError, match="not a recording"):
@@ -227,7 +228,7 @@ def test_other_files_are_refused(tmp_path, content):
         recorded_model([path])
 
 
-def test_half_a_file_is_refused(recorded, tmp_path):
+def test_truncated_recording_is_refused(recorded, tmp_path):
     path = tmp_path / ("clip" + SUFFIX)
     path.write_bytes(recorded.read_bytes()[:-100])
     with pytest.raises(ValueError, match="not a recording"):
@@ -259,7 +260,7 @@ def test_too_large_recording_is_refused_before_allocation(
         open_recording(recorded)
 
 
-def test_features_are_unpacked_a_few_rows_at_a_time(monkeypatch):
+def test_recorded_features_are_converted_a_few_rows_at_a_time(monkeypatch):
     features = torch.randn(50, 6, generator=torch.manual_seed(0))
     stored = stored_features(features, "int8")
     whole = stored["features"].float() * stored["features_scale"] + stored["features_mean"]
@@ -268,14 +269,14 @@ def test_features_are_unpacked_a_few_rows_at_a_time(monkeypatch):
         assert torch.equal(read_features(stored, dtype), whole.to(dtype))
 
 
-def test_pipe_is_refused(tmp_path):
+def test_named_pipe_in_place_of_a_recording_is_refused(tmp_path):
     path = tmp_path / ("clip" + SUFFIX)
     os.mkfifo(path)
-    with pytest.raises(ValueError, match="no file"):
+    with pytest.raises(ValueError, match="is not a file"):
         open_recording(path)
 
 
-def test_signals_that_were_not_recorded_are_named(model, video, tmp_path):
+def test_signals_missing_from_a_recording_are_named(model, video, tmp_path):
     path = tmp_path / ("clip" + SUFFIX)
     model.clips.clear()  # drop encoded clips that other tests requested with signals
     record(model, video, Wanted(), path)

@@ -1,5 +1,3 @@
-"""Compressing a folder: complete files only, no repeated work, failures are single rows."""
-
 import errno
 import json
 
@@ -19,7 +17,7 @@ JOB = Job(GleanVID(0.25), 6)
 
 @pytest.fixture(scope="module")
 def clips(tmp_path_factory):
-    """Four files: one in a subfolder, and one that is not a video."""
+    """Folder of four files: one is in a subfolder, and one is not a video."""
     folder = tmp_path_factory.mktemp("clips")
     (folder / "deep er").mkdir()
     for name in ("a.mp4", "b.mkv", "deep er/a.mp4"):
@@ -43,7 +41,7 @@ def files(folder):
     }
 
 
-def test_npz_holds_the_arrays_of_the_record(clips, tmp_path):
+def test_compress_npz_contains_the_arrays_of_the_record(clips, tmp_path):
     rows = run(clips, tmp_path)
     row = rows["deep er/a.mp4", JOB.key]
     arrays = np.load(tmp_path / row["file"], allow_pickle=False)
@@ -54,7 +52,7 @@ def test_npz_holds_the_arrays_of_the_record(clips, tmp_path):
     assert len(arrays["timestamps"]) == 6 and "score/novelty" in arrays
 
 
-def test_unreadable_video_is_a_row_and_others_are_compressed(clips, tmp_path):
+def test_unreadable_video_becomes_an_error_row_and_others_are_compressed(clips, tmp_path):
     steps = []
     rows = run(clips, tmp_path, on_progress=steps.append)
     failed = {name for (name, _), row in rows.items() if "error" in row}
@@ -63,7 +61,7 @@ def test_unreadable_video_is_a_row_and_others_are_compressed(clips, tmp_path):
     assert (steps[-1].done, steps[-1].total, steps[-1].failed) == (4, 4, 1)
 
 
-def test_a_second_run_does_only_what_is_missing(clips, tmp_path):
+def test_second_compress_run_does_only_missing_clips(clips, tmp_path):
     run(clips, tmp_path)
     before = files(tmp_path)
     (tmp_path / "a.mp4.npz").write_bytes(b"")
@@ -76,7 +74,7 @@ def test_a_second_run_does_only_what_is_missing(clips, tmp_path):
     assert sum(line.get("item") == "broken.mp4" for line in told) == 1
 
 
-def test_name_too_long_for_results_is_a_row_and_the_rest_goes_on(clips, tmp_path):
+def test_clip_name_too_long_for_a_result_file_becomes_an_error_row(clips, tmp_path):
     (folder := tmp_path / "clips").mkdir()
     for name in ("a.mp4", "\u00e9" * 122 + ".mp4"):
         (folder / name).write_bytes((clips / "a.mp4").read_bytes())
@@ -103,7 +101,7 @@ def test_interrupted_compression_resumes_to_the_same_files(clips, tmp_path):
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
 
 
-def test_full_disk_leaves_whole_files_and_an_error(clips, tmp_path, monkeypatch):
+def test_compress_on_a_full_disk_leaves_whole_files_and_reports_it(clips, tmp_path, monkeypatch):
     real = np.savez_compressed
 
     def full(file, **arrays):
@@ -118,24 +116,24 @@ def test_full_disk_leaves_whole_files_and_an_error(clips, tmp_path, monkeypatch)
     assert set(files(tmp_path)) == {"a.mp4.npz"}
 
 
-def test_other_settings_need_another_folder(clips, tmp_path):
+def test_compress_refuses_a_folder_made_with_other_settings(clips, tmp_path):
     run(clips, tmp_path)
     with pytest.raises(JournalError, match="setup="):
         run(clips, tmp_path, job=Job(GleanVID(0.5), 6))
 
 
 @pytest.mark.parametrize("method", [FastV(0.25), SparseVLM(0.25)])
-def test_a_method_that_needs_a_question_is_refused(method):
+def test_compress_without_a_question_refuses_methods_that_need_one(method):
     with pytest.raises(ValueError, match=f"compressor='{method.name}' decides while the model"):
         Job(method)
 
 
-def test_two_clips_of_one_name_are_refused(clips):
+def test_compress_refuses_two_clips_of_the_same_name(clips):
     with pytest.raises(ValueError, match=r"would both be called a\.mp4"):
         named_clips([clips / "a.mp4", clips / "deep er"])
 
 
-def test_workers_write_the_same_files(clips, tmp_path, ray_workers):
+def test_compress_with_workers_writes_the_same_files(clips, tmp_path, ray_workers):
     alone = run(clips, tmp_path / "alone")
     out = tmp_path / "together"
     with Journal(out / "journal.jsonl", JOB.settings()) as journal:

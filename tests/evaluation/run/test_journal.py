@@ -1,5 +1,3 @@
-"""Journals: complete lines only, bound to their settings, a single writer."""
-
 import errno
 import json
 import math
@@ -34,7 +32,7 @@ def test_journal_deleted_while_it_is_written_is_an_error(path):
             journal.append(row("c"))
 
 
-def test_appended_rows_are_read_back(path):
+def test_rows_appended_to_a_journal_are_read_back(path):
     with Journal(path, SETTINGS) as journal:
         assert journal.rows[("b", "gleanvid")]["answer"] == "größer"
         assert journal.done(("a", "full")) and not journal.done(("a", "gleanvid"))
@@ -42,7 +40,7 @@ def test_appended_rows_are_read_back(path):
 
 
 @pytest.mark.parametrize("cut", [1, 7, 30])
-def test_a_half_written_last_line_is_dropped_with_a_warning(path, cut, caplog):
+def test_half_written_last_line_of_a_journal_is_dropped_with_a_warning(path, cut, caplog):
     path.write_bytes(path.read_bytes()[:-cut])
     with Journal(path, SETTINGS) as journal:
         assert list(journal.rows) == [("a", "full")]
@@ -52,7 +50,7 @@ def test_a_half_written_last_line_is_dropped_with_a_warning(path, cut, caplog):
 
 
 @pytest.mark.parametrize("damage", [b"{oops}", b"[1]", b'{"item": "a"}', b"\xff\xfe", b""])
-def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_changed(path, damage):
+def test_damaged_line_inside_a_journal_is_refused_by_number_without_changing_the_file(path, damage):
     lines = path.read_bytes().splitlines()
     lines[1] = damage
     path.write_bytes(b"\n".join(lines) + b"\n")
@@ -71,12 +69,12 @@ def test_a_damaged_line_in_the_middle_is_named_and_nothing_is_changed(path, dama
         ({"frames": 8}, "frames=None"),
     ],
 )
-def test_other_settings_are_refused_with_the_name_of_the_setting(path, change, named):
+def test_journal_of_other_settings_is_refused_by_setting_name(path, change, named):
     with pytest.raises(JournalError, match=named):
         Journal(path, SETTINGS | change)
 
 
-def test_a_file_that_is_no_journal_is_refused(tmp_path):
+def test_file_that_is_no_journal_is_refused(tmp_path):
     other = tmp_path / "notes.txt"
     other.write_text("hello\n")
     with pytest.raises(JournalError, match="line 1 is damaged"):
@@ -84,7 +82,7 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path):
     assert other.read_text() == "hello\n"
 
 
-def test_a_failure_is_kept_but_not_done_and_a_later_answer_replaces_it(tmp_path):
+def test_failed_question_is_journaled_as_open_until_an_answer_replaces_it(tmp_path):
     path = tmp_path / "j.jsonl"
     with Journal(path, SETTINGS) as journal:
         journal.append({"item": "a", "setup": "full", "error": "boom"})
@@ -96,14 +94,14 @@ def test_a_failure_is_kept_but_not_done_and_a_later_answer_replaces_it(tmp_path)
         assert journal.rows[("a", "full")]["right"]
 
 
-def test_two_writers_are_refused(path):
+def test_second_writer_of_a_journal_is_refused(path):
     with Journal(path, SETTINGS), pytest.raises(JournalError, match="another process"):
         Journal(path, SETTINGS)
     Journal(path, SETTINGS).close()
 
 
 class FullDisk:
-    """A file that takes a few bytes and then says that there is no space."""
+    """A fake file that accepts a few bytes, then raises because the disk is full."""
 
     def __init__(self, file, room):
         self.file, self.room = file, room
@@ -119,7 +117,7 @@ class FullDisk:
         return getattr(self.file, name)
 
 
-def test_a_full_disk_leaves_whole_lines_and_says_what_to_do(path):
+def test_journal_on_a_full_disk_keeps_whole_lines_and_says_what_to_do(path):
     before = path.read_bytes()
     with Journal(path, SETTINGS) as journal:
         journal._file = FullDisk(journal._file, 11)
@@ -129,13 +127,15 @@ def test_a_full_disk_leaves_whole_lines_and_says_what_to_do(path):
     assert path.read_bytes() == before
 
 
-def test_pipe_or_folder_in_place_of_a_journal_is_refused(tmp_path):
+def test_pipe_link_or_folder_in_place_of_a_journal_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "missing")
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
-    for name in ("pipe", "folder", "file/journal.jsonl"):
+    for name in ("pipe", "folder", "link", "file/journal.jsonl"):
         with pytest.raises(JournalError, match=name):
             Journal(tmp_path / name, SETTINGS)
+    assert not (tmp_path / "missing").exists()
 
 
 is_one_answer = partial(is_answer_row, ways=1)
@@ -161,13 +161,13 @@ ZERO = {
 
 
 @pytest.mark.parametrize("is_row", ZERO)
-def test_row_by_which_tables_would_divide_by_zero_is_refused(is_row):
+def test_journal_row_with_a_zero_token_count_is_refused(is_row):
     whole = WHOLE[is_row]
     assert is_row(whole) and not any(is_row(whole | odd) for odd in ZERO[is_row])
 
 
 @pytest.mark.parametrize("is_row", WHOLE)
-def test_row_with_a_field_of_another_kind_is_named(tmp_path, is_row):
+def test_journal_row_with_a_field_of_wrong_type_is_refused_by_name(tmp_path, is_row):
     path, whole = tmp_path / "journal.jsonl", {"item": "a", "setup": "full"} | WHOLE[is_row]
     wrong = [
         *(whole | {name: odd} for name in WHOLE[is_row] for odd in (-math.inf, None, [[]])),

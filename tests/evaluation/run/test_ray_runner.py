@@ -1,5 +1,3 @@
-"""Several workers give the rows of one process; one that is killed costs nothing."""
-
 import functools
 import json
 import os
@@ -25,9 +23,7 @@ BENCHMARK = FakeBenchmark(clips=6, broken=("clip 4",))
 SETUPS = [Setup(FullTokens(), 4), Setup(GleanVID(retention_ratio=0.25), 4)]
 
 
-class Mortal(FakeModel):
-    """Its process is killed at the third clip, once."""
-
+class KilledOnceAtThirdClip(FakeModel):
     def __init__(self, marker):
         super().__init__()
         self.marker = marker
@@ -40,9 +36,7 @@ class Mortal(FakeModel):
         return super().encode(video, needs, max_pixels)
 
 
-class Doomed(FakeModel):
-    """Its process is killed at the third clip, every time."""
-
+class AlwaysKilledAtThirdClip(FakeModel):
     def encode(self, video, needs=frozenset(), max_pixels=None):
         if video.name == "clip 2":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -67,9 +61,9 @@ def together(path, load, items=None):
         return without_times(journal.rows), steps
 
 
-def test_clip_of_a_killed_worker_is_repeated_once(ray_workers, tmp_path):
+def test_clip_whose_ray_worker_was_killed_is_retried_once(ray_workers, tmp_path):
     marker, path = tmp_path / "killed", tmp_path / "journal.jsonl"
-    rows, steps = together(path, functools.partial(Mortal, str(marker)))
+    rows, steps = together(path, functools.partial(KilledOnceAtThirdClip, str(marker)))
     assert int(marker.read_text()) != os.getpid()
     assert rows == alone(tmp_path)
     lines = path.read_text().splitlines()[1:]
@@ -77,7 +71,7 @@ def test_clip_of_a_killed_worker_is_repeated_once(ray_workers, tmp_path):
     assert (steps[-1].done, steps[-1].total, steps[-1].failed) == (48, 48, 8)
 
 
-def test_a_run_goes_on_where_another_stopped(ray_workers, tmp_path):
+def test_ray_run_resumes_where_another_stopped(ray_workers, tmp_path):
     path, items = tmp_path / "journal.jsonl", BENCHMARK.items()
     together(path, FakeModel, items[:8])
     rows, steps = together(path, FakeModel, items)
@@ -85,19 +79,19 @@ def test_a_run_goes_on_where_another_stopped(ray_workers, tmp_path):
     assert [step.done for step in steps] == list(range(17, 49))
 
 
-def test_a_clip_that_kills_every_worker_fails_and_the_others_are_answered(ray_workers, tmp_path):
+def test_clip_that_kills_every_ray_worker_fails_and_other_clips_are_answered(ray_workers, tmp_path):
     path = tmp_path / "journal.jsonl"
-    rows, steps = together(path, Doomed)
+    rows, steps = together(path, AlwaysKilledAtThirdClip)
     expected = alone(tmp_path)
     failed = {key: row for key, row in rows.items() if key[0].startswith("2-")}
     assert len(failed) == 8
-    assert all("its worker died" in row["error"] for row in failed.values())
+    assert all("its worker process died" in row["error"] for row in failed.values())
     assert rows.keys() == expected.keys()
     assert {key: row for key, row in rows.items() if key not in failed} == {
         key: row for key, row in expected.items() if key not in failed
     }
     assert (steps[-1].done, steps[-1].failed) == (48, 16)
-    rows, _ = together(path, FakeModel)  # tried again
+    rows, _ = together(path, FakeModel)  # the clip whose worker was killed was tried again
     assert rows == expected
 
 
@@ -117,16 +111,17 @@ print(json.dumps([len(done), sorted({ids for ids, _ in done}), len({one for _, o
 """
 
 
-def test_each_worker_has_its_own_gpu_and_surplus_workers_are_logged():
+def test_each_ray_worker_has_its_own_gpu_and_surplus_workers_are_logged():
     done = subprocess.run(
         [sys.executable, "-c", GPUS], capture_output=True, text=True, timeout=300, check=True
     )
     assert "2 of 3 workers run: the cluster has 2 GPUs" in done.stderr
     assert "deprecated" not in done.stderr
-    assert json.loads(done.stdout) == [8, [[0], [1]], 2]  # parts, GPUs of a worker, processes
+    # jobs done, GPUs that each worker sees, worker processes
+    assert json.loads(done.stdout) == [8, [[0], [1]], 2]
 
 
-def test_workers_that_cannot_start_end_the_run_with_a_reason(ray_workers, tmp_path):
+def test_ray_workers_that_cannot_start_end_the_run_with_a_reason(ray_workers, tmp_path):
     with pytest.raises(ModelError, match="the weights are missing"):
         together(tmp_path / "journal.jsonl", fails)
 

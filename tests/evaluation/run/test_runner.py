@@ -1,5 +1,3 @@
-"""Evaluation: no repeated or lost answers, each clip encoded once, failures become rows."""
-
 import json
 import signal
 import subprocess
@@ -35,7 +33,7 @@ def lines(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()][1:]
 
 
-def test_every_question_is_asked_once_under_every_setup(tmp_path):
+def test_runner_asks_every_question_once_under_every_setup(tmp_path):
     model = FakeModel()
     rows = run(tmp_path / "j", model)
     assert len(rows) == 20 * 5 and len(lines(tmp_path / "j")) == 100
@@ -43,7 +41,7 @@ def test_every_question_is_asked_once_under_every_setup(tmp_path):
     assert not any("error" in row for row in rows.values())
 
 
-def test_a_clip_is_encoded_once_and_read_once_under_every_setup(tmp_path):
+def test_runner_encodes_a_clip_once_per_frame_count_and_prefills_once_per_setup(tmp_path):
     model = FakeModel()
     longer = [Setup(setup.method, 9) for setup in SETUPS[:2]]
     run(tmp_path / "j", model, setups=[*SETUPS, *longer])
@@ -51,8 +49,8 @@ def test_a_clip_is_encoded_once_and_read_once_under_every_setup(tmp_path):
     assert len(model.read) == 5 * 7
 
 
-def test_small_models_are_asked_on_one_thread(tmp_path):
-    """On busy cores, thread synchronisation after every small layer takes four times as long."""
+def test_runner_uses_one_thread_for_small_models(tmp_path):
+    """On busy cores, threads that synchronise after every small layer take four times as long."""
     before, seen = torch.get_num_threads(), set()
     torch.set_num_threads(2)
     try:
@@ -62,7 +60,7 @@ def test_small_models_are_asked_on_one_thread(tmp_path):
         torch.set_num_threads(before)
 
 
-def test_equal_setups_with_two_labels_run_once(tmp_path):
+def test_equal_setups_under_two_labels_run_once(tmp_path):
     twice = [Setup(Random(0.5), 6, "a"), Setup(Random(0.5), 6, "b")]
     assert len(run(tmp_path / "j", setups=twice)) == 20
 
@@ -129,7 +127,7 @@ def test_killed_run_resumes_without_loss_or_repetition(tmp_path):
     assert len({(row["item"], row["setup"]) for row in lines(path)}) == len(lines(path)) == 100
 
 
-def test_a_clip_that_cannot_be_read_is_recorded_and_the_rest_goes_on(tmp_path):
+def test_unreadable_clip_is_recorded_as_failed_and_other_clips_are_answered(tmp_path):
     seen = []
     broken = FakeBenchmark(broken=("clip 2",))
     rows = run(tmp_path / "j", benchmark=broken, on_progress=seen.append)
@@ -137,17 +135,17 @@ def test_a_clip_that_cannot_be_read_is_recorded_and_the_rest_goes_on(tmp_path):
     assert len(rows) == 100 and len(failed) == 20 and seen[-1].failed == 20
     assert {row["item"][0] for row in failed} == {"2"}
     assert all(row["error"] == "VideoError: clip 2 has no video track" for row in failed)
-    again = run(tmp_path / "j")  # the file was repaired
+    again = run(tmp_path / "j")  # meanwhile, the clip's file was repaired
     assert without_times(again) == without_times(run(tmp_path / "whole"))
 
 
-def test_a_compressor_that_fails_is_recorded_and_the_others_go_on(tmp_path):
+def test_failing_compressor_is_recorded_and_other_compressors_are_run(tmp_path):
     rows = run(tmp_path / "j", FakeModel(fails_on="random"))
     failed = {key for key, row in rows.items() if "error" in row}
     assert failed == {key for key in rows if key[1].startswith("random")} and len(failed) == 40
 
 
-def test_rows_hold_counts_of_tokens_and_evidence(tmp_path):
+def test_journal_rows_contain_counts_of_tokens_and_evidence(tmp_path):
     benchmark = FakeBenchmark()
     rows = run(tmp_path / "j", benchmark=benchmark)
     for item in benchmark.items():
@@ -158,24 +156,25 @@ def test_rows_hold_counts_of_tokens_and_evidence(tmp_path):
             few = rows[item.id, SETUPS[2].key]["evidence"]
             assert few[0] == 2 * item.answer and few[1] == few[2] <= few[3] == min(few[0], 5)
         else:
-            assert "evidence" not in full  # no evidence in this clip
+            assert "evidence" not in full  # this clip has no evidence
         assert rows[item.id, SETUPS[2].key]["tokens"] == [54, 5, 5.0]
 
 
-def test_evidence_is_counted_by_token_thing_and_moment():
-    shown = torch.zeros(3, 2, 6, dtype=torch.bool)  # three things, two units of six tokens
-    shown[0, 0, :2] = shown[0, 1, :2] = shown[1, 1, 4] = True  # the third is never to be seen
+def test_kept_evidence_is_counted_by_token_object_and_moment():
+    shown = torch.zeros(3, 2, 6, dtype=torch.bool)  # three objects, two units of six tokens
+    shown[0, 0, :2] = shown[0, 1, :2] = shown[1, 1, 4] = True  # the third object is never visible
     keep = torch.tensor([0, 3, 7])
     group = torch.tensor([0, 0, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1])
     record = Compression(keep, (2, 2, 3), group, (group >= 0).float())
     assert evidence_kept(record, shown.flatten(1)) == {
-        "evidence": [5, 2, 3, 3],  # one more is part of a merged row; three rows hold three at most
+        # evidence tokens, those kept, those kept or merged, most that three rows can hold
+        "evidence": [5, 2, 3, 3],
         "things": [2, 1],
         "moments": [3, 2],
     }
 
 
-def test_a_random_method_is_asked_once_a_seed_and_others_once():
+def test_random_selection_is_asked_once_per_seed_and_other_methods_once():
     drawn = Setup(Random(0.1), 6, "label").draws
     assert [setup.method.seed for setup in drawn] == [0, 1, 2, 3, 4]
     assert drawn[0].key == "random(retention_ratio=0.1)@6" and drawn[4].label == "label"
@@ -183,7 +182,7 @@ def test_a_random_method_is_asked_once_a_seed_and_others_once():
     assert [len(Setup(Ablation(budgeting=part), 6).draws) for part in ("random", "fixed")] == [5, 1]
 
 
-def test_each_way_to_respond_has_a_verdict(tmp_path):
+def test_each_way_of_answering_is_judged_separately(tmp_path):
     benchmark = FakeBenchmark()
     rows = run(tmp_path / "j", benchmark=benchmark, ways=("likelihood", "text"))
     for item in benchmark.items():
@@ -192,7 +191,7 @@ def test_each_way_to_respond_has_a_verdict(tmp_path):
         assert row["right"] == [said == item.right_option for said in row["said"].values()]
 
 
-def test_remaining_time_falls_to_zero(tmp_path):
+def test_estimated_remaining_time_falls_to_zero(tmp_path):
     seen = []
     run(tmp_path / "j", FakeModel(delay_s=0.001), on_progress=seen.append)
     assert [step.done for step in seen] == list(range(1, 101))

@@ -1,5 +1,3 @@
-"""A setup's key gives the setup back, and its title names the settings that differ."""
-
 import pytest
 
 from gleanvid.compressors import method_from, names_in
@@ -20,11 +18,11 @@ from gleanvid.evaluation.run.setups import Setup, setup_from
         FullTokens(),
     ],
 )
-def test_a_key_gives_its_setup_back(method):
+def test_setup_is_rebuilt_from_its_key(method):
     assert setup_from(Setup(method, 32).key) == Setup(method, 32)
 
 
-def test_settings_in_brackets_are_parsed():
+def test_compressor_settings_in_brackets_are_parsed():
     listed = "gleanvid,flashvid(version=v2, inner=true),holitom(tau=0.65)"
     ours, flash, holitom = names_in(listed)
     assert method_from(ours, 0.5) == GleanVID(0.5)
@@ -40,7 +38,7 @@ def test_settings_in_brackets_are_parsed():
             method_from(text)
 
 
-def test_title_names_settings_that_are_not_defaults():
+def test_title_of_a_setup_lists_settings_that_differ_from_defaults():
     assert Setup(GleanVID(0.1), 32).title == "GleanVID"
     assert Setup(Ablation(0.1, first_unit="centred"), 32).title == "Ablation (first_unit centred)"
     assert Setup(GleanVID(0.1, tau=2.0), 32, "sharper").title == "sharper"

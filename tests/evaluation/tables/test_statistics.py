@@ -1,5 +1,3 @@
-"""Intervals and tests against values worked out by hand, and against SciPy."""
-
 import math
 
 import numpy as np
@@ -25,12 +23,12 @@ def paired(both, only_first, only_second, neither):
 
 
 @pytest.mark.parametrize(("right", "n"), [(1, 0), (-1, 5), (6, 5), (0, 0)])
-def test_wilson_refuses_impossible_counts(right, n):
+def test_wilson_interval_refuses_impossible_counts(right, n):
     with pytest.raises(ValueError, match=f"right={right}"):
         wilson(right, n)
 
 
-def test_the_difference_is_that_of_the_accuracies_and_nothing_for_equal_verdicts():
+def test_paired_difference_is_that_of_accuracies_and_zero_for_equal_verdicts():
     first, second = paired(40, 9, 3, 8)
     clips = [place // 4 for place in range(60)]
     found = paired_difference(first, second, clips)
@@ -40,7 +38,7 @@ def test_the_difference_is_that_of_the_accuracies_and_nothing_for_equal_verdicts
     assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
 
 
-def test_clustered_questions_widen_the_interval_as_theory_says():
+def test_interval_over_clustered_questions_is_wider_by_the_design_effect():
     rng = np.random.default_rng(1)
     by_clip = rng.random(400) < 0.5
     first = [bool(value) for value in by_clip for _ in range(4)]  # all questions of a clip agree
@@ -48,18 +46,18 @@ def test_clustered_questions_widen_the_interval_as_theory_says():
     clustered = paired_difference(first, second, [place // 4 for place in range(1600)])
     alone = paired_difference(first, second, list(range(1600)))
     ratio = (clustered.high - clustered.low) / (alone.high - alone.low)
-    assert ratio == pytest.approx(2.0, abs=0.2)  # sqrt(4)
+    assert ratio == pytest.approx(2.0, abs=0.2)  # square root of four equal answers per clip
     assert clustered.high - clustered.low == pytest.approx(2 * 1.96 * 0.5 / 20, rel=0.1)
 
 
-def test_the_same_seed_gives_the_same_interval():
+def test_bootstrap_with_the_same_seed_gives_the_same_interval():
     values, clips = np.random.default_rng(0).random(40).tolist(), [n // 4 for n in range(40)]
     assert clip_mean(values, clips, seed=3) == clip_mean(values, clips, seed=3)
     assert clip_mean(values, clips, seed=3) != clip_mean(values, clips, seed=4)
     assert clip_mean(values, clips).value == pytest.approx(np.mean(values))
 
 
-def test_average_over_groups_weighs_groups_and_leaves_questions_of_none_out():
+def test_macro_average_weighs_groups_equally_and_omits_questions_without_a_group():
     # three of four right in one group, one of one in the other: (0.75 + 1) / 2
     right, groups = [True, True, True, False, True, False], [*"aaaab", None]
     assert clip_mean(right, range(6), groups).value == pytest.approx(0.875)
@@ -87,16 +85,16 @@ def test_macro_average_interval_is_scipys_bootstrap_of_means_within_groups():
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.015)
 
 
-def test_each_draw_takes_the_mean_of_every_group_anew():
-    """With fixed weights a draw with two questions of the small group would exceed 1."""
+def test_each_bootstrap_draw_recomputes_the_mean_of_every_group():
+    """With fixed weights, a draw of two questions of the small group would exceed 1."""
     groups = ["rare"] + ["common"] * 30
     found = clip_mean([1.0] + [0.0] * 30, range(31), groups)
     assert found.value == 0.5
-    assert found.high == 0.5 and found.low == 0.0  # drawn once or more: 1/2; not drawn: 0
+    assert found.high == 0.5 and found.low == 0.0  # 1/2 if drawn, else 0
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 40])
-def test_student_interval_is_that_of_scipy(count):
+def test_student_interval_equals_scipy_s(count):
     values = np.random.default_rng(count).random(count)
     theirs = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
     ours = student_mean(values.tolist())
@@ -104,7 +102,7 @@ def test_student_interval_is_that_of_scipy(count):
     assert math.isnan(student_mean([1.0]).low)
 
 
-def test_relative_accuracy():
+def test_relative_accuracy_is_a_quotient_with_an_interval_and_nan_for_zero():
     first, full = paired(30, 2, 10, 8)
     found = relative_accuracy(first, full, list(range(50)))
     assert found.value == pytest.approx(32 / 40)
@@ -113,19 +111,19 @@ def test_relative_accuracy():
     assert math.isnan(relative_accuracy([True], [False], ["a"]).value)
 
 
-def test_verdicts_of_unequal_length_are_refused():
+def test_paired_verdicts_of_unequal_length_are_refused():
     for call in (lambda: clip_mean([1.0], []), lambda: paired_difference([], [], [])):
-        with pytest.raises(ValueError, match="equally many"):
+        with pytest.raises(ValueError, match="same number of values"):
             call()
 
 
-def test_holm_by_hand():
+def test_holm_correction_equals_values_computed_by_hand():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0] and holm([]) == [] and holm([0.04]) == [0.04]
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 20), (7, 9), (431, 500), (20, 20)])
-def test_wilson_is_that_of_scipy(right, n):
+def test_wilson_interval_equals_scipy_s(right, n):
     theirs = stats.binomtest(right, n).proportion_ci(method="wilson")
     ours = wilson(right, n)
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-6)
@@ -139,8 +137,8 @@ def verdicts(seed, count, lead):
 
 
 @pytest.mark.parametrize(("seed", "count", "lead"), [(0, 24, 0.0), (1, 24, 0.2), (2, 400, 0.05)])
-def test_the_sign_flip_test_is_that_of_scipy(seed, count, lead):
-    """Of few clips SciPy takes every pattern of signs, of many it draws."""
+def test_sign_flip_test_equals_scipy_s_permutation_test(seed, count, lead):
+    """SciPy enumerates all sign patterns for few clips and samples them for many."""
     differences, clips = verdicts(seed, count, lead)
     sums = [sum(d for d, c in zip(differences, clips, strict=True) if c == k) for k in set(clips)]
     theirs = stats.permutation_test(
@@ -154,7 +152,7 @@ def test_the_sign_flip_test_is_that_of_scipy(seed, count, lead):
     assert sign_flip(differences, clips) == pytest.approx(theirs, abs=0.015)
 
 
-def test_the_sign_flip_test_keeps_its_level_where_questions_of_a_clip_agree():
+def test_sign_flip_test_keeps_its_level_for_correlated_questions_of_a_clip():
     rng = np.random.default_rng(0)
     clips = [place // 4 for place in range(160)]
     rejected = 0
@@ -164,24 +162,24 @@ def test_the_sign_flip_test_keeps_its_level_where_questions_of_a_clip_agree():
     assert rejected / 300 < 0.09
 
 
-def test_equal_answers_give_a_sign_flip_p_of_one():
+def test_equal_answers_give_a_sign_flip_p_value_of_1():
     assert sign_flip([0.0] * 8, range(8)) == 1.0
     assert sign_flip([1.0] * 40, range(40)) == pytest.approx(1e-4)
 
 
-def test_groups_count_in_the_sign_flip_test():
+def test_sign_flip_test_over_groups_omits_questions_without_a_group():
     differences, groups = [1.0] * 6 + [-1.0] * 6, ["a"] * 6 + [None] * 6
     assert sign_flip(differences, range(12), groups) == pytest.approx(2 / 64, abs=0.01)
     assert sign_flip(differences, range(12)) > 0.9
 
 
-def test_correlation_is_that_of_scipy():
+def test_correlation_equals_scipy_s():
     x, y = np.random.default_rng(0).random((2, 50))
     assert correlation(x, x + y) == pytest.approx(stats.pearsonr(x, x + y).statistic)
     assert math.isnan(correlation([1.0, 1.0], [0.0, 1.0]))
 
 
-def test_the_clip_bootstrap_is_near_that_of_scipy():
+def test_bootstrap_over_clips_is_close_to_scipy_s():
     rng = np.random.default_rng(0)
     values = rng.random(600)
     theirs = stats.bootstrap((values,), np.mean, method="percentile", rng=rng).confidence_interval

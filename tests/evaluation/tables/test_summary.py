@@ -1,5 +1,3 @@
-"""Results against counts made by hand from the journal's rows."""
-
 import json
 import math
 
@@ -60,7 +58,7 @@ class Macro(FakeBenchmark):
     columns = ("y", "x", "never")
 
 
-def test_results_match_counts_of_the_rows():
+def test_results_equal_counts_over_journal_rows():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert [r.accuracy.value for r in (full, ours, even)] == [7 / 8, 6 / 8, 2 / 8]
     assert ours.accuracy == wilson(6, 8)
@@ -71,7 +69,7 @@ def test_results_match_counts_of_the_rows():
     assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
 
 
-def test_saturated_units_have_a_column_only_if_there_are_any():
+def test_table_has_a_column_of_units_without_new_content_only_if_some_exist():
     assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
     known = rows()
     for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
@@ -83,22 +81,23 @@ def test_saturated_units_have_a_column_only_if_there_are_any():
     assert [line.split("|")[-2].strip() for line in lines] == ["", "18.8", ""]
 
 
-def test_pairs_are_tested_against_all_tokens_and_against_gleanvid():
+def test_each_method_is_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert full.p_full_clips is ours.comparison is None
-    assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)  # all one way, in three clips
+    # the differences of all three clips have one sign: 2 of 8 patterns
+    assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.sign_flip == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.difference.value == pytest.approx(4 / 8)
 
 
-def test_gleanvid_at_another_ratio_is_not_compared():
+def test_method_is_not_compared_with_gleanvid_at_another_ratio():
     other = Setup(GleanVID(0.5), 8)
     verdicts = {FULL: VERDICTS[FULL], other: VERDICTS[OURS], EVEN: VERDICTS[EVEN]}
     found = results(FakeBenchmark(), ITEMS, [FULL, other, EVEN], rows(verdicts))
     assert found[2].comparison is None
 
 
-def test_a_mean_over_groups_weighs_groups_not_questions():
+def test_mean_over_groups_weighs_groups_equally():
     full, ours, even = results(Macro(), ITEMS, SETUPS, rows())
     assert ours.accuracy.value == pytest.approx((4 / 6 + 2 / 2) / 2)
     assert even.accuracy.value == pytest.approx((1 / 6 + 1 / 2) / 2)
@@ -106,13 +105,13 @@ def test_a_mean_over_groups_weighs_groups_not_questions():
     assert list(ours.groups) == ["y", "x"]
 
 
-def test_a_second_way_to_respond_has_verdicts_of_its_own():
+def test_likelihood_and_text_answers_have_separate_accuracies():
     found = results(FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood", "text"))
     assert [r.how for r in found] == ["likelihood"] * 3 + ["text"] * 3
     assert [r.accuracy.value for r in found[3:]] == [1 / 8, 2 / 8, 6 / 8]
 
 
-def test_a_failure_counts_as_wrong_and_never_raises_a_score():
+def test_failed_question_counts_as_wrong_in_every_accuracy():
     broken = rows()
     broken["q0", OURS.key] = {"error": "ModelError: out of memory"}
     ours = results(FakeBenchmark(), ITEMS, SETUPS, broken)[1]
@@ -122,14 +121,14 @@ def test_a_failure_counts_as_wrong_and_never_raises_a_score():
     assert ours.tokens == 100 and ours.seconds == 0.5
 
 
-def test_a_missing_answer_is_no_result():
+def test_results_with_a_missing_answer_are_refused():
     half = rows()
     del half["q3", EVEN.key]
     with pytest.raises(ValueError, match="1 answers are missing, the first for q3"):
         results(FakeBenchmark(), ITEMS, SETUPS, half)
 
 
-def test_a_setup_that_a_method_refuses_is_blank_with_its_reason():
+def test_refused_setup_is_an_empty_table_row_with_the_reason():
     refused = rows()
     for item in ITEMS:
         refused[item.id, EVEN.key] = {"error": "ValueError: retention_ratio is out of reach"}
@@ -166,7 +165,7 @@ def graded(right):
     }
 
 
-def test_standing_lists_methods_with_their_differences():
+def test_summary_lists_methods_gleanvid_is_ahead_of_tied_with_or_behind():
     wins, same = Setup(GleanVID(0.25), 8), Setup(Uniform(0.25), 8)
     worse, better = Setup(VCast(0.25), 8), Setup(VidCom2(0.25), 8)
     right = {FULL: 20, wins: 11, same: 12, worse: 1, better: 20}
@@ -180,7 +179,7 @@ def test_standing_lists_methods_with_their_differences():
     assert standing(results(FakeBenchmark(), LARGE, [FULL, same], graded(alone)), {}) == ""
 
 
-def test_holm_counts_every_comparison_of_the_page_not_those_of_a_ratio():
+def test_holm_correction_counts_all_comparisons_of_the_report_over_all_ratios():
     pairs = [(method(share), count) for share in (0.25, 0.5) for method, count in METHODS.items()]
     right = {Setup(method, 8): count for method, count in pairs}
     found = results(FakeBenchmark(), LARGE, [FULL, *right], graded({FULL: 20} | right))
@@ -194,7 +193,7 @@ def test_holm_counts_every_comparison_of_the_page_not_those_of_a_ratio():
 METHODS = {GleanVID: 12, Uniform: 6, VidCom2: 9}
 
 
-def test_a_random_row_is_the_mean_over_its_seeds():
+def test_row_of_random_selection_is_the_mean_over_its_seeds():
     drawn = Setup(Random(0.25), 8)
     right = [1] * 8, [0] * 8, [1] * 4 + [0] * 4, [1] * 8, [0] * 8
     seeds = dict(zip(drawn.draws, right, strict=True))
@@ -214,7 +213,7 @@ class Kinds(FakeBenchmark):
     macro_without = "x"
 
 
-def test_macro_averages_weigh_kinds_and_can_leave_one_out(monkeypatch):
+def test_macro_average_weighs_question_kinds_equally_and_can_leave_one_out(monkeypatch):
     monkeypatch.setattr("gleanvid.evaluation.tables.summary._FEWEST", 1)
     _, ours, even = results(Kinds(), ITEMS, SETUPS, rows())
     assert {name: mean.value for name, mean in ours.macro.items()} == pytest.approx(
@@ -230,7 +229,7 @@ class Hard(Kinds):
     hard = ("rare", "cut")
 
 
-def test_small_kinds_are_pooled_in_macro_averages():
+def test_question_kinds_with_few_questions_are_pooled_in_macro_averages():
     kinds = ["x"] * 15 + ["cut"] * 20 + ["rare"] * 3 + ["odd"] * 14
     items = [Item(f"q{n}", "c", "?", ("a", "b"), 0, (kind,)) for n, kind in enumerate(kinds)]
     found = macros_of(Hard(), items)
@@ -239,12 +238,12 @@ def test_small_kinds_are_pooled_in_macro_averages():
     assert found["macro of hard kinds"] == [None] * 15 + ["cut"] * 20 + ["other"] * 3 + [None] * 14
 
 
-def test_macro_average_without_a_question_is_left_out():
+def test_macro_average_over_no_question_is_left_out():
     items = [Item(f"q{n}", "c", "?", ("a", "b"), 0, ("x",)) for n in range(20)]
     assert list(macros_of(Hard(), items)) == ["macro"]
 
 
-def test_endpoint_of_the_tests_may_be_a_macro_average(monkeypatch):
+def test_significance_tests_can_use_a_macro_average_as_endpoint(monkeypatch):
     monkeypatch.setattr("gleanvid.evaluation.tables.summary._FEWEST", 1)
     found = results(Kinds(), ITEMS, SETUPS, rows())
     name = "macro without x"
@@ -252,26 +251,27 @@ def test_endpoint_of_the_tests_may_be_a_macro_average(monkeypatch):
     assert pair.at(name) == (pair.macro[name], pair.macro_sign_flip[name])
     text = paired_table(found, holm_of_page(found, name), name)
     assert "p, macro without x" in text and "GleanVID by ratio (macro without x, sign-flip" in text
-    assert "(+50.0, " in text.splitlines()[-1]  # 2 of 2 against 1 of 2
+    assert "(+50.0, " in text.splitlines()[-1]  # gain of 50 points: 2 of 2 right against 1 of 2
 
 
-def test_holm_of_a_page_takes_a_row_of_two_presets_once():
+def test_holm_correction_counts_a_row_shared_by_two_presets_once():
     found = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert holm_of_page([*found, *found]) == holm_of_page(found)
 
 
-def test_evidence_is_measured_four_ways_question_by_question():
+def test_evidence_table_has_means_and_correlations_of_five_evidence_measures():
     _, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     means = {name: mean.value for name, mean in ours.evidence.means.items()}
     expected = {"kept": 0.4, "represented": 0.8, "reachable": 0.8, "moments": 0.75}
     assert means == pytest.approx(expected | {"things": (0.5 * 2 + 6) / 8})
     assert ours.evidence.correlations["things"] == pytest.approx(1)
-    assert math.isnan(ours.evidence.correlations["kept"])  # the same for every question
+    # NaN, as the value is the same for every question
+    assert math.isnan(ours.evidence.correlations["kept"])
     heads, _, *body = cells(evidence_table([ours, even]))
     assert len(body) == 2 and body[0][heads.index("r things")] == "+1.00"
 
 
-def test_journals_without_counts_of_things_are_read():
+def test_older_journal_without_object_counts_is_read():
     earlier = rows()
     for row in earlier.values():
         del row["things"], row["moments"]
@@ -290,7 +290,7 @@ def test_many_question_groups_get_a_separate_table_with_question_counts():
     assert group_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())) == ""
 
 
-def test_a_preset_has_the_rows_of_the_paper_and_the_drop_in_points():
+def test_preset_table_has_the_paper_s_rows_and_changes_of_relative_performance():
     setups = ABLATIONS["signals"].setups(8)
     right = [VERDICTS[FULL], VERDICTS[EVEN], VERDICTS[FULL], VERDICTS[OURS]]
     made = rows(dict(zip(setups, right, strict=True)))
@@ -302,7 +302,7 @@ def test_a_preset_has_the_rows_of_the_paper_and_the_drop_in_points():
     assert relative == ["100.0", "28.6 (-57.1)", "100.0 (+14.3)", "85.7"]
 
 
-def test_a_line_of_the_csv_is_plain_numbers():
+def test_csv_row_contains_plain_numbers():
     line = flat(results(FakeBenchmark(), ITEMS, SETUPS, rows())[1])
     assert line["accuracy"] == 0.75 and line["x questions"] == 6
     assert not any(isinstance(v, float) and math.isnan(v) for v in line.values())
@@ -316,7 +316,7 @@ FACTS = {
 }
 
 
-def test_publish_writes_all_files(tmp_path):
+def test_publishing_results_writes_all_files(tmp_path):
     publish(tmp_path, FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood",), FACTS, kind="svg")
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {
@@ -335,7 +335,7 @@ def test_publish_writes_all_files(tmp_path):
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 4
 
 
-def test_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
+def test_failed_write_of_results_keeps_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "table.md"
     write_whole(path, "old")
     monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))

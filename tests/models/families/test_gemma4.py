@@ -1,5 +1,3 @@
-"""Gemma 4: windows of the whole prompt, inputs by layer, and what is refused."""
-
 from __future__ import annotations
 
 import pytest
@@ -25,7 +23,9 @@ def small(request, adapters):
     return adapters[request.param]
 
 
-def test_windows_counted_in_the_shorter_prompt_would_fail(model, monkeypatch):
+def test_attention_windows_counted_in_the_shortened_prompt_would_change_the_logits(
+    model, monkeypatch
+):
     """Sanity check: test prompts are longer than a window, so wrong windows change the logits."""
     inputs = model_inputs(model, QUESTIONS[:1])
     with compressing(model.hf_model, QUARTER) as record:
@@ -62,12 +62,12 @@ def test_per_layer_inputs_follow_the_kept_tokens(small):
     assert not torch.equal(shorter[0, -1], whole[0, visual][0])
 
 
-def test_attention_without_masks_of_pairs_is_refused(small):
+def test_eager_attention_is_refused_for_gemma4_with_the_alternatives(small):
     with pytest.raises(ModelError, match=r"attn_implementation='eager'.*sdpa"):
         load_model(small.name, device="cpu", attn_implementation="eager")
 
 
-def test_signals_of_a_missing_tower_are_refused(adapters):
+def test_token_signals_are_refused_if_the_model_has_no_vision_tower(adapters):
     unified = adapters["gemma4_unified"]
     for needs in ({"saliency"}, {"saliency", "keys"}):
         with pytest.raises(ModelError, match=r"no vision tower.*saliency.*needs neither"):
@@ -75,14 +75,14 @@ def test_signals_of_a_missing_tower_are_refused(adapters):
     assert unified.encode(noise_video(2)).tokens.num_units == 2
 
 
-def test_sound_is_refused(small):
+def test_audio_input_is_refused_while_compressing(small):
     inputs = model_inputs(small, QUESTIONS[:1])
-    with pytest.raises(ModelError, match="only silent"), compressing(small.hf_model, QUARTER):
+    with pytest.raises(ModelError, match="remove the sound"), compressing(small.hf_model, QUARTER):
         small.hf_model(**inputs, input_features=torch.zeros(1, 8, 128))
 
 
-def test_max_pixels_chooses_the_tokens_of_a_frame(small):
-    """A frame of 70, 140, 280 ... tokens of 12 x 12 pixels at most."""
+def test_max_pixels_sets_the_number_of_tokens_per_frame(small):
+    """Limits of pixels give frames of at most 70, 140, 280 ... tokens of 12 x 12 pixels."""
     video = noise_video(4, 240, 320)
     for most in (70, 140, 280):
         encoded = small.encode(video, max_pixels=4 * 144 * (2 * most - 1))
@@ -99,7 +99,7 @@ def beginning(small):
     tokenizer.bos_token = None
 
 
-def test_a_prompt_that_begins_with_the_first_token_gets_no_second(small, beginning, monkeypatch):
+def test_prompt_with_a_begin_token_gets_no_second_one(small, beginning, monkeypatch):
     asked = []
     original = type(small.processor).__call__
 
@@ -113,7 +113,7 @@ def test_a_prompt_that_begins_with_the_first_token_gets_no_second(small, beginni
     assert asked == [False, True]
 
 
-def test_questions_on_one_video_go_on_within_its_windows(model):
+def test_conversation_about_one_video_equals_fresh_runs_with_sliding_windows(model):
     encoded = model.encode(noise_video())
     talk = model.conversation(encoded, QUARTER)
     for question in QUESTIONS:

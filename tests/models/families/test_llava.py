@@ -1,5 +1,3 @@
-"""The LLaVA families: what is cropped, and every method at work."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -14,7 +12,6 @@ from tests.models.tiny import noise_video
 
 
 def forms(method):
-    """Every published variant of a method."""
     declared = declared_settings(method)
     share = {} if method is FullTokens else {"retention_ratio": 0.5}
     names = declared["variant"][2].choices if "variant" in declared else ()
@@ -25,14 +22,14 @@ FORMS = [form for method in COMPRESSORS.values() for form in forms(method)]
 
 
 def shown(adapter, frames):
-    """Pixels [T, S, S] that the tower receives, summed over colours."""
+    """Return the pixels [T, S, S] that the vision tower receives, summed over colours."""
     video = Video.from_frames(frames)
     inputs = adapter.build_inputs(video, adapter.chat_text(video, "?", ()), None)
     return inputs["pixel_values_videos"][0].sum(1)
 
 
-def test_cropped_margins_have_no_tokens(adapters):
-    """LLaVA-NeXT-Video crops wide frames."""
+def test_llava_onevision_margins_cropped_from_a_frame_have_no_tokens(adapters):
+    """Frames wider than high, as LLaVA-NeXT-Video crops them to the middle square."""
     model = adapters["llava_next_video"]
     blank = np.zeros((1, 60, 150, 3), np.uint8)
     boxes = model.encode(Video.from_frames(blank)).tokens.rectangles
@@ -46,8 +43,7 @@ def test_cropped_margins_have_no_tokens(adapters):
 @pytest.mark.parametrize(
     "compressor", FORMS, ids=lambda form: f"{form.name}-{getattr(form, 'variant', 'own')}"
 )
-def test_every_method_runs(adapters, compressor):
-    """With the signals it needs from the tower, and its stages inside the language model."""
+def test_every_compressor_runs_on_llava(adapters, compressor):
     model, video = adapters["llava_onevision"], noise_video(6)
     encoded = model.encode(video, compressor.needs)
     answer = model.generate(encoded, "what moves?", compressor, Sampling(2))
@@ -55,6 +51,7 @@ def test_every_method_runs(adapters, compressor):
     first = min(answer.by_layer)
     record = answer.by_layer[first]
     assert record.num_tokens == len(encoded.tokens)
-    if first == 0:  # the newline and all text stay, and rows that share a place count each
+    # newline and text tokens stay, and each row counts even if two have one position
+    if first == 0:
         dropped = answer.prompt_tokens - answer.prompt_tokens_kept
         assert dropped == record.num_tokens - record.num_kept

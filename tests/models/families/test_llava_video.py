@@ -1,5 +1,3 @@
-"""LLaVA-Video: where newlines stand and which stay, time in the prompt."""
-
 from __future__ import annotations
 
 import pytest
@@ -33,8 +31,7 @@ def video_model(adapters):
 
 @pytest.mark.parametrize("position", ["grid", "frame", "one_token", "no_token"])
 @pytest.mark.parametrize("mode", ["average", "bilinear"])
-def test_layout_is_correct_row_by_row(video_model, mode, position):
-    """Every row the language model receives is the pooled token or the newline it should be."""
+def test_every_prompt_row_is_the_expected_pooled_token_or_newline(video_model, mode, position):
     video_model.configure(spatial_pool_mode=mode, newline_position=position)
     core, side, seen = video_model.hf_model.model, {"average": 3, "bilinear": 4}[mode], []
     handle = core.multi_modal_projector.register_forward_hook(lambda *made: seen.append(made[2]))
@@ -69,7 +66,7 @@ def test_layout_is_correct_row_by_row(video_model, mode, position):
 
 @pytest.mark.parametrize("position", ["grid", "frame", "one_token", "no_token"])
 @pytest.mark.parametrize("policy", ["line", "all", "none"])
-def test_every_policy_equals_its_oracle(video_model, position, policy):
+def test_every_newline_policy_equals_the_masked_prompt(video_model, position, policy):
     video_model.configure(newline_position=position, newline_policy=policy)
     inputs = model_inputs(video_model, QUESTIONS[:1])
     with compressing(video_model.hf_model, QUARTER) as record:
@@ -100,18 +97,18 @@ def test_prompt_contains_frame_times_once(adapters):
     assert sentence in later and later.count("uniformly sampled") == 1
 
 
-def test_settings_may_be_given_when_loading(adapters):
+def test_llava_video_settings_can_be_given_to_load_model(adapters):
     directory = adapters["llava_video"].name
     chosen = {"spatial_pool_mode": "bilinear", "newline_policy": "all", "time_instruction": False}
     model = load_model(directory, device="cpu", settings=chosen)
     assert model.encode(noise_video(2)).tokens.grid == (2, 4, 4)
     assert model.layout.sides((2, 4, 4))[0].tolist() == [4, 0, 32]
     assert "uniformly sampled" not in model.chat_text(noise_video(2), "what?", ())
-    with pytest.raises(ValueError, match="none of its own"):
+    with pytest.raises(ValueError, match="no settings of its own"):
         load_model(adapters["llava_onevision"].name, device="cpu", settings=chosen)
 
 
-def test_wrong_settings_are_named(video_model):
+def test_invalid_llava_video_settings_are_refused_by_name(video_model):
     for wrong in ({"newline_policy": "some"}, {"newlines": "all"}, {"spatial_pool_mode": "max"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             video_model.configure(**wrong)

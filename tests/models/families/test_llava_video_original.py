@@ -1,5 +1,3 @@
-"""LLaVA-Video's checkpoints in their original format: names, files, and what they may state."""
-
 from __future__ import annotations
 
 import json
@@ -94,7 +92,7 @@ ORIGINAL = {
 
 
 def original(directory, source, **config) -> None:
-    """``source`` rewritten with the tensor names and the files of an original checkpoint."""
+    """Write ``source`` with the tensor names and the files of an original checkpoint."""
     theirs = load_model(source, device="cpu")
     weights = {}
     for name, tensor in load_file(source + "/model.safetensors").items():
@@ -111,7 +109,7 @@ def original(directory, source, **config) -> None:
     theirs.processor.tokenizer.save_pretrained(directory)
 
 
-def test_an_original_checkpoint_is_the_same_model(adapters, tmp_path):
+def test_checkpoint_in_the_original_llava_format_loads_as_the_same_model(adapters, tmp_path):
     ours = adapters["llava_video"]
     original(tmp_path, ours.name)
     written = [safe_open(file, "pt").keys() for file in tmp_path.glob("model-*.safetensors")]
@@ -127,8 +125,8 @@ def test_an_original_checkpoint_is_the_same_model(adapters, tmp_path):
     assert loaded.layout.grids({"pixel_values_videos": torch.empty(1, 4, 3, 100, 0)}) == [(4, 3, 3)]
 
 
-def test_an_original_checkpoint_answers(adapters, tmp_path):
-    """It has only a tokenizer: prompt format, frame size and mean are supplied by the code."""
+def test_checkpoint_in_the_original_llava_format_answers(adapters, tmp_path):
+    """Original checkpoints have only a tokenizer; our code has prompt format and frame size."""
     original(tmp_path, adapters["llava_video"].name)
     loaded = load_model(tmp_path, device="cpu")
     encoded = loaded.encode(noise_video())
@@ -141,7 +139,7 @@ def test_an_original_checkpoint_answers(adapters, tmp_path):
     assert -1 <= pixels.min() < -0.8 and 0.8 < pixels.max() <= 1
 
 
-def test_the_published_configuration(tmp_path):
+def test_published_llava_video_configuration_is_read_correctly(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(PUBLISHED))
     config = AutoConfig.from_pretrained(tmp_path)
     text, vision = config.text_config, config.vision_config
@@ -154,7 +152,7 @@ def test_the_published_configuration(tmp_path):
     assert not config.tie_word_embeddings and not vision.vision_use_head
 
 
-def test_another_tower_is_refused(tmp_path):
+def test_checkpoint_with_another_vision_tower_is_refused(tmp_path):
     other = PUBLISHED | {"mm_vision_tower": "openai/clip-vit-large-patch14-336"}
     (tmp_path / "config.json").write_text(json.dumps(other))
     with pytest.raises(ModelError, match="openai/clip-vit-large-patch14-336"):

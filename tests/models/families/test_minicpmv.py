@@ -1,5 +1,3 @@
-"""MiniCPM-V 4.6: whole frames, its two modes, and the bound on pixels."""
-
 from __future__ import annotations
 
 import pytest
@@ -16,8 +14,8 @@ def model(request, adapters):
     return adapters[request.param]
 
 
-def test_frames_are_not_cut_into_slices(model):
-    """The processor itself would cut a frame of this size."""
+def test_video_frames_are_not_cut_into_image_slices(model):
+    """MiniCPM-V's processor would otherwise cut a frame of this size into slices."""
     video = noise_video(2, 200, 300)
     inputs = model.build_inputs(video, model.chat_text(video, "?", ()), None)
     assert len(inputs["target_sizes_videos"]) == 2
@@ -27,7 +25,7 @@ def test_frames_are_not_cut_into_slices(model):
 
 
 @pytest.mark.parametrize("mode", ["4x", "16x"])
-def test_both_modes_have_their_own_grid(model, mode, monkeypatch):
+def test_token_grid_depends_on_minicpm_v_s_downsample_mode(model, mode, monkeypatch):
     monkeypatch.setattr(model.hf_model.config, "downsample_mode", mode)
     other = MiniCPMV(model.name, model.hf_model, model.processor)
     tokens = other.encode(noise_video(3, 64, 64), frozenset({"saliency"})).tokens
@@ -40,18 +38,18 @@ def test_both_modes_have_their_own_grid(model, mode, monkeypatch):
     [((4, 240, 320), 30 * 30), ((7, 131, 57), 64 * 64), ((2, 64, 64), 150 * 150)],
     ids=str,
 )
-def test_max_pixels_bounds_a_clip_and_is_made_use_of(model, shape, per_frame):
+def test_clip_uses_a_quarter_to_all_of_max_pixels(model, shape, per_frame):
     limit = per_frame * shape[0]
     used = 256 * len(model.encode(noise_video(*shape), max_pixels=limit).tokens)
     assert 0.25 * limit <= used <= limit
 
 
-def test_a_clip_that_does_not_fit_is_refused(model):
+def test_clip_that_cannot_fit_into_max_pixels_is_refused(model):
     with pytest.raises(ModelError, match=r"max_pixels=1000 .* at least 2048 pixels"):
         model.encode(noise_video(8), max_pixels=1000)
 
 
-def test_rows_of_a_prompt_have_their_own_frames(model):
+def test_batch_rows_with_different_numbers_of_frames_keep_their_own_grids(model):
     videos = [noise_video(5), noise_video(8, 64, 128, seed=1)]
     inputs = model_inputs(model, ["a", "b"], videos)
     expected = [model.encode(video).tokens.grid for video in videos]

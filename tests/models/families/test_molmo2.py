@@ -1,5 +1,3 @@
-"""Molmo 2: the block in which visual tokens see each other, and the bound on pixels."""
-
 from __future__ import annotations
 
 import pytest
@@ -20,7 +18,7 @@ def model(request, adapters):
 
 
 def masks_of(model, inputs):
-    """What the language model is given, without and with compression."""
+    """Return the masks that the language model receives, without and with compression."""
     seen = []
 
     def look(module, args, kwargs):
@@ -43,7 +41,7 @@ def test_kept_visual_tokens_attend_to_later_frames(model):
         assert mask.tril().any(1).all() and mask.triu(1).sum() == mask.triu(1).T.tril(-1).sum()
 
 
-def test_causal_mask_would_fail(model, monkeypatch):
+def test_causal_mask_over_visual_tokens_would_change_the_logits(model, monkeypatch):
     inputs = model_inputs(model, QUESTIONS[:1])
     with torch.no_grad(), compressing(model.hf_model, QUARTER):
         right = model.hf_model(**inputs).logits
@@ -52,14 +50,14 @@ def test_causal_mask_would_fail(model, monkeypatch):
     assert (right - wrong).abs().max() > 0.01
 
 
-def test_the_prompt_has_the_true_times(model):
+def test_molmo2_prompt_contains_the_true_frame_times(model):
     video = noise_video(4)
     ids = model.build_inputs(video, model.chat_text(video, "?", ()), None)["input_ids"]
     text = model.processor.tokenizer.decode(ids[0])
     assert [f"{time} <frame_start>" in text for time in ("0.0", "0.5", "1.0", "1.5")] == [True] * 4
 
 
-def test_frames_of_one_size_fit_or_are_refused(model):
+def test_frames_of_molmo2_s_fixed_size_are_refused_beyond_max_pixels(model):
     video = noise_video(4)
     assert model.encode(video, max_pixels=4 * 84 * 84).tokens.grid == (4, 2, 2)
     with pytest.raises(ModelError, match="4 frames do not fit into max_pixels=28223"):

@@ -1,5 +1,4 @@
-"""Qwen3.5, whose recurrent layers know no masks: the reference is the shorter prompt itself. So too
-for MiniCPM-V, which has its language model."""
+"""Qwen3.5 and MiniCPM-V, whose recurrent layers ignore masks: tested against a shorter prompt."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def model(request, adapters):
     return adapters[request.param]
 
 
-def test_a_quarter_equals_the_shorter_prompt_recomputed_at_every_step(model):
+def test_keeping_a_quarter_equals_recomputing_the_shortened_prompt_at_every_step(model):
     inputs = model_inputs(model, QUESTIONS[:1])
     with compressing(model.hf_model, QUARTER) as record:
         output = generate(model, inputs)
@@ -43,7 +42,7 @@ def test_a_quarter_equals_the_shorter_prompt_recomputed_at_every_step(model):
     assert (wrong - expected).abs().max() > 0.01  # positions matter, so the check can fail
 
 
-def test_a_ragged_batch_equals_its_rows_alone(model):
+def test_batch_with_different_kept_counts_equals_its_rows_run_alone(model):
     videos = [noise_video(5), noise_video(8, 64, 128, seed=1)]
     inputs = model_inputs(model, QUESTIONS, videos)
     with compressing(model.hf_model, QUARTER) as record:
@@ -58,8 +57,8 @@ def test_a_ragged_batch_equals_its_rows_alone(model):
 
 
 @pytest.mark.parametrize("compressor", [None, QUARTER, PairMean()], ids=["all", "25%", "pairs"])
-def test_questions_on_one_video_go_on_from_its_states(model, compressor):
-    """Logits of every step and scores are those of fresh runs, also after other questions."""
+def test_conversation_about_one_video_continues_from_its_recurrent_states(model, compressor):
+    """Logits of every step, and scores, equal those of fresh runs, also after other questions."""
     video = noise_video()
     encoded = model.encode(video)
     fresh = {}

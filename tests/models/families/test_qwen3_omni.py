@@ -1,5 +1,3 @@
-"""Qwen3-Omni: only the thinker of a whole checkpoint is loaded; positions follow seconds."""
-
 from __future__ import annotations
 
 import json
@@ -30,7 +28,8 @@ def test_thinker_is_loaded_from_a_whole_checkpoint(model, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(whole, default=str))
     weights = load_file(f"{model.name}/model.safetensors")
     made = {"thinker." + name.removeprefix("thinker."): weights[name] for name in weights}
-    assert "thinker.model.layers.0.self_attn.q_proj.weight" in made  # not under language_model
+    # as published: without a level `language_model` in the name
+    assert "thinker.model.layers.0.self_attn.q_proj.weight" in made
     made["talker.model.norm.weight"] = torch.ones(32)
     save_file(made, tmp_path / "model.safetensors", metadata={"format": "pt"})
     for file in ("processor_config.json", "tokenizer.json", "tokenizer_config.json"):
@@ -46,16 +45,16 @@ SOUND = {"input_features": torch.ones(1, 16, 80), "feature_attention_mask": torc
 
 
 @pytest.mark.parametrize("sound", [SOUND, {"use_audio_in_video": True}], ids=["beside", "within"])
-def test_sound_is_refused(model, sound):
+def test_audio_input_is_refused_while_compressing(model, sound):
     inputs = model_inputs(model, ["what?"])
     with (
-        pytest.raises(ModelError, match=rf"{min(sound, key=len)}.*only silent"),
+        pytest.raises(ModelError, match=rf"{min(sound, key=len)}.*remove the sound"),
         compressing(model.hf_model, QUARTER),
     ):
         model.hf_model.generate(**inputs, **sound, max_new_tokens=1)
 
 
-def test_a_model_that_speaks_is_refused(model):
+def test_whole_qwen3_omni_model_with_speech_output_is_refused(model):
     whole = torch.nn.Module()
     whole.thinker, whole.config = model.hf_model, Qwen3OmniMoeConfig()
     with pytest.raises(ModelError, match=r"model\.thinker"), compressing(whole, QUARTER):
@@ -63,8 +62,8 @@ def test_a_model_that_speaks_is_refused(model):
 
 
 @pytest.mark.parametrize("fps", [2.0, 3.0])
-def test_positions_follow_the_seconds(model, fps):
-    """13 positions per second, even at fractional times."""
+def test_token_positions_follow_the_frame_times_in_seconds(model, fps):
+    """Time has 13 positions per second, even for frames at fractional seconds."""
     video = Video.from_frames(noise_video(6).frames, fps=fps)
     inputs = model_inputs(model, ["what?"], [video])
     positions = model.hf_model._prepare_position_ids_for_generation(inputs["input_ids"], inputs)

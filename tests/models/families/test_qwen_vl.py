@@ -1,5 +1,3 @@
-"""Qwen3-VL: timestamps in the prompt."""
-
 from __future__ import annotations
 
 import numpy as np
@@ -9,7 +7,7 @@ from tests.models.tiny import noise_video
 
 
 def test_timestamps_in_the_prompt_are_the_true_times(qwen3):
-    """Variable frame rate: the label of a pair is the mean of its two times."""
+    """With a variable frame rate, the timestamp of two frames is the mean of their times."""
     times = np.array([0.0, 0.5, 3.0, 3.2, 9.0])
     frames = noise_video(5).frames
     video = Video(frames, times, np.array([0, 7, 31, 33, 80]), 12.5, 10.0, 125, (70, 100))

@@ -1,5 +1,3 @@
-"""Many questions on one compressed video: every answer and score is that of a fresh run."""
-
 from __future__ import annotations
 
 import threading
@@ -56,8 +54,9 @@ REUSING = [
 ]
 FRESH = [Reading(), Chain("attending", ((0, HALF), (2, Attending(0.5))))]
 NAMES = ["none", "full", "25%", "pairs", "inside", "both", "text", "attention"]
-WHOLE = ("qwen3_vl", "llava_onevision")  # the families that run on all of these
-FEW = ("pairs", "both")  # the others: merging, cuts at several layers
+# these families are tested with all compressors, the others with FEW
+WHOLE = ("qwen3_vl", "llava_onevision")
+FEW = ("pairs", "both")  # merging; cuts at several layers
 every_pair = pytest.mark.parametrize(
     ("adapter", "compressor"),
     [
@@ -77,7 +76,7 @@ def clips():
 
 @pytest.fixture
 def encoded(adapter, clips):
-    """The clip of noise, encoded once for every family."""
+    """A clip of noise, encoded once for every family."""
     if adapter.name not in clips:
         clips[adapter.name] = adapter.encode(noise_video())
     return clips[adapter.name]
@@ -85,7 +84,7 @@ def encoded(adapter, clips):
 
 @contextmanager
 def reading(adapter):
-    """Context that collects the logits [vocabulary] of every generated step."""
+    """Yield a list that gets the logits [vocabulary] of every generated step."""
     logits = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: logits.append(output[0, -1].clone())
@@ -95,7 +94,7 @@ def reading(adapter):
 
 
 def fresh_scores(adapter, encoded, question, answers, compressor):
-    """Reference scores by the model's own forward, token by token."""
+    """Return reference scores: one pass of the model's own forward for every token."""
     prompt, scores = model_inputs(adapter, [question], [encoded.video]), []
     with torch.no_grad(), compressing(adapter.hf_model, compressor):
         first = adapter.hf_model(**prompt, use_cache=True)
@@ -111,14 +110,13 @@ def fresh_scores(adapter, encoded, question, answers, compressor):
 
 
 def skip_if_refused(adapter, compressor):
-    """Skip inner stages for models without them; their refusal is tested with the family."""
+    """Skip the test if the family refuses the compressor, whose stages are inside the model."""
     if adapter.layout.ahead_only and isinstance(compressor, Chain):
         pytest.skip("nothing can be taken out inside this model")
 
 
 @every_pair
-def test_every_answer_is_that_of_a_fresh_run(adapter, encoded, compressor):
-    """Logits of every step and the answer, also after another question was answered."""
+def test_every_answer_of_a_conversation_equals_a_fresh_run(adapter, encoded, compressor):
     skip_if_refused(adapter, compressor)
     fresh, expected = [], []
     for question in QUESTIONS:
@@ -141,8 +139,7 @@ def test_every_answer_is_that_of_a_fresh_run(adapter, encoded, compressor):
 
 
 @every_pair
-def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
-    """Even after another question was answered and scored."""
+def test_scores_of_a_conversation_equal_a_fresh_run(adapter, encoded, compressor):
     skip_if_refused(adapter, compressor)
     talk = adapter.conversation(encoded, compressor)
     fresh = [fresh_scores(adapter, encoded, one, ANSWERS, compressor) for one in QUESTIONS]
@@ -154,7 +151,7 @@ def test_scores_are_those_of_a_fresh_run(adapter, encoded, compressor):
 
 
 @few_families
-def test_scores_do_not_depend_on_other_answers(adapter):
+def test_score_of_an_answer_does_not_depend_on_other_scored_answers(adapter):
     talk = adapter.conversation(adapter.encode(noise_video()), QUARTER)
     together = talk.score(QUESTIONS[0], ANSWERS)
     alone = [talk.score(QUESTIONS[0], [answer])[0] for answer in ANSWERS]
@@ -164,7 +161,9 @@ def test_scores_do_not_depend_on_other_answers(adapter):
 
 @few_families
 @pytest.mark.parametrize("compressor", [QUARTER, REUSING[-1], FRESH[1]], ids=["0", "in", "at"])
-def test_scores_without_mask_support_are_equal(adapter, encoded, compressor, monkeypatch):
+def test_scores_are_equal_if_the_attention_takes_no_custom_mask(
+    adapter, encoded, compressor, monkeypatch
+):
     skip_if_refused(adapter, compressor)
     talk = adapter.conversation(encoded, compressor)
     together = talk.score(QUESTIONS[1], ANSWERS)
@@ -172,8 +171,8 @@ def test_scores_without_mask_support_are_equal(adapter, encoded, compressor, mon
     assert talk.score(QUESTIONS[1], ANSWERS) == pytest.approx(together, abs=1e-5)
 
 
-def test_an_answer_is_read_as_the_template_writes_it(adapter):
-    """With its end token, at the place where the generated answer would stand."""
+def test_scored_answer_has_the_token_ids_that_the_chat_template_writes(adapter):
+    """The scored answer ends with its end token and starts where a generated one would."""
     encoded = adapter.encode(noise_video())
     tokenizer = adapter.processor.tokenizer
     ids = adapter.answer_ids(encoded, "what moves?", "a red", ())
@@ -185,7 +184,7 @@ def test_an_answer_is_read_as_the_template_writes_it(adapter):
 
 
 @few_families
-def test_the_video_is_compressed_and_read_once(adapter):
+def test_conversation_compresses_and_prefills_the_video_once(adapter):
     calls = []
 
     class Counting(EveryNth):
@@ -204,14 +203,13 @@ def test_the_video_is_compressed_and_read_once(adapter):
         talk.score(question, ANSWERS)
     handle.remove()
     assert len(calls) == 1
-    assert len(widths) == (
-        10 if adapter.layout.windows else 4
-    )  # one pass per answer, or all answers in one pass
+    # either one pass for each answer, or one pass for all
+    assert len(widths) == (10 if adapter.layout.windows else 4)
     assert talk.compress_s > 0 and talk.prefill_s > 0
 
 
 @few_families
-def test_reading_the_video_makes_no_logits(adapter):
+def test_prefilling_the_video_computes_no_logits(adapter):
     rows = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: rows.append(output.shape[-2])
@@ -228,7 +226,7 @@ def test_reading_the_video_makes_no_logits(adapter):
 
 
 @few_families
-def test_history_goes_behind_the_video(adapter):
+def test_earlier_turns_are_placed_after_the_video(adapter):
     encoded = adapter.encode(noise_video())
     history = [(QUESTIONS[0], "a red square"), ("and then?", "it stops")]
     talk = adapter.conversation(encoded, QUARTER)
@@ -240,7 +238,7 @@ def test_history_goes_behind_the_video(adapter):
 
 
 @few_families
-def test_conversations_on_one_model_do_not_mix(adapter):
+def test_two_conversations_on_one_model_do_not_affect_each_other(adapter):
     encoded = [adapter.encode(noise_video(seed=seed)) for seed in (1, 2)]
     talks = [
         adapter.conversation(clip, method)
@@ -253,7 +251,7 @@ def test_conversations_on_one_model_do_not_mix(adapter):
 
 
 @few_families
-def test_sampling_and_stopping_work_on_a_reused_video(adapter):
+def test_sampling_and_stopping_work_on_a_prefilled_video(adapter):
     encoded = adapter.encode(noise_video())
     talk = adapter.conversation(encoded, QUARTER)
     drawn = Sampling(10, temperature=1.2, seed=5)
@@ -276,7 +274,7 @@ def test_sampling_and_stopping_work_on_a_reused_video(adapter):
 
 
 @few_families
-def test_an_unknown_option_and_a_failing_compressor_leave_no_hooks(adapter):
+def test_no_hook_is_left_after_an_unknown_option_or_a_failing_compressor(adapter):
     encoded = adapter.encode(noise_video())
     before = hook_count(adapter.hf_model)
     with pytest.raises(RuntimeError, match="compressor failed"):

@@ -1,5 +1,3 @@
-"""Everything generate() and hand-written loops can do, and what is refused, while compressing."""
-
 from __future__ import annotations
 
 from contextlib import nullcontext
@@ -28,7 +26,7 @@ from tests.models.oracle import (
 QUARTER = Tilted(retention_ratio=0.25)
 
 
-def test_a_hand_written_loop_decodes_at_the_right_positions(adapter):
+def test_hand_written_decoding_loop_uses_the_right_positions(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, QUARTER):
         expected = generate(adapter, inputs)
@@ -41,8 +39,10 @@ def test_a_hand_written_loop_decodes_at_the_right_positions(adapter):
             )
 
 
-def test_no_cache_static_cache_and_two_samples_give_the_same_tokens(adapter):
-    """Without a cache, with a static one, and two samples of a prompt that cannot but be equal."""
+def test_generation_without_cache_with_static_cache_and_of_two_samples_gives_the_same_tokens(
+    adapter,
+):
+    """Two greedy samples of one prompt must be equal, too."""
     inputs = model_inputs(adapter, QUESTIONS)
     with compressing(adapter.hf_model, QUARTER):
         expected = generate(adapter, inputs).sequences
@@ -65,8 +65,8 @@ def test_no_cache_static_cache_and_two_samples_give_the_same_tokens(adapter):
         assert len(record.prompt_tokens) == len(QUESTIONS) * repeats
 
 
-def test_beams_equal_beams_over_the_masked_prompt(adapter):
-    """One beam search by generate(), its winner scored step by step by the oracle."""
+def test_beam_search_equals_beam_search_over_the_masked_prompt(adapter):
+    """The masked-attention oracle scores each step of the beam that generate() found."""
     inputs = model_inputs(adapter, QUESTIONS)
     skip_if_repeats_mix(adapter, inputs)
     with compressing(adapter.hf_model, QUARTER) as record:
@@ -104,7 +104,7 @@ def test_second_turn_continues_from_the_cache(adapter):
 
 
 @few_families
-def test_hooks_are_gone_after_success_and_after_an_exception(adapter):
+def test_hooks_are_removed_after_success_and_after_an_exception(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     before = hook_count(adapter.hf_model)
     with compressing(adapter.hf_model, QUARTER):
@@ -144,7 +144,7 @@ def test_a_streamer_gives_the_answer_token_by_token(adapter):
         ({"assistant_model": object()}, "assisted"),
     ],
 )
-def test_what_cannot_work_is_refused(qwen3, option, said):
+def test_generate_options_that_cannot_work_with_compression_are_refused(qwen3, option, said):
     inputs = model_inputs(qwen3, QUESTIONS[:1])
     with (
         pytest.raises(ValueError, match=said),
@@ -155,8 +155,10 @@ def test_what_cannot_work_is_refused(qwen3, option, said):
 
 
 @pytest.mark.parametrize("option", ["num_beams", "num_return_sequences"])
-def test_repeated_prompts_are_refused_exactly_where_the_model_mixes_them_up(adapters, option):
-    """InternVL and GLM-4V with some releases of transformers; the others never."""
+def test_copies_of_a_prompt_in_a_batch_are_refused_only_for_models_that_mix_up_their_frames(
+    adapters, option
+):
+    """InternVL and GLM-4V mix up frames in some releases of transformers; other models do not."""
     for family in ("internvl", "glm4v", "qwen3_vl"):
         model = adapters[family]
         inputs = model_inputs(model, QUESTIONS)
@@ -166,7 +168,7 @@ def test_repeated_prompts_are_refused_exactly_where_the_model_mixes_them_up(adap
             generate(model, inputs, do_sample=True, **{option: 2})
 
 
-def test_repeated_prompts_are_refused_where_their_frames_would_mix(adapters, monkeypatch):
+def test_beam_search_is_refused_if_the_model_would_mix_up_frames(adapters, monkeypatch):
     model = adapters["internvl"]
     inputs = model_inputs(model, QUESTIONS[:1])
     monkeypatch.setattr(hooks, "_frames_would_mix", lambda *_: True)
@@ -176,7 +178,7 @@ def test_repeated_prompts_are_refused_where_their_frames_would_mix(adapters, mon
             model.hf_model.generate(**inputs, num_beams=2)
 
 
-def test_a_video_on_top_of_a_filled_cache_is_refused(qwen3):
+def test_video_in_a_prompt_that_continues_a_filled_cache_is_refused(qwen3):
     inputs = model_inputs(qwen3, QUESTIONS[:1])
     with compressing(qwen3.hf_model, QUARTER):
         cache = qwen3.hf_model(**inputs, use_cache=True).past_key_values

@@ -1,5 +1,3 @@
-"""A sampling setting out of range is refused by name when it is made."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,7 +29,7 @@ from gleanvid.models.generation.sampling import COLDEST, SEEDS
     ],
     ids=str,
 )
-def test_what_is_out_of_range_is_refused_with_name_and_value(setting):
+def test_sampling_option_out_of_range_is_refused_with_name_and_value(setting):
     ((name, value),) = setting.items()
     with pytest.raises(ValueError, match=f"^{name}={value!r} must be ".replace(".", r"\.")):
         Sampling(**setting)
@@ -43,7 +41,7 @@ def test_what_is_out_of_range_is_refused_with_name_and_value(setting):
     st.floats(0, 1, exclude_min=True),
     st.integers(0, 99),
 )
-def test_every_setting_is_stated_to_the_model(length, temperature, top_p, seed):
+def test_every_sampling_option_is_passed_to_generate(length, temperature, top_p, seed):
     sampling = Sampling(length, temperature, top_p, seed)
     config = generation_config(sampling)
     assert config.max_new_tokens == length

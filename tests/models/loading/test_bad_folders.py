@@ -1,5 +1,3 @@
-"""Folders without a sound model are refused with a ``ModelError``; no code in them is run."""
-
 from __future__ import annotations
 
 import json
@@ -78,13 +76,13 @@ def test_missing_tokenizer_is_refused(folder):
     ],
     ids=str,
 )
-def test_impossible_configuration_is_refused(folder, changes):
+def test_invalid_model_configuration_is_refused(folder, changes):
     with_config(folder, **changes)
     with pytest.raises(ModelError):
         load_model(folder)
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "/" + "x" * 5000])
-def test_impossible_name_is_refused(name):
+def test_invalid_model_name_is_refused(name):
     with pytest.raises(ModelError):
         load_model(name)

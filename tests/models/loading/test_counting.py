@@ -1,5 +1,3 @@
-"""The number of tokens is known without weights and without a decoded frame."""
-
 from __future__ import annotations
 
 import json
@@ -21,14 +19,14 @@ CLIP = str(Path(__file__).parents[3] / "assets" / "clips" / "glimpse_1.mp4")
 
 @pytest.mark.parametrize("family", EVERY)
 @pytest.mark.parametrize("size", [(6, 64, 96), (5, 90, 70), (1, 64, 64)])
-def test_grid_without_weights_equals_the_grid_of_encode(family, size, adapters):
+def test_token_grid_computed_without_weights_equals_that_of_encode(family, size, adapters):
     model, video = adapters[family], noise_video(*size)
     expected = model.encode(video).tokens.grid
     assert grid_of(load_without_weights(model.name), video) == grid_of(model, video) == expected
 
 
 @pytest.mark.parametrize("model", ["builtin", "mobilenet_v2"])
-def test_file_is_counted_without_decoding(model, monkeypatch):
+def test_tokens_of_a_file_are_counted_without_decoding(model, monkeypatch):
     encoded = gleanvid.load_model(model, "cpu").encode(read_video(CLIP, 9))
     monkeypatch.setattr(sandbox, "decode", lambda *_: None)
     monkeypatch.setattr(pyav, "_picture", None)  # called for every decoded frame
@@ -42,7 +40,7 @@ def test_file_is_counted_without_decoding(model, monkeypatch):
     )
 
 
-def test_command_counts_files_and_sizes(capsys):
+def test_count_command_accepts_files_and_sizes(capsys):
     words = ["--num-frames", "16", "--retention-ratio", "0.5"]
     assert main(["count", CLIP, *words]) == main(["count", "320x320", *words]) == 0
     told = capsys.readouterr().out.splitlines()
@@ -56,6 +54,6 @@ def test_command_counts_files_and_sizes(capsys):
 
 
 @pytest.mark.parametrize("size", [(0, 4, 4), (2, 4), (1.0, 4, 4)])
-def test_sizes_are_positive_whole_numbers(size):
+def test_size_with_other_than_positive_whole_numbers_is_refused(size):
     with pytest.raises(ValueError, match=r"\(frames, height, width\)"):
         gleanvid.count_tokens(size)

@@ -1,5 +1,3 @@
-"""A checkpoint is downloaded whole or the error says why; files in the cache are not repeated."""
-
 from __future__ import annotations
 
 import os
@@ -31,7 +29,7 @@ def download(name=NAME):
     return plan, list(fetch(plan, threading.Event()))
 
 
-def test_one_listing_and_one_request_per_file_download_what_loading_needs(hub):
+def test_download_needs_one_listing_and_one_request_per_file(hub):
     plan, counts = download()
     assert counts == sorted(counts) and counts[-1] == plan.size and plan.missing == 0
     names = {path.name for path in plan.folder.iterdir()}
@@ -49,7 +47,7 @@ def test_downloaded_model_loads_without_another_request(hub):
     assert len(hub.requests) == before and model.name == NAME
 
 
-def test_cache_is_shared_with_huggingface_hub(hub):
+def test_downloaded_files_are_found_by_huggingface_hub(hub):
     plan, _ = download()
     before = len(hub.requests)
     patterns = ["*.json", "*.safetensors"]
@@ -65,7 +63,7 @@ def test_cache_is_shared_with_huggingface_hub(hub):
     assert cached(NAME) == plan.folder and len(hub.requests) == before
 
 
-def test_broken_connection_resumes_where_it_broke(hub, monkeypatch):
+def test_download_resumes_where_the_connection_broke(hub, monkeypatch):
     monkeypatch.setattr(downloading, "_PAUSE_S", 0.0)
     hub.repositories[NAME].breaks = 3
     plan, counts = download()
@@ -74,11 +72,12 @@ def test_broken_connection_resumes_where_it_broke(hub, monkeypatch):
 
 
 @pytest.mark.parametrize("no_ranges", [False, True])
-def test_connection_that_keeps_breaking_is_given_up(hub, monkeypatch, no_ranges):
+def test_download_is_given_up_after_repeated_broken_connections(hub, monkeypatch, no_ranges):
     monkeypatch.setattr(downloading, "_PAUSE_S", 0.0)
-    monkeypatch.setattr(local_hub, "PIECE", 10**9)  # nothing comes before it breaks
+    # one piece is larger than the file, so nothing arrives before the connection breaks
+    monkeypatch.setattr(local_hub, "PIECE", 10**9)
     hub.repositories[NAME].breaks, hub.repositories[NAME].no_ranges = 10**6, no_ranges
-    with pytest.raises(ModelError, match=r"connection.*choose it again to go on"):
+    with pytest.raises(ModelError, match=r"connection.*choose the model again to continue"):
         download()
     hub.repositories[NAME].breaks = 0
     assert cached(NAME) is None
@@ -86,7 +85,7 @@ def test_connection_that_keeps_breaking_is_given_up(hub, monkeypatch, no_ranges)
     assert counts[-1] == plan.size
 
 
-def test_cancelling_keeps_what_was_received(hub):
+def test_cancelled_download_keeps_the_bytes_received(hub):
     hub.repositories[NAME].pause_s = 0.1
     plan, stop = list_files(NAME), threading.Event()
     small = plan.size - plan.weights
@@ -110,7 +109,7 @@ def test_cancelling_keeps_what_was_received(hub):
         ("safetensors", lambda plan, stop: list(fetch(plan, stop))),
     ],
 )
-def test_silent_hub_is_left_soon_after_cancelling(hub, path, work):
+def test_cancelled_download_ends_soon_even_if_the_hub_is_silent(hub, path, work):
     plan, stop = list_files(NAME), threading.Event()
     hub.repositories[NAME].silent = path
     threading.Timer(0.3, stop.set).start()
@@ -120,9 +119,9 @@ def test_silent_hub_is_left_soon_after_cancelling(hub, path, work):
     assert time.monotonic() - start < 2
 
 
-def test_damaged_file_is_deleted_and_named(hub):
+def test_downloaded_file_with_a_wrong_digest_is_deleted_and_named(hub):
     hub.repositories[NAME].corrupt = True
-    with pytest.raises(ModelError, match=r"model-00001-of-00002\.safetensors.*came damaged"):
+    with pytest.raises(ModelError, match=r"model-00001-of-00002\.safetensors.*arrived damaged"):
         download()
     assert cached(NAME) is None
     hub.repositories[NAME].corrupt = False
@@ -132,10 +131,10 @@ def test_damaged_file_is_deleted_and_named(hub):
 @pytest.mark.parametrize(
     "odd", [{"blobId": "../../evil"}, {"blobId": None}, {"size": None}, {"lfs": {"sha256": "../x"}}]
 )
-def test_listing_that_names_no_digest_or_size_is_refused(hub, monkeypatch, odd):
+def test_hub_listing_without_digest_or_size_is_refused(hub, monkeypatch, odd):
     entry = local_hub.entry
     monkeypatch.setattr(local_hub, "entry", lambda *file: entry(*file) | odd)
-    with pytest.raises(ModelError, match="is no hub"):
+    with pytest.raises(ModelError, match="is not a model hub"):
         list_files(NAME)
 
 
@@ -147,9 +146,9 @@ def test_files_outside_the_checkpoints_own_folder_are_not_listed(hub, monkeypatc
         list_files(NAME)
 
 
-def test_address_that_answers_no_json_is_called_no_hub(hub, monkeypatch):
+def test_address_that_does_not_answer_json_is_reported_as_no_hub(hub, monkeypatch):
     monkeypatch.setattr(local_hub.Answers, "send", lambda answers, _: answers.say(200))
-    with pytest.raises(ModelError, match="is no hub"):
+    with pytest.raises(ModelError, match="is not a model hub"):
         list_files(NAME)
 
 
@@ -175,7 +174,7 @@ def test_gated_model_needs_a_token_with_access(hub, monkeypatch, token, sentence
 def test_unknown_and_impossible_names_are_refused(hub):
     with pytest.raises(ModelError, match="no model no/body"):
         list_files("no/body")
-    with pytest.raises(ModelError, match="no name of a model"):
+    with pytest.raises(ModelError, match="not the name of a model"):
         list_files("a name with blanks")
 
 
@@ -183,11 +182,11 @@ def test_checkpoint_without_safetensors_is_refused(hub, tmp_path):
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "pytorch_model.bin").write_bytes(b"")
     hub.repositories["old/model"] = local_hub.Repository(tmp_path / "old")
-    with pytest.raises(ModelError, match="no weights as safetensors"):
+    with pytest.raises(ModelError, match="no weights in safetensors"):
         list_files("old/model")
 
 
-def test_missing_network_and_offline_mode_have_different_sentences(hub, monkeypatch):
+def test_missing_network_and_offline_mode_give_different_messages(hub, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match="HF_HUB_OFFLINE=1 forbids"):
         list_files(NAME)
@@ -246,7 +245,7 @@ print(sorted({"torch", "transformers"} & set(sys.modules)))
 
 
 def other_process(hub, cache, **env):
-    """The same download in a process of its own, which finds the hub by its environment."""
+    """Start the same download in another process, with the hub's address in its environment."""
     env = os.environ | {"HF_ENDPOINT": hub.address, "HF_HUB_CACHE": str(cache)} | env
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, "-c", PROGRAM], env=env, **pipes)
@@ -265,5 +264,6 @@ def test_next_process_resumes_the_download_of_a_killed_one(hub):
     last = other_process(hub, constants.HF_HUB_CACHE)
     lines, problems = last.communicate(timeout=60)
     assert last.returncode == 0, problems
-    assert lines.splitlines()[-2:] == [str(plan.size), "[]"]  # neither torch nor transformers
+    # torch and transformers were not imported
+    assert lines.splitlines()[-2:] == [str(plan.size), "[]"]
     assert hub.ranges() and plan.missing == 0 and cached(NAME) == plan.folder

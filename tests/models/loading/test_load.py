@@ -1,5 +1,3 @@
-"""Every way loading can fail says what to do."""
-
 from __future__ import annotations
 
 import json
@@ -23,7 +21,7 @@ def directory(model_folder):
     return Path(model_folder)
 
 
-def test_directory_loads_with_the_defaults_of_the_cpu(directory):
+def test_model_directory_loads_with_the_defaults_for_a_cpu(directory):
     model = load_model(directory, device="cpu")
     assert model.hf_model.dtype == torch.float32
     assert model.text_config._attn_implementation == "sdpa"

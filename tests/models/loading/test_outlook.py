@@ -1,5 +1,3 @@
-"""Download size and memory of a checkpoint are known before it is downloaded."""
-
 from __future__ import annotations
 
 import json
@@ -25,7 +23,7 @@ def gpu(free_gb):
     return Memory("cuda", int(free_gb * GB), int(free_gb * GB))
 
 
-def test_outlook_has_bytes_of_the_hub_and_memory_of_this_machine(hub):
+def test_model_preview_has_download_size_and_memory_of_this_machine(hub):
     found = outlook("tiny/model", device="cpu")
     assert found.download.size > found.download.weights > 0 and found.fit.ok
     assert f"{found.download.missing / 1e6:.1f} MB to download" in found.text
@@ -33,14 +31,14 @@ def test_outlook_has_bytes_of_the_hub_and_memory_of_this_machine(hub):
     assert [path.rpartition("/")[2] for path in asked] == ["config.json"]
     list(fetch(found.download, threading.Event()))
     count = len(hub.requests)
-    assert outlook("tiny/model", device="cpu").text.startswith("Nothing to download")
+    assert outlook("tiny/model", device="cpu").text.startswith("The model is already downloaded")
     assert len(hub.requests) == count
 
 
 @pytest.mark.parametrize(
     "index", ["[]", "{}", '{"weight_map": 1}', '{"weight_map": {"a": 1}}', "[" * 10**5]
 )
-def test_broken_index_counts_as_not_downloaded(hub, index):
+def test_checkpoint_with_a_broken_index_counts_as_not_downloaded(hub, index):
     download = outlook("tiny/model", device="cpu").download
     list(fetch(download, threading.Event()))
     assert cached("tiny/model") == download.folder
@@ -50,14 +48,14 @@ def test_broken_index_counts_as_not_downloaded(hub, index):
     assert cached("tiny/model") is None
 
 
-def test_folders_and_built_in_model_need_no_hub(hub, published):
+def test_previewing_a_folder_or_the_built_in_model_sends_no_request(hub, published):
     for name in (str(published), "builtin"):
         found = outlook(name, device="cpu")
         assert found.download is None and found.billions > 0
     assert not hub.requests
 
 
-def test_unsupported_type_is_refused_before_its_weights_are_downloaded(hub, tmp_path):
+def test_unsupported_model_type_is_refused_before_downloading_weights(hub, tmp_path):
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps({"model_type": "aya", "vision_config": {}}))
@@ -80,7 +78,7 @@ def test_free_memory_is_measured():
     assert 0 < found.free <= found.total
 
 
-def test_fit_suggests_4_bit_where_it_helps():
+def test_memory_check_suggests_4_bit_where_it_helps():
     assert check_fit(8.8, "bf16", 32, gpu(24)).text == "fits this machine"
     assert check_fit(8.8, "auto", 32, gpu(16)).text == "too large: try 4-bit"
     assert check_fit(8.8, "4bit", 32, gpu(16)).ok
@@ -89,7 +87,7 @@ def test_fit_suggests_4_bit_where_it_helps():
     assert check_fit(8.8, "auto", 32, Memory("cpu", None, None)).ok is None
 
 
-def test_more_frames_and_bits_take_more_memory():
+def test_estimated_memory_grows_with_frames_and_bits():
     rising = [memory_gb(8, kind, 32, "cuda") for kind in ("4bit", "8bit", "bf16", "fp32")]
     assert rising == sorted(rising)
     assert memory_gb(8, "bf16", 64, "cuda") > memory_gb(8, "bf16", 32, "cuda") > 16
@@ -99,20 +97,20 @@ def test_more_frames_and_bits_take_more_memory():
 
 
 @pytest.mark.parametrize(("size", "name"), FIRST_CHOICES)
-def test_first_choices_are_in_the_registry_and_fit_their_hardware(size, name):
+def test_recommended_checkpoints_are_in_the_registry_and_fit_their_hardware(size, name):
     row = checkpoint(name)
     there = gpu(size) if size else Memory("cpu", 4 * GB, 8 * GB)
     assert first_choice(there.gpu_gb) == name
     assert check_fit(row.parameters or row.size, "auto", 32, there).ok
 
 
-def test_name_with_a_precision_is_split_again():
+def test_model_name_with_precision_is_split_into_name_and_precision():
     for precision in PRECISIONS:
         assert split_precision(with_precision("a/b", precision)) == ("a/b", precision)
     assert split_precision("folder@home") == ("folder@home", "auto")
 
 
-def test_weight_progress_rises_to_one_and_loading_can_be_stopped(published):
+def test_loading_progress_rises_to_1_and_loading_can_be_stopped(published):
     shares, stop = [], threading.Event()
     with weight_progress(shares.append, stop):
         load_model(published, device="cpu")

@@ -1,5 +1,3 @@
-"""Directories as published checkpoints have them: weights in shards, a file for each processor."""
-
 from __future__ import annotations
 
 import json
@@ -30,7 +28,7 @@ def save_in_shards(weights: dict, target: Path) -> None:
 
 
 def processor_files(source: Path, target: Path) -> None:
-    """preprocessor_config.json, video_preprocessor_config.json and chat_template.json."""
+    """Write the configs of the image and video processor, and the chat template."""
     rest = json.loads((source / "processor_config.json").read_text())
     named = {"processor_class": rest["processor_class"]}
     for part, file in (("image_processor", ""), ("video_processor", "video_")):
@@ -69,7 +67,7 @@ def test_sharded_directory_loads_as_the_same_model(adapter, tmp_path):
         assert torch.equal(*prompts)
 
 
-def test_published_experts_are_transposed(adapters, tmp_path):
+def test_published_expert_weights_are_transposed_when_loaded(adapters, tmp_path):
     """Qwen3-VL's checkpoints hold [experts, in, out], transformers [experts, out, in]."""
     adapter = adapters["qwen3_vl_moe"]
     source = Path(adapter.name)
@@ -85,7 +83,7 @@ def test_published_experts_are_transposed(adapters, tmp_path):
 
 
 def test_qwen25_pixel_limits_come_from_its_preprocessor_config(adapters, tmp_path):
-    """Its published preprocessor_config.json has min_pixels and max_pixels of a frame."""
+    """Qwen2.5-VL's published preprocessor_config.json has min_pixels, max_pixels of a frame."""
     source = Path(adapters["qwen2_5_vl"].name)
     same_files(source, tmp_path, (*PLAIN, "model.safetensors", "chat_template.jinja"))
     stated = {
@@ -102,7 +100,7 @@ def test_qwen25_pixel_limits_come_from_its_preprocessor_config(adapters, tmp_pat
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(stated))
     model, large = load_model(tmp_path, device="cpu"), noise_video(4, 240, 320)
     units, rows, columns = model.encode(large).tokens.grid
-    assert (units, rows, columns) == (2, 3, 4)  # 12 tokens of 28 x 28 pixels
+    assert (units, rows, columns) == (2, 3, 4)  # limit of 12 tokens of 28 x 28 pixels
     units, rows, columns = model.encode(large, max_pixels=4 * 28 * 28 * 6).tokens.grid
     assert units == 2 and 4 <= rows * columns <= 6
     assert model.encode(noise_video(2, 20, 20)).tokens.tokens_per_unit == 4  # 3136 pixels

@@ -45,7 +45,7 @@ def test_shipped_configuration_has_the_published_number_of_weights(name):
     assert {weight.dtype for weight in model.parameters()} == {torch.bfloat16}
 
 
-def test_grid_and_prompt_are_those_of_the_family(made):
+def test_model_with_random_weights_has_the_grid_and_prompt_of_its_family(made):
     name, model = made
     encoded = model.encode(noise_video(4, 96, 160))
     assert encoded.tokens.grid == GRIDS[name]
@@ -74,7 +74,7 @@ def test_weights_are_reproducible_and_leave_the_global_generator_unchanged():
         assert torch.equal(a, b)
 
 
-def test_unknown_name_is_refused():
+def test_unknown_configuration_name_is_refused():
     with pytest.raises(ModelError, match="config='nothing' must be one of"):
         random_model("nothing")
 
@@ -83,4 +83,4 @@ def test_word_tokenizer_has_one_token_per_word_and_keeps_special_ids():
     tokenizer = word_tokenizer({"<|endoftext|>": 5, "<|im_end|>": 151645, "<video>": 151647})
     ids = tokenizer("<video>The red ball, 12.5 s<|im_end|>")["input_ids"]
     assert ids[0] == 151647 and ids[-1] == 151645
-    assert ids[1:-1] == [0] * 10  # The, red, ball, comma, space, 1, 2, ., 5, s
+    assert ids[1:-1] == [0] * 10  # one id each for: The, red, ball, comma, space, 1, 2, ., 5, s

@@ -1,5 +1,3 @@
-"""The registry names only checkpoints that a family reads, with plausible sizes."""
-
 from __future__ import annotations
 
 import json
@@ -15,10 +13,11 @@ from gleanvid.models.loading.random_weights import shipped_configs
 from gleanvid.models.loading.registry import CHECKPOINTS
 from tests.models.conftest import ALL, EVERY
 
+# types that are built under another name: as llava_video, or as the thinker
 READ_AS_ANOTHER = {
     "llava_qwen",
     "qwen3_omni_moe",
-}  # types that are built under another name: as llava_video, or as the thinker
+}
 CONFIGS = Path(gleanvid.models.__file__).parent / "configs"
 
 
@@ -31,29 +30,30 @@ def test_every_checkpoint_has_a_supported_type_and_every_family_a_checkpoint():
     assert len(names) == len(set(names)) and names[0] == "builtin"
 
 
-def test_every_supported_type_is_built_and_tested(adapters):
+def test_every_supported_model_type_is_tested_on_a_tiny_model(adapters):
     accepted = {*MODELS}
     built = {adapters[family].hf_model.config.model_type for family in EVERY}
     if len(EVERY) == len(ALL):
         assert accepted - built == READ_AS_ANOTHER
 
 
-def test_sizes_match_the_parameters():
+def test_checkpoint_sizes_match_their_parameter_counts():
     for row in CHECKPOINTS:
         counted = row.parameters or row.size
         assert row.weights_gb == 2 * counted > 0
-        assert 0.5 * row.size <= counted <= 2 * row.size  # a name is about right
+        # the size in the model's name is about right
+        assert 0.5 * row.size <= counted <= 2 * row.size
         assert row.context is None or row.context >= 2048
 
 
 @pytest.mark.parametrize("name", shipped_configs())
-def test_context_matches_the_shipped_configurations(name):
+def test_context_lengths_match_the_shipped_configurations(name):
     facts = json.loads((CONFIGS / f"{name}.json").read_text())
     (row,) = (row for row in CHECKPOINTS if row.name == facts["source"].split(",")[0])
     assert row.context == facts["config"]["text_config"]["max_position_embeddings"]
 
 
-def test_models_command_prints_every_row(capsys):
+def test_models_command_prints_every_checkpoint(capsys):
     assert main(["models"]) == 0
     assert capsys.readouterr().out.strip() == model_table()
     assert main(["models", "--json"]) == 0
@@ -63,7 +63,7 @@ def test_models_command_prints_every_row(capsys):
     assert all(f"| `{row['name']}` |" in model_table() for row in rows)
 
 
-def test_built_in_row_matches_its_weights():
+def test_registry_row_of_the_built_in_model_matches_its_weights():
     row, model = CHECKPOINTS[0], load_model("builtin", device="cpu")
     counted = sum(weight.numel() for weight in model.hf_model.parameters()) / 1e9
     assert abs(counted - row.parameters) < 0.05 * counted

@@ -1,7 +1,8 @@
-"""The same prompt for transformers and for vLLM's engine: tokens, positions, kept tokens."""
+"""Answer a prompt with transformers, by masking and with vLLM's engine, to compare the results."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +12,7 @@ import torch
 import gleanvid
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.models.frames import frame_metadata, paired
-from gleanvid.types import Compression
+from gleanvid.types import Compression, VideoTokens
 
 ROOT = Path(__file__).parents[3]
 CLIPS = ROOT / "assets/clips"
@@ -28,7 +29,7 @@ class Anything:
 
 @dataclass(frozen=True)
 class FixedChoice(Compressor):
-    """Keeps the tokens of its setting, to compare answers under the same choice."""
+    """Keeps the tokens listed in a setting, to compare answers with the same kept tokens."""
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "Fixed choice"
@@ -42,7 +43,12 @@ class FixedChoice(Compressor):
 
 @dataclass
 class Outcome:
-    """Outcome of one prompt: new tokens, log-probabilities, positions, kept tokens."""
+    """Answer to one prompt: its tokens, with the log-probability of each.
+
+    ``positions``: rotary positions [3, N] of the prompt's tokens after compression; ``kept``:
+    indices of the kept tokens of each video or image; ``cached``: number of prompt tokens that
+    vLLM's prefix cache already had, which have no positions here.
+    """
 
     tokens: list[int]
     logprobs: list[float]
@@ -63,8 +69,7 @@ def prompt_of(model, question, videos=(), images=()):
     )
 
 
-def by_transformers(model, method, question, videos=(), images=()):
-    text, seen = prompt_of(model, question, videos, images), []
+def inputs_of(model, question, videos=(), images=()):
     media = {}
     if videos:
         media = {
@@ -74,25 +79,40 @@ def by_transformers(model, method, question, videos=(), images=()):
         }
     if images:
         media["images"] = list(images)
+    text = prompt_of(model, question, videos, images)
     made = model.processor(text=[text], return_tensors="pt", **media)
-    inputs = {name: made[name] for name in made if name != "video_metadata"}
-    rotary = model.layout.language_model.rotary_emb
+    return {name: made[name] for name in made if name != "video_metadata"}
+
+
+@contextmanager
+def seen_positions(model):
+    """Yield a list that gets the rotary positions [3, N] of every pass of the language model."""
+    seen, rotary = [], model.layout.language_model.rotary_emb
 
     def watch(module, args, kwargs):
-        seen.append(kwargs["position_ids"] if "position_ids" in kwargs else args[1])
+        seen.append((kwargs["position_ids"] if "position_ids" in kwargs else args[1])[-3:, 0])
 
     handle = rotary.register_forward_pre_hook(watch, with_kwargs=True)
     try:
-        with gleanvid.compressing(model.hf_model, method) as record, torch.no_grad():
-            out = model.hf_model.generate(
-                **inputs,
-                max_new_tokens=NEW_TOKENS,
-                do_sample=False,
-                return_dict_in_generate=True,
-                output_logits=True,
-            )
+        yield seen
     finally:
         handle.remove()
+
+
+def by_transformers(model, method, question, videos=(), images=()):
+    inputs = inputs_of(model, question, videos, images)
+    with (
+        seen_positions(model) as seen,
+        gleanvid.compressing(model.hf_model, method) as record,
+        torch.no_grad(),
+    ):
+        out = model.hf_model.generate(
+            **inputs,
+            max_new_tokens=NEW_TOKENS,
+            do_sample=False,
+            return_dict_in_generate=True,
+            output_logits=True,
+        )
     logprobs = torch.cat(out.logits).float().log_softmax(-1)
     tokens = out.sequences[0, -len(logprobs) :]
     kept = []
@@ -101,11 +121,56 @@ def by_transformers(model, method, question, videos=(), images=()):
         rows = found if isinstance(found, list) else [found]
         kept = [one.keep.tolist() for one in rows]
     chosen = logprobs[torch.arange(len(tokens)), tokens].tolist()
-    return Outcome(tokens.tolist(), chosen, seen[0][-3:, 0], kept)
+    return Outcome(tokens.tolist(), chosen, seen[0], kept)
+
+
+def kept_of_images(model, method, images):
+    """Return the tokens that the library keeps of each image, which is a video of one unit."""
+    inputs = model.processor.image_processor(images=list(images), return_tensors="pt")
+    with torch.no_grad():
+        found = model.hf_model.model.get_image_features(**inputs)
+    merge = model.processor.image_processor.merge_size
+    grids = [(t, h // merge, w // merge) for t, h, w in inputs["image_grid_thw"].tolist()]
+    features = zip(found.pooler_output, grids, strict=True)
+    return [method.compress(VideoTokens(*one)).keep.tolist() for one in features]
+
+
+def by_masking(model, kept, question, videos=(), images=()):
+    """Answer with all visual tokens except ``kept`` masked in attention.
+
+    ``kept``: kept tokens of each image or video, in order. No token of the prompt is removed, so
+    this shares nothing with the code under test.
+    """
+    inputs, config = inputs_of(model, question, videos, images), model.hf_model.config
+    with seen_positions(model) as seen, torch.no_grad():
+        model.hf_model(**inputs)
+    ids, positions = inputs["input_ids"], seen[0]
+    visual = torch.isin(ids[0], torch.tensor([config.image_token_id, config.video_token_id]))
+    columns, mask, start = visual.nonzero().squeeze(1), (~visual).long(), 0
+    grids = [*inputs.get("video_grid_thw", []), *inputs.get("image_grid_thw", [])]
+    for grid, keep in zip(grids, kept, strict=True):
+        mask[columns[start + torch.tensor(keep)]] = 1
+        start += int(grid.prod()) // model.processor.image_processor.merge_size**2
+    assert start == len(columns)
+    ends = torch.tensor(model.hf_model.generation_config.eos_token_id)
+    answer = Outcome([], [], positions[:, mask == 1], kept)
+    for _ in range(NEW_TOKENS):
+        inputs |= {"input_ids": ids, "attention_mask": mask[None]}
+        with torch.no_grad():
+            logits = model.hf_model(**inputs, position_ids=positions[:, None]).logits[0, -1]
+        token = logits.argmax()
+        answer.tokens.append(int(token))
+        answer.logprobs.append(float(logits.float().log_softmax(-1)[token]))
+        if token in ends:
+            break
+        ids = torch.cat([ids, token[None, None]], 1)
+        mask = torch.cat([mask, torch.ones(1, dtype=mask.dtype)])
+        positions = torch.cat([positions, positions.max().expand(3, 1) + 1], 1)
+    return answer
 
 
 class Engine:
-    """vLLM's engine in this process, with a hook on the positions of its model."""
+    """vLLM's engine in this process, with a hook that reads the positions given to its model."""
 
     def __init__(self, llm):
         self.llm, self._seen, self._count = llm, [], 0
@@ -114,10 +179,10 @@ class Engine:
         self.model.register_forward_pre_hook(self._watch, with_kwargs=True)
 
     def _watch(self, module, args, kwargs):
-        self._seen.append(kwargs["positions"].clone())  # a view of a buffer
+        self._seen.append(kwargs["positions"].clone())  # copied, as vLLM reuses the buffer
 
     def prompt(self, model, question, videos=(), images=(), uuid=None):
-        """Return a prompt for vLLM; its media are new to every cache unless ``uuid`` is given."""
+        """Return a prompt for vLLM; without ``uuid``, no cache knows its images and videos."""
         self._count += 1
         name = uuid or f"asked-{self._count}"
         data = {}
@@ -130,7 +195,7 @@ class Engine:
         return prompt | ({"multi_modal_data": data, "multi_modal_uuids": uuids} if data else {})
 
     def answers(self, prompts, chunk=4096):
-        """Return the outcome of each prompt; a single one with positions and kept tokens."""
+        """Return the result of each prompt; only a single prompt has positions and kept tokens."""
         from vllm import SamplingParams
 
         self._seen.clear()

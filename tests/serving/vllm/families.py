@@ -1,4 +1,4 @@
-"""Random models of the served families, of sizes for which vLLM has CPU kernels."""
+"""Random models of the families served by vLLM, in sizes for which vLLM has CPU kernels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from tests.models import tiny, tiny_qwen
 from tests.models.tiny import ids_of, save, text_numbers, tiny_tokenizer
 from tests.models.tiny_qwen import parts2, processor3
 
-TEXT = {"hidden_size": 128, "intermediate_size": 128, "num_key_value_heads": 2}  # heads of 32
+# Attention heads of width 32.
+TEXT = {"hidden_size": 128, "intermediate_size": 128, "num_key_value_heads": 2}
 TOWER = tiny.TOWER | {"hidden_size": 128, "intermediate_size": 128, "out_hidden_size": 128}
 ROPE = tiny.ROPE | {"mrope_section": [4, 6, 6]}
 LINEAR = tiny_qwen.LINEAR | {"linear_key_head_dim": 128, "linear_value_head_dim": 128}
@@ -38,7 +39,8 @@ def frames3(tokenizer: Any) -> Any:
 def qwen25_vl(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
-    windows["tokens_per_second"] = 1  # transformers 5 differs after a longer video
+    # transformers 5 and vLLM differ in what follows a longer video
+    windows["tokens_per_second"] = 1
     config = Qwen2_5_VLConfig(
         text_config=text_numbers(tokenizer) | TEXT | {"rope_parameters": ROPE},
         vision_config=TOWER | windows,
@@ -81,5 +83,5 @@ def qwen35(directory: Path) -> None:
     save(Qwen3_5ForConditionalGeneration(config), frames3(tokenizer), directory)
 
 
-# The model with experts first: vLLM makes expert groups with the first engine of a process.
+# First the model with experts: vLLM makes expert groups only with a process's first engine.
 FAMILIES = {"qwen3_vl_moe": qwen3_vl_moe, "qwen2_5_vl": qwen25_vl, "qwen3_5": qwen35}

@@ -26,28 +26,32 @@ HERE = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING":
 ENVIRONMENT = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_PLUGINS": "gleanvid"}
 
 
-def command(method, rate: float | None, *more: str) -> list[str]:
-    """Return the command of a server; ``method`` None: plain vLLM with all tokens."""
+def command(method, rate: float | None, *more: str, image_rate: float = 0.0) -> list[str]:
+    """Return the command of a server; ``method`` None: vLLM without GleanVID."""
     given = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(MODEL)]
     given += ["--served-model-name", "builtin", "--dtype", "float32", "--enforce-eager"]
     given += ["--max-model-len", "4096", "--trust-request-mm-kwargs"]
     given += ["--allowed-local-media-path", str(CLIPS)]
     if method is not None:
         given += ["--video-pruning-method", "vidcom2", "--additional-config"]
-        given += [json.dumps({"gleanvid": method})]
+        images = {"gleanvid_image_pruning_rate": image_rate} if image_rate else {}
+        given += [json.dumps({"gleanvid": method} | images)]
     if rate is not None:
         given += ["--video-pruning-rate", str(rate)]
     return [*given, *more]
 
 
 @contextmanager
-def server(method, rate: float | None, *more: str, patience_s: float = 900) -> Iterator[str]:
+def server(
+    method, rate: float | None, *more: str, image_rate: float = 0.0, patience_s: float = 900
+) -> Iterator[str]:
     """Yield the address of a healthy server. Raises ``RuntimeError`` with its log if it exits."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    given = [*command(method, rate, *more), "--host", "127.0.0.1", "--port", str(port)]
+    given = command(method, rate, *more, image_rate=image_rate)
+    given += ["--host", "127.0.0.1", "--port", str(port)]
     with tempfile.TemporaryFile() as log:
         env = os.environ | ENVIRONMENT
         process = subprocess.Popen(given, stdout=log, stderr=log, env=env, start_new_session=True)

@@ -1,4 +1,4 @@
-"""A fake vLLM server that speaks its protocol, for tests that need no engine."""
+"""A fake server with vLLM's protocol, for tests without an engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gleanvid.models.loading.load import BUILTIN
 
 
 class Stand(BaseHTTPRequestHandler):
-    """Answers "green cross" in two pieces; keeps its requests in ``asked``."""
+    """Fake server that answers "green cross" in two pieces; ``asked`` has its requests."""
 
     def do_GET(self):
         server = self.server
@@ -70,7 +70,7 @@ class Stand(BaseHTTPRequestHandler):
 
 @contextmanager
 def standing() -> Iterator[Any]:
-    """A server that keeps 25 % by GleanVID; with ``told`` None it reports no records."""
+    """Run a fake server that keeps 25 % by GleanVID; with ``told`` None it reports no records."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
     server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
     server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}

@@ -1,5 +1,3 @@
-"""Bounds of the client against a hostile server, and the key of the records endpoint."""
-
 import json
 import threading
 import time
@@ -50,7 +48,7 @@ def begin(request, status=200, **headers):
     request.end_headers()
 
 
-def endless(piece):
+def endless(piece, begin=begin):
     def answer(request):
         begin(request)
         try:
@@ -62,7 +60,7 @@ def endless(piece):
     return answer
 
 
-def test_redirects_are_not_followed_and_the_key_is_sent_nowhere_else(evil):
+def test_client_does_not_follow_redirects_and_sends_the_key_to_one_host_only(evil):
     def away(request):
         begin(request, 302, Location=f"{evil.url}/elsewhere")
 
@@ -78,11 +76,11 @@ def test_redirects_are_not_followed_and_the_key_is_sent_nowhere_else(evil):
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/x", "data:,x", "/etc"])
 def test_addresses_other_than_http_are_refused(url):
-    with pytest.raises(ModelError, match="no server of vLLM answers"):
+    with pytest.raises(ModelError, match="no vLLM server answers"):
         Server(url).model()
 
 
-def test_an_endless_answer_is_given_up(evil, monkeypatch):
+def test_client_gives_up_an_endless_answer(evil, monkeypatch):
     monkeypatch.setattr(client, "MOST_METADATA", 10**6)
     monkeypatch.setattr(client, "MOST_ANSWER", 10**6)
     evil.answer = endless(b" " * 2**16)
@@ -93,13 +91,13 @@ def test_an_endless_answer_is_given_up(evil, monkeypatch):
         Server(evil.url).ask(QUESTION, model="m")
 
 
-def test_an_endless_line_is_given_up(evil):
+def test_client_gives_up_an_endless_line(evil):
     evil.answer = endless(b"x" * 2**16)
-    with pytest.raises(ModelError, match="line that does not end"):
+    with pytest.raises(ModelError, match="a line of more than"):
         Server(evil.url).ask(QUESTION, model="m")
 
 
-def test_an_endless_refusal_becomes_its_status_code(evil):
+def test_endless_error_message_of_a_server_is_reported_by_status_code_only(evil):
     def refuse(request):
         begin(request, 500)
         endless(b"x" * 2**16)(request)
@@ -109,7 +107,7 @@ def test_an_endless_refusal_becomes_its_status_code(evil):
         Server(evil.url).model()
 
 
-def test_a_slow_answer_is_given_up_after_its_time(evil, monkeypatch):
+def test_client_gives_up_an_answer_after_its_time_limit(evil, monkeypatch):
     def drip(request):
         begin(request)
         while not evil.over.wait(0.05):
@@ -118,12 +116,24 @@ def test_a_slow_answer_is_given_up_after_its_time(evil, monkeypatch):
     evil.answer = drip
     monkeypatch.setattr(client, "METADATA_S", 0.3)
     start = time.monotonic()
-    with pytest.raises(ModelError, match="did not answer whole within"):
+    with pytest.raises(ModelError, match="did not finish its answer within"):
         Server(evil.url).model()
     assert time.monotonic() - start < 2
 
 
-def test_a_silent_server_is_left_as_soon_as_stop_is_set(evil):
+def test_thread_of_a_request_ends_once_endless_interim_answers_are_given_up(evil, monkeypatch):
+    evil.answer = endless(b"HTTP/1.1 100 Continue\r\n\r\n", begin=lambda request: None)
+    monkeypatch.setattr(client, "METADATA_S", 0.3)
+    before = threading.active_count()
+    with pytest.raises(ModelError, match="did not finish its answer within"):
+        Server(evil.url).model()
+    end = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert threading.active_count() <= before
+
+
+def test_stop_ends_waiting_for_a_silent_server_at_once(evil):
     evil.answer = lambda request: evil.over.wait(30)
     stop = threading.Event()
     threading.Timer(0.2, stop.set).start()
@@ -133,14 +143,19 @@ def test_a_silent_server_is_left_as_soon_as_stop_is_set(evil):
     assert time.monotonic() - start < 2
 
 
-@pytest.mark.parametrize("text", [b"", b"[", b"[]", b'{"data": []}', b"[" * 10**5, b"\xff"])
-def test_answers_that_are_not_of_vllm_are_refused(evil, text):
+LONG_ROOT = json.dumps({"data": [{"id": "x", "root": "y" * 10**6}]}).encode()
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"[", b"[]", b'{"data": []}', b"[" * 10**5, b"\xff", LONG_ROOT]
+)
+def test_responses_that_are_not_vllm_s_are_refused(evil, text):
     def answer(request):
         begin(request)
         request.wfile.write(text)
 
     evil.answer = answer
-    with pytest.raises(ModelError, match="is no server of vLLM"):
+    with pytest.raises(ModelError, match="is not a vLLM server"):
         Server(evil.url).model()
 
 
@@ -161,38 +176,38 @@ ODD_RECORDS = [
 
 
 @pytest.mark.parametrize("told", ODD_RECORDS, ids=range(len(ODD_RECORDS)))
-def test_records_of_another_kind_are_refused(evil, told):
+def test_malformed_records_from_a_server_are_refused(evil, told):
     def answer(request):
         begin(request)
         request.wfile.write(json.dumps(told).encode())
 
     evil.answer = answer
-    with pytest.raises(ModelError, match="none of GleanVID"):
+    with pytest.raises(ModelError, match="not GleanVID's"):
         Server(evil.url).records()
 
 
-def test_settings_of_no_compressor_are_refused(evil):
+def test_server_settings_that_describe_no_compressor_are_refused(evil):
     def answer(request):
         begin(request)
         told = RECORDS | {"method": METHOD | {"alpha_min": [], "evil": 1}}
         request.wfile.write(json.dumps(told).encode())
 
     evil.answer = answer
-    with pytest.raises(ModelError, match="settings of no compressor"):
+    with pytest.raises(ModelError, match="the server's settings describe no compressor"):
         settings_served(f"vllm:{evil.url}")
 
 
 @pytest.mark.parametrize(
     "sent", [b"junk\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"]
 )
-def test_broken_http_is_a_sentence(evil, sent):
+def test_broken_http_response_is_reported_with_a_sentence(evil, sent):
     evil.answer = lambda request: request.wfile.write(sent)
-    with pytest.raises(ModelError, match=r"no server of vLLM|broke off"):
+    with pytest.raises(ModelError, match=r"not a vLLM server|no vLLM server|broke off"):
         Server(evil.url).model()
 
 
 def served(records=(), worker=WORKER, **args):
-    """The endpoint over a stand-in for the engine."""
+    """The records endpoint on a fake engine."""
 
     class Engine:
         vllm_config = SimpleNamespace(
@@ -233,7 +248,7 @@ def told(app_and_prepare, **headers):
         ("bearer c", 200),
     ],
 )
-def test_records_need_the_key_that_vllm_was_started_with(monkeypatch, authorization, status):
+def test_records_endpoint_needs_the_api_key_of_vllm(monkeypatch, authorization, status):
     monkeypatch.delenv("VLLM_API_KEY", raising=False)
     headers = {"authorization": authorization} if authorization else {}
     assert told(served(api_key=["a", "c"]), **headers).status_code == status
@@ -243,13 +258,13 @@ def test_records_need_the_key_that_vllm_was_started_with(monkeypatch, authorizat
     assert told(served(api_key=None), **headers).status_code == env
 
 
-def test_one_answer_holds_a_bounded_number_of_the_last_records(monkeypatch):
+def test_records_endpoint_returns_a_limited_number_of_latest_records(monkeypatch):
     monkeypatch.setattr(endpoint, "MOST_TOKENS", 25)
     records = [{"number": n, "grid": [1, 2, 5], "keep": list(range(10))} for n in range(1, 9)]
     found = json.loads(told(served(records)).text)
     assert [record["number"] for record in found["records"]] == [7, 8] and found["count"] == 8
 
 
-def test_another_worker_extension_means_no_records():
+def test_records_endpoint_is_404_with_another_worker_extension():
     answer = told(served(worker="another.Extension"))
     assert answer.status_code == 404 and "--worker-extension-cls" in answer.text

@@ -1,16 +1,20 @@
-"""Kept tokens and records under each kind of vLLM's cache of processed videos.
+"""Kept tokens and records with each kind of vLLM's cache of processed videos.
 
-Needs an environment of its own: ``make test-vllm``.
+Needs the environment of ``make test-vllm``.
 """
 
+import base64
+from io import BytesIO
+
 import pytest
+from PIL import Image
 
 pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
 
 import gleanvid
 from gleanvid.models import load_model
 from gleanvid.serving.vllm.client import Server, file_part, frames_part
-from tests.serving.vllm import running
+from tests.serving.vllm import engine, running
 
 QUESTION = {"type": "text", "text": "What colour is the triangle?"}
 CLIPS = [running.CLIPS / f"{name}.mp4" for name in ("glimpse_1", "glimpse_2")]
@@ -22,22 +26,22 @@ CACHES = {
 
 @pytest.fixture(scope="module", params=CACHES)
 def served(request):
-    with running.server("gleanvid", 0.75, *CACHES[request.param]) as url:
+    with running.server("gleanvid", 0.75, *CACHES[request.param], image_rate=0.5) as url:
         yield Server(url)
 
 
 @pytest.fixture(scope="module")
 def runs():
-    """The same question about each clip, to the library."""
+    """The library's runs of the same question about each clip."""
     model, method = load_model("builtin", device="cpu", dtype="float32"), gleanvid.GleanVID(0.25)
     return [
         gleanvid.ask(clip, QUESTION["text"], model, method, 16, num_frames=16) for clip in CLIPS
     ]
 
 
-def test_answers_and_records_equal_those_of_the_library(served, runs):
+def test_answers_and_records_with_vllm_s_caches_equal_those_of_the_library(served, runs):
     before = served.records()["count"]
-    for _ in range(2):  # the second time from the cache, where there is one
+    for _ in range(2):  # the second time from the cache, if there is one
         for run in runs:
             part, more = frames_part(run.video)
             reply = served.ask([part, QUESTION], 16, **more)
@@ -48,8 +52,32 @@ def test_answers_and_records_equal_those_of_the_library(served, runs):
         assert served.records()["count"] == before + len(runs)
 
 
-def test_two_videos_of_one_request_have_records_of_their_own(served, runs):
-    """Also if only one of them is in the cache."""
+def test_pruned_images_have_the_count_and_record_of_the_library(served, runs):
+    """Two images are sent in one request, then one of them again, which a cache may hold."""
+    model, method = load_model("builtin", device="cpu", dtype="float32"), gleanvid.GleanVID(0.5)
+    frames = [run.video.frames[0] for run in runs]
+    kept = engine.kept_of_images(model, method, frames)
+    for places in ([0, 1], [1]):
+        images = [frames[place] for place in places]
+        inputs = engine.inputs_of(model, QUESTION["text"], images=images)
+        # half of the tokens are kept, half dropped
+        dropped = sum(len(kept[place]) for place in places)
+        parts = [image_part(frames[place], f"image-{place}") for place in places]
+        reply = served.ask([*parts, QUESTION], 2)
+        assert reply.prompt_tokens == inputs["input_ids"].shape[1] - dropped
+    for place, keep in enumerate(kept):
+        records = served.records(uuid=f"image-{place}")["records"]
+        assert {tuple(record["keep"]) for record in records} == {tuple(keep)}
+
+
+def image_part(frame, uuid):
+    file = BytesIO()
+    Image.fromarray(frame).save(file, "PNG")
+    url = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+    return {"type": "image_url", "image_url": {"url": url}, "uuid": uuid}
+
+
+def test_two_videos_of_one_request_have_separate_records(served, runs):
     for uuids in (("a", "b"), ("b", "c"), ("c", "a")):
         parts = [file_part(CLIPS[ord(uuid) % 2].read_bytes(), uuid) for uuid in uuids]
         served.ask([*parts, QUESTION], 2)

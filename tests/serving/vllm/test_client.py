@@ -1,5 +1,3 @@
-"""A served model, on a fake server that speaks vLLM's protocol."""
-
 import base64
 from dataclasses import replace
 from io import BytesIO
@@ -44,11 +42,12 @@ def test_a_served_answer_has_the_text_and_the_kept_tokens_of_the_server(stand, s
     assert run.model == f"vllm:{stand.url}"
     assert run.compression.keep.tolist() == list(range(100, 200))
     assert (run.cost.prompt_tokens, run.cost.prompt_tokens_kept) == (430, 130)
-    again = gleanvid.ask(video, "What else?", served)  # from the server's caches: no new record
+    # the server takes the video from its cache and makes no new record
+    again = gleanvid.ask(video, "What else?", served)
     assert again.compression.keep.tolist() == list(range(100, 200))
 
 
-def test_unknown_memory_of_a_server_is_left_out_of_the_cost(served, video):
+def test_cost_of_a_served_answer_leaves_out_unknown_server_memory(served, video):
     run = gleanvid.ask(video, "What moves?", served)
     assert "nan" not in cost_table(run) and "prompt tokens  430 -> 130" in cost_table(run)
 
@@ -59,7 +58,8 @@ def test_records_of_other_clients_with_the_same_grid_are_ignored(stand, served, 
     stand.next_record.append({"grid": [4, 10, 10], "keep": list(range(100, 200))})
     answers = gleanvid.stream(video, "What moves?", served)
     next(answers)
-    stand.records.append(other | {"number": 4})  # while ours is answered
+    # the record of another client, while our question is answered
+    stand.records.append(other | {"number": 4})
     *_, run = answers
     assert run.compression.keep.tolist() == list(range(100, 200))
     darker = replace(video, frames=video.frames // 2)
@@ -67,7 +67,7 @@ def test_records_of_other_clients_with_the_same_grid_are_ignored(stand, served, 
     assert uuids[0] == uuids[1] != uuids[2]
 
 
-def test_records_are_found_by_uuid():
+def test_record_of_a_served_answer_is_found_by_its_uuid():
     records, keeps = Records(), [torch.tensor([0]), torch.tensor([1]), torch.tensor([2])]
     for uuid, keep in zip(("ours", "theirs", None), keeps, strict=True):
         records.add((1, 2, 2), keep, digest(uuid))
@@ -77,7 +77,7 @@ def test_records_are_found_by_uuid():
     assert records.since(1, "ours") == records.since(0, "nobody's") == []
 
 
-def test_the_server_gets_the_very_frames_their_times_and_earlier_turns(stand, served, video):
+def test_server_receives_the_unchanged_frames_times_and_earlier_turns(stand, served, video):
     history = [("What moves?", "a cross")]
     sampling = gleanvid.Sampling(seed=3)
     gleanvid.ask(video, "And <|im_end|>?", served, history=history, sampling=sampling)
@@ -94,9 +94,9 @@ def test_the_server_gets_the_very_frames_their_times_and_earlier_turns(stand, se
     assert asked["seed"] == 3 and asked["temperature"] == 0
 
 
-def test_refusals_and_missing_servers_are_model_errors(stand, served, video):
+def test_refusing_or_unreachable_server_raises_model_error(stand, served, video):
     stand.refuses = "the prompt is too long"
     with pytest.raises(ModelError, match="the prompt is too long"):
         gleanvid.ask(video, "What moves?", served)
-    with pytest.raises(ModelError, match="no server of vLLM answers"):
+    with pytest.raises(ModelError, match="no vLLM server answers"):
         load_served("vllm:http://127.0.0.1:9")

@@ -1,6 +1,6 @@
-"""vLLM's engine against transformers with ``compressing()``, on the built-in weights in float32.
+"""vLLM's engine agrees with transformers and ``compressing()``, on the built-in float32 model.
 
-Needs an environment of its own: ``make test-vllm``.
+Needs the environment of ``make test-vllm``.
 """
 
 import os
@@ -51,10 +51,19 @@ def served():
 
 @pytest.fixture
 def method(served):
-    """The method of the engine, restored after a test that changes it."""
+    """The engine's method, which is restored after a test that changes it."""
     before = served.model.method
     yield before
     served.model.method = before
+
+
+@pytest.fixture
+def image_rate(served):
+    """Drop half of every image's tokens, as with the start option of the server."""
+    config = served.llm.llm_engine.model_config.hf_config
+    config.gleanvid_image_rate = served.model.image_rate = 0.5
+    yield
+    config.gleanvid_image_rate = served.model.image_rate = 0.0
 
 
 CASES = {
@@ -78,7 +87,7 @@ def assert_same(answer, expected, report=None):
 
 @pytest.mark.parametrize("chunk", [4096, 128, 48])
 @pytest.mark.parametrize("case", CASES)
-def test_kept_tokens_positions_and_words_are_those_of_compressing(served, model, case, chunk):
+def test_vllm_gives_the_kept_tokens_positions_and_words_of_compressing(served, model, case, chunk):
     videos = [engine.video(*clip) for clip in CASES[case]]
     expected = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos)
     (answer,) = served.answers([served.prompt(model, QUESTION, videos)], chunk)
@@ -87,7 +96,7 @@ def test_kept_tokens_positions_and_words_are_those_of_compressing(served, model,
 
 @pytest.mark.parametrize("name", servable())
 def test_every_served_method_keeps_the_tokens_that_transformers_keeps(served, model, method, name):
-    """Up to near-ties, which rounding of the features may decide."""
+    """Kept tokens may differ only if scores are almost equal, so that rounding decides."""
     videos = [engine.video("glimpse_2", 8)]
     expected = by_transformers(model, COMPRESSORS[name](), QUESTION, videos)
     served.model.method = COMPRESSORS[name]()
@@ -97,7 +106,9 @@ def test_every_served_method_keeps_the_tokens_that_transformers_keeps(served, mo
     assert same > 0.9 and len(answer.kept[0]) == len(expected.kept[0])
 
 
-def test_32_frames_with_the_same_kept_tokens_have_the_same_answer(served, model, method):
+def test_vllm_gives_the_transformers_answer_for_32_frames_with_equal_kept_tokens(
+    served, model, method
+):
     videos = [engine.video("glimpse_1", 32)]
     with_noise = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos)
     (answer,) = served.answers([served.prompt(model, QUESTION, videos)])
@@ -114,7 +125,7 @@ def image():
     return np.asarray(engine.video("bunny", 2).frames[0])
 
 
-def test_a_prompt_with_a_video_and_an_image(served, model):
+def test_vllm_answers_a_prompt_with_video_and_image_as_transformers_does(served, model):
     videos, images = [engine.video("glimpse_1", 8)], [image()]
     expected = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos, images)
     for chunk in (4096, 48):
@@ -122,7 +133,35 @@ def test_a_prompt_with_a_video_and_an_image(served, model):
         assert_same(answer, expected, f"video and image, chunks of {chunk}")
 
 
-def test_mixed_requests_in_one_batch(served, model):
+@pytest.mark.parametrize("chunk", [4096, 48])
+@pytest.mark.parametrize("case", ["one image", "two images", "video and image"])
+@pytest.mark.usefixtures("image_rate")
+def test_pruned_images_have_tokens_positions_and_words_of_the_library(served, model, case, chunk):
+    videos = [engine.video("glimpse_1", 8)] if case == "video and image" else []
+    images = [image(), image()[:, ::-1].copy()][: 2 if case == "two images" else 1]
+    kept = engine.kept_of_images(model, COMPRESSORS["gleanvid"](0.5), images)
+    if videos:
+        kept = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos).kept + kept
+    expected = engine.by_masking(model, kept, QUESTION, videos, images)
+    (answer,) = served.answers([served.prompt(model, QUESTION, videos, images)], chunk)
+    answer.kept.sort()  # the engine encodes the images of a chunk before its videos
+    expected.kept.sort()
+    assert_same(answer, expected, f"{case}, half of every image, chunks of {chunk}")
+
+
+@pytest.mark.usefixtures("image_rate")
+def test_a_pruned_image_in_the_prefix_cache_is_not_encoded_again(served, model):
+    kept = engine.kept_of_images(model, COMPRESSORS["gleanvid"](0.5), [image()])
+    for question in (QUESTION, "What moves?"):
+        expected = engine.by_masking(model, kept, question, images=[image()])
+        asked = served.prompt(model, question, images=[image()], uuid="photo")
+        (answer,) = served.answers([asked])
+        assert answer.tokens == expected.tokens and difference(answer, expected) < NOISE
+        assert torch.equal(answer.positions, expected.positions[:, answer.cached :])
+    assert answer.cached >= 32 and answer.kept == []
+
+
+def test_batch_of_video_image_and_text_requests_is_answered_as_by_transformers(served, model):
     asked = [
         {"videos": [engine.video("glimpse_1", 16)]},
         {},
@@ -136,8 +175,8 @@ def test_mixed_requests_in_one_batch(served, model):
             assert one.tokens == other.tokens and difference(one, other) < NOISE
 
 
-def test_a_video_in_the_prefix_cache_is_not_encoded_again(served, model):
-    """Its rows are missing the second time; the text after it still has the right positions."""
+def test_video_in_vllm_s_prefix_cache_is_not_encoded_again(served, model):
+    """On the second request only text rows are computed, still at the right positions."""
     videos = [engine.video("glimpse_1", 16)]
     for question in (QUESTION, "What moves?"):
         expected = by_transformers(model, COMPRESSORS["gleanvid"](), question, videos)
@@ -147,30 +186,36 @@ def test_a_video_in_the_prefix_cache_is_not_encoded_again(served, model):
     assert answer.cached > 250 and answer.kept == []
 
 
-def test_cache_keys_differ_by_method_settings_and_rate(served, model):
-    """Cache keys of one video under several starts."""
+def test_vllm_cache_keys_differ_by_method_settings_and_pruning_rate(served, model):
+    """Compares cache keys of a video and of an image for servers started with other options."""
     config = served.llm.llm_engine.model_config
-    pruning, names = config.get_multimodal_config(), set()
-    before = config.hf_config.gleanvid, pruning.video_pruning_rate
+    pruning, hf_config = config.get_multimodal_config(), config.hf_config
+    before = hf_config.gleanvid, pruning.video_pruning_rate, hf_config.gleanvid_image_rate
     starts = [("gleanvid", {}, 0.75), ("gleanvid", {"tau": 2.0}, 0.75), ("vcast", {}, 0.75)]
+    videos, images, whole_images = set(), set(), set()
     try:
         for name, settings, rate in [*starts, ("gleanvid", {}, 0.5)]:
-            config.hf_config.gleanvid = COMPRESSORS[name](**settings).settings()
+            hf_config.gleanvid = COMPRESSORS[name](**settings).settings()
             pruning.video_pruning_rate = rate
-            names.add(video_name(served, model))
+            videos.add(cache_key(served, model, "video"))
+            whole_images.add(cache_key(served, model, "image"))
+            hf_config.gleanvid_image_rate = rate
+            images.add(cache_key(served, model, "image"))
+            hf_config.gleanvid_image_rate = 0.0
     finally:
-        config.hf_config.gleanvid, pruning.video_pruning_rate = before
-    again = video_name(served, model)
-    assert len(names) == 4 and again in names
+        hf_config.gleanvid, pruning.video_pruning_rate, hf_config.gleanvid_image_rate = before
+    assert len(videos) == 4 and cache_key(served, model, "video") in videos
+    assert len(images) == 4 and whole_images == {cache_key(served, model, "image")}
+    assert not images & whole_images
 
 
-def video_name(served, model):
-    asked = served.prompt(model, QUESTION, [engine.video("glimpse_2", 8)], uuid="named")
-    made = served.llm.renderer.render_cmpl([asked])
-    return made[0]["mm_hashes"]["video"][0]
+def cache_key(served, model, kind):
+    media = {"videos": [engine.video("glimpse_2", 8)], "images": [image()]}[kind + "s"]
+    asked = served.prompt(model, QUESTION, **{kind + "s": media}, uuid="named")
+    return served.llm.renderer.render_cmpl([asked])[0]["mm_hashes"][kind][0]
 
 
-def test_kept_count_equals_that_of_vllm():
+def test_number_of_kept_tokens_equals_vllm_s_own_computation():
     from vllm.multimodal.video_prune import evs, vidcom2
 
     for units in (1, 2, 3, 8, 31):

@@ -1,6 +1,6 @@
-"""The other served families, with random weights, against transformers.
+"""The other families served by vLLM agree with transformers, with random weights.
 
-Needs an environment of its own: ``make test-vllm``.
+Needs the environment of ``make test-vllm``.
 """
 
 import itertools
@@ -27,7 +27,9 @@ DTYPES = {"qwen3_5": "bfloat16"}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_path):
+def test_every_served_family_gives_the_kept_tokens_positions_and_words_of_compressing(
+    family, tmp_path
+):
     from vllm import LLM
 
     FAMILIES[family](tmp_path)
@@ -40,8 +42,8 @@ def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_pa
         enforce_eager=True,
         max_model_len=4096,
         max_num_batched_tokens=4096,
-        video_pruning_rate=0.9,  # by vLLM's default method, which leaves a unit of four
-        additional_config={"gleanvid": "gleanvid"},
+        video_pruning_rate=0.9,  # without GleanVID, vLLM's own method would keep one of four units
+        additional_config={"gleanvid": "gleanvid", "gleanvid_image_pruning_rate": 0.5},
     )
     served = engine.Engine(llm)
     clip = engine.video("glimpse_1", 8)
@@ -51,9 +53,8 @@ def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_pa
         (answer,) = served.answers([served.prompt(model, QUESTION, [clip])], chunk)
         if dtype == "float32":
             assert answer.kept == expected.kept and answer.tokens == expected.tokens
-        same = engine.FixedChoice(
-            keep=tuple(answer.kept[0])
-        )  # for tokens that rounding chose differently
+        # From here on, compare with the engine's kept tokens: rounding may have chosen others.
+        same = engine.FixedChoice(keep=tuple(answer.kept[0]))
         expected = engine.by_transformers(model, same, QUESTION, [clip])
         assert torch.equal(answer.positions, expected.positions)
         pairs = zip(answer.tokens, expected.tokens, answer.logprobs, expected.logprobs, strict=True)
@@ -61,3 +62,13 @@ def test_kept_tokens_positions_and_words_are_those_of_compressing(family, tmp_pa
         largest = max((abs(one - other) for _, _, one, other in alike), default=0.0)
         print(f"\n{family}, {dtype}, chunks of {chunk}: {len(alike)} words alike, {largest:.1e}")
         assert largest < NOISE[dtype]
+    images = [clip.frames[0]]
+    (answer,) = served.answers([served.prompt(model, QUESTION, images=images)], 48)
+    expected = engine.by_masking(model, answer.kept, QUESTION, images=images)
+    assert torch.equal(answer.positions, expected.positions)
+    # linear attention, which needs bfloat16, ignores masks, so there is no reference
+    if dtype == "float32":
+        assert answer.kept == engine.kept_of_images(model, COMPRESSORS["gleanvid"](0.5), images)
+        assert answer.tokens == expected.tokens
+        pairs = zip(answer.logprobs, expected.logprobs, strict=True)
+        assert max(abs(one - other) for one, other in pairs) < NOISE[dtype]

@@ -1,5 +1,3 @@
-"""Positions against those of transformers, over random prompts, choices, chunks and caches."""
-
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
@@ -18,15 +16,14 @@ MERGE = 2
 
 @dataclass
 class Prompt:
-    """A prompt before and after pruning, one entry a column."""
+    """A prompt before and after pruning; every list has one entry per prompt token."""
 
     whole: list[int]
     stays: list[bool]  # whether each column of the whole prompt is kept
-    pruned: list[
-        int
-    ]  # prompt as sized by the engine: a video's placeholders together at its first frame
+    # prompt as sized by the engine: a video's placeholders together at its first frame
+    pruned: list[int]
     media: list[Medium]
-    rows: list[torch.Tensor]  # position columns that are attached to each medium's rows
+    rows: list[torch.Tensor]  # position columns of the rows of each image or video
     grids: dict[str, list[tuple[int, int, int]]]
     seconds: list[float]
 
@@ -72,7 +69,7 @@ def add_image(prompt, rows, columns):
 
 
 def add_framed_video(prompt, generator):
-    """Of Qwen3-VL: every frame has a time stamp of its own length, and marks."""
+    """Add a Qwen3-VL video: every frame has start and end marks and a timestamp of any length."""
     draw = partial(drawn, generator)
     grid = units, rows, columns = draw(1, 5), draw(1, 5), draw(1, 5)
     stamps = [draw(1, 5) for _ in range(units)]
@@ -94,7 +91,10 @@ def add_framed_video(prompt, generator):
 
 
 def add_plain_video(prompt, generator):
-    """Of Qwen2.5-VL: no longer in time than in space, where transformers leaves no overlap."""
+    """Add a Qwen2.5-VL video, no longer in time than in space.
+
+    For longer videos, transformers lets the positions of the following text overlap the video.
+    """
     draw = partial(drawn, generator)
     grid = units, rows, columns = draw(1, 5), draw(1, 5), draw(1, 5)
     second = (max(rows, columns) - 1) / max(units - 1, 1) / 2
@@ -110,7 +110,7 @@ def add_plain_video(prompt, generator):
 
 
 def by_transformers(model, prompt):
-    """[3, N] of the pruned prompt: the whole prompt's positions at the columns that stay."""
+    """Return the pruned prompt's positions [3, N]: the whole prompt's at the kept tokens."""
     vision = SimpleNamespace(spatial_merge_size=MERGE, tokens_per_second=2)
     core = SimpleNamespace(
         config=SimpleNamespace(vision_config=vision),
@@ -130,7 +130,7 @@ def by_transformers(model, prompt):
 
 
 def in_chunks(prompt, size, cached):
-    """Positions after the prompt was read ``size`` columns at a time, from column ``cached`` on."""
+    """Return positions if vLLM reads ``size`` tokens at a time, after ``cached`` cached ones."""
     length = len(prompt.pruned)
     positions, following = mrope.around(length, prompt.media)
     pruned = torch.tensor(prompt.pruned)
@@ -151,7 +151,7 @@ FAMILIES = [(Qwen3VLModel, add_framed_video), (Qwen2_5_VLModel, add_plain_video)
 
 @pytest.mark.parametrize(("model", "add_video"), FAMILIES, ids=["qwen3_vl", "qwen2_5_vl"])
 @pytest.mark.parametrize("seed", range(12))
-def test_kept_columns_have_the_positions_of_the_whole_prompt(model, add_video, seed):
+def test_kept_tokens_have_their_positions_in_the_full_prompt(model, add_video, seed):
     prompt = random_prompt(seed, add_video)
     expected, length = by_transformers(model, prompt), len(prompt.pruned)
     for size in (1, 3, 7, length):
@@ -161,13 +161,13 @@ def test_kept_columns_have_the_positions_of_the_whole_prompt(model, add_video, s
             assert following == expected.max() + 1
 
 
-def test_text_after_a_long_video_starts_after_its_last_moment():
-    """vLLM's rule, and that of the model's authors; transformers 5 lets the text overlap here."""
+def test_text_after_a_long_video_is_positioned_after_the_last_video_position():
+    """vLLM and Qwen's authors have this rule; transformers 5 lets text overlap the video."""
     positions, following = mrope.around(5, [Medium(1, 2, mrope.grid_extent((9, 2, 2), 2.0))])
     assert positions[0].tolist() == [0, 17, 17, 18, 19] and following == 20
 
 
-def test_columns_hold_large_positions_in_half_precision():
+def test_positions_encoded_in_half_precision_columns_are_decoded_exactly():
     positions = torch.tensor([[70_000, 255, 256], [300, 1, 0]])
     for dtype in (torch.bfloat16, torch.float16, torch.float32):
         rows = mrope.from_columns(mrope.to_columns(positions, lead=9).to(dtype))

@@ -1,6 +1,6 @@
 """The OpenAI-compatible server: answers, counters, records, wrong options.
 
-Needs an environment of its own: ``make test-vllm``.
+Needs the environment of ``make test-vllm``.
 """
 
 import json
@@ -33,7 +33,7 @@ def served():
 
 @pytest.fixture(scope="module")
 def run():
-    """The same question to the library."""
+    """The library's run of the same question."""
     model = load_model("builtin", device="cpu", dtype="float32")
     method = gleanvid.GleanVID(0.25, tau=3.0)
     return gleanvid.ask(CLIP, QUESTION["text"], model, method, 16, num_frames=16)
@@ -45,7 +45,7 @@ def counted(server, name):
     return float(found[1]) if found else 0.0
 
 
-def test_frames_have_the_answer_of_the_library_and_a_record(served, run):
+def test_served_frames_get_the_library_s_answer_and_a_record(served, run):
     part, more = frames_part(run.video)
     before, pieces = served.records()["count"], []
     kept, videos = (
@@ -66,19 +66,19 @@ def test_frames_have_the_answer_of_the_library_and_a_record(served, run):
     assert counted(served, "gleanvid_videos_total") - videos == 1
 
 
-def test_a_video_by_address_or_in_the_request_is_encoded_once(served):
+def test_video_sent_by_url_or_inside_the_request_is_encoded_once(served):
     before = served.records()["count"]
     address = {"type": "video_url", "video_url": {"url": CLIP.as_uri()}}
     replies = [served.ask([p, QUESTION], 8) for p in (address, file_part(CLIP.read_bytes()))]
     assert replies[0].text == replies[1].text
-    assert len(served.records(before)["records"]) == 1  # the same bytes: caches know them
+    # caches recognise the same clip, so there is no second record
+    assert len(served.records(before)["records"]) == 1
     served.ask([file_part(CLIP.read_bytes(), uuid="another name"), QUESTION], 8)
     assert len(served.records(before)["records"]) == 2
     assert len(served.records(before, "another name")["records"]) == 1
 
 
 def test_concurrent_clients_with_the_same_grid_find_their_own_records(served, run):
-    """Every request finds the record of its own frames, though all are of one grid."""
     videos = [replace(run.video, frames=np.roll(run.video.frames, 9 * n, 1)) for n in (1, 2, 3)]
 
     def asked(video):
@@ -97,7 +97,7 @@ def test_concurrent_clients_with_the_same_grid_find_their_own_records(served, ru
     assert len({tuple(keep) for keep in found}) == 3
 
 
-def test_two_servers_answer_with_all_tokens_and_with_a_quarter(served, run):
+def test_two_servers_answer_with_all_tokens_and_with_a_quarter_of_them(served, run):
     method, few = gleanvid.GleanVID(0.25, tau=3.0), len(run.compression.keep)
     with running.server(None, None) as whole:
         both = load_served(f"vllm:{served.url},{whole}", device="cpu", dtype="float32")
@@ -131,14 +131,14 @@ def test_an_abandoned_request_does_not_change_other_answers(served):
         assert {one.result().text for one in asked} == {alone}
 
 
-def test_a_refusal_has_the_message_of_the_server(served):
+def test_refusal_of_a_vllm_server_is_raised_with_its_message(served):
     with pytest.raises(ModelError, match="does not exist"):
         served.ask([QUESTION], 8, model="another")
-    with pytest.raises(ModelError, match=r"no server of vLLM answers at http://127\.0\.0\.1:9"):
+    with pytest.raises(ModelError, match=r"no vLLM server answers at http://127\.0\.0\.1:9"):
         Server("http://127.0.0.1:9").model()
 
 
-def test_wrong_options_end_the_start_with_our_message():
+def test_vllm_server_with_an_unservable_compressor_exits_with_our_message():
     sentence = "holitom cannot be served by vLLM: it merges tokens"
     with pytest.raises(RuntimeError, match=sentence), running.server("holitom", 0.75):
         pass

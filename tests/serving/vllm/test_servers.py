@@ -1,6 +1,6 @@
-"""Several servers: which one answers, servers without records, and the app with them.
+"""Several vLLM servers: which server answers, servers without records, use in the app.
 
-On fake servers that speak vLLM's protocol.
+The tests use fake servers with vLLM's protocol.
 """
 
 import pytest
@@ -8,6 +8,7 @@ import pytest
 import gleanvid
 from components.session.actions.ask import Habits, ask
 from components.session.actions.preview import preview
+from components.session.choice.choosing import Choosing
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend, served
@@ -28,13 +29,13 @@ def video():
 
 @pytest.fixture(scope="module")
 def whole(video):
-    """Length of the prompt with all tokens, by the library."""
+    """Return the length of the prompt with all tokens, from the library."""
     return gleanvid.ask(video, QUESTION, load_model(device="cpu"), "full", 1).cost.prompt_tokens
 
 
 @pytest.fixture
 def quarter(whole):
-    """A server that keeps 25 % and reports its records."""
+    """A fake server that keeps 25 % of the tokens and reports its records."""
     with standing() as server:
         server.prompt_tokens = whole - 300
         yield server
@@ -42,7 +43,7 @@ def quarter(whole):
 
 @pytest.fixture
 def every(whole):
-    """A server without a method."""
+    """A fake vLLM server without a compressor."""
     with standing() as server:
         server.told, server.prompt_tokens = None, whole
         yield server
@@ -53,7 +54,9 @@ def name(quarter, every):
     return f"vllm:{quarter.url},{every.url}"
 
 
-def test_all_tokens_are_answered_by_the_server_that_keeps_them(quarter, every, name, video, whole):
+def test_request_for_all_tokens_goes_to_the_server_without_compression(
+    quarter, every, name, video, whole
+):
     served = load_served(name, device="cpu")
     quarter.next_record.append(OURS)
     few = gleanvid.ask(video, QUESTION, served)
@@ -65,7 +68,7 @@ def test_all_tokens_are_answered_by_the_server_that_keeps_them(quarter, every, n
     assert full.compression.keep.tolist() == list(range(400))
 
 
-def test_each_ratio_is_answered_by_its_own_server(quarter, video, whole):
+def test_request_for_a_ratio_goes_to_the_server_with_that_ratio(quarter, video, whole):
     with standing() as half:
         half.told, half.prompt_tokens = half.told | {"pruning_rate": 0.5}, whole - 200
         served = load_served(f"vllm:{quarter.url}, {half.url}", device="cpu")
@@ -74,9 +77,9 @@ def test_each_ratio_is_answered_by_its_own_server(quarter, video, whole):
             assert len(server.asked) == 1
 
 
-def test_a_refusal_says_what_the_servers_keep(quarter, every, name, video):
+def test_refusal_of_a_ratio_lists_the_ratios_that_servers_keep(quarter, every, name, video):
     served = load_served(name, device="cpu")
-    known = r"keep 25% by gleanvid and all tokens, for every .* and not {}: .* name another server"
+    known = r"keep 25% by gleanvid and all tokens for every .* and not {}: .* another server"
     others = {
         "50% by gleanvid": gleanvid.GleanVID(0.5),
         "25% by uniform": gleanvid.Uniform(0.25),
@@ -94,7 +97,7 @@ def test_servers_of_different_models_are_refused(quarter, every, name):
         load_served(name, device="cpu")
 
 
-def test_without_records_the_library_s_choice_is_shown(every, video, whole):
+def test_tokens_chosen_by_the_library_are_shown_if_the_server_has_no_records(every, video, whole):
     every.prompt_tokens = whole - 300
     served = load_served(f"vllm:{every.url}", device="cpu")
     run = gleanvid.ask(video, QUESTION, served, "vcast")
@@ -105,20 +108,20 @@ def test_without_records_the_library_s_choice_is_shown(every, video, whole):
 
 def test_no_masks_are_shown_for_a_server_with_another_ratio(every, video, whole):
     served = load_served(f"vllm:{every.url}", device="cpu")
-    known = f"read a prompt of {whole} tokens, which has {whole - 300} with these settings"
+    known = f"read a prompt of {whole} tokens, but these settings give {whole - 300}"
     with pytest.raises(ModelError, match=known):
         gleanvid.ask(video, QUESTION, served, "vcast")
 
 
 def of_page(name, **more):
-    """An engine with the servers' model, and a page that asks the question."""
+    """Ask a page's question to the servers; return the engine and all updates of the page."""
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
     request = Request(CLIP, 8, name)
     return engine, list(ask(engine, "page", request, Sides(question=QUESTION), Habits(**more)))
 
 
-def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quarter):
+def test_app_previews_any_method_and_ratio_without_asking_the_server(quarter):
     name = f"vllm:{quarter.url}"
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     for compressor in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.1)):
@@ -130,7 +133,7 @@ def test_the_app_shows_tokens_at_any_ratio_by_any_method_without_the_server(quar
     assert not quarter.asked
 
 
-def test_the_app_opens_with_the_settings_of_the_first_server(quarter, every, name):
+def test_app_opens_with_the_settings_of_the_first_server(quarter, every, name):
     quarter.told["method"]["tau"] = 3.0
     for first in (name, f"vllm:{every.url},{quarter.url}"):
         assert served(first) == gleanvid.GleanVID(0.25, tau=3.0).settings()
@@ -139,7 +142,7 @@ def test_the_app_opens_with_the_settings_of_the_first_server(quarter, every, nam
     assert not quarter.asked
 
 
-def test_the_app_asks_the_server_of_each_side(quarter, every, name):
+def test_app_asks_each_side_s_own_server(quarter, every, name):
     quarter.next_record.append(OURS)
     engine, updates = of_page(name, both=True)
     last = [update for update in updates if update.runs][-1]
@@ -152,9 +155,24 @@ def test_the_app_asks_the_server_of_each_side(quarter, every, name):
     assert (len(quarter.asked), len(every.asked)) == (1, 1)
 
 
-def test_one_server_answers_only_b_and_the_notice_asks_for_another(quarter):
+def test_with_one_server_only_side_b_is_answered_and_a_notice_asks_for_a_second(quarter):
     _, updates = of_page(f"vllm:{quarter.url}", both=True)
     said = updates[-1].notice["text"]
-    assert "and not all tokens" in said and "name another server behind a comma" in said
+    assert "and not all tokens" in said and "add the address of another server" in said
     assert len(quarter.asked) == 1
     assert [one["text"] for one in updates[-1].answers] == ["green cross"]
+
+
+def test_the_model_panel_loads_the_model_of_a_server():
+    """Requests use the server's name as the model, whatever precision the panel shows."""
+    with standing() as server:
+        engine, name = Engine(LocalBackend({}, {"device": "cpu"})), f"vllm:{server.url}"
+        choosing = Choosing(engine, device="cpu")
+        assert choosing.look(name, "4bit").text.startswith("The model is already downloaded")
+        choosing.begin(name, "4bit")
+        *_, last = choosing.progress()
+        assert (last.stage, engine.name) == ("ready", name), last.text
+        assert [known for _, known in choosing.choices] == [name] and not server.asked
+    choosing.begin(f"{name}0")
+    *_, gone = choosing.progress()
+    assert gone.stage == "failed" and "vLLM" in gone.text and engine.name == name

@@ -1,4 +1,4 @@
-"""What the plug-in registers with vLLM, on a fake of the parts that it uses."""
+"""The plug-in's registrations with vLLM, on a fake of the parts of vLLM that it uses."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ class Known:
 
 @pytest.fixture
 def vllm(monkeypatch):
-    """The parts of vLLM that the plug-in uses; the platform is not a CPU."""
+    """A fake of the parts of vLLM that the plug-in uses; the platform is not a CPU."""
     registered, known = {}, {"Qwen3_5ForConditionalGeneration": Known}
     parts = {
         "vllm": {
@@ -63,16 +63,16 @@ def config(given, rate=0.75, speculative=None, architecture="Qwen3VLForCondition
     )
 
 
-def test_the_entry_point_names_the_function_that_registers():
+def test_vllm_entry_point_names_the_registering_function():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module, name = project["entry-points"]["vllm.general_plugins"]["gleanvid"].split(":")
     assert getattr(import_module(module), name) is register
 
 
-def test_every_architecture_gets_its_class_and_its_check_once(vllm):
+def test_every_architecture_is_registered_once_with_class_and_check(vllm):
     register()
     checks = dict(vllm.checks)
-    register()  # vLLM does so in every process, and may twice
+    register()  # vLLM registers plug-ins in every process, possibly twice
     assert vllm.checks == checks and checks.keys() == {*MODELS, OTHER}
     assert vllm.registered.keys() == MODELS.keys()
     text = (ROOT / "gleanvid/serving/vllm/models.py").read_text(encoding="utf-8")
@@ -81,7 +81,7 @@ def test_every_architecture_gets_its_class_and_its_check_once(vllm):
         assert module == "gleanvid.serving.vllm.models" and f"class {name}(" in text
 
 
-def test_settings_reach_the_model_s_configuration_after_vllm_s_check(vllm):
+def test_compressor_settings_reach_the_model_configuration_after_vllm_s_check(vllm):
     register()
     asked = config({"name": "gleanvid", "tau": 2.0})
     vllm.checks["Qwen3_5ForConditionalGeneration"].verify_and_update_config(asked)
@@ -90,36 +90,73 @@ def test_settings_reach_the_model_s_configuration_after_vllm_s_check(vllm):
     assert asked.parallel_config.worker_extension_cls.endswith(".WorkerRecords")
 
 
-def test_wrong_options_end_the_start():
+def test_vllm_start_is_refused_for_an_unservable_compressor_or_speculative_decoding():
     with pytest.raises(ValueError, match="fastv cannot be served by vLLM"):
         take_settings(config("fastv"))
     with pytest.raises(ValueError, match="leave out --speculative-config"):
         take_settings(config("gleanvid", speculative=object()))
 
 
-def test_an_unserved_model_is_refused_only_with_a_method(vllm):
+IMAGES = "gleanvid_image_pruning_rate"
+
+
+@pytest.mark.parametrize("rate", [None, 0, 0.5])
+def test_images_are_pruned_only_if_an_image_pruning_rate_is_set(rate, caplog):
+    asked = config("gleanvid")
+    asked.additional_config |= {} if rate is None else {IMAGES: rate}
+    with caplog.at_level("INFO", "vllm.gleanvid"):
+        take_settings(asked)
+    assert asked.model_config.hf_config.gleanvid_image_rate == (rate or 0.0)
+    assert ("50% of every image's" in caplog.text) == bool(rate)
+
+
+@pytest.mark.parametrize("rate", [1, -0.1, "0.5", True, None, float("nan")])
+def test_vllm_start_is_refused_for_an_invalid_image_pruning_rate(rate):
+    asked = config("gleanvid")
+    asked.additional_config[IMAGES] = rate
+    with pytest.raises(ValueError, match=f"{IMAGES}={rate!r} in --additional-config must be"):
+        take_settings(asked)
+
+
+def test_vllm_start_is_refused_for_an_image_pruning_rate_without_a_compressor():
+    asked = config(None)
+    asked.additional_config[IMAGES] = 0.5
+    with pytest.raises(ValueError, match=f'{IMAGES} needs a method: name one as "gleanvid"'):
+        take_settings(asked)
+
+
+def test_unsupported_model_is_refused_only_if_a_compressor_is_set(vllm):
     register()
     check = vllm.checks[OTHER].verify_and_update_config
     with pytest.raises(ValueError, match=f"does not serve {OTHER}, but Qwen3VL"):
         check(config("gleanvid", architecture=OTHER))
     other = config(None, architecture=OTHER)
-    other.model_config.multimodal_config = None  # a model of words alone
+    other.model_config.multimodal_config = None  # a model that reads only text
     check(other)
     assert method_of(other.model_config.hf_config) is None
 
 
-@pytest.mark.parametrize("key", ["gleanvd", "GleanVID", "glean_vid"])
-def test_a_misspelt_key_ends_the_start(key):
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        ("gleanvd", "gleanvid"),
+        ("GleanVID", "gleanvid"),
+        ("glean_vid", "gleanvid"),
+        ("gleanvid_image_rate", IMAGES),
+        ("gleanvid_plug-in", "gleanvid_plugin"),
+    ],
+)
+def test_vllm_start_is_refused_for_a_misspelt_configuration_key(key, right):
     asked = config(None)
     asked.additional_config = {"other": 1, key: "gleanvid"}
-    with pytest.raises(ValueError, match=f"has '{key}': write 'gleanvid'"):
+    with pytest.raises(ValueError, match=f"has '{key}': write '{right}'"):
         take_settings(asked)
     del asked.additional_config[key]
     take_settings(asked)
     assert method_of(asked.model_config.hf_config) is None
 
 
-def test_the_start_logs_method_and_ratio(caplog):
+def test_vllm_start_logs_compressor_and_ratio(caplog):
     with caplog.at_level("INFO", "vllm.gleanvid"):
         take_settings(config({"name": "gleanvid", "tau": 2.0}, rate=0.9))
     (line,) = caplog.messages
@@ -127,7 +164,7 @@ def test_the_start_logs_method_and_ratio(caplog):
     assert "'tau': 2.0" in line and "retention_ratio" not in line
 
 
-def test_the_package_is_light_and_needs_no_vllm():
+def test_serving_package_imports_neither_torch_nor_vllm():
     program = (
         "import sys; sys.modules['vllm'] = None\n"
         "import gleanvid, gleanvid.serving.vllm\n"

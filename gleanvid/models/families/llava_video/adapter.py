@@ -30,8 +30,8 @@ AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
 class LlavaVideo(SquareFrames):
     """LLaVA-Video; its newline tokens follow one of three policies.
 
-    A newline stays as long as a token of its line stays ("line"), always ("all"), or never, once a
-    token of the video is dropped ("none").
+    A newline is kept if a token of its line is kept ("line"), always ("all"), or only if no token
+    of the video is dropped ("none").
     """
 
     model_types: ClassVar[tuple[str, ...]] = ("llava_video", "llava_qwen")
@@ -48,8 +48,8 @@ class LlavaVideo(SquareFrames):
     def configure(self, **settings: Any) -> None:
         """Override settings of the checkpoint's layout, see ``config.CHOICES``.
 
-        Forgets all encoded videos. Raises ``ValueError`` naming the setting, its value and what it
-        may be.
+        Forgets all encoded videos. Raises ``ValueError`` if a setting is unknown or its value is
+        not among its choices.
         """
         config = self.hf_model.config
         for name, value in settings.items():

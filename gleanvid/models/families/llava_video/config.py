@@ -1,6 +1,6 @@
 """LLaVA-Video's configuration, in this package's format and read from an original checkpoint's.
 
-What a checkpoint states and the model would not do is refused.
+A checkpoint that states a setting which the model does not support is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "time_instruction": (True, False),
 }
 SIGLIP = "siglip-so400m-patch14-384"  # checkpoints contain and use 26 of its 27 layers
-_ONLY = {  # other values are not implemented
+_ONLY = {  # setting -> the only value that is implemented
     "mm_vision_select_layer": -2,  # counted over 27 layers: the output of the 26th
     "mm_projector_type": "mlp2x_gelu",
     "add_faster_video": False,

@@ -29,7 +29,7 @@ class LlavaVideoModel(LlavaOnevisionModel):
     config_class = LlavaVideoConfig
 
     def apply_pooling(self, image_features: Tensor) -> Tensor:
-        """[T, P, C] -> [T, N, C]."""
+        """Pool the patches [T, P, C] of T frames to tokens [T, N, C]."""
         side, stride = round(image_features.shape[1] ** 0.5), self.config.spatial_pool_stride
         square = image_features.unflatten(1, (side, side)).permute(0, 3, 1, 2)
         if self.config.spatial_pool_mode == "average":

@@ -1,4 +1,4 @@
-"""A clip whose saved result is shown is encoded before anything is changed."""
+"""A clip whose saved result is shown is encoded before the visitor changes a setting."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ def engine():
     return engine
 
 
-def test_a_clip_is_encoded_once_and_the_queue_is_empty_again(engine):
+def test_clip_encoded_ahead_is_encoded_once_and_leaves_the_queue_empty(engine):
     clip = ClipKey(moving_square(), "builtin")
     encode_ahead(engine, clip).join(10)
     assert engine.backend.encodes == 1 and len(engine.queue) == 0
     assert encode_ahead(engine, clip) is None
 
 
-def test_a_model_that_cannot_be_loaded_leaves_the_queue_empty(engine):
+def test_encoding_ahead_with_a_model_that_cannot_be_loaded_leaves_the_queue_empty(engine):
     encode_ahead(engine, ClipKey(moving_square(), "missing")).join(10)
     assert engine.backend.encodes == 0 and len(engine.queue) == 0
 
 
-def test_nothing_is_done_while_the_model_is_in_use_or_metered(engine, monkeypatch):
+def test_clip_is_not_encoded_ahead_while_the_model_is_busy_or_its_time_is_metered(
+    engine, monkeypatch
+):
     clip, work = ClipKey(moving_square(), "builtin"), Work()
     list(engine.queue.wait(work))
     assert encode_ahead(engine, clip) is None

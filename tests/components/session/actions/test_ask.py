@@ -1,5 +1,3 @@
-"""Asking: the growing answers of both sides, every bad input, stop, live answers."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -39,16 +37,14 @@ def updates_of(*arguments, **options):
 
 
 def text_of(update, side="b"):
-    """The texts of a side's answer while it grows."""
     return next((item["text"] for item in update.answers or [] if item["side"] == side), None)
 
 
 def last_of(updates):
-    """The last update that has answers."""
     return next(update for update in reversed(updates) if update.answers)
 
 
-def test_tokens_come_first_then_the_growing_answer_then_the_cost(clip):
+def test_ask_shows_tokens_first_then_the_growing_answer_then_the_cost(clip):
     engine = Engine(FakeBackend(words=3))
     updates = updates_of(engine, request_of(clip))
     texts = [text_of(update) for update in updates if text_of(update) is not None]
@@ -62,7 +58,7 @@ def test_tokens_come_first_then_the_growing_answer_then_the_cost(clip):
     assert [update.done for update in updates] == [False] * (len(updates) - 1) + [True]
 
 
-def test_all_tokens_are_asked_once_for_a_question(clip):
+def test_each_question_is_asked_with_all_tokens_only_once(clip):
     engine = Engine(FakeBackend(words=2))
     updates = updates_of(engine, request_of(clip), habits=BOTH)
     assert any(text_of(update, "a") for update in updates)
@@ -79,14 +75,14 @@ def test_all_tokens_are_asked_once_for_a_question(clip):
     assert any(text_of(update, "a") for update in other)
 
 
-def test_pinned_settings_are_asked_in_place_of_all_tokens(clip):
+def test_ask_uses_pinned_settings_in_place_of_all_tokens_on_side_a(clip):
     engine, pinned = Engine(FakeBackend(words=2)), GleanVID(0.5).settings()
     last = last_of(updates_of(engine, request_of(clip), replace(MOVES, pinned=pinned), BOTH))
     settings = [engine.runs.get(run_id).compressor for run_id in last.runs]
     assert settings == [GleanVID().settings(), pinned]
 
 
-def test_answer_of_b_stays_if_a_fails(clip):
+def test_answer_of_side_b_stays_if_side_a_fails(clip):
     class HalfBroken(FakeBackend):
         def stream_answer(self, question, model, stop):
             if question.compressor.name == "full":
@@ -98,7 +94,7 @@ def test_answer_of_b_stays_if_a_fails(clip):
     assert [item["text"] for item in last.answers] == ["word0 word1"]
 
 
-def test_verdict_is_given_if_the_right_answer_is_known(clip, tmp_path):
+def test_answer_is_judged_if_the_right_answer_is_known(clip, tmp_path):
     example = Example(tmp_path / "clip.mp4", "Clip", "", (("What moves?", "word0 word1"),))
     engine, unknown = Engine(FakeBackend(words=2)), request_of(clip)
     known = replace(unknown, example=example)
@@ -110,7 +106,7 @@ def test_verdict_is_given_if_the_right_answer_is_known(clip, tmp_path):
     assert unjudged["right"] is None and unjudged["caveat"] == KNOWS_GLIMPSE
 
 
-def test_slow_model_is_asked_by_hand_only(clip):
+def test_live_answers_are_off_for_checkpoints_and_for_models_with_slow_answers(clip):
     engine = Engine(FakeBackend())
     assert not is_slow(engine, "builtin") and is_slow(engine, "some/checkpoint")
     updates_of(engine, request_of(clip))
@@ -119,7 +115,7 @@ def test_slow_model_is_asked_by_hand_only(clip):
     assert is_slow(engine, "builtin")
 
 
-def test_live_answer_has_no_messages_and_ends_with_the_next_move(clip):
+def test_live_answer_shows_no_message_and_ends_when_a_slider_moves(clip):
     backend = FakeBackend(words=1000)
     engine = Engine(backend)
     running = ask_live(engine, "me", request_of(clip), MOVES, ALONE)
@@ -130,12 +126,12 @@ def test_live_answer_has_no_messages_and_ends_with_the_next_move(clip):
     engine.pages.start("me")
     assert list(ask_live(engine, "me", request_of(clip), MOVES)) == []  # a question is running
     engine.pages.stop("me")
-    assert list(ask_live(engine, "me", request_of(clip), Sides())) == []  # there is no question
+    assert list(ask_live(engine, "me", request_of(clip), Sides())) == []
     remembering = Habits(both=False, remember=True)
     assert list(ask_live(engine, "me", request_of(clip), MOVES, remembering)) == []
 
 
-def test_stopped_live_answer_does_not_stay_running(clip):
+def test_stopped_live_answer_is_no_longer_marked_as_running(clip):
     engine = Engine(FakeBackend(words=1000))
     running = ask_live(engine, "me", request_of(clip), MOVES, ALONE)
     while not text_of(next(running)):
@@ -164,7 +160,7 @@ def broken(tmp_path):
         (lambda folder, clip: (sampled(clip, seed=None), "What?"), "seed"),
     ],
 )
-def test_bad_input_ends_with_a_sentence_and_the_next_question_works(
+def test_invalid_input_ends_with_a_message_and_the_next_question_works(
     tmp_path, clip, change, sentence
 ):
     engine = Engine(FakeBackend())
@@ -187,12 +183,12 @@ def sampled(clip, **sampling):
         (RuntimeError("/home/me/secret.py line 3"), display.UNEXPECTED),
     ],
 )
-def test_failure_is_explained_without_inner_details(clip, failure, sentence):
+def test_failure_of_ask_is_reported_without_internal_details(clip, failure, sentence):
     last = updates_of(Engine(FakeBackend(failure=failure)), request_of(clip))[-1]
     assert last.notice["text"] == sentence and last.done
 
 
-def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
+def test_stop_ends_the_answer_at_the_next_word_and_keeps_the_words_so_far(clip):
     backend = FakeBackend(words=1000)
     engine, updates = Engine(backend), []
     for update in begin(engine, request_of(clip), habits=BOTH):
@@ -201,14 +197,13 @@ def test_stop_ends_the_answer_at_the_next_word_and_keeps_what_there_is(clip):
             engine.pages.stop("me")
     assert updates[-1].notice["text"] == "Stopped."
     assert last_of(updates).answers[0]["text"].split()[-1] in ("word3", "word4")
-    assert (
-        backend.closed.is_set() and engine.answer_s == {}
-    )  # the time of a stopped answer is not stored
+    # A stopped answer has no time of its own to store.
+    assert backend.closed.is_set() and engine.answer_s == {}
     assert not any(text_of(update, "a") for update in updates)
 
 
 @pytest.mark.parametrize("trouble", ["stop", "error", "full"])
-def test_old_answer_stays_if_a_new_one_cannot_be_made(clip, trouble):
+def test_previous_answer_stays_if_a_new_answer_fails(clip, trouble):
     backend = FakeBackend()
     engine = Engine(backend, queue=ModelQueue(places=0))
     first, other = last_of(updates_of(engine, request_of(clip))), Work()
@@ -226,7 +221,7 @@ def test_old_answer_stays_if_a_new_one_cannot_be_made(clip, trouble):
     assert last_of(updates_of(engine, request_of(clip), sides)).runs[0] != first.runs[0]
 
 
-def test_page_that_is_left_frees_the_model(clip):
+def test_page_closed_during_an_answer_frees_the_model(clip):
     backend = FakeBackend(words=1000)
     engine = Engine(backend)
     running = begin(engine, request_of(clip))
@@ -236,7 +231,7 @@ def test_page_that_is_left_frees_the_model(clip):
     assert backend.closed.is_set() and engine.pages.start("me")
 
 
-def test_question_ends_a_preview_of_its_page_but_no_later_one(clip):
+def test_question_ends_its_page_s_running_preview_but_no_later_preview(clip):
     engine = Engine(FakeBackend())
     before = engine.pages.begin_preview("me")
     running = begin(engine, request_of(clip))
@@ -249,7 +244,7 @@ def test_question_ends_a_preview_of_its_page_but_no_later_one(clip):
 
 
 def test_preview_older_than_a_question_does_not_start_after_it(clip):
-    """It would replace the answers by runs without an answer."""
+    """A late preview would replace the answers with runs that have no answer."""
     engine = Engine(FakeBackend())
     running = begin(engine, request_of(clip), replace(MOVES, version=3))
     next(running)
@@ -273,7 +268,7 @@ def test_earlier_answers_reach_the_model_only_if_the_page_remembers(clip):
     assert exchanges(False) is None and not backend.asked.history
 
 
-def test_sampling_and_pixels_reach_the_model(clip):
+def test_sampling_options_and_max_pixels_reach_the_model(clip):
     backend = FakeBackend()
     sampling = {"temperature": 0.5, "seed": 3}
     updates_of(Engine(backend), replace(request_of(clip), pixels=100, sampling=sampling))
@@ -281,24 +276,22 @@ def test_sampling_and_pixels_reach_the_model(clip):
     assert backend.asked.sampling == Sampling(temperature=0.5, seed=3)
 
 
-def test_answer_past_its_deadline_ends_with_a_message_and_its_words(clip):
+def test_answer_past_its_deadline_ends_with_a_message_and_keeps_its_words(clip):
     engine = Engine(FakeBackend(words=1000, pause_s=0.02), queue=ModelQueue(deadline_s=2.0))
-    list(preview(engine, request_of(clip), Sides()))  # slow the first time
+    list(preview(engine, request_of(clip), Sides()))  # warm-up: the first run of a process is slow
     updates = updates_of(engine, Request(clip, 8, "builtin", "uniform"))
     assert "longer than 2" in updates[-1].notice["text"]
     assert last_of(updates).answers[0]["text"].startswith("word0") and len(engine.queue) == 0
 
 
-class Late(GleanVID):
-    """A compressor that acts inside the language model."""
-
+class InsideModel(GleanVID):
     @property
     def stages(self):
         return ((2, self),)
 
 
 def test_compressor_inside_the_model_shows_its_tokens_with_the_answer(clip, monkeypatch):
-    monkeypatch.setitem(COMPRESSORS, "late", Late)
+    monkeypatch.setitem(COMPRESSORS, "late", InsideModel)
     backend = FakeBackend()
     engine, request = Engine(backend), Request(clip, 8, "builtin", "late")
     assert list(preview(engine, request, Sides()))[-1].notice["text"] == DECIDES_LATE
@@ -308,7 +301,7 @@ def test_compressor_inside_the_model_shows_its_tokens_with_the_answer(clip, monk
     assert engine.runs.get(last_of(updates).runs[0]).by_layer.keys() == {0}
 
 
-def test_asking_by_hand_times_both_sides_and_a_live_answer_does_not(clip):
+def test_ask_button_repeats_timing_of_both_sides_and_a_live_answer_does_not(clip):
     class Timed(FakeBackend):
         def stream_answer(self, question, model, stop):
             *words, run = super().stream_answer(question, model, stop)
@@ -323,6 +316,10 @@ def test_asking_by_hand_times_both_sides_and_a_live_answer_does_not(clip):
     again = last_of(updates_of(engine, request_of(clip), sides, BOTH))
     assert asked == ["gleanvid", "full"] * 2 and again.runs[1] == last.runs[1]
     assert engine.runs.get(again.runs[1]).cost.prefill_s == 4.0
+    assert not any(answer.get("older") for answer in again.answers)
     moved = request_of(clip, tau=2.0)
-    list(ask_live(engine, "me", moved, replace(MOVES, runs=again.runs), BOTH))
+    live = last_of(list(ask_live(engine, "me", moved, replace(MOVES, runs=again.runs), BOTH)))
     assert asked[4:] == ["gleanvid"]
+    assert {answer["run"]: answer.get("older") for answer in live.answers} == {
+        live.runs[0]: False, live.runs[1]: True, again.runs[0]: False,
+    }  # fmt: skip

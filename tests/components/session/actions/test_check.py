@@ -1,5 +1,3 @@
-"""The check in the app: progress messages, stopping, and the report's files."""
-
 from __future__ import annotations
 
 import json
@@ -53,14 +51,14 @@ def checked(engine, clip, quick=True, heard=lambda update: None, model=BUILT_IN)
 
 
 @pytest.mark.slow
-def test_every_check_is_reported_and_the_report_is_saved(engine, clip, tmp_path):
+def test_check_of_a_model_reports_every_check_and_saves_the_report(engine, clip, tmp_path):
     updates = checked(engine, clip)
     told = " ".join(update.notice["text"] for update in updates)
     assert "Checking: positions…" in told and "Checking: hooks…" in told
     last = updates[-1]
     assert last.notice["text"] == checking.HOLDS and last.done and not last.report.failed
     text, data = map(Path, checking.files(last.report, tmp_path / "new"))
-    assert json.loads(data.read_text())["passed"] and "everything holds" in text.read_text()
+    assert json.loads(data.read_text())["passed"] and "all checks passed" in text.read_text()
     assert checking.as_text(last.report).startswith("## GleanVID on this machine")
 
 
@@ -69,12 +67,13 @@ def test_failed_check_is_shown_as_a_problem(engine, clip, monkeypatch):
     monkeypatch.setattr(check, "check", lambda *args, **more: broken)
     last = checked(engine, clip)[-1]
     assert last.notice == {"text": checking.FAILS, "kind": "problem"}
-    assert checking.last(engine, BUILT_IN) is broken  # what the tab begins with next time
+    # the report that the tab shows when it is opened again
+    assert checking.last(engine, BUILT_IN) is broken
     assert checking.last(engine, "another") is None
     assert "`rows`" in checking.as_text(last.report) and "FAILED" in checking.as_text(last.report)
 
 
-def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
+def test_stopped_check_ends_at_its_next_step(engine, clip, monkeypatch):
     steps = []
 
     def endless(model, video, quick, on_progress):
@@ -82,7 +81,7 @@ def test_it_ends_at_the_next_step_once_it_is_stopped(engine, clip, monkeypatch):
         with suppress(StoppedError):
             for number in range(10_000):
                 on_progress(f"step {number}")
-                time.sleep(0.3 if number == 3 else 0.001)  # time in which it is stopped
+                time.sleep(0.3 if number == 3 else 0.001)  # time in which the test stops the check
                 tested.append(Finding(f"law {number}", "of features", 0, 0, "columns"))
         steps.extend(tested)
         return Report(FACTS, tuple(tested), not_tested=("times",))

@@ -1,11 +1,10 @@
-"""Comparison: rows appear one by one; a failure is one row; the clip is encoded once."""
-
 from __future__ import annotations
 
 import json
 import threading
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +19,7 @@ from components.session.work.queue import ModelQueue
 from components.viewer.payload import MAX_METHODS
 from gleanvid import COMPRESSORS
 from gleanvid.plots.palette import styles
-from tests.components.fake import FakeBackend
+from tests.components.fake import FakeBackend, write_clip
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -45,8 +44,9 @@ def compared(
     return list(compare(engine, "me", request, question, planned, **more))
 
 
-def test_full_tokens_come_first_then_every_method_at_every_ratio():
-    found = plans(["random", "full", "uniform"], [0.5, 0.1], make)  # in the order of clicks
+def test_comparison_lists_all_tokens_first_then_every_method_at_every_ratio():
+    # Methods are listed in the order in which they were clicked.
+    found = plans(["random", "full", "uniform"], [0.5, 0.1], make)
     assert [plan.label for plan in found] == [
         "All tokens",
         *("Uniform 10 %", "Uniform 50 %", "Random 10 %", "Random 50 %"),
@@ -54,8 +54,8 @@ def test_full_tokens_come_first_then_every_method_at_every_ratio():
     assert found[2].make().retention_ratio == 0.5
 
 
-def test_row_has_the_name_of_its_run_in_the_viewer(clip):
-    """Also with settings that differ from the defaults, and for a ratio that is refused."""
+def test_comparison_row_and_viewer_give_a_run_the_same_name(clip):
+    """Names agree even for settings that differ from the defaults and for refused ratios."""
 
     def tuned(name, ratio):
         return COMPRESSORS[name](ratio, tau=6.0)
@@ -76,12 +76,12 @@ def test_row_has_the_name_of_its_run_in_the_viewer(clip):
         (["uniform", "random"], [n / 100 for n in range(1, 30)], "the limit is"),
     ],
 )
-def test_no_rows_and_too_many_are_refused(names, ratios, sentence):
+def test_comparison_of_no_methods_or_too_many_rows_is_refused(names, ratios, sentence):
     with pytest.raises(ValueError, match=sentence):
         plans(names, ratios, make)
 
 
-def test_rows_finish_one_by_one_on_one_encoding(clip):
+def test_comparison_rows_finish_one_by_one_after_a_single_encoding(clip):
     library = FakeBackend()
     engine = Engine(library)
     shown = compared(engine, clip, ["gleanvid", "uniform"])
@@ -96,7 +96,7 @@ def test_rows_finish_one_by_one_on_one_encoding(clip):
     assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
-def test_failing_compressor_is_a_row_with_its_error(clip):
+def test_failing_compressor_becomes_a_comparison_row_with_its_error(clip):
     def broken(name, ratio):
         if name == "random":
             raise ValueError("random cannot do that here")
@@ -109,23 +109,24 @@ def test_failing_compressor_is_a_row_with_its_error(clip):
     assert rows[2].error == "random cannot do that here"
 
 
-def test_a_row_past_its_deadline_fails_and_the_next_is_tried(clip):
+def test_comparison_row_past_its_deadline_fails_and_the_next_row_is_tried(clip):
     engine = Engine(FakeBackend(words=1000, pause_s=0.02), queue=ModelQueue(deadline_s=0.1))
     rows = compared(engine, clip, ["uniform"])[-1].rows
     assert [row.state for row in rows] == ["failed", "failed"]
     assert all("longer than 0.1 seconds" in row.error for row in rows)
 
 
-def test_each_question_of_a_list_has_the_whole_deadline_and_is_told(clip):
+def test_each_question_of_a_list_gets_the_full_deadline_and_its_number_is_shown(clip):
     engine = Engine(FakeBackend(words=6, pause_s=0.05), queue=ModelQueue(deadline_s=2.0))
-    more = [f"Where to? {number}" for number in range(8)]  # 0.3 s each, and as much at first
+    # 0.3 s per question and method: together more than one deadline
+    more = [f"Where to? {number}" for number in range(8)]
     shown = compared(engine, clip, ["uniform"], more=more)
     assert [row.state for row in shown[-1].rows] == ["done", "done"]
     steps = {row.step for part in shown for row in part.rows or () if row.state == "running"}
     assert {"question 2 of 9", "question 9 of 9"} <= steps
 
 
-def test_runs_of_the_viewer_are_rows_of_their_question_alone(clip):
+def test_viewer_runs_are_offered_as_rows_only_for_their_own_question(clip):
     engine = Engine(FakeBackend())
     ids = compared(engine, clip, ["uniform", "gleanvid"])[-1].run_ids
     other = compared(engine, clip, ["uniform"], question="Where to?")[-1].run_ids
@@ -154,8 +155,8 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
     assert len(engine.queue) == 0 and engine.pages.start("me")
 
 
-def test_b_has_the_settings_of_the_page_if_they_were_compared(clip):
-    """Otherwise the viewer would show another method than the controls."""
+def test_side_b_keeps_the_page_s_settings_if_they_were_among_the_compared(clip):
+    """If side B changed, the viewer would show a method that the controls do not."""
     for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
         engine = Engine(FakeBackend())
         last = compared(engine, clip, names)[-1]
@@ -165,7 +166,7 @@ def test_b_has_the_settings_of_the_page_if_they_were_compared(clip):
 
 
 @pytest.mark.parametrize("again", [["uniform"], ["uniform", "random"]], ids=["before", "again"])
-def test_a_stays_if_the_viewer_has_a_run_of_it(clip, again):
+def test_pinned_side_a_stays_after_a_comparison_if_the_viewer_has_its_run(clip, again):
     engine, pinned = Engine(FakeBackend()), make("random", 0.25).settings()
     before = compared(engine, clip, ["random"])[-1]
     last = compared(engine, clip, again, tried=before.run_ids, pinned=pinned)[-1]
@@ -178,7 +179,7 @@ def test_a_stays_if_the_viewer_has_a_run_of_it(clip, again):
     assert engine.runs.get(gone.run_ids[1]).compressor["name"] == "full"
 
 
-def test_earlier_runs_stay_behind_compared_ones(clip):
+def test_earlier_runs_are_listed_in_the_viewer_after_the_compared_runs(clip):
     engine = Engine(FakeBackend())
     before = compared(engine, clip, ["uniform", "random"], question="What rests?")[-1]
     again = compared(engine, clip, ["gleanvid"], tried=before.run_ids)[-1]
@@ -186,11 +187,12 @@ def test_earlier_runs_stay_behind_compared_ones(clip):
     assert [method["label"] for method in again.viewer["methods"]] == names
     assert again.run_ids[2:] == before.run_ids == again.viewer["runs"][2:]
     assert (again.viewer["a"], again.viewer["b"]) == (1, 0)
-    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]  # no duplicates
+    # the run that was already in the viewer is not listed twice
+    last = compared(engine, clip, ["gleanvid"], tried=again.run_ids)[-1]
     assert [method["label"] for method in last.viewer["methods"]] == names
 
 
-def test_rows_beyond_the_viewer_have_ids_too(clip):
+def test_comparison_rows_that_do_not_fit_into_the_viewer_also_have_run_ids(clip):
     engine = Engine(FakeBackend())
     wide = compared(engine, clip, ["uniform"], [n / 100 for n in range(5, 33)])[-1]
     assert wide.notice["text"].startswith("29 rows done. Used 8 of ")
@@ -225,13 +227,13 @@ def test_no_row_is_left_running_after_a_stop(clip):
     ],
     ids=["empty", "blank", "long"],
 )
-def test_empty_and_endless_questions_are_refused(clip, question, sentence):
+def test_comparison_with_an_empty_or_overlong_question_is_refused(clip, question, sentence):
     library = FakeBackend()
     last = compared(Engine(library), clip, ["uniform"], question=question)[-1]
     assert last.done and sentence in last.notice["text"] and not library.reads
 
 
-def test_table_has_its_question_settings_and_verdicts(clip):
+def test_comparison_table_contains_question_settings_and_verdicts(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     said = made[0].run.answer
     for expected, right in ((said.upper() + ".", True), ("something else", False), (None, None)):
@@ -243,7 +245,18 @@ def test_table_has_its_question_settings_and_verdicts(clip):
         assert [line["answer"] for line in value["rows"]] == [said, made[1].run.answer]
 
 
-def test_table_row_has_the_style_of_its_method_and_numbers_to_sort_by(clip):
+def test_comparison_of_labels_shows_their_counts_and_a_caution(clip):
+    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
+    size = {"rectangle": [0, 0, 1, 1], "unit": 0}
+    labels = [{"label": name, "kept": name != "stage", **size} for name in ("cat", "dog", "stage")]
+    run = replace(made[0].run, question="", made_with={"labels": labels})
+    value = rows.table_view([replace(made[0], run=run)], rows.Asked(), done=True)
+    assert value["rows"][0]["cells"]["Labels"] == ["66.7 (2 of 3)", pytest.approx(200 / 3)]
+    assert value["asked"]["caveat"] == rows.DOUBT
+    assert rows.table_view(made, rows.Asked(), done=True)["asked"]["caveat"] == ""
+
+
+def test_comparison_row_contains_its_method_s_style_and_sortable_numbers(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform", "gleanvid"])[-1].rows
     value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
     (_, ours, uniform, late) = value["rows"]
@@ -263,11 +276,11 @@ def test_table_row_has_the_style_of_its_method_and_numbers_to_sort_by(clip):
     ("value", "text"),
     [(1600, "1,600"), (1234.5, "1,234"), (12.34, "12.3"), (0.5, "0.50"), (-0.0123, "−0.012")],
 )
-def test_figures_have_three_significant_digits(value, text):
+def test_numbers_of_the_comparison_have_three_significant_digits(value, text):
     assert rows.figure_text(value) == text
 
 
-def test_api_table_has_numbers_and_no_nan(clip):
+def test_comparison_returned_by_the_api_contains_numbers_and_no_nan(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     table = rows.table([*made, rows.Row("late")])
     kept = [row.run.compression.num_kept for row in made]
@@ -281,7 +294,7 @@ def test_api_table_has_numbers_and_no_nan(clip):
 @pytest.mark.parametrize(
     ("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])]
 )
-def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
+def test_warm_up_pass_precedes_the_first_timed_row_except_on_a_vllm_server(clip, model, passes):
     """A server needs no warm-up pass, which would fill its prefix cache."""
 
     class Counting(FakeBackend):
@@ -297,7 +310,7 @@ def test_first_row_is_not_slower_for_being_the_first_pass(clip, model, passes):
     assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes
 
 
-def test_a_list_of_questions_is_counted_with_an_interval_and_every_run_opens(clip):
+def test_list_of_questions_counts_right_answers_with_interval_and_names_their_runs(clip):
     engine = Engine(FakeBackend(words=2))
     last = compared(engine, clip, ["uniform"], more=["Where to?", "How many?"])[-1]
     listed = [("What moves?", "word0 word1"), ("Where to?", "left"), ("How many?", None)]
@@ -313,7 +326,7 @@ def test_a_list_of_questions_is_counted_with_an_interval_and_every_run_opens(cli
         assert 0 < quality["low"] < 0.5 < quality["high"] < 1
 
 
-def test_quality_is_agreement_if_no_right_answer_is_known(clip):
+def test_quality_is_agreement_with_all_tokens_if_no_right_answer_is_known(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     quality = rows.table_view(made, rows.Asked("What moves?"))["rows"][1]["quality"]
     assert quality == {"value": 1.0}
@@ -321,7 +334,7 @@ def test_quality_is_agreement_if_no_right_answer_is_known(clip):
     assert [line["quality"] for line in rows.table_view(made, worthless)["rows"]] == [None, None]
 
 
-def test_times_are_the_median_of_several_passes_with_their_spread(clip):
+def test_compared_times_are_the_median_of_several_passes_with_spread(clip):
     class Slowing(FakeBackend):
         def stream_answer(self, question, model, stop):
             *words, run = super().stream_answer(question, model, stop)
@@ -331,16 +344,15 @@ def test_times_are_the_median_of_several_passes_with_their_spread(clip):
 
     seconds = []
     made = compared(Engine(Slowing(words=1)), clip, ["uniform"])[-1].rows
-    assert made[0].run.cost.prefill_s == pytest.approx(
-        0.4
-    )  # median of 0.2 to 0.6; 0.1 is the warm-up
+    # median of 0.2 to 0.6; 0.1 is the warm-up
+    assert made[0].run.cost.prefill_s == pytest.approx(0.4)
     line = rows.table_view(made, rows.Asked())["rows"][0]
     least, most, passes = line["spread"]
     assert (round(most - least, 6), passes) == (0.4, 5)
     assert [name for name, _ in line["parts"]][1:] == ["encode", "compress", "prefill"]
 
 
-def test_memory_is_shown_where_it_is_that_of_the_device(clip):
+def test_memory_is_shown_for_runs_on_an_accelerator_only(clip):
     row = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows[0]
     for device, told in (("cpu", None), ("cuda:0", 300.0)):
         run = replace(row.run, made_with={"device": device})
@@ -349,7 +361,7 @@ def test_memory_is_shown_where_it_is_that_of_the_device(clip):
         assert rows.table([replace(row, run=run)])[0]["peak_memory_mib"] == told
 
 
-def test_every_row_shows_the_relevance_it_keeps(clip):
+def test_every_comparison_row_shows_the_fraction_of_relevance_kept(clip):
     engine = Engine(FakeBackend())
     last = compared(engine, clip, ["gleanvid"], more=["And now?"], measured=True)[-1]
     assert engine.backend.measured == 2  # one pass for each question
@@ -358,12 +370,48 @@ def test_every_row_shows_the_relevance_it_keeps(clip):
     expected = [one.kept(run.compression) for one, run in zip(maps, row.runs.values(), strict=True)]
     assert full.mattered == pytest.approx(1) and row.mattered == pytest.approx(sum(expected) / 2)
     assert rows.figures(row)["Mattered"] == pytest.approx(100 * row.mattered)
+    assert rows.table([row])[0]["relevance_kept_percent"] == pytest.approx(100 * row.mattered)
     assert last.viewer["relevance"]["question"] == "What moves?"
 
 
-def test_model_without_relevance_still_gets_its_table(clip):
+def test_model_that_cannot_measure_relevance_still_gets_a_comparison_table(clip):
     engine = Engine(FakeBackend())
     engine.backend.refusal = "No gradient reaches the tokens."
     last = compared(engine, clip, ["gleanvid"], measured=True)[-1]
     assert "2 rows done. No gradient reaches the tokens." in last.notice["text"]
     assert [row.state for row in last.rows] == ["done", "done"]
+
+
+def test_list_of_questions_about_two_clips_has_the_runs_of_both_clips(clip, tmp_path):
+    """The viewer shows the page's clip; runs of the other clip are stored with that clip's path."""
+    write_clip(tmp_path / "other.mp4")
+    engine, other = Engine(FakeBackend()), str(tmp_path / "other.mp4")
+    mine = Request(clip, 8, "builtin", sampling={"max_new_tokens": 64})
+    both = [mine, replace(mine, path=other)]
+    last = compared(engine, clip, ["uniform"], more=["Where to?"], measured=True, requests=both)[-1]
+    for row in last.rows:
+        assert [engine.runs.path(run_id) for run_id in row.runs] == [clip, other]
+        names = [run.video.name for run in row.runs.values()]
+        assert names == [Path(clip).name, "other.mp4"] and row.mattered > 0 > row.score
+    assert last.viewer["runs"] == [last.rows[1].run_id, last.rows[0].run_id]
+    clips = [Path(clip).name, "other.mp4"]
+    questions = [("What moves?", "x"), ("Where to?", last.rows[0].run.answer)]
+    asked = rows.Asked("What moves?", "2 clips", questions=questions, clips=clips)
+    line = rows.table_view(last.rows, asked, done=True)["rows"][0]
+    assert [one["clip"] for one in line["each"]] == clips
+    assert (line["quality"]["right"], line["quality"]["of"]) == (1, 2)
+
+
+def test_list_of_questions_about_another_clip_leaves_the_viewer_unchanged(clip, tmp_path):
+    write_clip(tmp_path / "other.mp4")
+    engine, other = Engine(FakeBackend()), Request(str(tmp_path / "other.mp4"), 8, "builtin")
+    last = compared(engine, clip, ["uniform"], requests=[other])[-1]
+    assert last.done and last.viewer is None and last.run_ids is None
+    assert [row.state for row in last.rows] == ["done", "done"]
+
+
+def test_status_says_that_the_model_is_in_use_until_the_last_row_is_done(clip):
+    """Between two rows the model is free for a moment, but the status must not say so."""
+    shown = compared(Engine(FakeBackend()), clip, ["uniform", "random"])
+    queues = [dict(part.status)["Queue"] for part in shown if part.status]
+    assert len(queues) > 3 and queues[-1] == "idle" and set(queues[:-1]) == {"in use"}

@@ -1,5 +1,3 @@
-"""Every curve is drawn for one run and for several, with one legend for all of them."""
-
 from __future__ import annotations
 
 import json
@@ -26,7 +24,6 @@ def clip():
 
 
 def made(clip, *methods):
-    """The diagnosed runs of some methods on the clip."""
     runs, tokens = clip
     some = [a_run(runs[0].video, method.compress(tokens), method) for method in methods]
     return figures.measured(some, tokens)
@@ -40,7 +37,7 @@ def test_diagnostics_are_computed_once_and_stored_with_the_run(clip):
     assert figures.measured(runs, None) == runs
 
 
-def test_random_keeping_is_measured_once_for_every_budget(clip, monkeypatch):
+def test_random_baseline_is_measured_once_for_each_budget(clip, monkeypatch):
     asked = []
 
     def counted(features, grid, kept):
@@ -52,13 +49,13 @@ def test_random_keeping_is_measured_once_for_every_budget(clip, monkeypatch):
     assert asked == [168, 224]
 
 
-def test_runs_of_another_clip_are_left_as_they_are(clip):
+def test_runs_of_another_clip_get_no_diagnostics(clip):
     runs, _ = clip
     other = FakeBackend().tokens(moving_square(4))
     assert diagnostics_of(figures.measured(runs, other)[0]) is None
 
 
-def test_figures_without_content_are_not_drawn(clip):
+def test_figures_without_data_are_not_drawn(clip):
     def missing(*methods):
         return {name for name, figure in figures.draw(made(clip, *methods)).items() if not figure}
 
@@ -70,15 +67,15 @@ def test_figures_without_content_are_not_drawn(clip):
     assert figures.draw([]) == dict.fromkeys(FIGURES)
 
 
-def test_x_is_the_unit_counted_from_one_as_the_script_expects(clip):
+def test_horizontal_axis_of_curves_counts_units_from_one(clip):
     drawn = figures.draw(made(clip, GleanVID(), Uniform()))
     for name in OVER_UNITS:
         assert list(drawn[name].data[0].x)[:2] == [1, 2]
         assert list(drawn[name].layout.xaxis.range) == [0.5, 4.5]
 
 
-def test_legend_has_the_style_of_every_line(clip):
-    """Also if a figure leaves out methods, or shows a method at several ratios."""
+def test_legend_shows_the_style_of_every_line(clip):
+    """Styles agree even if a figure leaves out methods or shows one at several ratios."""
     methods = [COMPRESSORS["full"](), Uniform(0.5), Uniform(0.25), GleanVID(0.5), GleanVID(0.25)]
     runs = made(clip, *methods)
     rows = {row["label"]: row for row in figures.legend(runs)["rows"]}
@@ -97,10 +94,12 @@ def test_legend_has_the_style_of_every_line(clip):
     assert {row["method"] for row in rows.values()} == {title_of(run) for run in runs}
 
 
-def test_the_numbers_of_the_legend_are_those_of_the_runs(clip):
+def test_numbers_in_the_legend_equal_those_of_the_runs(clip):
     (run,) = made(clip, GleanVID(0.25))
     held = diagnostics_of(run)
-    (row,) = figures.legend([run])["rows"]
+    drawn = figures.legend([run])
+    (row,), (first, *_) = drawn["rows"], drawn["columns"]
+    assert first[0] == "Budget Gini"  # not the Gini of novelty, which determines alpha
     gini, rank, new, missed = row["cells"]
     assert float(gini) == pytest.approx(metrics.budget_gini(run.compression), abs=0.005)
     assert float(rank) == pytest.approx(held.effective_rank / held.random_effective_rank, abs=0.005)
@@ -119,7 +118,15 @@ def test_figures_and_legend_are_serialisable(clip):
     assert saved["effective_dimension"] is None and saved["budget"]["data"]
 
 
-def test_the_heat_map_has_numbers_that_fit_or_a_scale(clip):
+def test_long_names_leave_most_of_the_width_to_a_heat_map(clip):
+    changed = GleanVID(0.25, alpha_min=0.55, alpha_max=0.8, tau=19.0, novelty_history=3)
+    figure = figures.draw(made(clip, changed, Uniform(0.25)))["mask_overlap"]
+    name, other = figure.layout.yaxis.ticktext
+    assert name.startswith("GleanVID 25 %") and name.endswith("…") and other == "Uniform 25 %"
+    assert figure.layout.margin.l < 200 and len(figure.data[0].y[0]) > 50
+
+
+def test_heat_map_shows_numbers_only_while_they_fit_and_never_a_colour_scale(clip):
     runs = made(clip, GleanVID(), Uniform())
     (few,) = figures.draw(runs)["mask_overlap"].data
     assert few.text[0][1] == f"{100 * few.z[0][1]:.0f}" and few.text[0][0] == ""
@@ -129,6 +136,6 @@ def test_the_heat_map_has_numbers_that_fit_or_a_scale(clip):
 
 
 @pytest.mark.parametrize("name", OVER_UNITS)
-def test_axis_of_units_is_named_with_its_seconds(clip, name):
+def test_unit_axis_is_titled_with_the_seconds_per_unit(clip, name):
     drawn = figures.draw(made(clip, GleanVID(0.25), Uniform(0.25)))[name]
     assert drawn.layout.xaxis.title.text == "unit, 0.5 s each"

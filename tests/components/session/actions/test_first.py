@@ -1,5 +1,3 @@
-"""Saved results of the examples are restored unchanged and complete."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -23,7 +21,7 @@ from gleanvid.run import Run
 from tests.components.viewer.test_viewer import run_of
 
 
-def test_saved_result_is_restored(tmp_path):
+def test_saved_result_of_the_opening_clip_is_restored(tmp_path):
     run = run_of()
     first.save([run], Example(tmp_path / "clip.mp4", "Clip", run.question), folder=tmp_path)
     loaded = first.load(tmp_path)
@@ -40,7 +38,7 @@ def test_page_without_saved_result_starts_empty(tmp_path):
     assert first.load(tmp_path) == first.First()
 
 
-def test_result_in_the_repository_is_complete_and_matches_its_clip():
+def test_saved_results_in_the_repository_are_complete_and_match_their_clips():
     loaded = first.load()
     grid, methods = loaded.viewer["grid"], loaded.viewer["methods"]
     assert [method["name"] for method in methods] == list(first.METHODS)
@@ -55,8 +53,8 @@ def test_result_in_the_repository_is_complete_and_matches_its_clip():
     assert loaded.viewer["name"] == examples()[0].path.name
 
 
-def test_a_live_run_shows_the_same_tokens_and_words():
-    """``python -m components.session.actions.first`` makes the saved one again where this fails."""
+def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
+    """If this fails, ``python -m components.session.actions.first`` saves the result again."""
     saved, example, engine = first.load(), examples()[0], Engine(LocalBackend({}))
     first.offer(engine, example, saved.runs)
     stored = engine.runs.get(saved.runs[0])
@@ -77,8 +75,8 @@ def test_a_live_run_shows_the_same_tokens_and_words():
     assert np.array_equal(run.video.frames, stored.video.frames)
 
 
-def test_saved_relevance_is_that_of_the_model():
-    """``python -m components.session.actions.first`` makes it again where this fails."""
+def test_saved_relevance_equals_the_model_s_current_relevance():
+    """If this fails, ``python -m components.session.actions.first`` saves it again."""
     model = gleanvid.load_model("builtin")
     for example in (item for item in examples() if item.questions):
         video = gleanvid.read_video(example.path)
@@ -87,7 +85,7 @@ def test_saved_relevance_is_that_of_the_model():
             kept = saved(example, f" {question}\n", run)
             assert kept is not None, question
             if number:
-                continue  # one map per clip, as each takes seconds
+                continue  # one relevance map per clip is enough, as each takes seconds
             found = api.relevance(video, question, model, kept.answer, words=True)
             assert kept.kept(run.compression) == pytest.approx(
                 found.kept(run.compression), abs=0.01
@@ -107,11 +105,12 @@ def test_saved_result_of_a_drawn_clip_contains_relevance(place, folder):
     levels = np.frombuffer(data, "<u2", len(kept.tokens), shown["maps"][0]["place"])
     assert np.abs(levels / 65535 * shown["maps"][0]["high"] - kept.tokens.numpy()).max() < 1e-5
     assert shown["answer"] == kept.answer == loaded.answers[1]["text"]
-    stage = loaded.viewer["methods"][0]["stages"][0]
-    assert stage["mattered"][0] == pytest.approx(kept.kept(run.compression), abs=1e-4)
+    assert loaded.viewer["methods"][0]["mattered"][0] == pytest.approx(
+        kept.kept(run.compression), abs=1e-4
+    )
 
 
-def test_the_methods_differ_on_the_first_screen():
+def test_saved_result_of_the_opening_clip_has_uniform_and_random_answer_wrongly():
     saved = first.load()
     right = {
         method["name"]: item["right"]
@@ -120,7 +119,7 @@ def test_the_methods_differ_on_the_first_screen():
     assert right["full"] and right["gleanvid"] and not (right["uniform"] or right["random"])
 
 
-def test_suggested_failure_is_wrong_and_other_suggestions_are_right():
+def test_suggested_failure_is_answered_wrongly_and_other_suggestions_rightly():
     model = gleanvid.load_model("builtin")
     for example in (item for item in examples() if item.offered):
         video = gleanvid.read_video(example.path)
@@ -134,7 +133,7 @@ def test_suggested_failure_is_wrong_and_other_suggestions_are_right():
             assert right == [True, question != example.fails], question
 
 
-def test_every_example_is_there_with_its_licence():
+def test_every_example_clip_exists_and_is_listed_with_its_licence():
     notes = (FOLDER.parent / "ATTRIBUTION.md").read_text(encoding="utf-8")
     for example in examples():
         assert example.path.is_file() and example.title and example.question

@@ -1,5 +1,3 @@
-"""Search for the least ratio in the app: result per compressor, and stopping."""
-
 from __future__ import annotations
 
 import pytest
@@ -31,11 +29,14 @@ def found(engine, clip, names):
     yield from least(engine, "me", request, "What moves?", names, make)
 
 
-def test_every_compressor_has_its_break_and_the_run_below_it(clip):
+def test_each_compressor_reports_the_lowest_ratio_that_keeps_the_answer_and_the_run_just_below(
+    clip,
+):
     engine = Engine(Fading())
     last = list(found(engine, clip, ["gleanvid", "full", "dycoke"]))[-1]
     ours, floored = last.value["rows"]
-    assert ours["text"].startswith("GleanVID keeps it down to 2")  # 20 to 21 %
+    # The lowest ratio is between 20 and 21 %.
+    assert ours["text"].startswith("GleanVID keeps it down to 2")
     below = engine.runs.get(ours["id"])
     assert 0.18 < below.compressor["retention_ratio"] < 0.2 and below.answer in ours["other"]
     assert "refuses less" in floored["text"]
@@ -43,7 +44,7 @@ def test_every_compressor_has_its_break_and_the_run_below_it(clip):
     assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
-def test_stop_keeps_the_results_so_far(clip):
+def test_stopped_search_for_the_lowest_ratio_keeps_results_so_far(clip):
     engine = Engine(Fading())
     updates = found(engine, clip, ["uniform", "random"])
     for update in updates:
@@ -53,6 +54,6 @@ def test_stop_keeps_the_results_so_far(clip):
     assert [row["text"][:7] for row in update.value["rows"]] == ["Uniform"]
 
 
-def test_without_a_compressor_to_search_it_says_so(clip):
+def test_search_for_the_lowest_ratio_without_a_compressor_is_refused_with_a_message(clip):
     (only,) = found(Engine(FakeBackend()), clip, ["full"])
     assert only.notice["text"] == NO_METHODS and only.done

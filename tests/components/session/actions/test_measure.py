@@ -1,5 +1,3 @@
-"""Relevance in the app: measured for the answer of all tokens and stored with its run."""
-
 from __future__ import annotations
 
 import threading
@@ -7,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from components.session.actions.compared_runs import rows_at_hand
 from components.session.actions.measure import measure
 from components.session.actions.preview import preview
-from components.session.request import Request, Sides, unmeasured
+from components.session.display import unmeasured
+from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.local import PHOTOS
 from components.session.work.store import RunStore
@@ -26,19 +26,18 @@ def engine():
     return Engine(FakeBackend())
 
 
-def measured(engine, clip, sides, model="builtin"):
-    """All updates of a measurement."""
+def updates_of_measurement(engine, clip, sides, model="builtin"):
     assert engine.pages.start("me")
     return list(measure(engine, "me", Request(clip, 8, model), sides))
 
 
-def test_both_sides_show_the_relevance_they_keep_under_later_settings_too(engine, clip):
+def test_relevance_kept_is_shown_on_both_sides_also_after_settings_change(engine, clip):
     b, a = answered(engine, clip, GleanVID()), answered(engine, clip, FullTokens())
-    last = measured(engine, clip, replace(MOVES, runs=[b, a]))[-1]
+    last = updates_of_measurement(engine, clip, replace(MOVES, runs=[b, a]))[-1]
     assert last.done and last.runs == [b, a] and "measured in 0.1 s" in last.notice["text"]
     found = engine.runs.relevance([a], "What moves?")
     assert found.answer == engine.runs.get(a).answer == last.viewer["relevance"]["answer"]
-    kept = [method["stages"][0]["mattered"][0] for method in last.viewer["methods"]]
+    kept = [method["mattered"][0] for method in last.viewer["methods"]]
     assert kept[1] == 1 and kept[0] == pytest.approx(
         found.kept(engine.runs.get(b).compression), abs=1e-4
     )
@@ -48,10 +47,19 @@ def test_both_sides_show_the_relevance_they_keep_under_later_settings_too(engine
     assert other.viewer["relevance"] is None
 
 
-def test_measuring_first_asks_with_all_tokens_if_necessary(engine, clip):
+def test_compare_begins_with_what_was_measured_in_the_viewer(engine, clip):
+    b, a = answered(engine, clip, GleanVID()), answered(engine, clip, FullTokens())
+    last = updates_of_measurement(engine, clip, replace(MOVES, runs=[b, a]))[-1]
+    full, pruned = rows_at_hand(engine.runs, last.runs, "What moves?")
+    kept = {method["name"]: method["mattered"][0] for method in last.viewer["methods"]}
+    assert kept["full"] == 1 and full.mattered == pytest.approx(1)
+    assert pruned.mattered == pytest.approx(kept["gleanvid"], abs=1e-4)
+
+
+def test_relevance_measurement_asks_with_all_tokens_first_if_that_answer_is_missing(engine, clip):
     request = Request(clip, 8, "builtin")
     before = list(preview(engine, request, MOVES))[-1]
-    updates = measured(engine, clip, replace(MOVES, runs=before.runs))
+    updates = updates_of_measurement(engine, clip, replace(MOVES, runs=before.runs))
     said = [update.notice["text"] for update in updates if update.notice]
     assert "Answering with all tokens…" in said
     answers = [engine.runs.get(run_id) for run_id in updates[-1].runs[2:]]
@@ -59,28 +67,30 @@ def test_measuring_first_asks_with_all_tokens_if_necessary(engine, clip):
     assert updates[-1].viewer["relevance"]["answer"] == answers[0].answer
 
 
-def test_stop_ends_a_measurement_and_keeps_nothing(engine, clip):
+def test_stopped_relevance_measurement_stores_nothing(engine, clip):
     a = answered(engine, clip, FullTokens())
     engine.backend.measure_s = 60
     threading.Timer(0.5, engine.pages.stop, ["me"]).start()
-    updates = measured(engine, clip, replace(MOVES, runs=[a]))
+    updates = updates_of_measurement(engine, clip, replace(MOVES, runs=[a]))
     assert updates[-1].notice["text"] == "Stopped." and updates[-1].done
     assert engine.runs.relevance([a], "What moves?") is None and not len(engine.queue)
 
 
-def test_refusal_of_a_model_is_shown(engine, clip):
+def test_model_s_refusal_to_measure_relevance_is_shown(engine, clip):
     engine.backend.refusal = "No gradient reaches the tokens."
-    last = measured(engine, clip, replace(MOVES, runs=[answered(engine, clip, FullTokens())]))[-1]
+    last = updates_of_measurement(
+        engine, clip, replace(MOVES, runs=[answered(engine, clip, FullTokens())])
+    )[-1]
     assert last.notice == {"text": "No gradient reaches the tokens.", "kind": "problem"}
 
 
-def test_models_that_cannot_be_measured_are_named_in_one_line():
-    assert "answers no question" in unmeasured(PHOTOS)
+def test_models_that_cannot_measure_relevance_are_refused_in_one_line():
+    assert "answers no questions" in unmeasured(PHOTOS)
     assert "on a server" in unmeasured("vllm:http://127.0.0.1:8000")
     assert not unmeasured("builtin")
 
 
-def test_relevance_is_dropped_with_its_run(engine, clip):
+def test_relevance_is_deleted_with_its_run(engine, clip):
     engine.runs = RunStore(most=1)
     a = answered(engine, clip, FullTokens())
     found = engine.backend.relevance(

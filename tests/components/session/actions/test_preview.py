@@ -1,5 +1,3 @@
-"""Previews: which runs are in the viewer, which answers belong to them, and how previews end."""
-
 from __future__ import annotations
 
 import threading
@@ -8,16 +6,19 @@ from dataclasses import replace
 
 import pytest
 
+from components.session import display
 from components.session.actions import uploads
 from components.session.actions.ask import Habits, ask, ask_live
-from components.session.actions.preview import BEFORE, preview
+from components.session.actions.preview import BEFORE, NO_ANSWER, preview
 from components.session.actions.runs import distinct
 from components.session.answers import answers
 from components.session.request import NO_CLIP, Request, Sides
 from components.session.work.engine import Engine
+from components.session.work.local import LocalBackend
 from gleanvid import GleanVID, Uniform
 from gleanvid.types import StoppedError, VideoError
 from tests.components.fake import FakeBackend, a_run
+from tests.video.clips import write_clip as write_long_clip
 
 pytestmark = pytest.mark.usefixtures("cache")
 MOVES = Sides(question="What moves?")
@@ -33,13 +34,13 @@ def request_of(clip, **settings):
 
 
 def shown(engine, clip, sides, compressor="gleanvid", frames=8, **settings):
-    """The last update of a preview under these settings."""
+    """Return the last update of a preview with these settings."""
     request = Request(clip, frames, "builtin", compressor, settings)
     return list(preview(engine, request, sides))[-1]
 
 
 def answered(engine, clip, compressor, question="What moves?"):
-    """The id of a run that gave an answer."""
+    """Ask a question; return the id of the run with the answer."""
     video = engine.clip(clip, 8)
     record = compressor.compress(engine.backend.tokens(video))
     return engine.runs.add(a_run(video, record, compressor, question), clip)
@@ -49,11 +50,14 @@ def names(engine, ids):
     return [engine.runs.get(run_id).compressor["name"] for run_id in ids]
 
 
-def test_b_has_the_settings_and_a_all_tokens(engine, clip):
+def test_preview_shows_the_settings_as_side_b_and_all_tokens_as_side_a(engine, clip):
     update = shown(engine, clip, Sides())
     assert names(engine, update.runs) == ["gleanvid", "full"]
     assert (update.viewer["a"], update.viewer["b"]) == (1, 0)
-    assert update.notice["text"] == "Used 8 of 8 frames from 2.0 s."
+    used = "Used 8 of 8 frames from 2.0 s."
+    assert update.notice["text"] == f"{used} {NO_ANSWER}"
+    asked = Sides([answered(engine, clip, GleanVID(retention_ratio=0.25))], question="What moves?")
+    assert shown(engine, clip, asked).notice["text"] == used
     assert ("Queue", "idle") in update.status
     again = shown(engine, clip, Sides(update.runs), tau=2.0)
     assert again.runs[1] == update.runs[1] and again.runs[0] != update.runs[0]
@@ -62,7 +66,7 @@ def test_b_has_the_settings_and_a_all_tokens(engine, clip):
     assert (backend.reads, backend.encodes, backend.loads) == (1, 1, 1)
 
 
-def test_a_keeps_pinned_settings_on_another_clip(engine, clip):
+def test_side_a_keeps_pinned_settings_on_another_clip(engine, clip):
     sides = Sides(pinned=Uniform(0.5).settings())
     for frames in (8, 4):
         update = shown(engine, clip, sides, frames=frames)
@@ -70,14 +74,14 @@ def test_a_keeps_pinned_settings_on_another_clip(engine, clip):
         sides = replace(sides, runs=update.runs)
 
 
-def test_settings_that_were_asked_before_bring_their_answer_back(engine, clip):
+def test_preview_of_settings_asked_before_restores_their_answer(engine, clip):
     sides = replace(MOVES, runs=[answered(engine, clip, GleanVID())])
     update = shown(engine, clip, sides)
     assert update.runs[0] == sides.runs[0]
     assert [item["stale"] for item in update.answers] == [False]
 
 
-def test_side_without_an_answer_shows_the_last_one_of_its_method(engine, clip):
+def test_side_without_an_answer_shows_its_method_s_last_answer(engine, clip):
     first = answered(engine, clip, GleanVID())
     sides = replace(MOVES, runs=[first])
     update = shown(engine, clip, sides, tau=2.0)
@@ -87,14 +91,14 @@ def test_side_without_an_answer_shows_the_last_one_of_its_method(engine, clip):
     assert [item["side"] for item in other.answers] == [None]
 
 
-def test_answer_to_another_question_is_stale(engine, clip):
+def test_answer_to_another_question_is_marked_stale(engine, clip):
     run_id = answered(engine, clip, GleanVID())
     for question, stale in ((" What moves? ", False), ("Why?", True)):
         (known,) = answers(engine.runs, Sides([run_id], question=question))
         assert known["stale"] is stale
 
 
-def test_same_settings_asked_two_questions_are_two_runs(engine, clip):
+def test_same_settings_with_two_questions_give_two_runs(engine, clip):
     ids = [answered(engine, clip, GleanVID(), text) for text in ("What moves?", "Why?", "Why?")]
     update = shown(engine, clip, Sides(ids, question="Why?"))
     questions = [engine.runs.get(run_id).question for run_id in update.runs]
@@ -103,7 +107,7 @@ def test_same_settings_asked_two_questions_are_two_runs(engine, clip):
     assert [run.compressor["name"] for run in distinct(runs)] == ["gleanvid", "uniform"]
 
 
-def test_runs_of_another_clip_or_size_are_left_out(engine, clip):
+def test_preview_leaves_out_runs_of_another_clip_or_number_of_frames(engine, clip):
     update = shown(engine, clip, Sides([answered(engine, clip, Uniform(0.5))]))
     assert names(engine, update.runs) == ["gleanvid", "full", "uniform"]
     assert len(shown(engine, clip, Sides(update.runs), frames=4).runs) == 2
@@ -111,7 +115,7 @@ def test_runs_of_another_clip_or_size_are_left_out(engine, clip):
     assert len(list(preview(engine, smaller, Sides(update.runs)))[-1].runs) == 2
 
 
-def test_previews_without_an_answer_do_not_pile_up(engine, clip):
+def test_preview_without_an_answer_replaces_the_previous_one(engine, clip):
     sides = Sides()
     for tau in (1.0, 2.0, 3.0):
         update = shown(engine, clip, sides, tau=tau)
@@ -119,29 +123,31 @@ def test_previews_without_an_answer_do_not_pile_up(engine, clip):
         assert names(engine, update.runs) == ["gleanvid", "full"]
 
 
-def test_viewer_says_what_it_waits_for_and_what_it_still_shows(engine, clip):
+def test_viewer_says_what_is_being_computed_and_when_it_shows_earlier_settings(engine, clip):
     updates = list(preview(engine, request_of(clip), Sides()))
     waits = [update.pending for update in updates if update.pending]
     assert waits and all("…" in text for text in waits) and updates[-1].viewer
     refused = request_of(clip, alpha_min=0.9)
     assert list(preview(engine, refused, Sides(updates[-1].runs)))[-1].pending == BEFORE
-    assert list(preview(engine, refused, Sides()))[-1].pending == ""  # the viewer is empty
+    # nothing is shown, so there are no earlier settings to mention
+    assert list(preview(engine, refused, Sides()))[-1].pending == ""
     late = Request(clip, 8, "builtin", "sparsevlm")
     assert list(preview(engine, late, Sides()))[-1].pending == ""
 
 
-def encoding(engine, clip):
-    """A preview that has begun to encode."""
+def preview_while_encoding(engine, clip):
+    """Return a preview's generator of updates, advanced to where it encodes the clip."""
     running = preview(engine, request_of(clip), Sides(), "me")
     assert next(running).pending == "Reading the clip… The model is still being loaded."
     update = next(running)
     assert update.notice["text"].startswith("Encoding") and update.stoppable
+    assert dict(update.status)["Queue"] == "in use"
     return running
 
 
 def test_stop_ends_a_preview_while_the_clip_is_encoded_and_frees_the_model(engine, clip):
     engine.backend.encode_s = 60
-    running = encoding(engine, clip)
+    running = preview_while_encoding(engine, clip)
     threading.Timer(0.05, engine.pages.stop, ["me"]).start()
     started = time.perf_counter()
     assert [update.notice["text"] for update in running] == ["Stopped."]
@@ -149,9 +155,9 @@ def test_stop_ends_a_preview_while_the_clip_is_encoded_and_frees_the_model(engin
     assert len(engine.queue) == 0 and engine.backend.encodes == 0 and engine.pages.start("me")
 
 
-def test_newer_preview_of_a_page_ends_the_one_before_without_a_message(engine, clip):
+def test_newer_preview_ends_the_same_page_s_older_preview_without_a_message(engine, clip):
     engine.backend.encode_s = 60
-    old, others = encoding(engine, clip), engine.pages.begin_preview("you")
+    old, others = preview_while_encoding(engine, clip), engine.pages.begin_preview("you")
     updates = []
     newer = threading.Thread(
         target=lambda: updates.extend(preview(engine, request_of(clip), Sides(), "me"))
@@ -184,30 +190,43 @@ def test_outdated_previews_and_live_answers_show_nothing(engine, clip):
         assert list(preview(engine, request, again, "me")) == []
         assert list(ask_live(engine, "me", request, again)) == []
     assert any(update.answers for update in ask_live(engine, "me", request, newer))
-    assert list(preview(engine, request, late, "you"))[-1].viewer  # another page
+    assert list(preview(engine, request, late, "you"))[-1].viewer  # a question of another page
 
 
 def test_live_answer_does_not_end_a_running_preview(engine, clip):
-    running = encoding(engine, clip)
+    running = preview_while_encoding(engine, clip)
     assert list(ask_live(engine, "me", request_of(clip), replace(MOVES, version=9))) == []
     assert [update.viewer for update in running if update.viewer]
 
 
-def test_upload_is_read_once_and_refused_if_it_is_no_clip(engine, clip, tmp_path):
-    uploads.read(engine, clip, 8, "me")
+def test_upload_is_decoded_once_and_refused_if_it_is_no_video(engine, clip, tmp_path):
+    # decoded at once, without a message about progress
+    assert list(uploads.read(engine, clip, 8, "me")) == []
     assert engine.has_clip(clip, 8)
     (tmp_path / "notes.txt").write_text("no clip")
     with pytest.raises(VideoError, match="notes"):
-        uploads.read(engine, str(tmp_path / "notes.txt"), 8, "me")
+        list(uploads.read(engine, str(tmp_path / "notes.txt"), 8, "me"))
     with pytest.raises(ValueError, match=NO_CLIP):
-        uploads.read(engine, None, 8, "me")
+        list(uploads.read(engine, None, 8, "me"))
+
+
+def test_reading_a_long_clip_counts_its_frames_as_they_are_decoded(tmp_path, monkeypatch):
+    monkeypatch.setattr(display, "READ_S", 0.01)
+    write_long_clip(tmp_path / "long.mp4", 3000, size=(240, 320))
+    engine = Engine(LocalBackend({}))
+    texts = list(uploads.read(engine, str(tmp_path / "long.mp4"), 768, "me"))
+    counts = [int(text.removeprefix("Reading the clip: frame ").split()[0]) for text in texts]
+    assert all(text.endswith(" of 768.") for text in texts)
+    assert len(counts) > 5 and counts == sorted(set(counts))
+    assert counts[0] < 384 < counts[-1] <= 768
+    assert len(engine.clip(str(tmp_path / "long.mp4"), 768).frames) == 768
 
 
 @pytest.mark.parametrize("then", ["begin_upload", "end_upload", "stop"])
-def test_another_clip_or_a_closed_page_ends_the_reading(then):
+def test_choosing_another_clip_or_closing_the_page_ends_the_decoding_of_a_clip(then):
     class Slow(FakeBackend):
-        def read_video(self, path, num_frames, timeout_s, stop):
-            engine.pages.begin_preview("me")  # a slider is moved: the clip is still wanted
+        def read_video(self, path, num_frames, timeout_s, stop, progress):
+            engine.pages.begin_preview("me")  # moving a slider does not end the decoding
             assert not stop.is_set()
             getattr(engine.pages, then)("me")
             assert stop.wait(20)
@@ -215,4 +234,4 @@ def test_another_clip_or_a_closed_page_ends_the_reading(then):
 
     engine = Engine(Slow())
     with pytest.raises(StoppedError):
-        uploads.read(engine, "a.mp4", 8, "me")
+        list(uploads.read(engine, "a.mp4", 8, "me"))

@@ -1,20 +1,23 @@
-"""Questions of a list: lines of text, and the files of ``gleanvid glimpse make``."""
-
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
-from components.session.actions.questions import as_lines, in_file, in_lines
+from components.session.actions.questions import LINES, as_lines, in_file, in_lines, of_clips
+from components.session.examples import Example
 
-LISTED = [("What moves?", "a square"), ("Where to?", None)]
+LISTED = [("What moves?", "a square", ""), ("Where to?", None, "")]
+HERE = {"square.mp4": "/clips/square.mp4"}
 
 
-def test_lines_are_read_as_they_are_written():
+def test_questions_written_as_lines_are_read_back_unchanged():
     assert in_lines(as_lines(LISTED)) == LISTED
-    assert in_file(as_lines(LISTED) + "\n\n", "/clips/square.mp4") == LISTED
+    assert in_file(as_lines(LISTED) + "\n\n", HERE) == LISTED
+    others = [("What moves?", "a square", "other.mp4"), ("Where to?", None, "other.mp4")]
+    assert in_lines(as_lines(others)) == others
 
 
-def test_a_file_of_json_lines_gives_the_questions_of_the_clip_alone():
+def test_json_lines_file_gives_only_questions_about_clips_on_the_page():
     rows = [
         {"clip": "square.mp4", "text": "What moves?", "answer": "a square"},
         {"clip": "other.mp4", "text": "What rests?", "answer": "a circle"},
@@ -23,9 +26,25 @@ def test_a_file_of_json_lines_gives_the_questions_of_the_clip_alone():
         [1, 2],
     ]
     text = "\n".join(map(json.dumps, rows[:4]))
-    assert in_file(text, "/uploads/square.mp4") == LISTED
-    assert in_file(json.dumps(rows[4]), "square.mp4") == [("[1, 2]", None)]
+    moves, where = ("What moves?", "a square", "square.mp4"), LISTED[1]
+    assert in_file(text, HERE) == [moves, where]
+    rests = ("What rests?", "a circle", "other.mp4")
+    assert in_file(text, {**HERE, "other.mp4": ""}) == [moves, rests, where]
+    assert in_file(json.dumps(rows[4]), HERE) == [("[1, 2]", None, "")]
 
 
-def test_json_nested_too_deep_is_a_plain_line():
-    assert in_file("[" * 200_000, "square.mp4") == [("[" * 200_000, None)]
+def test_line_of_too_deeply_nested_json_is_read_as_a_plain_question():
+    assert in_file("[" * 200_000, HERE) == [("[" * 200_000, None, "")]
+
+
+def test_every_clip_gives_the_same_number_of_suggested_questions():
+    pairs = tuple((f"Question {n}?", "yes") for n in range(10))
+    clips = [Example(Path(f"/clips/{name}.mp4"), name, "", pairs) for name in "abc"]
+    found = of_clips(clips, 7)
+    assert [clip for *_, clip in found] == ["a.mp4"] * 2 + ["b.mp4"] * 2 + ["c.mp4"] * 2
+    assert len({question for question, *_ in found}) == 2 and of_clips([], 7) == []
+
+
+def test_only_the_first_lines_of_a_long_question_file_are_read():
+    """Two million lines took 12 seconds, during which other visitors waited."""
+    assert len(in_file("[\n" * (2 * LINES), HERE)) == LINES

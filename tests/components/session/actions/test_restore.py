@@ -1,5 +1,3 @@
-"""A reloaded tab gets its own results back, and no others."""
-
 from __future__ import annotations
 
 import json
@@ -25,37 +23,40 @@ def clip(tmp_path, monkeypatch):
 
 @pytest.fixture
 def page(clip):
-    """An engine, and the last state of a page: a preview after two questions."""
     engine, runs = Engine(FakeBackend()), ()
     example = Example(clip, "Clip", "", (("Second?", "Red."),))
     for question in ("First?", "Second?"):
-        runs = shown(engine, clip, question, runs, example=example)
+        runs = viewer_runs_after_asking(engine, clip, question, runs, example=example)
     request = Request(str(clip), 8, "builtin", settings={"retention_ratio": 0.5}, example=example)
     return engine, list(preview(engine, request, Sides(runs, question="Second?")))[-1]
 
 
-def shown(engine, clip, question, runs=(), **more):
-    """The runs on show once a question is answered."""
+def viewer_runs_after_asking(engine, clip, question, runs=(), **more):
     engine.pages.start("me")
     request = Request(str(clip), 8, "builtin", **more)
     parts = list(ask(engine, "me", request, Sides(runs, question=question)))
     return next(part.runs for part in reversed(parts) if part.runs)
 
 
-def kept(runs) -> str:
-    return json.dumps({"shown": runs})
+def kept(runs, **more) -> str:
+    return json.dumps({"shown": runs, **more})
 
 
-def test_lost_comparison_table_is_mentioned(page):
+def restored(engine, text, *known):
+    """Restore a page; the uploaded clips at the paths ``known`` are still on the server."""
+    ends = {"/".join(path.parts[-2:]): str(path) for path in known}
+    return restore.restored(engine, text, ends.get)
+
+
+def test_reloaded_page_says_that_its_comparison_table_is_lost(page):
     engine, last = page
     for compared, said in ((True, f"{restore.BACK} {restore.NO_TABLE}"), (False, restore.BACK)):
-        text = json.dumps({"shown": last.runs, "compared": compared})
-        assert restore.restored(engine, text).text == said
+        assert restored(engine, kept(last.runs, compared=compared)).text == said
 
 
-def test_viewer_answers_and_clip_come_back(page, clip):
+def test_reloaded_page_restores_clip_viewer_and_answers(page, clip):
     engine, last = page
-    back = restore.restored(engine, kept(last.runs))
+    back = restored(engine, kept(last.runs))
     assert back.text == restore.BACK and back.path == str(clip)
     assert back.view.runs == last.runs == back.view.value["runs"]
     assert back.view.value["methods"] == last.viewer["methods"]
@@ -64,45 +65,56 @@ def test_viewer_answers_and_clip_come_back(page, clip):
     assert back.view.answers == last.answers and last.answers[0]["right"] is False
 
 
-def test_a_clip_read_under_a_pixel_limit_keeps_its_novelty(clip):
+def test_restored_clip_encoded_under_max_pixels_keeps_its_novelty(clip):
     engine = Engine(FakeBackend())
-    back = restore.restored(engine, kept(shown(engine, clip, "First?", pixels=100)))
+    back = restored(engine, kept(viewer_runs_after_asking(engine, clip, "First?", pixels=100)))
     assert back.view.value["novelty"] is not None
 
 
-def test_missing_results_are_mentioned(page, clip):
+def test_reloaded_page_mentions_results_that_are_no_longer_stored(page, clip):
     engine, last = page
     clip.unlink()
-    back = restore.restored(engine, kept([*last.runs, "gone"]))
+    back = restored(engine, kept([*last.runs, "gone"]))
     assert restore.NO_CLIP in back.text and restore.SOME_GONE in back.text
     assert back.path is None and back.view.runs == last.runs
-    lost = restore.restored(Engine(FakeBackend()), kept(last.runs))
+    lost = restored(Engine(FakeBackend()), kept(last.runs))
     assert lost == restore.Restored(restore.ALL_GONE)
 
 
 @pytest.mark.parametrize(
     "text", [None, "", "no", "[]", "{}", '{"shown": 3}', '{"shown": []}', "[" * 9000]
 )
-def test_malformed_state_changes_nothing(page, text):
-    assert restore.restored(page[0], text) is None
+def test_malformed_saved_page_state_restores_nothing(page, text):
+    assert restored(page[0], text) is None
 
 
-def test_too_many_ids_are_not_read():
+def test_saved_page_state_with_too_many_run_ids_is_ignored():
     many = [f"id {index}" for index in range(99)]
-    assert restore.kept(kept(many)) == (many[: restore.MAX_METHODS], False, [])
+    assert restore.kept(kept(many)) == restore.Kept(many[: restore.MAX_METHODS])
 
 
-def test_clips_that_left_the_page_are_named_unless_one_came_back(page, clip):
+def test_reload_mentions_uploads_that_are_gone_unless_the_shown_upload_is_restored(page, clip):
     engine, last = page
-    both = json.dumps({"shown": last.runs, "own": [f"{clip.parent.name}/clip.mp4", "b/c.mp4"]})
-    assert restore.restored(engine, both).text == f"{restore.BACK} {restore.NO_SHELF}"
-    own = json.dumps({"shown": last.runs, "own": [f"{clip.parent.name}/clip.mp4"]})
-    assert restore.restored(engine, own).text == restore.BACK
-    assert (
-        restore.restored(engine, json.dumps({"shown": [], "own": ["x"]})).text == restore.NO_SHELF
-    )
+    picture = "data:image/jpeg;base64,AA"
+    shelf = [{"clip": f"{clip.parent.name}/clip.mp4", "picture": picture}]
+    gone = {"clip": "b/c.mp4", "picture": "https://elsewhere"}
+    back = restored(engine, kept(last.runs, own=[*shelf, gone]), clip)
+    assert back.text == f"{restore.BACK} {restore.NO_SHELF}" and back.own == {str(clip): picture}
+    assert restored(engine, kept(last.runs, own=shelf), clip).text == restore.BACK
+    assert restored(engine, kept([], own=[gone])) == restore.Restored(restore.NO_SHELF)
+    for sent in (gone["picture"], f'{picture}"><b>', f"{picture}\n", 7):
+        assert restore.kept(kept([], own=[gone | {"picture": sent}])).own == {"b/c.mp4": ""}
 
 
-def test_ids_cannot_be_guessed(page):
+def test_upload_without_results_yet_is_restored_as_the_chosen_clip(page, clip):
+    chosen = f"{clip.parent.name}/clip.mp4"
+    text = kept([], own=[{"clip": chosen, "picture": ""}], clip=chosen)
+    back = restored(page[0], text, clip)
+    assert back == restore.Restored("", None, str(clip), {str(clip): ""})
+    assert restored(page[0], text).text == restore.NO_SHELF
+
+
+def test_run_ids_cannot_be_guessed(page):
     _, last = page
-    assert len(set(last.runs)) > 2 and all(len(run_id) >= 22 for run_id in last.runs)  # 128 bits
+    # Ids have 128 random bits.
+    assert len(set(last.runs)) > 2 and all(len(run_id) >= 22 for run_id in last.runs)

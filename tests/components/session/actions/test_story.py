@@ -1,5 +1,3 @@
-"""The story on the tab About agrees with the run's records."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -19,7 +17,7 @@ def made(*methods):
     return [a_run(video, method.compress(tokens), method) for method in methods]
 
 
-def test_figures_are_those_of_the_record():
+def test_step_by_step_story_contains_the_numbers_of_the_record():
     run, whole = made(GleanVID(0.25), FullTokens())
     told = story([whole, run])
     record, unit = run.compression, busiest(run)
@@ -27,6 +25,9 @@ def test_figures_are_those_of_the_record():
     assert told["about"].startswith("GleanVID 25 %")
     assert f"{record.num_tokens:,} tokens" in frames["figures"] and frames["grid"] == [8, 14]
     assert f"{float(record.trace['novelty'][unit]):.3g}" in novelty["figures"]
+    many = replace(record, trace=record.trace | {"novelty": 0 * record.trace["novelty"] + 1553.2})
+    _, loud, *_ = story([whole, replace(run, by_layer={0: many})])["steps"]
+    assert loud["figures"].endswith("has novelty 1,550; the median unit has 1,550.")
     assert budget["strip"]["values"] == record.budgets.tolist() and unit > 0
     assert f"keeps {record.budgets[unit]} of 112 tokens" in choice["figures"]
     assert [caption for caption, _ in choice["pictures"]] == ["LRS", "SCS", "joint score"]
@@ -36,7 +37,7 @@ def test_figures_are_those_of_the_record():
 
 
 @pytest.mark.parametrize("method", [Uniform(0.25), FullTokens()])
-def test_a_method_without_novelty_has_only_first_and_last_step(method):
+def test_story_of_a_method_without_novelty_has_only_the_first_and_last_step(method):
     steps = story(made(method))["steps"]
     missing = NO_STEP.format(method=method.title)
     assert [step["figures"] == missing for step in steps] == [False, True, True, True, False]

@@ -1,5 +1,3 @@
-"""A model is loaded while another answers: its stages, failures, and what stays usable."""
-
 from __future__ import annotations
 
 import threading
@@ -59,7 +57,7 @@ def asked(engine, name):
     return run
 
 
-def test_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
+def test_chosen_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
     hub.repositories[NAME].pause_s = 0.005
     steps = followed(choice, NAME)
     assert stages(steps) == ["looking", "downloading", "loading", "warming", "ready"]
@@ -73,13 +71,13 @@ def test_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
     assert "downloading" not in stages(followed(choice, NAME)) and len(hub.requests) == count
 
 
-def test_model_in_use_is_not_loaded_again(choice, engine):
+def test_choosing_the_model_in_use_does_not_load_it_again(choice, engine):
     in_use = engine.model(BUILT_IN)
     assert stages(followed(choice, BUILT_IN))[-1] == "ready"
     assert engine.loaded() is in_use
 
 
-def test_running_answer_keeps_its_model(choice, engine):
+def test_answer_under_way_keeps_its_model_while_another_is_chosen(choice, engine):
     clip, short = ClipKey(moving_square(4), BUILT_IN), Sampling(max_new_tokens=8)
     answer = engine.answer(clip, "What?", COMPRESSORS["uniform"](), short, Work())
     next(answer)
@@ -97,7 +95,7 @@ def test_same_model_at_another_precision_is_another_model(choice, engine):
     assert run.model == f"{NAME}@bf16"
 
 
-def test_cancelling_keeps_the_model_in_use_and_the_partial_download(choice, engine, hub):
+def test_cancelled_download_keeps_the_partial_file_and_the_model_in_use(choice, engine, hub):
     hub.repositories[NAME].pause_s = 0.02
     choice.begin(NAME)
     steps = []
@@ -113,7 +111,7 @@ def test_cancelling_keeps_the_model_in_use_and_the_partial_download(choice, engi
     assert again[-1].stage == "ready" and hub.ranges() and first.total
 
 
-def test_second_choice_is_refused_while_one_is_under_way(choice, hub):
+def test_second_choice_of_a_model_is_refused_while_one_is_loading(choice, hub):
     hub.repositories[NAME].pause_s = 0.02
     choice.begin(NAME)
     with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
@@ -134,12 +132,12 @@ def corrupt(repository):
     ("trouble", "name", "sentence"),
     [
         (gated, NAME, "is gated: accept its terms"),
-        (corrupt, NAME, "came damaged"),
+        (corrupt, NAME, "arrived damaged"),
         (None, "no/body", "There is no model no/body"),
         (None, "/no/folder", "There is no directory"),
     ],
 )
-def test_failure_is_a_sentence_and_the_model_in_use_still_answers(
+def test_failed_load_gives_a_sentence_and_the_model_in_use_still_answers(
     choice, engine, hub, trouble, name, sentence
 ):
     if trouble:
@@ -172,7 +170,9 @@ def test_model_that_does_not_fit_is_refused(choice, engine, hub, monkeypatch):
     assert stages(steps) == ["looking", "failed"]
 
 
-def test_without_room_for_both_loading_waits_for_the_queue(choice, engine, monkeypatch):
+def test_model_that_fits_only_alone_is_loaded_once_running_work_has_ended(
+    choice, engine, monkeypatch
+):
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
     visitor, others = Work(), []
@@ -181,7 +181,8 @@ def test_without_room_for_both_loading_waits_for_the_queue(choice, engine, monke
     for step in choice.progress():
         others.append(step)
         if step.text.startswith("Waiting for the model: 1"):
-            assert engine.name == BUILT_IN  # the visitor is still at work with it
+            # the built-in model stays until the visitor ahead has finished
+            assert engine.name == BUILT_IN
             engine.queue.leave(visitor)
         if step.stage == "loading":
             assert engine.name is None
@@ -189,7 +190,9 @@ def test_without_room_for_both_loading_waits_for_the_queue(choice, engine, monke
     assert engine.name == NAME and len(engine.queue) == 0
 
 
-def test_failure_without_room_for_both_reloads_the_previous_model(choice, engine, monkeypatch):
+def test_failed_load_of_a_model_that_fits_only_alone_reloads_the_previous_model(
+    choice, engine, monkeypatch
+):
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
     load, back = engine.backend.load_model, threading.Event()
@@ -207,7 +210,7 @@ def test_failure_without_room_for_both_reloads_the_previous_model(choice, engine
     assert engine.name == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
 
 
-def test_offers_show_size_memory_terms_and_the_recommended_one(hub, engine, monkeypatch):
+def test_offered_models_show_size_memory_terms_and_recommendation(hub, engine, monkeypatch):
     monkeypatch.setattr(fit, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
     rows = {row.name: row for row in Choosing(engine).offers("auto", 32)}
     assert not hub.requests
@@ -220,13 +223,13 @@ def test_offers_show_size_memory_terms_and_the_recommended_one(hub, engine, monk
     assert rows[BUILT_IN].here and "GB" not in rows[BUILT_IN].label
 
 
-def test_offer_shows_that_a_checkpoint_is_in_the_cache(choice):
+def test_offered_model_in_the_local_cache_says_so(choice):
     followed(choice, NAME)
     row = Choosing(choice.engine, [NAME], device="cpu").offers()[0]
     assert row.name == NAME and row.here and HERE in row.label
 
 
-def test_pages_opened_later_follow_the_choice_to_its_end(choice, hub):
+def test_page_opened_while_a_model_loads_follows_the_progress_to_its_end(choice, hub):
     assert [step.stage for step in choice.progress()] == ["nothing"]
     hub.repositories[NAME].pause_s = 0.02
     choice.begin(NAME)
@@ -240,7 +243,7 @@ def test_pages_opened_later_follow_the_choice_to_its_end(choice, hub):
     assert choice.now.over
 
 
-def test_cancelling_while_it_is_tried_keeps_the_model_in_use(choice, engine, monkeypatch):
+def test_cancelling_during_the_trial_answer_keeps_the_model_in_use(choice, engine, monkeypatch):
     def until_stopped(question, model, stop):
         yield "wo"
         stop.wait(10)  # a stopped answer ends without an error
@@ -271,7 +274,7 @@ def test_loading_may_take_longer_than_the_deadline_of_the_queue(hub, monkeypatch
     assert followed(Choosing(engine, device="cpu"), NAME)[-1].stage == "ready"
 
 
-def test_weights_that_the_hub_did_not_list_are_not_downloaded(
+def test_weight_files_missing_from_the_hub_s_listing_are_not_downloaded(
     choice, engine, hub, published, tmp_path
 ):
     folder = tmp_path / "listed"

@@ -1,5 +1,3 @@
-"""A server started with models that have to be downloaded: a private and a public one."""
-
 from __future__ import annotations
 
 import gradio as gr
@@ -16,15 +14,14 @@ from tests.local_hub import Repository
 
 
 def started_with(*words):
-    """What a private server holds before its page is served, as ``components.launch`` makes it."""
+    """Return the ``Choosing`` of a private server for options, with the built-in model loaded."""
     options = launch.parse([*words, "--device", "cpu"])
     engine = launch.make_engine(options)
     engine.model(BUILT_IN)
     return launch.make_choosing(engine, options)
 
 
-def finished(choice):
-    """Every step of the first model, to its end."""
+def progress_of_first_model(choice):
     choice.start()
     return list(choice.progress())
 
@@ -38,27 +35,28 @@ def test_no_other_model_can_be_chosen_before_the_first_one_is_loaded(hub):
 
 
 def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeypatch):
-    scarce(monkeypatch, 0.001)  # the operator is not refused
+    # too little memory for a visitor's choice, which is no limit for the operator
+    scarce(monkeypatch, 0.001)
     choice = started_with("--model", NAME, "--dtype", "bfloat16")
-    steps = finished(choice)
+    steps = progress_of_first_model(choice)
     assert stages(steps)[:2] == ["looking", "downloading"] and steps[-1].stage == "ready"
     assert choice.engine.name == NAME and choice.engine.knows(NAME)
     assert str(choice.engine.loaded().hf_model.dtype) == "torch.bfloat16"
 
 
-def test_terminal_shows_each_stage_once(hub, capsys):
+def test_terminal_prints_each_stage_of_loading_once(hub, capsys):
     hub.repositories[NAME].pause_s = 0.01
     choice = started_with("--model", f"{NAME}@bf16")
     choice.start()
     launch.report_choice(choice)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("* Looking at") and lines[-1] == f"* {NAME}@bf16 is ready."
+    assert lines[0].startswith("* Looking up") and lines[-1] == f"* {NAME}@bf16 is ready."
     assert sum("Downloading" in line for line in lines) == 1
     assert choice.engine.name == f"{NAME}@bf16"
 
 
-def shown(panel, **query):
-    """The sentences of the bar and the models chosen in the menu as a page is loaded."""
+def progress_and_chosen_models(panel, **query):
+    """Load a page; return the texts of the progress bar and the models chosen in the menu."""
     user = gr.Request(session_hash="page", query_params=query)
     items = [
         item for change in panel.on_first(user) if change != gr.skip() for item in change.items()
@@ -71,22 +69,23 @@ def test_page_follows_the_first_model_and_chooses_it_once_it_is_loaded(hub):
     choice = started_with("--model", NAME)
     panel = panel_of(choice)
     choice.start()
-    texts, models = shown(panel)
-    assert texts[0].startswith("Looking at") and texts[-1] == f"{NAME} is ready."
+    texts, models = progress_and_chosen_models(panel)
+    assert texts[0].startswith("Looking up") and texts[-1] == f"{NAME} is ready."
     assert models == [NAME]
-    assert shown(panel) == ([], [NAME])  # a page that is opened later
-    assert shown(panel, model=BUILT_IN) == ([], [])  # its link names another model
+    assert progress_and_chosen_models(panel) == ([], [NAME])  # a page that is opened later
+    # its link names another model
+    assert progress_and_chosen_models(panel, model=BUILT_IN) == ([], [])
 
 
-def test_failure_is_shown_on_every_page_and_the_built_in_model_answers(hub):
+def test_failure_to_load_the_first_model_is_shown_and_the_built_in_model_answers(hub):
     gated(hub.repositories[NAME])
     choice = started_with("--model", NAME)
-    panel, last = panel_of(choice), finished(choice)[-1]
+    panel, last = panel_of(choice), progress_of_first_model(choice)[-1]
     assert last.stage == "failed" and "accept its terms" in last.text
-    assert choice.engine.name == BUILT_IN and shown(panel) == ([last.text], [])
+    assert choice.engine.name == BUILT_IN and progress_and_chosen_models(panel) == ([last.text], [])
     choice.begin("no/body")  # a failure that concerns one page only
     list(choice.progress())
-    assert shown(panel) == ([], [])
+    assert progress_and_chosen_models(panel) == ([], [])
     hub.repositories[NAME].gated = False
     choice.begin(NAME)
     assert [*choice.progress()][-1].stage == "ready"
@@ -106,12 +105,12 @@ def test_endpoints_refuse_until_the_first_model_is_loaded(hub, monkeypatch):
     with pytest.raises(gr.Error, match="must be one of builtin"):
         asked("another/model")
     assert asked(BUILT_IN) == BUILT_IN
-    finished(choice)
+    progress_of_first_model(choice)
     assert asked("") == NAME
 
 
 def public_engine(*words):
-    """The models and the engine of a public server, loaded as ``components.launch`` does."""
+    """Return the model names and the engine of a public server with all its models loaded."""
     options = launch.parse(["--public", *words, "--device", "cpu"])
     return launch.names(options), launch.make_engine(options)
 

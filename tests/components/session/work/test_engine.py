@@ -1,5 +1,3 @@
-"""Clips are kept within bounds; one model is loaded at a time."""
-
 from __future__ import annotations
 
 import os
@@ -18,7 +16,7 @@ from gleanvid.types import StoppedError
 from tests.components.fake import FakeBackend, moving_square, write_clip
 
 
-def test_a_clip_is_read_once_until_it_changes(tmp_path):
+def test_clip_is_decoded_once_until_its_file_changes(tmp_path):
     library = FakeBackend()
     engine, path = Engine(library), tmp_path / "a.mp4"
     write_clip(path)
@@ -41,7 +39,7 @@ def test_oldest_clip_is_evicted_from_the_cache(tmp_path):
 
 
 class Labels(TokenModel):
-    """A model that has one label for any tokens."""
+    """A fake model that gives one label to any tokens."""
 
     device = encode = None
 
@@ -49,7 +47,7 @@ class Labels(TokenModel):
         return ["square"]
 
 
-def test_labels_of_tokens_wait_for_the_model_until_the_page_stops():
+def test_token_labels_wait_for_a_busy_model_until_the_page_stops():
     engine, video, work = Engine(FakeBackend()), moving_square(8), Work()
     model = Labels(PHOTOS)
     engine.put(PHOTOS, model)
@@ -64,7 +62,7 @@ def test_labels_of_tokens_wait_for_the_model_until_the_page_stops():
             waiting.result(5)
 
 
-def test_a_part_of_a_clip_is_another_clip_and_a_bad_one_a_sentence(tmp_path):
+def test_time_span_of_a_clip_is_cached_as_its_own_clip_and_invalid_spans_are_refused(tmp_path):
     write_clip(tmp_path / "a.mp4")
     engine, path = Engine(LocalBackend({})), str(tmp_path / "a.mp4")
     whole, part = Request(path, 8, "builtin"), Request(path, 8, "builtin", start="0:00.5", end="1")

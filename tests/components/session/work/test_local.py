@@ -1,17 +1,17 @@
-"""Loading a page: settings of its link, restored results, and the current status."""
-
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import gradio as gr
 import pytest
 
 from components.panels.page import build_app
+from components.session import failures
 from components.session.actions.ask import ask
 from components.session.actions.restore import BACK
-from components.session.examples import Example
+from components.session.examples import Example, examples
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
@@ -20,19 +20,18 @@ from tests.components.fake import FakeBackend, write_clip
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """An engine and a page with two examples; the first is the one it opens with."""
+    """An engine and a page with two examples; the page opens with the first one."""
     folder = tmp_path_factory.mktemp("clips")
-    examples = []
+    clips = []
     for name in ("first.mp4", "second.mp4"):
         write_clip(folder / name)
         known = ((f"What is in {name}?", "A square."),)
-        examples.append(Example(folder / name, name, "What?", known))
+        clips.append(Example(folder / name, name, "What?", known))
     engine = Engine(FakeBackend())
-    return engine, build_app(engine, examples=examples), examples
+    return engine, build_app(engine, examples=clips), clips
 
 
 def loaded(site, kept="", **query):
-    """The changes of loading: the value of every output by element id, label or index."""
     _, page, _ = site
     load = next(fn for fn in page.fns.values() if fn.name == "on_load")
     values = load.fn(SimpleNamespace(query_params=query), kept)
@@ -45,10 +44,10 @@ def loaded(site, kept="", **query):
 
 
 def test_page_opens_with_the_settings_of_its_vllm_server(site):
-    """Its saved result has other settings, and a link takes precedence."""
-    engine, _, examples = site
+    """Settings of a link take precedence over the server's, these over the saved result's."""
+    engine, _, clips = site
     told = GleanVID(0.25, tau=3.0).settings()
-    served = engine, build_app(engine, examples=examples, served=told), examples
+    served = engine, build_app(engine, examples=clips, served=told), clips
     changed = loaded(served)
     assert changed["gv-open"] == {"retention_ratio": 0.25, "gleanvid.tau": 3.0}
     assert changed["Retention ratio"] == [0.25]
@@ -58,42 +57,65 @@ def test_page_opens_with_the_settings_of_its_vllm_server(site):
     assert any(fn.js == "gleanvid.openLink(true)" for fn in served[1].fns.values())
 
 
-def test_an_empty_link_changes_the_status_alone(site):
+def test_link_without_parameters_updates_only_the_status_line(site):
     engine, _, _ = site
     engine.model("builtin")
     changed = loaded(site)
     assert set(changed) == {"gv-status"} and ("Model", "builtin") in changed["gv-status"]
 
 
-def test_a_link_to_another_clip_shows_nothing_of_the_opening_one(site):
-    _, _, examples = site
+def test_status_at_the_start_names_the_model_of_the_saved_run():
+    engine = Engine(FakeBackend())
+    page = build_app(engine, examples=examples())
+    assert dict(loaded((engine, page, []))["gv-status"])["Model"] == "builtin"
+
+
+def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):
+    _, _, clips = site
     changed = loaded(site, clip="second.mp4")
-    assert changed["gv-clip"] == str(examples[1].path)
+    assert changed["gv-clip"] == str(clips[1].path)
     assert changed["gv-tokens"]["value"] is None and changed["gv-tokens"]["answers"] == []
     assert changed["gv-ready"] == [{"text": "What is in second.mp4?", "fails": False}]
-    assert list(changed.values()).count([]) == 2  # the remembered values and the runs
+    # the values that a browser stores, and the list of runs
+    assert list(changed.values()).count([]) == 2
     assert changed["gv-budget"]["value"] is None and not changed["gv-budget"]["visible"]
     same = loaded(site, clip="first.mp4")
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
 
 
-def test_the_comparison_and_the_tab_come_with_the_link(site):
+def test_a_link_to_a_clip_of_the_evaluation_draws_it_and_offers_its_questions(
+    site, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    name = failures.file_name(next(iter(failures.known()["questions"])))
+    changed = loaded(site, clip=name)
+    assert changed["gv-clip"] == str(tmp_path / "glimpse" / name)
+    assert Path(changed["gv-clip"]).is_file() and changed["gv-ready"]
+    assert [one["clip"] for one in changed["gv-shelf"]["clips"]] == [f"glimpse/{name}"]
+    other = loaded(site, clip="glimpse-0-test-99999.mp4")
+    assert "gv-clip" not in other and "99999" in other["gv-unread"]["text"]
+    sent = loaded(site, clip="own")
+    assert "gv-clip" not in sent and "uploaded by its sender" in sent["gv-unread"]["text"]
+    assert [file.name for file in (tmp_path / "glimpse").glob("*.mp4")] == [name]
+
+
+def test_link_restores_methods_and_ratios_of_the_comparison_and_the_tab(site):
     changed = loaded(site, methods="uniform", ratios="0.5", tab="Compare", seed="4")
     assert changed["gv-methods"] == ["uniform"] and changed["Retention ratio"] == [0.5]
     assert changed["Seed"] == 4 and changed["tabs"]["selected"] == "Compare"
     assert "tabs" not in loaded(site, tab="Evil")
 
 
-def test_results_come_back_over_what_the_link_says(site, tmp_path, monkeypatch):
+def test_results_restored_after_a_reload_take_precedence_over_the_link(site, tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    engine, _, examples = site
+    engine, _, clips = site
     engine.pages.start("me")
-    request = Request(str(examples[1].path), 8, "builtin")
+    request = Request(str(clips[1].path), 8, "builtin")
     parts = list(ask(engine, "me", request, Sides(question="What is in second.mp4?")))
     last = [part for part in parts if part.runs][-1]
     kept = json.dumps({"shown": last.runs})
     changed = loaded(site, kept, clip="first.mp4", seed="4")
-    assert changed["gv-clip"] == str(examples[1].path) and changed["Seed"] == 4
+    assert changed["gv-clip"] == str(clips[1].path) and changed["Seed"] == 4
     assert changed["gv-tokens"]["value"]["runs"] == last.runs
     assert len(changed["gv-tokens"]["answers"]) == 2
     assert {"text": BACK, "kind": "quiet"} in changed.values()

@@ -1,5 +1,3 @@
-"""Models in memory: the one asked longest ago makes room for another."""
-
 from __future__ import annotations
 
 import pytest
@@ -9,7 +7,7 @@ from gleanvid.types import ModelError
 
 
 class Loader:
-    """Counts what it loads; "broken" fails."""
+    """Fake model loader that counts its loads and fails for the name "broken"."""
 
     def __init__(self):
         self.loads = []
@@ -26,7 +24,7 @@ def load():
     return Loader()
 
 
-def test_one_model_replaces_the_other_by_default(load):
+def test_second_loaded_model_replaces_the_first_by_default(load):
     models = Models(load)
     first = models.get("a")
     assert models.get("a") is first and load.loads == ["a"]
@@ -34,7 +32,7 @@ def test_one_model_replaces_the_other_by_default(load):
     assert list(models.held) == ["b"] and models.seen == {"a", "b"}
 
 
-def test_models_within_the_limit_are_loaded_once_and_the_one_asked_last_stays(load):
+def test_models_within_the_limit_are_loaded_once_and_the_last_used_stays(load):
     models = Models(load, most=2)
     first = [models.get(name) for name in "ab"]
     assert [models.get(name) for name in "ababa"] == [*first * 2, first[0]]
@@ -43,14 +41,14 @@ def test_models_within_the_limit_are_loaded_once_and_the_one_asked_last_stays(lo
     assert list(models.held) == ["a", "c"]
 
 
-def test_recordings_unload_no_model(load):
+def test_opening_recordings_does_not_unload_a_model(load):
     models = Models(load)
     for name in ("a", "recording:1", "recording:2", "recording:3", "a"):
         models.get(name)
     assert list(models.held) == ["recording:2", "recording:3", "a"] and load.loads.count("a") == 1
 
 
-def test_previous_model_is_unloaded_before_one_that_fails(load):
+def test_model_in_memory_is_unloaded_before_loading_one_that_fails(load):
     models = Models(load)
     models.get("a")
     with pytest.raises(ModelError):

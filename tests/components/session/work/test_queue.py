@@ -1,5 +1,3 @@
-"""The model queue: FIFO order, reported position, deadlines."""
-
 from __future__ import annotations
 
 import threading
@@ -12,7 +10,7 @@ from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError
 
 
-def test_jobs_run_in_order_and_see_their_position():
+def test_queued_jobs_run_in_order_and_see_their_position():
     queue, works = ModelQueue(), [Work() for _ in range(3)]
     assert list(queue.wait(works[0])) == []
     second, third = queue.wait(works[1]), queue.wait(works[2])
@@ -24,7 +22,7 @@ def test_jobs_run_in_order_and_see_their_position():
     assert list(third) == []
 
 
-def test_ending_work_that_waits_takes_it_out_at_once():
+def test_ending_a_waiting_job_removes_it_from_the_queue_at_once():
     queue, first, second = ModelQueue(), Work(), Work()
     list(queue.wait(first))
     waiting = queue.wait(second)
@@ -38,20 +36,20 @@ def test_ending_work_that_waits_takes_it_out_at_once():
     assert len(queue) == 1 and not first.stop.is_set()
 
 
-def test_job_past_its_deadline_is_ended_with_the_reason():
+def test_job_past_its_deadline_is_ended_and_says_why():
     queue, work = ModelQueue(deadline_s=0.05), Work()
     list(queue.wait(work))
     assert work.stop.wait(1) and "0.05 seconds" in work.why
 
 
-def test_job_that_ended_in_time_is_not_stopped():
+def test_job_that_ended_before_its_deadline_is_not_stopped():
     queue, work = ModelQueue(deadline_s=0.05), Work()
     list(queue.wait(work))
     queue.leave(work)
     assert not work.stop.wait(0.15)
 
 
-def test_waiting_does_not_count_towards_the_deadline():
+def test_time_in_the_queue_does_not_count_towards_the_deadline():
     queue, first, second = ModelQueue(deadline_s=0.2), Work(), Work()
     list(queue.wait(first))
     waiting = queue.wait(second)
@@ -62,7 +60,7 @@ def test_waiting_does_not_count_towards_the_deadline():
     assert not second.stop.is_set()
 
 
-def test_full_queue_is_refused():
+def test_job_is_refused_if_the_queue_is_full():
     queue = ModelQueue(places=1)
     list(queue.wait(Work()))
     next(queue.wait(Work()))
@@ -70,27 +68,26 @@ def test_full_queue_is_refused():
         next(queue.wait(Work()))
 
 
-def test_first_reason_for_stopping_is_kept():
+def test_job_ended_twice_keeps_the_first_reason():
     work = Work()
     work.end("too late")
     work.end()
     assert work.why == "too late"
 
 
-def test_late_preview_does_not_end_a_newer_one():
+def test_late_preview_does_not_end_a_newer_preview():
     sessions = Pages(ModelQueue())
     newer = sessions.begin_preview("me", 6)
     sessions.end_older_preview("me", 5)
     assert not newer.stop.is_set() and sessions.begin_preview("me", 5) is None
     sessions.end_older_preview("me", 7)
     assert newer.stop.is_set()
-    assert (
-        sessions.begin_preview("me", 7) is not None
-    )  # ending another preview did not start this version
+    # Ending older previews for version 7 does not count as beginning version 7.
+    assert sessions.begin_preview("me", 7) is not None
 
 
-def test_version_of_a_page_never_decreases():
+def test_settings_version_of_a_page_never_decreases():
     sessions = Pages(ModelQueue())
     sessions.begin_preview("me", 6)
-    sessions.begin_preview("me")  # unknown version
+    sessions.begin_preview("me")  # a preview without a version
     assert sessions.begin_preview("me", 6) is None

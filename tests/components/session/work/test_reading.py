@@ -1,5 +1,3 @@
-"""Metrics in the curves' legend distinguish methods; metrics left out would not."""
-
 from __future__ import annotations
 
 import pytest
@@ -14,8 +12,8 @@ METHODS = ("gleanvid", "vidcom2", "vcast", "visionzip", "fastvid", "holitom", "f
 
 
 @pytest.fixture(scope="module")
-def measured():
-    """Diagnostics of every method on the first example, by retention ratio."""
+def diagnostics_by_ratio():
+    """Return diagnostics of every method on the first example, by retention ratio."""
     model = pipeline.load_model("builtin")
     video = pipeline.read_video(examples()[0].path, max_side=pipeline.MAX_SIDE)
     needs = frozenset[str]().union(*(COMPRESSORS[name]().needs for name in METHODS))
@@ -28,24 +26,26 @@ def measured():
     return {ratio: [diagnosed(name, ratio) for name in METHODS] for ratio in (0.1, 0.25)}
 
 
-def test_all_methods_end_at_the_same_basis_rank(measured):
-    for found in measured.values():
+def test_kept_tokens_of_every_method_span_the_same_number_of_dimensions(diagnostics_by_ratio):
+    for found in diagnostics_by_ratio.values():
         assert len({int(one.basis_rank[-1]) for one in found}) == 1
 
 
-def test_coverage_is_omitted_once_the_features_are_spanned(measured):
-    assert all(one.coverage_error < ROUNDING for one in measured[0.25])
-    assert all(one.coverage_vs_random != one.coverage_vs_random for one in measured[0.25])
+def test_coverage_error_is_left_out_once_kept_tokens_span_all_features(diagnostics_by_ratio):
+    assert all(one.coverage_error < ROUNDING for one in diagnostics_by_ratio[0.25])
+    assert all(
+        one.coverage_vs_random != one.coverage_vs_random for one in diagnostics_by_ratio[0.25]
+    )
 
 
-def test_methods_differ_relative_to_random_selection(measured):
-    for found in measured.values():
+def test_rank_and_coverage_relative_to_random_differ_widely_between_methods(diagnostics_by_ratio):
+    for found in diagnostics_by_ratio.values():
         ranks = [one.rank_vs_random for one in found]
         assert min(ranks) < 1 and max(ranks) > 1.3
-    missed = [one.coverage_vs_random for one in measured[0.1]]
+    missed = [one.coverage_vs_random for one in diagnostics_by_ratio[0.1]]
     assert min(missed) < 0.6 and max(missed) > 2
 
 
-def test_the_first_unit_would_be_most_of_the_mean_of_the_residual_energy(measured):
-    for one in measured[0.1]:
+def test_first_unit_would_dominate_the_mean_residual_energy(diagnostics_by_ratio):
+    for one in diagnostics_by_ratio[0.1]:
         assert one.residual_energy > 5 * one.later_residual_energy

@@ -1,5 +1,3 @@
-"""Recordings in the engine: masks are computed, answers are the recorded ones."""
-
 from __future__ import annotations
 
 import json
@@ -54,13 +52,13 @@ def entry(shelf):
     return only
 
 
-def test_entry_has_the_label_and_facts_for_the_menu(entry):
+def test_menu_entry_of_a_recording_has_label_and_facts(entry):
     assert entry.title == "clip" and entry.recorded_with == "builtin"
     assert entry.questions == (QUESTION,) and entry.licence == "clip: CC0-1.0"
 
 
 @pytest.mark.parametrize("licence", [[], "CC0", None, 1])
-def test_a_forged_header_leaves_the_others_in_the_menu(shelf, entry, licence):
+def test_recording_with_a_forged_header_is_left_out_of_the_menu(shelf, entry, licence):
     facts = read_facts(entry.path) | {"licence": licence}
     forged = shelf.folder / ("forged" + SUFFIX)
     save_file({"features": torch.zeros(1)}, forged, metadata={KEY: json.dumps(facts)})
@@ -75,7 +73,7 @@ def test_a_forged_header_leaves_the_others_in_the_menu(shelf, entry, licence):
             path.unlink()
 
 
-def test_masks_are_those_of_the_live_model(engine, entry, model):
+def test_masks_from_a_recording_equal_those_of_the_live_model(engine, entry, model):
     engine.model(entry.model)
     video = engine.clip(entry.path, 32)
     clip = ClipKey(video, entry.model)
@@ -96,7 +94,7 @@ def test_recorded_answers_are_returned_for_their_settings_only(engine, entry, sh
     for question, method in ((QUESTION, gleanvid.GleanVID(0.1)), ("Why?", QUARTER)):
         with pytest.raises(ModelError, match="its model is not here"):
             list(engine.answer(clip, question, method, GREEDY, Work()))
-    with pytest.raises(ModelError, match="not scored"):
+    with pytest.raises(ModelError, match="no log-probability"):
         engine.score(clip, QUESTION, "another", QUARTER, Work())
 
 
@@ -108,20 +106,20 @@ def test_recorded_relevance_is_returned_for_its_question_only(engine, entry, she
         engine.relevance(clip, QUESTION, "another", Work())
 
 
-def test_nothing_outside_the_folder_is_opened(engine, entry, shelf, tmp_path):
+def test_recordings_outside_the_folder_or_behind_a_link_are_refused(engine, entry, shelf, tmp_path):
     elsewhere = tmp_path / ("clip" + SUFFIX)
     elsewhere.write_bytes((shelf.folder / ("clip" + SUFFIX)).read_bytes())
     link = shelf.folder / ("link" + SUFFIX)
     link.symlink_to(elsewhere)
     for path in (elsewhere, link):
-        with pytest.raises(ModelError, match="folder of whoever runs"):
+        with pytest.raises(ModelError, match="only from the server's own folder"):
             engine.clip(str(path), 8)
-    with pytest.raises(ModelError, match="folder of whoever runs"):
+    with pytest.raises(ModelError, match="only from the server's own folder"):
         engine.model(f"recording:../{elsewhere.parent.name}/clip{SUFFIX}")
     assert [one.title for one in shelf.entries()] == ["clip"]
     link.unlink()
 
 
-def test_other_clips_and_models_use_the_inner_backend(engine):
+def test_clips_and_models_that_are_no_recording_use_the_normal_backend(engine):
     assert len(engine.clip(CLIP, 2)) == 2
     assert engine.model("builtin").name == "builtin"

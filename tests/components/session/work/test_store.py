@@ -1,5 +1,3 @@
-"""The run store: limits in bytes and number, and which runs are dropped first."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -20,7 +18,7 @@ def make_run(frames: int = 32):
     return a_run(video, method.compress(tokens), method)
 
 
-def test_the_oldest_run_goes_first_and_the_newest_always_stays():
+def test_run_store_evicts_the_oldest_run_first_and_never_the_newest():
     runs = RunStore(limit_mib=2.5)  # one run of 32 frames is a little below 1 MiB
     ids = [runs.add(make_run()) for _ in range(4)]
     assert runs.get(ids[0]) is None and runs.get(ids[-1]) is not None
@@ -29,7 +27,7 @@ def test_the_oldest_run_goes_first_and_the_newest_always_stays():
     assert tiny.get(tiny.add(make_run())) is not None
 
 
-def test_using_a_run_keeps_it_longer():
+def test_run_that_was_used_recently_is_evicted_later():
     runs = RunStore(limit_mib=2.5)
     first, second = runs.add(make_run()), runs.add(make_run())
     runs.get(first)
@@ -37,7 +35,7 @@ def test_using_a_run_keeps_it_longer():
     assert runs.get(first) is not None and runs.get(second) is None
 
 
-def test_a_saved_run_is_read_on_first_use_and_its_clip_may_be_out_of_reach(tmp_path):
+def test_saved_run_is_read_on_first_use_and_retried_if_its_clip_could_not_be_read(tmp_path):
     read, example = [], Example(tmp_path / "square.mp4", "Square", "What moves?", ())
 
     def reader():
@@ -56,19 +54,19 @@ def test_a_saved_run_is_read_on_first_use_and_its_clip_may_be_out_of_reach(tmp_p
     assert runs.get("two") is not None and runs.example("two").title == "Other"
 
 
-def test_unknown_ids_are_no_runs():
+def test_unknown_run_ids_give_no_run():
     assert RunStore().get("../../etc/passwd") is None
     assert RunStore().get(None) is None
 
 
-def test_small_runs_are_bounded_in_number():
+def test_run_store_limits_the_number_of_runs():
     runs, run = RunStore(most=3), make_run(2)
     ids = [runs.add(run) for _ in range(5)]
     assert len(runs) == 3 and runs.get(ids[1]) is None and runs.get(ids[2]) is not None
 
 
 @pytest.mark.parametrize("is_preview", [True, False], ids=["previews", "opened runs"])
-def test_previews_never_evict_answers(is_preview):
+def test_runs_without_an_answer_never_evict_answered_runs(is_preview):
     runs, answered = RunStore(most=8), make_run(2)
     kept = [runs.add(answered) for _ in range(4)]
     if is_preview:

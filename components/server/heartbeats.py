@@ -1,0 +1,48 @@
+"""Heartbeats: a page holds a connection open, and its end tells the server that the page has gone.
+
+This route replaces Gradio 6.31's, which handles an unload event in the event loop at the end of
+each connection: the end of 120 connections stopped the server for seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+from gradio.utils import get_heartbeat_rate
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from .allowed import RefusedError
+from .visitors import VISITOR, one_more
+
+HEARTBEATS = 32  # most open heartbeats of one visitor; a page has one, a network many pages
+MANY = "Too many pages of this server are open at your address."
+
+
+class Heartbeats:
+    """ASGI endpoint of heartbeats; ends the work of a page once its heartbeat is closed."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app, session = scope["app"], scope["path_params"]["session_hash"]
+        with one_more(self._open, VISITOR.get(), HEARTBEATS) as allowed:
+            if not allowed:
+                raise RefusedError(429, MANY)
+            try:
+                beats = StreamingResponse(_beats(app), media_type="text/event-stream")
+                await beats(scope, receive, send)
+            finally:
+                app.state_holder.close(session)
+
+
+async def _beats(app: Any) -> AsyncIterator[str]:
+    while not app.stop_event.is_set():
+        yield "data: ALIVE\n\n"
+        with suppress(TimeoutError):
+            await asyncio.wait_for(app.stop_event.wait(), get_heartbeat_rate())

@@ -1,0 +1,46 @@
+"""Routes added to Gradio's, and the heartbeat route, which replaces Gradio's own."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ..places import DOCS
+from ..viewer import modules
+from .allowed import GRADIO
+from .heartbeats import Heartbeats
+
+
+def own() -> list[BaseRoute]:
+    """Return the routes for a new server; they come before Gradio's."""
+    return [
+        Route("/healthz", health),
+        Route(f"{GRADIO}/heartbeat/{{session_hash}}", Heartbeats(), methods=["GET"]),
+        Route("/modules/{version}/{name:path}", module),
+        Route("/docs", lambda request: RedirectResponse("docs/")),  # relative: keeps the root path
+        Mount("/docs", documentation()),
+    ]
+
+
+def documentation() -> StaticFiles:
+    """Return an application that serves the built documentation, or 404 if it was not built."""
+    files = StaticFiles(directory=DOCS, html=True, check_dir=False)
+    files.config_checked = True  # else Starlette fails where the folder is missing
+    return files
+
+
+async def module(request: Request) -> Response:
+    """Serve an ES module of the page; cacheable for ever, as its address contains a hash."""
+    wanted = request.path_params
+    text = modules.TEXTS.get(wanted["name"]) if wanted["version"] == modules.VERSION else None
+    if text is None:
+        return Response("There is no such script. Load the page again.", 404)
+    kept = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(text, headers=kept, media_type="text/javascript")
+
+
+async def health(request: Request) -> JSONResponse:
+    """Health check; does not use the model."""
+    return JSONResponse({"status": "ok"})

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from components.session.actions.quality import fraction_right, quality
+from gleanvid.evaluation.tables.statistics import student_mean, wilson
+
+
+def test_interval_over_one_clip_is_wilson_s():
+    verdicts = [True, True, False, True]
+    assert fraction_right(verdicts, ["a"] * 4) == wilson(3, 4)
+
+
+def test_clips_with_different_fractions_of_right_answers_widen_the_interval_and_equal_ones_do_not():
+    clips = ["a"] * 20 + ["b"] * 20 + ["c"] * 20
+    apart = fraction_right([True] * 20 + [False] * 20 + [True] * 20, clips)
+    assert (apart.value, apart.low, apart.high) == (pytest.approx(2 / 3), 0.0, 1.0)
+    alike = fraction_right(([True] * 19 + [False]) * 3, clips)
+    assert (alike.low, alike.high) == (wilson(57, 60).low, wilson(57, 60).high)
+
+
+def test_interval_over_clips_with_equally_many_questions_is_that_of_their_means():
+    """The interval is Student's over the means of three clips, which is wider than Wilson's."""
+    verdicts = [True] * 40 + [True] * 36 + [False] * 4 + [True] * 34 + [False] * 6
+    found = fraction_right(verdicts, ["a"] * 40 + ["b"] * 40 + ["c"] * 40)
+    by_clip = student_mean([1.0, 0.9, 0.85])
+    assert found.low == pytest.approx(by_clip.low) and found.high == 1.0
+
+
+def test_unknown_answers_count_as_agreement_with_all_tokens():
+    assert quality(["a b"], [None], ["a b"]) == {"value": 1.0}
+    known = quality(["a", "b"], ["a", None], ["x", "y"], ["one.mp4", "two.mp4"])
+    assert (known["right"], known["of"]) == (1, 1)
