@@ -147,10 +147,10 @@ def reading(engine: Engine, path: str, frames: int | Sampled, work: Work) -> Ite
 
     Afterwards ``Engine.clip`` returns the clip at once. Raises the errors of ``Engine.clip``.
     """
+    known = work.decoded
     with ThreadPoolExecutor(1) as pool:
         clip = pool.submit(engine.clip, path, frames, work)
         try:
-            known = work.decoded
             while not wait([clip], READ_S).done:
                 if work.decoded != known:
                     known = work.decoded
