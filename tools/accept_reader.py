@@ -78,12 +78,12 @@ def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[st
     }
 
 
-def card() -> dict[str, bool]:
+def card(journal: Path = CARD) -> dict[str, bool]:
     """Return whether the shipped model answered each question right with all tokens.
 
-    The answers are those of the journal behind its model card.
+    ``journal``: its answers, by default those behind the model card.
     """
-    rows = [json.loads(line) for line in CARD.read_text("utf-8").splitlines()[1:]]
+    rows = [json.loads(line) for line in journal.read_text("utf-8").splitlines()[1:]]
     return {row["item"]: bool(row["right"][0]) for row in rows}
 
 

@@ -72,4 +72,5 @@ def test_published_acceptance_numbers_follow_from_the_stored_answers():
         for setup in (WHOLE, HALF)
     )
     items = BENCHMARK.items(report["questions"], SEED)
-    assert json.loads(json.dumps(judge(items, card(), whole, half))) == report
+    shipped = card(folder / "shipped.jsonl")
+    assert json.loads(json.dumps(judge(items, shipped, whole, half))) == report
