@@ -21,12 +21,13 @@ from ..session.actions.first import First
 from ..session.display import READING, PageUpdate, explain, message, status
 from ..session.examples import Example, model_for, ready, thumbnail
 from ..session.request import pinned_settings
-from ..session.work.queue import BusyError
+from ..session.work.queue import BusyError, Work
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .page_state import owner
 from .panel import Page, Panel
 from .served import served_method
 
+STOPPED = "Stopped. Upload the file again, or choose another clip."
 SAVED = "Saved result. Changing a setting runs the model again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
 SHELVED = 6  # uploaded clips that stay in the row, the newest ones
@@ -127,8 +128,9 @@ class ClipPanel(Panel):
                 yield outputs.changes(PageUpdate(message(text), pending=text))
             video = self.page.engine.clip(path, frames)
         except StoppedError as stopped:
-            if str(stopped):  # otherwise the visitor has chosen another clip meanwhile
-                yield {outputs.notice: message(str(stopped)), self.shelf: shelf(own)} | over
+            if why := str(stopped):  # otherwise the visitor has chosen another clip meanwhile
+                text = STOPPED if why == Work.BY_HAND else why
+                yield {outputs.notice: message(text), self.shelf: shelf(own)} | over
             return
         except Exception as error:
             problem = message(explain(error), "problem")

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from components.panels.clip import STOPPED
 from components.panels.page import build_app
 from components.session import display
 from components.session.actions import uploads
@@ -165,7 +166,7 @@ def test_asking_is_disabled_while_a_clip_is_read_and_stop_ends_reading(page, tmp
         uploads.read = read
     assert not reading[outputs.starters[0]]["interactive"]
     assert reading[panel.page.preview.stop]["interactive"]
-    assert over[outputs.starters[0]]["interactive"] and over[outputs.notice]["text"] == "Stopped."
+    assert over[outputs.starters[0]]["interactive"] and over[outputs.notice]["text"] == STOPPED
 
 
 def stopped_by_hand(*_):
