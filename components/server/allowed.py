@@ -122,7 +122,7 @@ def checked_json(body: bytes) -> bytes:
         raise RefusedError(413, "The request is too large or nested too deeply.")
     try:
         content = json.loads(body.decode())  # json guesses the encoding of bytes
-        # Refuse infinite numbers (allow_nan) and lone surrogates (encode): Gradio cannot write them.
+        # Refuse infinite numbers (allow_nan) and lone surrogates (encode): they cannot be written.
         json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The body of the request is not valid JSON.") from error
