@@ -25,8 +25,8 @@ NO_RUN = "Choose a clip to see its steps here, from frames to answer."
 TEXT = """
 ## Words
 - **Retention ratio**: the fraction of the visual tokens that is kept.
-- **Effective rank**: how many independent directions the tokens kept up to a unit span. It can be
-  lower with all tokens, because these repeat each other.
+- **Effective rank**: how many independent directions there are among the tokens kept up to a unit.
+  It can be lower with all tokens, because these repeat each other.
 - **Glimpse**: the made-up world of moving shapes that the built-in model was trained on, and all
   it knows. In Glimpse clips, the **object outline** surrounds the objects that the right answer
   rests on, while they are visible.
@@ -41,8 +41,8 @@ server that you share, upload nothing private. The page itself talks to this ser
 """
 RELEVANCE = "## What mattered\n" + (ASSETS / "relevance.md").read_text(encoding="utf-8")
 MODELS = """
-Values of `--model`; it also takes a folder or another checkpoint of these types. In the column of
-tests, "class" means the real model class with random weights.
+Values of `--model`; it also takes a folder or another checkpoint of these types. In the column
+"tested here", "class" means the real model class with random weights.
 
 """
 
@@ -76,7 +76,7 @@ class AboutTab(Tab):
             event(None, None, None, js=script("drawSeen", "gv-story", "gv-tell"), **PRIVATE)
 
     def on_tell(self, values: Values) -> Changes:
-        # The first two ids are those of B and A.
+        # The first id is that of B's run, the second that of A's run.
         found = map(self.page.engine.runs.get, values[self.page.outputs.runs][:2])
         runs = [run for run in found if run is not None]
         return {self.story: story(runs) if runs else {"about": NO_RUN, "steps": []}}

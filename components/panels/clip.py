@@ -1,4 +1,4 @@
-"""The choice of a clip: an example with suggested questions, or a file or webcam recording.
+"""The panel to choose a clip: an example, an uploaded file or a webcam recording.
 
 A new clip replaces the previous clip and its answers as soon as the new one has been read. A file
 dropped anywhere on the page counts as an upload; see ``assets/page/own_clip.js``.
@@ -30,7 +30,7 @@ from .served import served_method
 STOPPED = "Stopped. Upload the file again, or choose another clip."
 SAVED = "Saved result. Changing a setting runs the model again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
-SHELVED = 6  # uploaded clips that stay in the row, the newest ones
+SHELVED = 6  # most uploaded clips in the row; older ones are dropped
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
 
 
@@ -52,7 +52,7 @@ class ClipPanel(Panel):
                     icon=thumbnail(example.path),
                     size="sm",
                     min_width=56,
-                    elem_id=f"gv-example-{example.path.name}",  # the page marks the chosen one
+                    elem_id=f"gv-example-{example.path.name}",  # used to mark the chosen example
                 )
                 for example in examples
             ]
@@ -72,12 +72,12 @@ class ClipPanel(Panel):
         self.page = page
         outputs = page.outputs
         self.model, self.method = (page.inputs.settings[key] for key in ("model", "compressor"))
-        self.lines = [outputs.ready, outputs.notice, outputs.status]  # they change with the clip
+        self.lines = [outputs.ready, outputs.notice, outputs.status]  # change with the clip
         changed = [self.model, self.method, *self.lines, *outputs.results]
         self.arrived = gr.State()  # when an uploaded clip was last read
-        self.tried = gr.State({})  # ids of the runs of earlier clips, by path
-        self.is_unknown = gr.Checkbox(True, visible=False)  # False: an example shows saved results
-        # Not queued: a second upload ends the reading of the first.
+        self.tried = gr.State({})  # run ids of earlier clips, by the clip's path
+        self.is_unknown = gr.Checkbox(True, visible=False)  # False: saved results are shown
+        # Start a second upload at once: it ends the reading of the first.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(
             self.upload.upload,
@@ -128,7 +128,7 @@ class ClipPanel(Panel):
                 yield outputs.changes(PageUpdate(message(text), pending=text))
             video = self.page.engine.clip(path, frames)
         except StoppedError as stopped:
-            if why := str(stopped):  # otherwise the visitor has chosen another clip meanwhile
+            if why := str(stopped):  # no text: the visitor has chosen another clip meanwhile
                 text = STOPPED if why == Work.BY_HAND else why
                 yield {outputs.notice: message(text), self.shelf: shelf(own)} | over
             return
@@ -186,7 +186,7 @@ class ClipPanel(Panel):
         return self.page.outputs.working(False) if was_reading else {}
 
     def asked(self, values: Values) -> Changes:
-        """Clear the question for a new clip if it is a suggested question of an example."""
+        """For a new clip, clear the question if it was suggested for an example."""
         question = self.page.inputs.question
         ready = {example.question for example in self.examples}
         ready |= {text for example in self.examples for text, _ in example.questions}
@@ -239,13 +239,20 @@ class ClipPanel(Panel):
 
 
 def shelf(own: Mapping[str, str]) -> dict[str, Any]:
-    """Return a new value for the row of uploaded clips: redrawing it drops a failed upload."""
+    """Return a new value for the row of uploaded clips.
+
+    The row is redrawn for it, without the placeholder of an upload that failed.
+    """
     clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
     return {"clips": clips, "at": time.monotonic()}
 
 
 def questions(offered: Sequence[dict[str, Any]]) -> Any:
-    """Return a button for each question of :func:`ready`; the event ``pick`` carries its text."""
+    """Make the row of buttons with suggested questions.
+
+    ``offered``: the questions as :func:`ready` returns them. The event ``pick`` has the text of the
+    pressed button.
+    """
     return part("questions", QUESTIONS, list(offered), "pick", elem_id="gv-ready")
 
 

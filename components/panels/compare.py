@@ -1,7 +1,7 @@
 """The tab Compare: a table of methods and ratios with answers and costs, or a blind vote on pairs.
 
-The table is drawn by ``assets/results/compare.js``, which also sees when the settings of the page
-have changed since the table was computed. Votes stay in the browser.
+The table is drawn by ``assets/results/compare.js``, which also detects when the settings of the
+page have changed since the table was computed. Votes stay in the browser.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from .working import halted, start
 ABOUT = "Compare compressors on the clip above, which is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
 HTML = """<div class="gv-compare"></div>"""
-AT_HAND = "These runs were made before. Compare runs them again and times them."
-CHOSEN = {"compressor", RATIO}  # the table has its own methods and ratios
+AT_HAND = "These runs were made before. Press Compare to run them again and time them."
+CHOSEN = {"compressor", RATIO}  # never make the table stale: it has its own methods and ratios
 
 
 class CompareTab(Tab):
@@ -123,7 +123,7 @@ class CompareTab(Tab):
         ended.then(None, None, None, cancels=self.left_on_show)
 
     def on_begin(self, user: gr.Request, values: Values) -> Changes:
-        """Fill the table with the runs that the viewer has, until something is compared."""
+        """Fill the table with the runs in the viewer if nothing has been compared yet."""
         inputs, engine = self.page.inputs, self.page.engine
         if values[self.before] or engine.pages.busy(owner(user)):
             return gr.skip()
@@ -238,10 +238,10 @@ def asked_with(
     }
     shown |= {"clip": shortened(path)} | ({} if listed or not asks else {"question": question})
     if clips:
-        del shown["clip"]  # choosing another clip does not make the table stale
+        del shown["clip"]  # a table of several clips is not stale after a change of clip
     worth = next(filter(None, (caveat(example, model) for example in examples)), "")
     name = f"{len(set(names))} clips" if len(set(names)) > 1 else names[0]
-    busy = clock.busy() if asks else ""  # without answers the table has no times
+    busy = clock.busy() if asks else ""  # a warning about times; without answers there are none
     return Asked(question, name, expected, shown, worth, questions, busy, clips)
 
 

@@ -21,7 +21,7 @@ from ..session.request import EDITED, NONE, RATIO, has_free_ratio
 from . import notice
 from .method_settings import MethodSettings
 
-SLIDER_STOPS = 2000  # a range with more stops than this is typed, not dragged
+SLIDER_STOPS = 2000  # a setting with more possible values is typed into a number box
 FINE = 0.01  # default step of a fraction or cosine
 
 Methods = Mapping[str, type[Compressor]]
@@ -78,7 +78,7 @@ class MethodSetting:
         return field | {name: value for name, value in others.items() if value}
 
     def read(self, text: str) -> Any:
-        """Return the setting's value from a link's text. Raises ``ValueError`` for a wrong text."""
+        """Return the setting's value from a link's text. Raises ``ValueError`` if invalid."""
         if text == NONE and self.declared.optional:
             return None
         value: Any = text
@@ -96,7 +96,7 @@ class MethodSetting:
 class Controls:
     method: gr.Dropdown
     own: Mapping[str, MethodSetting]  # the settings of every method, by key
-    parts: Sequence[MethodSettings]  # the settings shown at once, and those under "More settings"
+    parts: Sequence[MethodSettings]  # one for visible settings, one for "More settings"
     problem: gr.HTML  # why the current settings are refused; empty if they are valid
 
     @property
@@ -145,7 +145,10 @@ def choice(methods: Methods, start: str) -> gr.Dropdown:
 def part(
     methods: Methods, own: Mapping[str, MethodSetting], start: str, *, in_the_open: bool
 ) -> MethodSettings:
-    """Make the settings that are always visible, or without ``in_the_open`` all others."""
+    """Make the widget of the settings that are always visible.
+
+    If ``in_the_open`` is False, make the widget of all other settings.
+    """
     held = {
         key: setting
         for key, setting in own.items()
@@ -177,7 +180,7 @@ def given_settings(
     """
     method = str(settings["name"])
     own = {f"{method}.{name}": value for name, value in settings.items()}
-    if method == ByHand.name:  # the menu keeps the method whose mask was edited
+    if method == ByHand.name:  # do not change the menu: it names the method whose mask was edited
         return controls.put({**stood, **own})
     own[EDITED] = ""
     if has_free_ratio(COMPRESSORS[method]):
@@ -186,9 +189,10 @@ def given_settings(
 
 
 def readout(method: type[Compressor], record: Compression) -> str:
-    """Describe the effect of the settings: "This clip: alpha 0.30, novelty Gini 0.76"; or "".
+    """Return a text such as "This clip: alpha 0.30, novelty Gini 0.76".
 
-    The text is "" if the trace lacks these values. It also counts units without novelty.
+    It shows the effect of the settings, and counts the units that added nothing new. The text is
+    empty if the trace lacks these values.
     """
     trace = record.trace
     names = [

@@ -72,7 +72,7 @@ class CurvesTab(Tab):
 
     def on_draw(self, values: Values) -> Iterator[Changes]:
         engine, ids = self.page.engine, values[self.page.outputs.runs]
-        if not ids:  # after a change of clip
+        if not ids:  # the clip has changed and has no runs yet
             yield {self.notice: message()} | self.cleared()
             return
         count = "1 method" if len(ids) == 1 else f"{len(ids)} methods"
@@ -94,7 +94,7 @@ class CurvesTab(Tab):
 
 
 def _plot(name: str, figure: Any | None) -> gr.Plot:
-    """Return the JSON of a figure for the browser, without the slow import of plotly."""
+    """Make the plot of a figure from its JSON, which avoids the slow import of plotly."""
     kind = FIGURES[name]
     linked = ["gv-linked"] if kind.x == "units" else []
     with gr.Column(min_width=280, elem_classes="gv-curve"):
@@ -109,7 +109,9 @@ def _plot(name: str, figure: Any | None) -> gr.Plot:
 
 
 def left_out(engine: Engine, table: Mapping[str, Any] | None, runs: Sequence[Run]) -> str:
-    """Return a sentence on the comparison rows without a curve: the viewer holds a limited number.
+    """Return a sentence that names the compared rows without a curve.
+
+    Only runs in the viewer have curves, and the viewer holds a limited number of runs.
 
     The sentence is empty if all rows have a curve, and for the table of another clip.
     """

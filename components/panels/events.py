@@ -11,8 +11,8 @@ from typing import Any
 
 import gradio as gr
 
-Values = Mapping[Any, Any]  # by widget: the inputs of an event
-Changes = dict[Any, Any]  # by widget: the changes of an event; other widgets keep their values
+Values = Mapping[Any, Any]  # inputs of an event, by widget
+Changes = dict[Any, Any]  # new values, by widget; other widgets keep their values
 
 # Hide progress: Gradio updates a progress indicator per output, which is slow on this many
 # components, and none is displayed.

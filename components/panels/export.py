@@ -43,7 +43,7 @@ API = (
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
-EXPORTS = 8  # concurrent exports of one kind, above the number of events that a visitor may have
+EXPORTS = 8  # concurrent exports of one kind; a single visitor may start fewer
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as A."
@@ -197,7 +197,10 @@ def html_file(engine: Engine, ids: list[str], model: str, pixels: int, sender: s
 
 
 def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
-    """Return the settings of the page as a recipe. Raises ``ValueError`` naming a wrong one."""
+    """Return the settings of the page as a recipe.
+
+    Raises ``ValueError``, which names the setting, if one is invalid.
+    """
     request = inputs.request(values)
     return snippets.Recipe(
         clip=Path(request.path or snippets.CLIP).name,

@@ -1,4 +1,4 @@
-"""Open an answer with its clip: a wrong one of the evaluation, or one of a comparison."""
+"""Open a wrong answer of the evaluation, or a compared run, together with its clip."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .panel import Page, Panel
 from .sides import TokensTab
 
 HTML = '<div class="gv-failures"></div>'
-FOLDER = "glimpse"  # folder of the clips, among the files of visitors
+FOLDER = "glimpse"  # folder of rendered clips, among the files of visitors
 
 
 def fold() -> Any:
@@ -62,13 +62,16 @@ def shelved(clip: ClipPanel, example: Example, own: Mapping[str, str]) -> Change
 
 
 class FailuresPanel(Panel):
-    """Opens a wrong answer or a run of a comparison: its clip, its question, its settings as B.
+    """Opens a wrong answer or a run of a comparison.
 
-    A then has all tokens.
+    The page gets its clip and its question. Side B gets its settings, side A all tokens.
     """
 
     def __init__(self, listed: Any, table: Any, clip: ClipPanel, controls: Controls) -> None:
-        """``listed``: the widget of :func:`fold`; ``table``: that of Compare."""
+        """Make the panel for two widgets whose rows can be opened.
+
+        ``listed``: the list of wrong answers, see :func:`fold`; ``table``: the table of Compare.
+        """
         self.listed, self.table, self.clip, self.controls = listed, table, clip, controls
         gr.set_static_paths([folder()])
 
@@ -89,7 +92,10 @@ class FailuresPanel(Panel):
         page.preview.after(opened.success, live=False)
 
     def on_pick(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Set the page to a wrong answer's clip, question and settings; Ask gives it again."""
+        """Set the page to a wrong answer's clip, question and settings.
+
+        A script then presses Ask, so that the model answers again.
+        """
         method, ratio, item = (getattr(event, name, "") for name in ("method", "ratio", "item"))
         if not failures.is_known(method, ratio, item):
             return gr.skip()
@@ -98,7 +104,7 @@ class FailuresPanel(Panel):
         return self.opened(user, values, str(example.path), example, example.question, settings)
 
     def on_open(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Show a run of a comparison over several clips as B, and that of all tokens as A."""
+        """Show a run of a comparison over several clips as B, and the run with all tokens as A."""
         sent, store = getattr(event, "ids", None), self.page.engine.runs
         ids = [str(one) for one in sent] if isinstance(sent, list) and sent else [""]
         run, path = store.get(ids[0]), store.path(ids[0])
@@ -118,7 +124,7 @@ class FailuresPanel(Panel):
         question: str,
         settings: Mapping[str, Any],
     ) -> Changes:
-        """Set the page to a clip, a question and the settings of B; A has all tokens."""
+        """Set the page to a clip and a question, B to ``settings``, and A to all tokens."""
         clip, inputs, outputs = self.clip, self.page.inputs, self.page.outputs
         changes: Changes = {clip.file: path, inputs.question: question, inputs.pinned: ""}
         if example and example not in self.page.examples:

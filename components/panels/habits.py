@@ -23,7 +23,7 @@ def live_switch() -> gr.Checkbox:
 
 
 class HabitsPanel(Panel):
-    """Checkboxes on how to ask. ``live``: the switch that :func:`live_switch` made."""
+    """Checkboxes on how to ask. ``live``: the checkbox made by :func:`live_switch`."""
 
     def __init__(self, live: gr.Checkbox, model: str) -> None:
         self.live = live
@@ -46,7 +46,7 @@ class HabitsPanel(Panel):
         known = {self.model, self.clip}
         changed = [self.live, self.remember, *memory]
         self.model.change(self.on_model, known, changed, **AT_ONCE)
-        # The suggested questions change with the clip, as does whether answers mean something.
+        # Update the switch after a change of clip, which also changes the suggested questions.
         ready.change(self.on_clip, known, self.live, **AT_ONCE)
 
     def on_remember(self, on: bool) -> Changes:
@@ -69,7 +69,7 @@ class HabitsPanel(Panel):
 def switch_state(example: Example | None, model: str) -> dict[str, Any]:
     """Disable the live switch, and show why, if the model's answers on this clip mean nothing.
 
-    Its value is kept; ``style.css`` hides the tick while it is disabled.
+    The switch keeps its value; ``style.css`` hides the tick while the switch is disabled.
     """
     is_disabled = bool(caveat(example, model))
     return gr.update(interactive=not is_disabled, info=UNKNOWN_CLIP if is_disabled else "")

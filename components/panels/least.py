@@ -1,4 +1,4 @@
-"""The least ratio that keeps the answer: a button below the table of Compare, and its result."""
+"""Search for the lowest ratio that keeps the answer; shown below the table of Compare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HTML = """<div class="gv-least"></div>"""
 
 
 class LeastPanel(Panel):
-    """The search for the least ratio. ``methods``: widget with the names of the compressors."""
+    """The search for the lowest ratio. ``methods``: checkboxes of the compressors to search."""
 
     def __init__(self, methods: gr.CheckboxGroup) -> None:
         self.methods = methods

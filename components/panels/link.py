@@ -1,4 +1,4 @@
-"""Links: writes every setting to the address of the page, and reads and checks a link's settings.
+"""Write all settings to the page's address; check and apply the settings of a link.
 
 A reloaded tab also gets its results back, because its browser keeps their ids.
 """
@@ -60,7 +60,7 @@ class LinkPanel(Panel):
         self.write_changes(settings)
         page.outputs.tabs.select(None, None, None, js=script("openedTab"), **PRIVATE)
         outputs = page.outputs
-        # input: the results that the browser stored; output: the run that was restored
+        # As input: the results that the browser stored; as output: the run that was restored.
         self.kept = gr.Textbox(visible=False)
         lines = [self.unread, outputs.notice, outputs.ready, outputs.tabs, outputs.status]
         others = [widget for tab in page.tabs for widget in tab.cleared()]
@@ -80,20 +80,20 @@ class LinkPanel(Panel):
     def write_changes(self, settings: SettingsPanel) -> None:
         """Bind the widgets that write their own values to the address.
 
-        Gradio searches all events for every widget as the page opens, so most settings have none:
-        the script that gathers all values writes them (``assets/page/settings.js``).
+        As the page opens, Gradio searches all events for every widget. So most settings have no
+        event: the script that gathers all values writes them (``assets/page/settings.js``).
         """
         gathered = settings.moved()
         for key, widget in self.named.items():
             if isinstance(widget, gr.Slider):
-                widget.elem_id = f"gv-of-{key}"  # the reset arrow finds its default by this id
-            if key != "clip" and widget not in gathered:  # uploads report no changes
+                widget.elem_id = f"gv-of-{key}"  # the reset arrow finds the default by this id
+            if key != "clip" and widget not in gathered:  # chosen_clip.js writes "clip"
                 widget.change(None, widget, None, js=script("writeSetting", key), **PRIVATE)
 
     def opening_script(self, settings: SettingsPanel) -> str:
         """Return the script that gets the examples, and the keys and defaults of the settings."""
         keys = {widget: key for key, widget in self.named.items()}
-        keys |= dict.fromkeys(self.controls.parts, "")  # each holds several settings by key
+        keys |= dict.fromkeys(self.controls.parts, "")  # no key: each part holds several settings
         defaults = {key: widget.value for key, widget in self.named.items()}
         return script(
             "openSettings",
@@ -123,7 +123,7 @@ class LinkPanel(Panel):
         own = back.own if back else {}
         if back and back.path and "clip" not in query:
             changes[named["clip"]] = back.path
-        if example and example not in self.page.examples:  # one of the evaluation
+        if example and example not in self.page.examples:  # a clip of the evaluation
             changes |= failures.shelved(self.clip, example, own)
         elif own:
             changes |= self.clip.shelf_of(own)
@@ -131,13 +131,13 @@ class LinkPanel(Panel):
         # the link's photo encoder was for an uploaded clip, which is gone
         if is_gone and changes.get(menu) == PHOTOS:
             del changes[menu]
-        if menu in changes:  # also send the models loaded since the start
+        if menu in changes:  # also send the models loaded since the server's start
             changes[menu] = gr.update(value=changes[menu], choices=list(menu.choices))
         if back is not None and back.view is not None:
             first = back.view.runs[0]
             changes |= self.returned(back, back.view) | {self.kept: first}
             if "question" not in query and not self.example(back.path):
-                changes[self.page.inputs.question] = ""  # it is one of the opening example
+                changes[self.page.inputs.question] = ""  # drop the question of the opening example
         else:
             changes = self.emptied(changes.get(named["clip"]), back) | changes
             saved = self.clip.made_before(example, standing) if example else {}

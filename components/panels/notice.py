@@ -1,4 +1,4 @@
-"""Lines of messages for the person; the page always shows them as text, never as HTML."""
+"""Lines for messages, which the page always shows as text, never as HTML."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def build_app(
 ) -> gr.Blocks:
     """Build the page with its endpoints.
 
-    ``models`` are (label, name) pairs, the first one chosen. ``choosing`` loads further models;
+    ``models`` are (label, name) pairs; the first is chosen. ``choosing`` loads further models;
     None if visitors may not load any. ``recordings``: recordings offered among the models.
     ``served``: the compressor settings that the first model, a vLLM server, uses for every request;
     the page opens with them.

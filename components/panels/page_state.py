@@ -50,7 +50,7 @@ class Gathered:
     def read(self, sent: Any) -> dict[Any, Any]:
         """Return the value of each widget, checked as Gradio checks an input.
 
-        Raises ``gr.Error``: a browser may send anything.
+        Raises ``gr.Error`` if a value is invalid: a browser may send anything.
         """
         with refusing(partial(gr.Error, print_exception=False), UNREADABLE):
             pairs = zip(self.widgets, sent[:-2], strict=True)
@@ -68,11 +68,11 @@ class Gathered:
 
 
 def _checked(widget: Any, value: Any) -> Any:
-    """Return ``value`` if the widget could send it. Raises ``ValueError`` and ``TypeError``."""
+    """Return ``value`` if the widget could send it, else raise ValueError or TypeError."""
     if isinstance(widget, MethodSettings):
         return sent_settings(value)
     if isinstance(widget, gr.Dropdown) and value not in [row[1] for row in widget.choices]:
-        raise ValueError(f"{value!r} is not one of the choices")  # Gradio lets lists and None pass
+        raise ValueError(f"{value!r} is not one of the choices")  # Gradio accepts lists and None
     if not isinstance(widget, gr.Slider | gr.Number):
         return value
     if value is not None and not isinstance(value, int | float):
@@ -97,7 +97,7 @@ class Inputs:
     runs: gr.State  # ids of the runs on show: B, A, then others
     shelf: gr.State  # the visitor's clips: path -> thumbnail
     habits: Mapping[str, gr.Checkbox]  # the checkbox for each field of Habits
-    examples: dict[str, Example]  # examples by path; those of wrong answers are added when opened
+    examples: dict[str, Example]  # by path; an opened wrong answer adds its clip
     recordings: Mapping[str, Entry]  # recordings by the name of their model
     gathered: Gathered  # values of all settings, of the question and of A
 
@@ -194,7 +194,7 @@ class Outputs:
 
     notice: gr.HTML
     viewer: MaskViewer
-    runs: gr.State  # the same values as in Inputs
+    runs: gr.State  # the same widget as Inputs.runs
     status: gr.HTML
     exchanges: gr.State  # the conversation that the model remembers
     ready: gr.HTML  # questions offered for the clip

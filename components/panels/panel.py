@@ -1,4 +1,4 @@
-"""Base classes of panels, which make widgets and handle their events, and of tabs.
+"""Base classes: panels, which make widgets and handle their events, and tabs.
 
 To add a tab, write one file with a :class:`Tab` and one line in ``tabs_of()`` of ``page.py``.
 """
@@ -40,7 +40,7 @@ class Tab(Panel):
     """Base class of panels that fill one tab of the page."""
 
     title: ClassVar[str]
-    tab: gr.Tab  # set once the panel is made
+    tab: gr.Tab  # Gradio's tab; set once the panel is made
     left_on_show: Sequence[Any] = ()  # events after which the viewer has other runs
 
 

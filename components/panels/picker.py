@@ -41,9 +41,12 @@ class ModelPicker(Panel):
     """The panel in which a visitor of a private server loads another model."""
 
     def __init__(self, choosing: Choosing, opener: gr.Button, menu: gr.Dropdown) -> None:
-        """``opener``: the widget of :func:`button`; ``menu``: the models that can be asked."""
+        """Make the closed panel.
+
+        ``opener``: the widget of :func:`button`; ``menu``: the menu of models that can be asked.
+        """
         self.choosing, self.opener, self.menu = choosing, opener, menu
-        # Gradio checks every choice against the widget's own list, so new models are added to it.
+        # Gradio checks every choice against the menu's own list, so loaded models are added to it.
         choices: list[Any] = list(menu.choices)
         choosing.choices = menu.choices = choices
         with gr.Column(visible=False, elem_id="gv-load") as self.fold:
@@ -52,7 +55,7 @@ class ModelPicker(Panel):
                     [],
                     label="Checkpoint",
                     info=OWN,
-                    allow_custom_value=True,  # the list is filled later; every name is checked
+                    allow_custom_value=True,  # else Gradio refuses names that are filled in later
                     interactive=True,
                     scale=4,
                     min_width=240,
@@ -76,7 +79,7 @@ class ModelPicker(Panel):
                     "Close", size="sm", scale=0, min_width=90, elem_id="gv-load-close"
                 )
             self.bar = part("loading", BAR)
-        self.loaded_at = gr.State()  # changes with the model: the tokens on show are older
+        self.loaded_at = gr.State()  # time of the last load; its change starts a preview
 
     def connect(self, page: Page) -> None:
         self.notice, self.frames = page.outputs.notice, page.inputs.settings["frames"]
@@ -118,7 +121,7 @@ class ModelPicker(Panel):
         if not (name := self._named(values)):
             yield {self.outlook: "", self.load: off}
             return
-        # Clear the message about another model.
+        # Clear the message about the previous load.
         failed: Changes = {self.bar: {}} if self.choosing.now.over else {}
         yield {self.outlook: LOOKING.format(name=name), self.load: off} | failed
         try:

@@ -1,7 +1,7 @@
-"""Previews: show the tokens kept under the current settings, then, if live, a new answer.
+"""Previews: show the tokens kept under the current settings, then perhaps a live answer.
 
 After a change of settings, a script (``assets/page/settings.js``) presses one hidden button, no
-faster than the server answers. A clip that is encoded already is answered at once, outside Gradio's
+faster than the server answers. A preview of an encoded clip is computed at once, outside Gradio's
 queue, which may deliver two events of a page in the wrong order. Slower work uses the queue.
 """
 
@@ -46,14 +46,14 @@ class Previews:
         gathered = inputs.gathered.on(start.click, "gatherPreview", trigger_mode="multiple")
         began = inputs.after(gathered.then, self.on_preview, shown, **AT_ONCE)
         began.then(None, None, None, js=script("previewShown"), **PRIVATE)
-        # The previous preview may still be running; it ends by itself.
+        # Wait until the previous preview has ended: `on_preview` has stopped it.
         how: Any = {"trigger_mode": "always_last", **QUEUED}
         inputs.after(began.success, self.on_follow, shown, [live], **how)
 
     def after(self, event: Callable[..., Any], live: bool = True, when: Any = None) -> None:
         """Show a preview on ``event``. ``live``: a new answer may follow the preview.
 
-        ``when``: a widget; while its value is False there is no preview.
+        ``when``: a widget; no preview is shown while its value is False.
         """
         event(None, when, None, js=script("preview", live), **PRIVATE)
 
@@ -74,7 +74,7 @@ class Previews:
         return changes or gr.skip()
 
     def on_follow(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """Encode the clip if necessary; show its tokens, then new answers if these are on."""
+        """Encode the clip if necessary; show its tokens, then live answers if switched on."""
         sent, values = values[self.inputs.gathered.box], self.inputs.read(values)
         live = self.inputs.gathered.is_live(sent) and bool(values[self.live])
         yield from or_nothing(self.follow(owner(user), values, live))
@@ -87,7 +87,7 @@ class Previews:
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
         if not can_answer(request.model) or not live or caveat(request.example, request.model):
-            return  # answers that mean nothing here: only Ask gives them
+            return  # live answers are impossible, off, or mean nothing on this clip
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return
         if ask.is_slow(engine, request.model):
@@ -102,7 +102,7 @@ class Previews:
 
     def changes(self, session: str, request: Request, sides: Sides, update: PageUpdate) -> Changes:
         stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
-        if self.engine.pages.busy(session):  # the Stop button of that work ends it, too
+        if self.engine.pages.busy(session):  # the Stop button of the work ends the preview, too
             stopping = {}
         refused = {self.problem: refusal(request)}
         return refused | stopping | self.outputs.changes(update, sides.version)

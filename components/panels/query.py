@@ -13,11 +13,11 @@ from gleanvid.compressors import COMPRESSORS
 from ..session.request import EDITED, LONGEST, RATIO, pinned_settings
 from .controls import MethodSetting
 
-# views of the viewer, which reads this parameter itself
+# Values of the parameter "view", which the viewer reads itself.
 VIEWS = ("kept", "heat", "relevance", "ab", "groups", "original", "alike")
 SHOWN_CHARS = 40  # most characters of an invalid value quoted in a message
 SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
-OWN = "own"  # clip in a link that was copied next to an uploaded clip; see assets/page/links.js
+OWN = "own"  # value of "clip" in a link copied with an uploaded clip; see assets/page/links.js
 NOT_IN_LINK = "The clip of this link was uploaded by its sender and is not in the link."
 
 
@@ -26,7 +26,7 @@ class Links(NamedTuple):
 
     named: Mapping[str, Any]  # widgets by key
     own: Mapping[str, MethodSetting]  # settings of methods by key
-    clip: Callable[[str], str | None]  # path of the clip that a link may name
+    clip: Callable[[str], str | None]  # from a clip's name to its path
     tabs: Sequence[str]
 
     def valid(self, query: Mapping[str, str]) -> dict[str, Any]:

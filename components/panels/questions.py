@@ -19,7 +19,7 @@ from ..session.request import LONGEST
 from .events import AT_ONCE, Changes, Values
 from .panel import Page, Panel
 
-MOST = 16  # most questions: each adds a run per row to the store, which has a limit
+MOST = 16  # most questions: each adds runs to the store, which holds a limited number
 HINT = (
     "One question per line; its right answer may follow after |, the name of another clip after a "
     "second |. Empty: the question above"
@@ -28,9 +28,9 @@ TOO_MANY = f"{{count}} questions; the limit is {MOST}. Ask fewer."
 FIRST = f"The first {MOST} of {{count}} questions in the file."
 NONE_HERE = (
     "The file has no question about these clips. Write one question per line, with a right answer "
-    "after |, or take the questions.jsonl of gleanvid glimpse make and upload a clip of its folder."
+    "after |, or choose a questions.jsonl of gleanvid glimpse make and upload a clip of its folder."
 )
-RECORDED = "A recording answers about its own clip alone: leave out the questions about others."
+RECORDED = "A recording answers about its own clip only: leave out questions about other clips."
 NO_CLIP = "There is no clip {name} above: choose or upload it first."
 UNREADABLE = "This file could not be read as text with questions."
 
@@ -79,7 +79,7 @@ class QuestionsPanel(Panel):
         return as_lines(of_clips([example for example in known if example.questions], MOST))
 
     def clips(self, values: Values) -> dict[str, str]:
-        """Return the paths of all clips of the page by file name and by title, the chosen first."""
+        """Return the path of every clip by file name and by title, the chosen clip first."""
         examples = (str(example.path) for example in self.page.examples)
         paths = filter(None, [values[self.clip], *examples, *values[self.shelf]])
         found: dict[str, str] = {}

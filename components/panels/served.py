@@ -21,7 +21,7 @@ SOME = (
 
 
 def no_answers(text: str = TO_ASK) -> gr.HTML:
-    """Make the sentence that replaces widgets of asking if the model answers no questions."""
+    """Make the sentence shown in place of a question box if the model answers no questions."""
     sentence = f'<p class="gv-silent">{text}</p>'
     return gr.HTML(sentence, js_on_load=None, apply_default_css=False)
 
@@ -43,7 +43,7 @@ class ServedPanel(Panel):
         stood = {self.model, self.method, self.compared, self.apart}
         menus = [self.method, self.compared, self.apart, self.viewer]
         self.model.change(self.on_change, stood, menus, **AT_ONCE)
-        # Encoding a clip may take minutes: a preview with another model ends it at once.
+        # Start a preview at once: it ends a running encoding, which may take minutes.
         chosen = self.model.input(self.on_input, {self.model, self.method}, self.method, **AT_ONCE)
         page.preview.after(chosen.then)
 

@@ -100,7 +100,7 @@ class SettingsPanel(Panel):
 
     def connect(self, page: Page) -> None:
         self.page = page
-        # Encoding a clip may take minutes: a preview of another clip ends it at once.
+        # Start a preview at once: it ends a running encoding, which may take minutes.
         clip = [
             self.controls.method.input,
             self.frames.release,
@@ -126,7 +126,7 @@ def _is_folded(place: Any) -> bool:
 
 
 def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
-    """Make the menu of models, (label, name) pairs, the first one chosen."""
+    """Make the menu of models from (label, name) pairs; the first model is chosen."""
     follows = {BUILT_IN, PHOTOS} <= {name for _, name in models}
     label = "Model of this clip" if follows else "Model"
     return gr.Dropdown(
@@ -135,7 +135,7 @@ def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
 
 
 def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
-    """Make the sliders for the number of frames and the pixels of a frame."""
+    """Make the slider for the number of frames and the menu for the pixels of a frame."""
     frames = gr.Slider(
         FRAMES[0],
         max_frames,
@@ -156,7 +156,7 @@ def clip_settings(max_frames: int) -> tuple[gr.Slider, gr.Dropdown]:
 
 
 def time_box(label: str, usual: str) -> gr.Textbox:
-    """Make a text box for a time in the clip; empty means its start or end."""
+    """Make a text box for a time in the clip; empty means the clip's start or end."""
     return gr.Textbox(
         "",
         label=label,

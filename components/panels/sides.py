@@ -82,7 +82,7 @@ class SidesPanel(Panel):
         return changes | given_settings(self.controls, b, before)
 
     def on_pair(self, event: gr.EventData, values: Values) -> Changes:
-        """Pin what A shows now; set the page to the settings of B."""
+        """Pin the settings that A shows now; set the page to the settings of B."""
         ids = [getattr(event, side, None) for side in ("a", "b")]
         a, b = map(self.settings_of, ids)
         changes = self.put(a, b, values)

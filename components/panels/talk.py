@@ -1,4 +1,4 @@
-"""The question, and asking it. Answers appear in the viewer, under the side that gave them."""
+"""The question box with the buttons Ask and Stop. Answers appear in the viewer."""
 
 from __future__ import annotations
 

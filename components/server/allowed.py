@@ -1,7 +1,7 @@
 """Checks of requests: the list of allowed routes, and limits on JSON bodies.
 
 Routes are an allow-list: those that a newer Gradio adds answer 404 until they are listed here.
-Bodies other than uploads are small, flat JSON.
+Bodies other than uploads must be small, flat JSON.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ CLIENTS = (  # routes used by gradio_client, curl and the snippets of the tab Ex
 )
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
-ENDPOINTS = "(?:ask|compress|compare)"  # the page's own events are not for clients
+ENDPOINTS = "(?:ask|compress|compare)"  # for clients, which may not call the page's own events
 LONGEST_NAME = 255  # most bytes of a file name; Gradio fails on longer ones
-LONGEST_PATH = 1024  # characters
-MAX_JSON = 2**18  # bytes; settings and questions are smaller, uploads are forms
+LONGEST_PATH = 1024  # most characters of a path
+MAX_JSON = 2**18  # most bytes of a JSON body; settings and questions are smaller
 MAX_ITEMS = 20_000
 MAX_DEPTH = 32
-MAX_FILES = 16  # most files in a request: each costs calls of the file system
+MAX_FILES = 16  # most files in a request: checking each one accesses the file system
 _ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]+:/|https?:|//)", re.IGNORECASE)
 _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
 # Gradio joins names of sessions and events with a separator and splits them again: a name that
@@ -121,8 +121,8 @@ def checked_json(body: bytes) -> bytes:
     if not fits(body, MAX_JSON, MAX_ITEMS, MAX_DEPTH):
         raise RefusedError(413, "The request is too large or nested too deeply.")
     try:
-        content = json.loads(body.decode())  # json would guess the encoding of bytes
-        # Neither lone surrogates nor infinite numbers can be written.
+        content = json.loads(body.decode())  # json guesses the encoding of bytes
+        # Refuse infinite numbers (allow_nan) and lone surrogates (encode): they cannot be written.
         json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The body of the request is not valid JSON.") from error

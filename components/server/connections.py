@@ -17,10 +17,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .visitors import Proxies, visitor
 
-HEAD_S = 10.0  # from the first byte of a request, or from connecting, to the end of its head
-BODY_BYTES_PER_S = 1000.0  # bytes per second; slower request bodies are refused
-BODY_S = 3600.0  # from the first byte of a request to the end of its body
-CHECK_S = 5.0  # between two checks of a connection
+HEAD_S = 10.0  # most seconds for the head of a request, from connecting or its first byte
+BODY_BYTES_PER_S = 1000.0  # connections that send a request body more slowly are closed
+BODY_S = 3600.0  # most seconds from the first byte of a request to the end of its body
+CHECK_S = 5.0  # seconds between two checks of a connection
 PER_VISITOR = 128
 EVERYBODY = "everybody"
 DESCRIPTORS = 16_384  # open files that a server may have, where the system lets it
@@ -38,7 +38,7 @@ def limit_connections(server: Server, proxies: Proxies) -> None:
     Uvicorn's protocol for WebSockets would never release a connection from the count.
     """
     count: Counter[str] = Counter()
-    most = raise_descriptors() // 2  # the rest is for files, pipes and connections being refused
+    most = raise_descriptors() // 2  # the other half is for files, pipes, refused connections
     kind: Any = partial(Connection, proxies=proxies, count=count, most=most)
     server.config.http_protocol_class = kind
     server.config.ws_protocol_class = None
@@ -103,7 +103,7 @@ class Connection(H11Protocol):
         """Answer a malformed request with 400, and treat its client as disconnected."""
         try:
             super().send_400_response(msg)
-        except h11.LocalProtocolError:  # already answered before the request was complete
+        except h11.LocalProtocolError:  # the request was answered before it was complete
             self.transport.close()
         if self.cycle is not None:
             self.cycle.disconnected = True
@@ -120,7 +120,7 @@ class Connection(H11Protocol):
         if self.conn.their_state is h11.SEND_BODY:
             slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
             self.slow, self.received = (self.slow + 1 if slow else 0), 0
-            # Two slow checks, as a body that has only just begun looks slow, too.
+            # Wait for two slow checks: a body that has only just begun looks slow, too.
             late = self.slow > 1 or self.loop.time() - self.since > BODY_S
         else:
             idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE

@@ -49,7 +49,7 @@ def described(function: Callable[..., Any]) -> str:
 
 
 class Calls:
-    """The three endpoints over one engine.
+    """The endpoints ``ask``, ``compress`` and ``compare``, which share one engine.
 
     ``coming``: the first model while it is being loaded; until then, calls are refused.
     """
@@ -161,8 +161,8 @@ class Calls:
     ) -> list[dict]:
         """Ask one question about a video under several compressors and ratios.
 
-        The full tokens come first. Use it to compare what compressors save and what that costs
-        in the answer. It takes as long as asking once for every compressor and ratio.
+        Use it to compare what compressors save and what that costs in the answer. The first row is
+        the run with all tokens. A call takes as long as asking once per compressor and ratio.
 
         Args:
             video: an uploaded video file.
@@ -229,7 +229,7 @@ class Calls:
                 raise ValueError(
                     f"settings={settings!r} must be a JSON object of setting names and values"
                 )
-            if settings and "name" in settings:  # it would choose another method
+            if settings and "name" in settings:  # "name" would choose another method
                 raise ValueError("settings must not hold the name of a compressor")
             values = dict(settings or {})
             if method is not COMPRESSORS["full"]:

@@ -31,7 +31,7 @@ from .sessions import Calls, Sessions
 log = logging.getLogger(__name__)
 
 MOST_FILES = 4  # most files in one upload; the page and the clients send one
-SESSIONS = 2000  # most sessions in memory; beyond that the least recently used are dropped
+SESSIONS = 2000  # most sessions in memory; `Sessions` says which are dropped
 UPLOADS = 1000  # most uploads whose progress is kept
 KEEP_S = 600.0  # seconds that results are kept if nobody fetches them
 CALL = re.compile(r"[0-9a-f]{32}")  # an API call's session is named after its only event
@@ -39,7 +39,7 @@ FAILURES = 60  # most failures logged per minute
 LONGEST_FAILURE = 300  # characters of an error in the log
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 UNFIT = (
-    "A value of this request cannot be used: some are missing, of another kind than "
+    "A value of this request cannot be used: it is missing, not of the type that "
     "/gradio_api/info lists, or a file that is no longer on the server."
 )
 ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")

@@ -39,11 +39,11 @@ from .uploads import Uploads
 from .visitors import Events, Proxies, RateLimit, bracketed, doubled, nothing, welcomed
 
 READS = 10  # allowed reading requests (files, modules) per allowed changing request
-MAX_QUERY = 128  # bytes after the "?" of an upload; Gradio keeps the name that stands there
-PAGES = ("/", "/config")  # take tens of milliseconds each, so only a few run at a time
+MAX_QUERY = 128  # most bytes after the "?" of an upload; Gradio keeps the upload_id in them
+PAGES = ("/", "/config")  # each takes tens of milliseconds, so only a few are rendered at a time
 PAGES_AT_ONCE = 2
 BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
-FORM = re.compile(  # no other charset: Gradio would look it up among Python's codecs
+FORM = re.compile(  # UTF-8 alone: Gradio would look up any other charset among Python's codecs
     r"multipart/form-data; *boundary=[^;,]{1,80}(; *charset=\"?utf-8\"?)?", re.IGNORECASE
 )
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -108,7 +108,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
-        if scope["type"] != "http":  # the page has no websockets
+        if scope["type"] != "http":  # the page uses no websockets
             return await send({"type": "websocket.close"})
         if doubled(scope):
             return await _refuse(send, 400, "The request has the same header twice.")
@@ -135,7 +135,7 @@ class Guard:
             pass
         except RefusedError as refused:
             await _refuse(send, refused.status, refused.text)
-        except Exception as error:  # uvicorn would log everything that the visitor sent
+        except Exception as error:  # else uvicorn logs all that the visitor sent
             FAILURE_LOG.print_exc()
             if not begun:
                 await _refuse(send, *_fault(error))
@@ -173,7 +173,7 @@ class Guard:
 
     async def _post(self, scope: Scope, receive: Receive, send: Send, name: str) -> None:
         path = scope["path"]
-        if path == UPLOAD:  # the one route that takes a form; others may read it as JSON
+        if path == UPLOAD:  # the one route that takes a form; other bodies must be JSON
             await self._check_upload(Headers(scope=scope), name)
             return await self.app(scope, receive, send)
         receive = _replayed(checked_json(await _body(scope, receive)), receive)
@@ -218,7 +218,7 @@ def _kind(scope: Scope) -> str:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes:
-    """Read a whole request body. Raises ``RefusedError`` if too long, ``ClientDisconnect``."""
+    """Read a whole request body. Raises ``RefusedError`` if the body is too long."""
     body = bytearray()
     async for part in Request(scope, receive).stream():
         body += part
@@ -239,7 +239,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 def _fault(error: Exception) -> tuple[int, str]:
     """Return the HTTP status and a sentence for an error raised in one of Gradio's routes."""
-    if isinstance(error, TypeError):  # arguments of /call/v2 that the endpoint does not have
+    if isinstance(error, TypeError):  # a call of /call/v2 with unknown arguments
         return 400, UNFIT
     return (507, sentence(error)) if sentence(error) == DISK_FULL else (500, FAULT)
 

@@ -19,7 +19,7 @@ def own() -> list[BaseRoute]:
         Route("/healthz", health),
         Route(f"{GRADIO}/heartbeat/{{session_hash}}", Heartbeats(), methods=["GET"]),
         Route("/modules/{version}/{name:path}", module),
-        Route("/docs", lambda request: RedirectResponse("docs/")),  # relative: keeps the root path
+        Route("/docs", lambda request: RedirectResponse("docs/")),  # relative: keeps a root path
         Mount("/docs", documentation()),
     ]
 
@@ -27,7 +27,7 @@ def own() -> list[BaseRoute]:
 def documentation() -> StaticFiles:
     """Return an application that serves the built documentation, or 404 if it was not built."""
     files = StaticFiles(directory=DOCS, html=True, check_dir=False)
-    files.config_checked = True  # else Starlette fails where the folder is missing
+    files.config_checked = True  # else Starlette fails if the folder is missing
     return files
 
 

@@ -46,14 +46,14 @@ class Limits:
 
     upload_mb: int
     max_frames: int
-    deadline_s: float  # longest time of one job on the model
+    deadline_s: float  # longest time of one job on the model, in seconds
     places: int  # jobs that may wait for the model
     queue: int  # events in Gradio's queue
     events: int  # concurrent events of one address; 0: no limit
-    requests_per_minute: int  # changing requests of one address; 0: no limit
-    disk_gb: int  # all files of visitors together; 0: no limit
+    requests_per_minute: int  # changing requests (POST) of one address; 0: no limit
+    disk_gb: int  # GB of all visitors' files together; 0: no limit
     visitor_mb: int  # MB of uploads that one address may store; 0: no limit
-    keep_s: int  # age at which uploads and results are deleted
+    keep_s: int  # age in seconds at which uploads and results are deleted
     may_check: bool = False  # whether a visitor may have the model checked, which takes minutes
 
 
@@ -100,7 +100,7 @@ class Guarded:
     @asynccontextmanager
     async def __call__(self, app: Starlette) -> AsyncIterator[None]:
         gradio_patches.apply(app)
-        # Starlette's ServerErrorMiddleware, which the guard replaces
+        # The guard replaces the outermost middleware, Starlette's ServerErrorMiddleware.
         outermost: Any = app.middleware_stack
         under_way = partial(gradio_patches.addresses, app)
         app.middleware_stack = self.guard(outermost.app, under_way=under_way)
@@ -111,7 +111,7 @@ class Guarded:
 
 
 async def sweep(app: Starlette, keep_s: int) -> None:
-    """Every ``SWEEP_S`` seconds, delete old files, and sessions and results nobody uses."""
+    """Every ``SWEEP_S`` seconds, delete old files, unused sessions and unfetched results."""
     acts = (
         partial(delete_old, Path(get_upload_folder()), keep_s),
         partial(gradio_patches.forget_files, app),
@@ -139,12 +139,12 @@ def free_memory() -> None:
 
 def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> None:
     """Launch a page with the arguments of :func:`options`; return without waiting for its end."""
-    # Read by Gradio's queue: else it would compute statistics of 10,000 events after each event.
+    # Else Gradio's queue computes statistics of up to 10,000 events after each event.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", str(10**9))
     page.queue(max_size=limits.queue, api_open=False)  # API calls cannot bypass the queue
     proxies = launch["app_kwargs"]["lifespan"].guard.keywords["proxies"]
     page.launch(**launch, prevent_thread_lock=True)
-    # Else Gradio imports pyplot to look for a display while the first visitor waits.
+    # Set the backend now: else Gradio imports pyplot to find one while the first visitor waits.
     mpl.use("agg")
     limit_connections(page.server, proxies)
 

@@ -13,7 +13,7 @@ from gradio.state_holder import SessionState, StateHolder
 
 from .visitors import VISITOR
 
-CHECK_S = 1.0  # between two checks whether the caller of a running function has gone
+CHECK_S = 1.0  # seconds between two checks whether the caller of a running function has gone
 
 
 class Session(SessionState):
@@ -42,8 +42,8 @@ class Sessions(StateHolder):
     """Holds at most ``capacity`` sessions; dropping a session also ends the work of its page.
 
     If there are too many, the oldest session of the visitor with the most sessions is dropped.
-    Gradio would drop the oldest of all, so one visitor who makes up names of sessions could end
-    everybody's; and the work of a dropped page would go on.
+    Gradio would drop the oldest of all, so one visitor who makes up session names could end the
+    sessions of everybody else. It would also let the work of a dropped page go on.
     """
 
     def __getitem__(self, session_id: str) -> SessionState:
@@ -106,13 +106,13 @@ class Calls:
     """Replaces ``Blocks.call_function``: ends the work of calls whose callers have left.
 
     Gradio forgets an event that its visitor cancels, or whose visitor has gone, but the function
-    runs on in its thread: an address could start as many as it likes. So events are counted
+    runs on in its thread: an address could start any number of functions. So events are counted
     until their functions end.
     """
 
     def __init__(self, blocks: gr.Blocks) -> None:
         self.blocks, self.stock = blocks, blocks.call_function
-        self.left: dict[asyncio.Future[Any], str] = {}  # client address by running function
+        self.left: dict[asyncio.Future[Any], str] = {}  # client addresses of cancelled functions
 
     async def __call__(
         self,
@@ -129,7 +129,7 @@ class Calls:
         try:
             while not (await asyncio.wait([running], timeout=CHECK_S))[0]:
                 event = self.blocks._queue.event_ids_to_events.get(event_id or "")
-                if event is not None and not event.alive:  # its client has disconnected
+                if event is not None and not event.alive:  # the client has disconnected
                     caller.leave()
             return running.result()
         except asyncio.CancelledError:

@@ -29,15 +29,15 @@ from .visitors import RateLimit
 
 try:
     import fcntl
-except ImportError:  # Windows: folders of killed servers stay
+except ImportError:  # on Windows, folders of killed servers are not deleted
     fcntl = None  # type: ignore[assignment]
 
 MIB = 2**20
-SCAN_S = 5.0  # between two scans of the folder
-FORM_BYTES = MIB  # allowance for the form around the file
+SCAN_S = 5.0  # seconds between two scans of the upload folder
+FORM_BYTES = MIB  # bytes allowed for the form around a file
 LEAST_BYTES = MIB  # smallest charge for an upload: small files take disk space too
 BROKEN_S = 3600.0  # age at which an incomplete temporary file is deleted
-EMPTY_S = 60.0  # age of empty folders to delete; Gradio 6.31 leaves one for each event with a file
+EMPTY_S = 60.0  # age at which empty files are deleted; Gradio 6.31 leaves one per event with a file
 OF_VISITORS = ("viewer/*", "exports/*/*", "exports/*", "[0-9a-f]" * 64 + "/*", "[0-9a-f]" * 64)
 PREFIX = "gleanvid-"
 LOCK = ".lock"
@@ -105,7 +105,7 @@ def delete_old(folder: Path, keep_s: float) -> None:
     """
     ages = {"tmp*": min(keep_s, BROKEN_S)} | dict.fromkeys(OF_VISITORS, keep_s)
     for pattern, most_s in ages.items():
-        with suppress(FileNotFoundError):  # a folder deleted meanwhile ends the search: go on later
+        with suppress(FileNotFoundError):  # a folder was deleted meanwhile: the next sweep goes on
             for path in folder.glob(pattern):
                 _delete_if_old(path, most_s)
 
@@ -124,7 +124,8 @@ def own_folder() -> Iterator[str]:
     """Make a new folder for Gradio's files of visitors, deleted when the server ends.
 
     The folder lies in ``GRADIO_TEMP_DIR`` if the operator has set it. That folder may be shared, so
-    the server deletes old files only in its own. Folders of servers that ended are deleted now.
+    the server deletes old files only in its own folder. It first deletes the folders of servers
+    that have ended.
     """
     given = os.environ.get("GRADIO_TEMP_DIR")
     parent = given or tempfile.gettempdir()
@@ -133,7 +134,7 @@ def own_folder() -> Iterator[str]:
     temporary = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
     with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
         _locked(lock)
-        with suppress(OSError):  # Windows refuses links to most users
+        with suppress(OSError):  # Windows refuses symbolic links to most users
             Path(folder, LINK).symlink_to(ASSETS, target_is_directory=True)
         os.environ["GRADIO_TEMP_DIR"] = folder
         try:
@@ -182,7 +183,7 @@ def exit_on_signals() -> Iterator[None]:
     ended: list[int] = []
 
     def leave(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)  # a second one would interrupt the clean-up
+        signal.signal(number, signal.SIG_IGN)  # a second signal would interrupt the clean-up
         ended.append(128 + number)
         with suppress(OSError):  # the terminal may be gone
             name = signal.Signals(number).name

@@ -62,7 +62,7 @@ def sender(scope: Scope) -> str:
 
 
 def doubled(scope: Scope) -> bool:
-    """Return whether the host header or a forwarded header occurs twice.
+    """Return whether the host, origin or a forwarded header occurs twice.
 
     Programs disagree on which of two headers with the same name counts.
     """
@@ -83,10 +83,10 @@ class RateLimit:
         self, most: int, period_s: float = 60.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most, self.period_s, self.clock = most, period_s, clock
-        self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)  # amount, at time
+        self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)  # amount left, and when
 
     def allows(self, name: str, cost: float = 1.0) -> bool:
-        """Take ``cost`` from the visitor's bucket; False if it holds less."""
+        """Take ``cost`` from the visitor's bucket; return False if the bucket holds less."""
         now = self.clock()
         amount, since = self._held.get(name, (float(self.most), now))
         amount = min(self.most, amount + (now - since) * self.most / self.period_s)
@@ -151,7 +151,7 @@ class Events:
 
     @contextmanager
     def begin(self, name: str) -> Iterator[bool]:
-        """Count one more event of this visitor; False if there are too many."""
+        """Count one more event of this visitor; yield False if there are too many."""
         queued = sum(visitor(address) == name for address in self.under_way())
         most = self.most - queued if self.most else math.inf
         with one_more(self._beginning, name, most) as allowed:
@@ -159,7 +159,10 @@ class Events:
 
     @asynccontextmanager
     async def preview(self, name: str) -> AsyncIterator[bool]:
-        """Wait until a preview may run, which bypasses Gradio's queue; False if too many wait."""
+        """Wait until a preview may run; yield False if too many of this visitor wait.
+
+        Previews bypass Gradio's queue, so nothing else limits them.
+        """
         if not self.most:
             yield True
             return
@@ -174,7 +177,7 @@ class Events:
 
 @contextmanager
 def one_more(counts: Counter[str], name: str, most: float) -> Iterator[bool]:
-    """Add 1 to ``counts[name]`` during the block; if it is ``most`` already, yield False."""
+    """Add 1 to ``counts[name]`` during the block; yield False if that would exceed ``most``."""
     allowed = counts[name] < most
     counts[name] += allowed
     try:

@@ -34,7 +34,7 @@ from ..session.work.backend import Backend, EncodedClip, Progress, Question, Sam
 SECONDS = 90
 POLL_S = 0.1
 _KEPT_CLIPS = 4
-_KEPT_MODELS = 8  # models of a Space, all loaded at its start
+_KEPT_MODELS = 8  # most models of a Space, which loads them all at its start
 
 
 def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:
@@ -119,8 +119,8 @@ class ZeroGpuBackend(Backend):
     ) -> Generator[Any, None, None]:
         """Run a method of ``inner`` in the process with the GPU.
 
-        An error with a message for the user is yielded, not raised: of a raised error, ``spaces``
-        sends only the name.
+        An error with a message for the user is yielded, not raised: ``spaces`` sends only the
+        name of a raised error, not its message.
         """
         try:
             found = getattr(self.inner, method)(*given, self._model(name), FileGone(wanted))
