@@ -122,7 +122,8 @@ def answer(
 
     Args:
         text: the model's words so far.
-        run_id: id of the run that gave it, one of the viewer's ``"runs"``; None before it has one.
+        run_id: id of the run that gave the answer, one of the viewer's ``"runs"``; None until the
+            run has an id.
         side: "a" or "b": side under which the answer is shown while it grows or if its run is not
             in the viewer.
         run: the run of the answer, for its question and cost.

@@ -85,11 +85,11 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
     for line in figure.data:
         line.name = line.meta or line.name
         if line.type == "scatter" and line.name in by_label:
-            # the legend's style, which does not depend on the figure's runs
+            # Use the style of the legend: a curve then looks the same in every figure.
             line.update(by_label[line.name])
-            line.zorder = int(line.line.width > 2)  # GleanVID above the others
+            line.zorder = int(line.line.width > 2)  # draw GleanVID, the thick curve, on top
     figure.update_layout(height=HEIGHT, margin=MARGINS, showlegend=False)
-    figure.update_layout(font={"size": 12}, template="none")  # plotly's own template is large
+    figure.update_layout(font={"size": 12}, template="none")  # the default makes the JSON large
     figure.update_yaxes(title=None)
     figure.update_xaxes(title=None)
     if kind.x:
@@ -171,10 +171,10 @@ def as_json(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
-    """Return the runs, with diagnostics unless ``tokens``, those of the clip, is None."""
+    """Return the runs with diagnostics, or unchanged if ``tokens`` of the clip is None."""
     if tokens is None:
         return list(runs)
-    with _measuring:  # a lock: two pages at once would do the work twice
+    with _measuring:  # without this lock, two pages would compute the same diagnostics
         features = _debiased.get(tokens)
         if features is None:
             features = _debiased[tokens] = debiased(tokens.features.float())
