@@ -13,7 +13,7 @@ from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
 OPEN_S = 30.0  # most seconds that unpacking a run may take
-MAX_FRAMES = 128  # exports draw every frame, which takes time
+MAX_FRAMES = 128  # maximum number of frames: exports draw every frame, which takes time
 MAX_TOKENS = 2**20
 LONGEST = 10_000  # most characters of a question, the same limit as on the page
 LONGEST_SIDE = 8192  # most pixels along a side of a frame
@@ -29,7 +29,8 @@ def opened(path: str) -> Run:
     except UnreadableVideoError as error:
         raise ValueError(str(error)) from error
     with refusing(ValueError, NO_RUN):
-        json.dumps(facts, ensure_ascii=False).encode()  # refuse lone surrogates: no page shows them
+        # Encoding fails for lone surrogates, which a browser cannot show: refuse such a run.
+        json.dumps(facts, ensure_ascii=False).encode()
         run = Run.of(facts, arrays)
         size, whole = math.prod(run.compression.grid), sound(run)
     if not whole:

@@ -19,7 +19,7 @@ class Example(NamedTuple):
     title: str
     question: str
     questions: tuple[tuple[str, str], ...] = ()  # (question, right answer)
-    offered: tuple[str, ...] = ()  # questions to suggest; empty: some of the known ones
+    offered: tuple[str, ...] = ()  # suggested questions; empty: some of ``questions``
     fails: str = ""  # a question that GleanVID gets wrong at the ratio the page opens with
 
     @property
@@ -51,7 +51,10 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """Return the files that Gradio serves without copying: it would delete copies by their age."""
+    """Return the files that Gradio serves without copying them.
+
+    Gradio would delete copies once they reach a certain age.
+    """
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
 

@@ -30,7 +30,7 @@ EXCHANGES_HELD = 20
 
 @dataclass(frozen=True)
 class Habits:
-    """Preferences for asking: whether to ask A too, and to send the earlier conversation.
+    """Preferences for asking a question.
 
     ``both``: ask A as well as B; ``remember``: send the earlier questions and answers.
     """

@@ -238,7 +238,7 @@ class _Comparison:
         return clock.stamped(run, self.asked_at)
 
     def _shown(self, rows: list[Row], opening: str) -> Compared:
-        """Return the last update: the ids of all runs, and a viewer with as many runs as fit.
+        """Return the last update: ids of all runs, and a viewer with as many as fit.
 
         The viewer does not change if the first question is about another clip than the page's.
         """

@@ -155,7 +155,7 @@ def _line(
 
 
 def _text(row: Row, title: str, value: float | int) -> str:
-    """Format a number of a row. A fraction of labels also gets its counts: labels are few."""
+    """Format a number of a row. A fraction of labels also gets its counts."""
     found = labels_of(row.run) if row.run and title == "Labels" else None
     counts = f" ({sum(one['kept'] for one in found)} of {len(found)})" if found else ""
     return figure_text(value) + counts
@@ -195,7 +195,7 @@ def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the value of :func:`table_view`, marked as the table of an earlier comparison."""
+    """Mark a value of :func:`table_view` as the table of an earlier comparison."""
     return value and value | {"earlier": True}
 
 
