@@ -16,7 +16,7 @@ from gleanvid.plugins import origin
 
 CLIP = "clip.mp4"
 WHOLE = "# {what} reads whole clips; use the Python code for a time span.\n"
-LENGTH = 64  # default of ``max_new_tokens``
+LENGTH = 64  # default of the option ``max_new_tokens``
 
 
 @dataclass(frozen=True)

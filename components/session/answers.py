@@ -19,7 +19,7 @@ from .request import Sides
 from .work.local import BUILT_IN
 from .work.store import RunStore
 
-MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
+MIN_TIMED_TOKENS = 8  # fewest tokens of an answer for which a decoding speed is shown
 KNOWS_GLIMPSE = (
     "The built-in model is made for Glimpse, clips of drawn shapes as `gleanvid glimpse make` "
     "writes them. Its words about any other clip mean nothing."

@@ -95,7 +95,7 @@ class Answer(TypedDict):
     ttft_s: float | None
     parts: list[tuple[str, float]]  # (name, seconds) of each stage up to the first token
     flops_saved: float | None
-    labels: NotRequired[list[Label]]  # labels of an encoder, in place of a text
+    labels: NotRequired[list[Label]]  # an encoder's labels, shown instead of an answer text
     tokens_per_s: float | None
     older: NotRequired[bool]  # whether the other side's answer and times are newer
     model: NotRequired[str]  # the answering model, if it is not the page's

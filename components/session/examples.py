@@ -11,14 +11,14 @@ from ..places import ASSETS
 from .work.local import BUILT_IN, PHOTOS
 
 FOLDER = ASSETS / "clips"
-READY = 4  # most questions suggested for an example
+READY = 4  # maximum number of questions suggested for an example
 
 
 class Example(NamedTuple):
     path: Path
     title: str
     question: str
-    questions: tuple[tuple[str, str], ...] = ()  # (question, right answer)
+    questions: tuple[tuple[str, str], ...] = ()  # (question, right answer) pairs
     offered: tuple[str, ...] = ()  # suggested questions; empty: some of ``questions``
     fails: str = ""  # a question that GleanVID gets wrong at the ratio the page opens with
 

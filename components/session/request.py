@@ -34,10 +34,10 @@ LONGEST = 10_000  # maximum length of a question in characters
 PINNED_CHARS = 10_000  # maximum length of the JSON of A's pinned settings, in characters
 SEEDS = 2**31 - 1
 NEW_TOKENS = Range(1, 64, 256)
-NONE = "none"  # how a link writes None
+NONE = "none"  # text that stands for the setting None in a link
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 EDITED = "by_hand.keep"  # setting with tokens chosen by hand; if not empty, B keeps these tokens
-RATIO = "retention_ratio"  # the setting that all compressors share
+RATIO = "retention_ratio"  # name of the setting that all compressors have
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 TO_ASK = "To ask, choose Built-in (for drawn shapes) or a Video LLM."
 NO_ANSWERS = f"The Photo encoder answers no question. {TO_ASK}"
@@ -232,7 +232,7 @@ def clamped(name: str, value: Any, low: float, high: float) -> float:
 
 def within(value: float | None, low: float | None, high: float | None, usual: float) -> float:
     """Return ``value`` clamped to [low, high], or ``usual`` if it is None or NaN."""
-    if value is None or value != value:  # None or NaN
+    if value is None or value != value:  # only NaN differs from itself
         return usual
     least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
     return min(max(value, least), most)

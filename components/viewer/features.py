@@ -78,7 +78,8 @@ def sketch(rows: Tensor) -> Tensor:
     count = min(len(rows), _SAMPLE)
     chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
     sample = torch.nn.functional.normalize(rows[chosen], dim=1)
-    axes = top_directions(sample, torch.zeros_like(rows[0]), SKETCH_WIDTH)  # [24 or fewer, D]
+    # Shape [up to 24, D]: there are fewer directions if the clip has few tokens or features.
+    axes = top_directions(sample, torch.zeros_like(rows[0]), SKETCH_WIDTH)
     places = torch.cat(
         [torch.nn.functional.normalize(block, dim=1) @ axes.T for block in rows.split(_BLOCK)]
     )
@@ -113,12 +114,13 @@ def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
 
 
 def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    rows = record.apply(clip_features(tokens).places)  # [K, 96]
+    rows = record.apply(clip_features(tokens).places)  # [K, 96]: features of kept tokens
     budgets, width = record.budgets.tolist(), rows.shape[1]
     with one_thread_if_small(
         2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3, rows.device
     ):
         grams = torch.stack([block.T @ block for block in rows.split(budgets)])
-        values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()  # [T, 96]
+        # Shape [T, 96]: the singular values of all rows up to the end of each unit.
+        values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()
     share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
     return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]

@@ -228,7 +228,7 @@ def _placed(method: Method, geometry: Geometry, first: Geometry) -> Method:
 def _token_area(run: Run) -> list[float]:
     """Return the area covered by tokens: left, top, right, bottom as fractions of the frame."""
     height, width = run.video.source_size
-    boxes = run.rectangles  # [N, 4] source pixels
+    boxes = run.rectangles  # [N, 4]: corners of the tokens in pixels of the source video
     left, top = boxes[:, :2].amin(dim=0).tolist()
     right, bottom = boxes[:, 2:].amax(dim=0).tolist()
     return [round(x, 4) for x in (left / width, top / height, right / width, bottom / height)]

@@ -87,7 +87,7 @@ class Tiles(TypedDict):
 
 class Sheet(TypedDict):
     tiles: Tiles
-    cuts: list[int]  # frames at which the scene changes
+    cuts: list[int]  # indices of the frames at which a new scene begins
 
 
 class Sketch(TypedDict):
@@ -125,7 +125,7 @@ class Clip(Sheet, Geometry):
     """Everything that the viewer gets about a clip."""
 
     name: str
-    seconds: list[float]  # time of every frame
+    seconds: list[float]  # time of every frame in seconds
     novelty: list[float] | None
     sketch: Sketch | None
     a: int

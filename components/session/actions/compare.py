@@ -205,7 +205,7 @@ class _Comparison:
         return replace(row, score=fmean(scores))
 
     def _asked(self, index: int, compressor: Compressor) -> Generator[Compared, Any, list[Run]]:
-        """Return the runs of all questions; times are measured for the first one."""
+        """Return the runs of all questions; times are measured for the first question."""
         (clip, first), *more = zip(self.clips, self.questions, strict=True)
         sampling = self.request.checked_sampling()
         short = replace(sampling, max_new_tokens=1)

@@ -51,7 +51,7 @@ class Row:
     label: str
     method: str = ""  # name of the compressor
     state: str = "waiting"
-    step: str = ""  # progress message while the row is running
+    step: str = ""  # name of the current step, such as "log-probability", while the row is running
     run: Run | None = None
     run_id: str = ""
     error: str = ""

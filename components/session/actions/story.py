@@ -17,8 +17,8 @@ from gleanvid.plots.labels import label_of, title_of
 from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
 
-WIDTH = 220  # most pixels along a side of an image
-LONGEST = 160  # most characters of an answer that are shown
+WIDTH = 220  # maximum width and height of an image in pixels
+LONGEST = 160  # maximum number of characters shown of an answer
 TEXTS = (
     (
         "Frames become tokens",

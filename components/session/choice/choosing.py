@@ -82,7 +82,7 @@ class Choosing:
         self.choices: list[tuple[str, str]] = []  # label and name of the models in the menu
         looking = Progress("looking", first, LOOKING.format(name=first))
         self.now = looking if first else Progress()
-        self._changed = threading.Condition()  # lock of ``now``
+        self._changed = threading.Condition()  # lock of ``now``, notified at every change
         self._work = Work()
 
     def start(self) -> None:
@@ -118,7 +118,7 @@ class Choosing:
     def begin(self, name: str, precision: str = AUTO, frames: int = FRAMES) -> None:
         """Start loading a model; returns at once.
 
-        Raises ``BusyError`` while another one is being loaded, and ``ValueError`` for an unknown
+        Raises ``BusyError`` while another model is being loaded, and ``ValueError`` for an unknown
         precision.
         """
         key = key_of(name, precision)

@@ -24,7 +24,7 @@ class Offer:
     size_gb: float | None  # size of the download; None: only the hub knows it
     state: str
     fits: bool | None
-    here: bool  # whether nothing has to be downloaded
+    here: bool  # whether all files are on this machine already
     gated: bool
     licence: str
     first: bool  # whether it is the recommended model for this hardware

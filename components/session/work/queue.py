@@ -46,7 +46,7 @@ class Work:
 
 
 class ModelQueue:
-    """One job at a time uses the model; one that takes longer than ``deadline_s`` is ended."""
+    """One job at a time uses the model; ends a job that takes over ``deadline_s``."""
 
     def __init__(self, deadline_s: float = DEADLINE_S, places: int = PLACES) -> None:
         self.deadline_s, self.places = deadline_s, places

@@ -38,7 +38,7 @@ class RunStore:
         self._examples: dict[str, Example] = {}
         self._relevance: dict[str, Relevance] = {}
         self._saved: dict[str, tuple[Callable[[], Run], Example]] = {}
-        self._cheap: set[str] = set()  # ids of runs without an answer, and of runs from opened files
+        self._cheap: set[str] = set()  # ids of runs that have no answer or come from opened files
         self._lock = threading.Lock()
 
     def add(
