@@ -39,17 +39,17 @@ def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 
 def names(options: argparse.Namespace) -> list[str]:
-    """Return the models in the menu: that of ``--model`` first, then those of ``--offer``."""
+    """Return the names in the menu of models: ``--model``, ``--offer``, built-in."""
     here = loading.BUILT_IN, loading.PHOTOS
     return list(dict.fromkeys([options.model, *options.offer, *here]))
 
 
 def available(options: argparse.Namespace) -> list[str]:
-    """Return those of :func:`names` that can be asked as soon as the page is served.
+    """Return the models of the menu that can answer as soon as the page is served.
 
-    A public server has loaded all of them. On a private one, a model that has to be downloaded is
-    loaded on the page first: a question would download it without showing progress, and would hold
-    the model queue meanwhile.
+    A public server has loaded all models of the menu. A private server leaves out models that it
+    has to download. The user loads these on the page first: a question would download the model
+    without showing progress, and would hold the model queue meanwhile.
     """
     from .server import serving
 
@@ -66,12 +66,15 @@ def report_choice(choosing: Choosing) -> None:
 
 
 def stage_printer() -> Callable[..., None]:
-    """Make a function that prints stages of loading a model, without the steps within a stage."""
+    """Return a function that prints each stage of loading a model once.
+
+    The function does not print the progress within a stage.
+    """
     printed = ""
 
     def show(_: str, text: str, *__: float) -> None:
         nonlocal printed
-        sentence = text.partition(":")[0]  # "Downloading NAME: 3 of 5 MB"
+        sentence = text.partition(":")[0]  # drop the progress, as in "Downloading NAME: 3 of 5 MB"
         if sentence != printed:
             print(f"* {text}", flush=True)
         printed = sentence
@@ -91,12 +94,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def serve(options: argparse.Namespace) -> None:
     """Serve the page with options that were checked, until the program is ended."""
-    if hasattr(sys.stdout, "reconfigure"):  # show each line at once, even in a log file
+    if hasattr(sys.stdout, "reconfigure"):  # print each line at once, even into a log file
         sys.stdout.reconfigure(line_buffering=True)
     print(STARTING, flush=True)
     drop_variables()
-    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # Gradio reads it on import only
-    import_later("torch")  # loaded with the model, in the background
+    # Gradio reads this variable only when it is imported, so set it before.
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    import_later("torch")  # torch is imported with the first model, in the background
     from .server import serving, uploads
 
     if serving.is_public(options):
@@ -106,7 +110,8 @@ def serve(options: argparse.Namespace) -> None:
         choosing = None if serving.is_public(options) else make_choosing(engine, options)
         page = make_page(engine, choosing, options)
         run(page, options)
-        engine.warm_up(available(options)[0])  # once the page is served: loading slows it down
+        # Load the model after the page is served: loading would slow down the start of the page.
+        engine.warm_up(available(options)[0])
         if choosing and choosing.first:
             choosing.start()
             threading.Thread(target=report_choice, args=[choosing], daemon=True).start()
@@ -116,8 +121,8 @@ def serve(options: argparse.Namespace) -> None:
 def drop_variables() -> None:
     """Delete Gradio's environment variables except ``KEPT``.
 
-    Others would let Gradio serve further folders, or switch our limits off. They may have been
-    set for another Gradio application on this machine.
+    Other variables could let Gradio serve more folders, or switch off the app's limits. They may
+    have been set for another Gradio application on this machine.
     """
     for name in [name for name in os.environ if name.startswith("GRADIO_")]:
         if name.removeprefix("GRADIO_") not in KEPT:
@@ -188,7 +193,7 @@ def make_page(engine: Engine, choosing: Choosing | None, options: argparse.Names
 
 
 def run(page: Blocks, options: argparse.Namespace) -> None:
-    """Start to serve the page, and print what the sandbox of its decoding process allows."""
+    """Start serving the page, and print how the process that decodes clips is sandboxed."""
     from .server import serving
 
     limits = serving.limits(options)

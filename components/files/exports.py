@@ -33,9 +33,10 @@ from gleanvid.video.isolation.archive import PARTS
 
 from .folder import trim
 
-EXPORT_BYTES = 2**30  # bytes of all exported files; the oldest are deleted
-VISITOR_BYTES = EXPORT_BYTES // 4  # of one visitor, who so cannot push out the files of all others
-_KEY = secrets.token_bytes(16)  # without it, a folder's name does not tell the visitor's address
+EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest are deleted
+# Maximum size of one visitor's files, so that one visitor cannot replace those of all others.
+VISITOR_BYTES = EXPORT_BYTES // 4
+_KEY = secrets.token_bytes(16)  # secret: folder names must not reveal the visitor's address
 LATE = "Stopped: the file took longer than {limit:g} seconds, the limit of this server."
 Timed = Callable[[Iterable[Any]], Iterable[Any]]
 Maker = Callable[[Sequence[Run], Path, Timed], Path]
@@ -126,7 +127,7 @@ def metrics_json(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path
 
 
 def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write the mask [T, rows, columns], kept indices, groups, budgets, scores of every run."""
+    """Write masks, kept indices, groups, budgets and scores of all runs as arrays."""
     arrays: dict[str, Any] = {
         "timestamps": runs[0].video.timestamps,
         "unit_seconds": runs[0].seconds.numpy(),
@@ -142,7 +143,7 @@ def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
     """Write a clip with the kept tokens of A and B: H.264 if PyAV can, else animated WebP."""
-    video, sides = runs[0].video, runs[:2][::-1]  # the list of runs has B first
+    video, sides = runs[0].video, runs[:2][::-1]  # ``runs`` begins with B, then A
     rate = max(1.0, len(video) / max(video.duration, 0.1))
 
     def frames() -> Iterator[np.ndarray]:
@@ -152,7 +153,7 @@ def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path
 
     try:
         return _mp4(frames(), rate, folder / "overlay.mp4")
-    except (ImportError, ValueError, OSError):  # no PyAV, or one without an encoder
+    except (ImportError, ValueError, OSError):  # PyAV is missing, or has no H.264 encoder
         path = folder / "overlay.webp"
         pictures = map(Image.fromarray, frames())
         each = round(1000 / rate)

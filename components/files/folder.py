@@ -19,12 +19,12 @@ def bytes_in(folder: str | Path) -> int:
 def _bytes(entry: os.DirEntry[str]) -> int:
     try:
         return bytes_in(entry.path) if entry.is_dir(follow_symlinks=False) else entry.stat().st_size
-    except OSError:  # deleted in the meantime
+    except OSError:  # another request has deleted the file in the meantime
         return 0
 
 
 def trim(folder: Path, limit_bytes: int, prefix: str = "") -> None:
-    """Delete the oldest files and folders directly below ``folder`` until the others fit.
+    """Delete the oldest entries of ``folder`` until the rest fits ``limit_bytes``.
 
     ``prefix``: count and delete only names that begin with it.
     """

@@ -12,13 +12,13 @@ from gleanvid.video.isolation import sandbox
 from gleanvid.video.isolation.bounds import NO_RUN, TOO_LARGE
 from gleanvid.video.plan import UnreadableVideoError
 
-OPEN_S = 30.0  # most seconds that unpacking a run may take
-MAX_FRAMES = 128  # exports draw every frame, which takes time
+OPEN_S = 30.0  # maximum time to unpack a run, in seconds
+MAX_FRAMES = 128  # maximum number of frames: exports draw every frame, which takes time
 MAX_TOKENS = 2**20
-LONGEST = 10_000  # most characters of a question, the same limit as on the page
-LONGEST_SIDE = 8192  # most pixels along a side of a frame
+LONGEST = 10_000  # maximum length of a question in characters, as on the page
+LONGEST_SIDE = 8192  # maximum width and height of a frame in pixels
 LONGEST_ANSWER = 20 * LONGEST
-LONGEST_SETTINGS = 10_000  # most characters of a compressor's settings, or of ``made_with``
+LONGEST_SETTINGS = 10_000  # maximum characters of a compressor's settings, or of ``made_with``
 LONGEST_NAME = 1_000
 
 
@@ -29,7 +29,8 @@ def opened(path: str) -> Run:
     except UnreadableVideoError as error:
         raise ValueError(str(error)) from error
     with refusing(ValueError, NO_RUN):
-        json.dumps(facts, ensure_ascii=False).encode()  # refuse lone surrogates: no page shows them
+        # Encoding fails for lone surrogates, which a browser cannot show: refuse such a run.
+        json.dumps(facts, ensure_ascii=False).encode()
         run = Run.of(facts, arrays)
         size, whole = math.prod(run.compression.grid), sound(run)
     if not whole:

@@ -16,14 +16,17 @@ from gleanvid.plugins import origin
 
 CLIP = "clip.mp4"
 WHOLE = "# {what} reads whole clips; use the Python code for a time span.\n"
-LENGTH = 64  # default of ``max_new_tokens``
+LENGTH = 64  # default of the option ``max_new_tokens``
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One question with all its settings. ``pixels``: maximum of a frame; 0: the model's limit."""
+    """One question with all its settings.
 
-    clip: str  # name of the file
+    ``pixels``: maximum number of pixels of a frame; 0 for the model's own limit.
+    """
+
+    clip: str  # file name of the clip
     question: str
     model: str
     frames: int
@@ -124,7 +127,8 @@ def command(recipe: Recipe) -> str:
     }
     for key, value in (own | options).items():
         words += [f"--{key.replace('_', '-')}", str(value)]
-    words += ["--", recipe.clip]  # the file name and the question may begin with a dash
+    # "--" ends the options, because a file name or a question may begin with a dash.
+    words += ["--", recipe.clip]
     words += [recipe.question] if recipe.asks else []
     return shlex.join(words) + "\n"
 

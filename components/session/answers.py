@@ -19,7 +19,7 @@ from .request import Sides
 from .work.local import BUILT_IN
 from .work.store import RunStore
 
-MIN_TIMED_TOKENS = 8  # a shorter answer gives no meaningful speed
+MIN_TIMED_TOKENS = 8  # fewest tokens of an answer for which a decoding speed is shown
 KNOWS_GLIMPSE = (
     "The built-in model is made for Glimpse, clips of drawn shapes as `gleanvid glimpse make` "
     "writes them. Its words about any other clip mean nothing."
@@ -122,7 +122,8 @@ def answer(
 
     Args:
         text: the model's words so far.
-        run_id: id of the run that gave it, one of the viewer's ``"runs"``; None before it has one.
+        run_id: id of the run that gave the answer, one of the viewer's ``"runs"``; None until the
+            run has an id.
         side: "a" or "b": side under which the answer is shown while it grows or if its run is not
             in the viewer.
         run: the run of the answer, for its question and cost.

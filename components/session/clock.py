@@ -16,15 +16,16 @@ from gleanvid.serving.vllm import SCHEME
 
 from .work.recorded import PREFIX
 
-PASSES = 5  # most passes, the answer itself included
-PASSES_S = 2.0  # most seconds of all passes together
+PASSES = 5  # maximum number of timed passes; the answer itself is the first
+PASSES_S = 2.0  # maximum time of all passes together, in seconds
 PARTS = ("decode", "encode", "compress", "prefill")  # stages of the time to first token, in order
 
 
 def can_repeat(model: str) -> bool:
-    """Return whether repeating an answer measures its time; not so for servers and recordings.
+    """Return whether asking the same question again measures a new, comparable time.
 
-    A server has cached the prompt by then, and a recording only replays the first time.
+    It does not on a vLLM server, which has cached the prompt, nor for a recording, which only
+    replays the time of the recorded answer.
     """
     return not model.startswith((SCHEME, PREFIX))
 

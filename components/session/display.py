@@ -49,7 +49,8 @@ UNEXPECTED = "Something went wrong while working on this clip. The server's log 
 class Message(TypedDict):
     """A line for the user: ``kind`` is quiet (progress) or problem.
 
-    ``version``: version of the settings that the message is about; an outdated one is not shown.
+    ``version``: version of the settings that the message is about; the page drops outdated
+    messages.
     ``ratio``: retention ratio that a button in the line sets.
     """
 
@@ -94,9 +95,9 @@ class Answer(TypedDict):
     ttft_s: float | None
     parts: list[tuple[str, float]]  # (name, seconds) of each stage up to the first token
     flops_saved: float | None
-    labels: NotRequired[list[Label]]  # labels of an encoder, in place of a text
+    labels: NotRequired[list[Label]]  # an encoder's labels, shown instead of an answer text
     tokens_per_s: float | None
-    older: NotRequired[bool]  # whether the other side was asked, and timed, later
+    older: NotRequired[bool]  # whether the other side's answer and times are newer
     model: NotRequired[str]  # the answering model, if it is not the page's
 
 
@@ -107,7 +108,7 @@ class PageUpdate:
     notice: Message | None = None
     viewer: Clip | None = None
     answers: list[Answer] | None = None
-    runs: list[str] | None = None  # ids, as in `Sides`
+    runs: list[str] | None = None  # ids of the runs in the viewer, as in `Sides`
     exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None
     pending: str | None = (
@@ -118,11 +119,14 @@ class PageUpdate:
 
 
 def message(text: str = "", kind: str = "quiet") -> Message:
-    """Return a line for the user. If ``text`` refuses a ratio as too low, it offers the lowest."""
+    """Return a line for the user.
+
+    If ``text`` refuses a retention ratio as too low, the line has a button with the lowest ratio.
+    """
     found = OUT_OF_REACH.search(text)
     if not found:
         return {"text": text, "kind": kind}
-    least = float(found[1]) + 0.0005  # the text has a rounded ratio, maybe too low
+    least = float(found[1]) + 0.0005  # the text has a rounded ratio, which may be slightly too low
     return {"text": text, "kind": kind, "ratio": min(1.0, math.ceil(100 * least) / 100)}
 
 
@@ -156,7 +160,8 @@ def reading(engine: Engine, path: str, frames: int | Sampled, work: Work) -> Ite
                     known = work.decoded
                     yield READ.format(done=known[0], total=known[1])
         except GeneratorExit:
-            work.end()  # the page was closed; else leaving the pool would wait for the thread
+            # The page was closed. Stop decoding: leaving the pool waits for the decoding thread.
+            work.end()
             raise
     clip.result()
 
@@ -164,7 +169,7 @@ def reading(engine: Engine, path: str, frames: int | Sampled, work: Work) -> Ite
 def explain(error: Exception) -> str:
     """Return a sentence about an error for the user.
 
-    An error that has no message for users is logged, and every error of a plug-in.
+    Logs every error of a plug-in, and errors that have no message for users.
     """
     text = sentence(error)
     if text == OUT_OF_MEMORY and torch.cuda.is_available():
@@ -183,8 +188,8 @@ def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
 def used(video: Video, units: int | None = None) -> str:
     """Return a sentence on how much of the clip was read, with the notes of the video reader.
 
-    If frames are far apart, the sentence gives the distance and the frames per token; ``units``:
-    number of temporal units, if known.
+    If frames are far apart, it also states the seconds between frames and the frames per token.
+    ``units``: number of temporal units, if known.
     """
     frames = f"{len(video)} of {count_of(video.total_frames, 'frame')}"
     said = [f"Used {frames} from {duration_text(video.duration)}."]
@@ -223,7 +228,7 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
     pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
-    asked = engine.queue.asked()  # includes the running request
+    asked = engine.queue.asked()  # number of requests, with the running one
     pairs.append(("Queue", f"{asked - 1} waiting" if asked > 1 else "in use" if asked else "idle"))
     return pairs
 

@@ -11,15 +11,15 @@ from ..places import ASSETS
 from .work.local import BUILT_IN, PHOTOS
 
 FOLDER = ASSETS / "clips"
-READY = 4  # most questions suggested for an example
+READY = 4  # maximum number of questions suggested for an example
 
 
 class Example(NamedTuple):
     path: Path
     title: str
     question: str
-    questions: tuple[tuple[str, str], ...] = ()  # (question, right answer)
-    offered: tuple[str, ...] = ()  # questions to suggest; empty: some of the known ones
+    questions: tuple[tuple[str, str], ...] = ()  # (question, right answer) pairs
+    offered: tuple[str, ...] = ()  # suggested questions; empty: some of ``questions``
     fails: str = ""  # a question that GleanVID gets wrong at the ratio the page opens with
 
     @property
@@ -51,7 +51,10 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """Return the files that Gradio serves without copying: it would delete copies by their age."""
+    """Return the files that Gradio serves without copying them.
+
+    Gradio would delete copies once they reach a certain age.
+    """
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
 

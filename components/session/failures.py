@@ -15,7 +15,7 @@ from ..places import ASSETS
 from .examples import Example, truths
 
 FILE = ASSETS / "failures.json"
-_WRITING = Lock()  # two visitors may open the same clip at once
+_WRITING = Lock()  # held while a clip is rendered: two visitors may open the same clip
 
 
 @cache
@@ -23,8 +23,8 @@ def known() -> dict[str, Any]:
     """Return the wrong answers of the evaluation; items are named seed/split/clip/question.
 
     ``questions``: text and right answer by item. ``wrong``: wrong answer by method, retention ratio
-    and item. ``asked``: by method and ratio, how many of the questions that all tokens answer
-    correctly the method was asked.
+    and item. ``asked``: number of questions asked, by method and ratio; counts only questions that
+    the model answers correctly with all tokens.
     """
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found

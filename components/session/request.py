@@ -30,14 +30,14 @@ class Range(NamedTuple):
     most: float
 
 
-LONGEST = 10_000  # characters of a question
+LONGEST = 10_000  # maximum length of a question in characters
 PINNED_CHARS = 10_000  # maximum length of the JSON of A's pinned settings, in characters
 SEEDS = 2**31 - 1
 NEW_TOKENS = Range(1, 64, 256)
-NONE = "none"  # how a link writes None
+NONE = "none"  # text that stands for the setting None in a link
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
-EDITED = "by_hand.keep"  # tokens that a person chose: while it is set, B keeps these
-RATIO = "retention_ratio"  # the setting that all compressors share
+EDITED = "by_hand.keep"  # setting with tokens chosen by hand; if not empty, B keeps these tokens
+RATIO = "retention_ratio"  # name of the setting that all compressors have
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 TO_ASK = "To ask, choose Built-in (for drawn shapes) or a Video LLM."
 NO_ANSWERS = f"The Photo encoder answers no question. {TO_ASK}"
@@ -54,7 +54,7 @@ SAMPLING = {
 
 @dataclass(frozen=True)
 class Request:
-    """Settings and clip of one request; an invalid setting raises an error only when it is used.
+    """Settings and clip of one request; invalid settings raise an error only when used.
 
     Attributes:
         path: file of the clip.
@@ -119,7 +119,7 @@ class Request:
         return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
 
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
-        """Return the key of the encoded clip; its pixel limit is for all frames together."""
+        """Return the key of the encoded clip. Its pixel limit holds for all frames together."""
         return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
 
 
@@ -195,7 +195,7 @@ def sent_settings(value: Any) -> dict[str, Any]:
         raise TypeError("settings must be a dictionary")
     for one in value.values():
         if not isinstance(one, bool | int | float | str | None):
-            raise TypeError(f"{type(one).__name__} is no setting")
+            raise TypeError(f"{type(one).__name__} is no setting: send text, number, bool or null")
     return value
 
 
@@ -232,7 +232,7 @@ def clamped(name: str, value: Any, low: float, high: float) -> float:
 
 def within(value: float | None, low: float | None, high: float | None, usual: float) -> float:
     """Return ``value`` clamped to [low, high], or ``usual`` if it is None or NaN."""
-    if value is None or value != value:  # None or NaN
+    if value is None or value != value:  # only NaN differs from itself
         return usual
     least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
     return min(max(value, least), most)

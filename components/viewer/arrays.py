@@ -26,15 +26,15 @@ from .values import Map, Mattered, Method, Record, Score, Split, Stage
 if TYPE_CHECKING:
     from torch import Tensor
 
-SCORE_LABELS = {  # in this order; other scores follow under their own names
+SCORE_LABELS = {  # scores shown first, in this order; other scores keep their own names
     "joint": "joint score",
     "lrs": "LRS",
     "scs": "SCS",
 }
-# limit of the file's size; beyond it, only the first score of a run is sent
+# Limit of the file's size. Above it, only the first score of every stage is sent.
 DATA_BYTES = 12 * 2**20
-_STEPS = 65534  # levels of a score
-_ABSENT = 65535  # level of a token without a score
+_STEPS = 65534  # highest level of a score that is rounded to 16 bits
+_ABSENT = 65535  # level that means: the token has no score
 
 
 class Arena:
@@ -57,9 +57,9 @@ class Arena:
 
 
 def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
-    """Yield (layer, record, scores) for every stage that drops or merges tokens.
+    """Yield (layer, record, scores) for every stage that drops, merges or scores tokens.
 
-    Records are over the whole grid, scores have the shape [L], with NaN for tokens dropped earlier.
+    Every record covers the whole grid. Scores have the shape [L], NaN for tokens dropped earlier.
     A method that first acts inside the language model begins with all tokens at layer 0.
     """
     units, rows, columns = run.compression.grid
@@ -80,7 +80,7 @@ def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
 
 
 def _own(record: Compression) -> Iterator[tuple[str, Tensor]]:
-    """Yield the record's scores with a value for every row, those in ``SCORE_LABELS`` first."""
+    """Yield (name, score) for scores with a value per token; ``SCORE_LABELS`` first."""
     known = [key for key in SCORE_LABELS if key in record.scores]
     for key in dict.fromkeys([*known, *record.scores]):
         if record.scores[key].shape == (record.num_tokens,):
@@ -101,7 +101,7 @@ def pack_run(
     tokens: VideoTokens | None = None,
     relevance: Relevance | None = None,
 ) -> Method:
-    """Return one run for the viewer: stages, effective ranks, and the run's own novelty if any.
+    """Return one run for the viewer: stages, effective ranks, novelty if known.
 
     ``left_out`` gets the names of scores that are not sent.
     """
@@ -130,7 +130,7 @@ def pack_run(
 
 
 def _split(run: Run) -> Split | None:
-    """Return alpha and Gini of the budgets; None if the budgets do not follow from them."""
+    """Return alpha and the novelty Gini; None if they do not explain the run's budgets."""
     record, trace = run.compression, run.compression.trace
     units, rows, columns = record.grid
     if not {"share", "alpha", "gini"} <= trace.keys() or len(trace["share"]) != units:
@@ -146,7 +146,7 @@ def _split(run: Run) -> Split | None:
 
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
-    """Return the effective rank of every unit: as saved with the run, else from the features."""
+    """Return the effective rank of every unit, saved with the run or computed now."""
     diagnostics = diagnostics_of(run) if record is run.compression else None
     if diagnostics is not None:
         return rounded(diagnostics.effective_rank_by_unit)
@@ -154,14 +154,15 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
 
 
 def _mattered(run: Run, relevance: Relevance | None) -> list[float] | None:
-    """Return the fraction of relevance on kept tokens, and on as many best and random tokens.
+    """Return the relevance of kept tokens, and of as many best and random tokens.
 
-    Fractions are averaged over layers.
+    Each is a fraction of the relevance of all tokens, averaged over layers.
     """
     depth = len(run.cost.visual_tokens_by_layer)
     if relevance is None or relevance.grid != run.compression.grid:
         return None
-    if max(run.by_layer) >= max(depth, 1):  # unknown: how many layers read kept tokens
+    # The run has a stage at a layer beyond the known layers, so the mean over layers is unknown.
+    if max(run.by_layer) >= max(depth, 1):
         return None
     return [round(value, 4) for value in relevance.kept_over_layers(run.by_layer, depth).values()]
 
@@ -183,7 +184,7 @@ def _pack_map(word: str, values: Tensor, arena: Arena) -> Map:
 
 
 def _pack_record(record: Compression, arena: Arena) -> Record:
-    """Return the mask; for merged tokens also the token whose row each token is part of."""
+    """Return the mask; after merging, also the kept token that each token became."""
     entry: Record = {
         "kept": record.num_kept,
         "tokens": record.num_tokens,

@@ -1,11 +1,11 @@
 """The viewer as a Gradio component: two sides, A and B, under one timeline.
 
 What goes in
-    ``value``: :func:`components.viewer.payload.payload`: the clip, up to 12 runs and which of them
+    ``value``: :func:`components.viewer.payload.payload`: the clip, up to 28 runs and which of them
     are A and B (``b=None`` shows one run alone), with ``"runs"``, the ids of the runs in order.
     ``answers``: a list of :func:`components.session.answers.answer`, small, so that it can be sent
-    with every word of a streamed answer. A side shows the answer of its run, or greyed the last
-    answer that names the side.
+    with every word of a streamed answer. A side shows the answer of its run. If that run has no
+    answer, it shows the last answer that names the side, greyed out.
     ``pending``: text on running work while the frames show the previous settings; else empty.
     ``version``: version of the settings from which the other fields were computed; an update with
     a smaller version than the last one is not shown. 0: no settings are involved, always shown.

@@ -1,4 +1,4 @@
-"""Numbers that the viewer shows about a clip's features: novelty, similar tokens, effective rank.
+"""Numbers about a clip's features: novelty, similar tokens, effective rank.
 
 Features stay on the server. The browser gets a sketch of each token's features: 24 small integers
 whose cosines are close to the true ones. With these it finds the kept tokens most similar to a
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SKETCH_WIDTH = 24
-SPAN_WIDTH = 96  # random directions on which kept rows are projected to measure their rank
-_SAMPLE = 2048  # rows from which the directions of the sketch are computed
-_BLOCK = 4096  # rows scaled at a time, to save the memory of a scaled copy
+SPAN_WIDTH = 96  # number of random directions on which rows are projected to measure their rank
+_SAMPLE = 2048  # maximum number of rows from which the sketch's directions are computed
+_BLOCK = 4096  # rows normalized at a time: a normalized copy of all rows would need much memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class ClipFeatures:
 
     novelty: Tensor
     sketch: np.ndarray
-    mean: Tensor  # [D]
+    mean: Tensor  # [D]: mean of all features
     shared: Tensor  # [1, D]: the context direction removed from all features
     places: Tensor  # float64 [L, up to 96]: the debiased features in random directions
 
@@ -48,7 +48,7 @@ _spans: WeakKeyDictionary[Compression, list[float]] = WeakKeyDictionary()
 
 
 def clip_features(tokens: VideoTokens) -> ClipFeatures:
-    """Compute novelty and sketch of a clip, cached; ``tokens``: all before the language model."""
+    """Compute novelty and sketch of a clip, cached; ``tokens``: all tokens of the clip."""
     if tokens not in _known:
         features = tokens.features.detach().float()
         mean = features.mean(0)
@@ -78,7 +78,8 @@ def sketch(rows: Tensor) -> Tensor:
     count = min(len(rows), _SAMPLE)
     chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
     sample = torch.nn.functional.normalize(rows[chosen], dim=1)
-    axes = top_directions(sample, torch.zeros_like(rows[0]), SKETCH_WIDTH)  # [24 or fewer, D]
+    # Shape [up to 24, D]: there are fewer directions if the clip has few tokens or features.
+    axes = top_directions(sample, torch.zeros_like(rows[0]), SKETCH_WIDTH)
     places = torch.cat(
         [torch.nn.functional.normalize(block, dim=1) @ axes.T for block in rows.split(_BLOCK)]
     )
@@ -93,7 +94,8 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
     if key not in _ranks:
         clip = clip_features(tokens)
         kept = record.apply(tokens.features.detach()).float()
-        debiased = remove_directions(kept, clip.mean, clip.shared)  # rows' weights sum to one
+        # Merged rows can be debiased too, because the weights in each row sum to one.
+        debiased = remove_directions(kept, clip.mean, clip.shared)
         budgets = record.budgets.tolist()
         with one_thread_if_small(2.0 * debiased.numel() * max(budgets), debiased.device):
             _ranks[key] = [round(effective_rank(rows), 3) for rows in debiased.split(budgets)]
@@ -112,12 +114,13 @@ def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
 
 
 def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    rows = record.apply(clip_features(tokens).places)  # [K, 96]
+    rows = record.apply(clip_features(tokens).places)  # [K, 96]: features of kept tokens
     budgets, width = record.budgets.tolist(), rows.shape[1]
     with one_thread_if_small(
         2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3, rows.device
     ):
         grams = torch.stack([block.T @ block for block in rows.split(budgets)])
-        values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()  # [T, 96]
+        # Shape [T, 96]: the singular values of all rows up to the end of each unit.
+        values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()
     share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
     return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]

@@ -1,7 +1,7 @@
 """The page's ES modules, read once, at addresses that change with the content of any module.
 
-So a browser can cache the modules for ever and never mixes two versions. Gradio runs a component's
-script as a function, which can import modules but is not itself a module.
+A browser can therefore cache the modules for ever and never mixes two versions. Gradio runs a
+component's script as a function, which can import modules but is not itself a module.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def address(name: str) -> str:
 def mounting(name: str, events: Sequence[str] = (), **fixed: Any) -> str:
     """Return a script that calls a module's ``mount`` with Gradio's arguments and ``fixed``.
 
-    The script contains the names of ``events``, as Gradio searches it for them. Constants are in
-    ``fixed``, not in properties of the component: Gradio forgets properties of a hidden component
-    that an event does not change.
+    The script contains the names of ``events``, because Gradio searches it for them. Constants are
+    in ``fixed``, not in properties of the component: Gradio forgets properties of a hidden
+    component that an event does not change.
     """
     scope = "{ element, props, watch, trigger }"
     call = f"gleanvid.load({json.dumps(address(name))}, {scope}, {json.dumps(fixed)});"

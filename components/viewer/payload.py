@@ -32,17 +32,20 @@ from .features import ClipFeatures, clip_features
 from .truth import truth
 from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 
-MAX_METHODS = 28  # runs shown together: all compressors, and two more
+MAX_METHODS = 28  # maximum number of runs in a viewer: one per compressor, and two more
 SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
 TILE_SIDE = 720
-FOLDER_BYTES = 2**30  # bytes of all files written; the oldest are deleted
+FOLDER_BYTES = 2**30  # maximum size of all viewer files; above it the oldest are deleted
 
-_KEY = secrets.token_bytes(16)  # makes file names that nobody can compute from a clip
+_KEY = secrets.token_bytes(16)  # secret key of file names: nobody can compute a name from the clip
 _sheets: WeakKeyDictionary[Video, tuple[bytes, Sheet]] = WeakKeyDictionary()
 
 
 class Packed(NamedTuple):
-    """``value``: JSON without the files' addresses; ``sheet``, ``data``: content of the files."""
+    """The content of a viewer before its two files are written.
+
+    ``value``: JSON without the addresses of the files; ``sheet`` and ``data``: their content.
+    """
 
     value: Clip
     sheet: bytes
@@ -64,8 +67,8 @@ def payload(
 
     Args:
         runs: runs on the same frames; their token grids may differ.
-        a: place of the run shown as A.
-        b: place of the run shown as B; None shows A alone.
+        a: index of the run shown as A.
+        b: index of the run shown as B; None shows A alone.
         tokens: the clip's tokens, encoded by the model of ``runs[0]``. They give novelty for every
             method, ranks and similar tokens; without tokens the viewer shows what the runs hold.
         source: the clip's own file, for the video with sound.
@@ -74,7 +77,7 @@ def payload(
         relevance: relevance of the clip's tokens for the answer.
 
     Raises:
-        ValueError: if the runs are not on the same frames.
+        ValueError: too many runs, an index out of range, or runs on different frames.
     """
     value = publish(pack(runs, a, b, tokens, relevance))
     if source is not None:
@@ -160,7 +163,7 @@ def _write(content: bytes, ending: str, folder: Path) -> File:
     trim(folder, FOLDER_BYTES)
     path = folder / f"{hashlib.blake2b(content, key=_KEY, digest_size=12).hexdigest()}.{ending}"
     if path.exists():
-        path.touch()  # update its time: old files are deleted
+        path.touch()  # the file is in use again, so it must not be deleted as old
     else:
         partial = path.with_suffix(f".{secrets.token_hex(4)}")
         partial.write_bytes(content)
@@ -225,7 +228,7 @@ def _placed(method: Method, geometry: Geometry, first: Geometry) -> Method:
 def _token_area(run: Run) -> list[float]:
     """Return the area covered by tokens: left, top, right, bottom as fractions of the frame."""
     height, width = run.video.source_size
-    boxes = run.rectangles  # [N, 4] source pixels
+    boxes = run.rectangles  # [N, 4]: corners of the tokens in pixels of the source video
     left, top = boxes[:, :2].amin(dim=0).tolist()
     right, bottom = boxes[:, 2:].amax(dim=0).tolist()
     return [round(x, 4) for x in (left / width, top / height, right / width, bottom / height)]

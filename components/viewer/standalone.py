@@ -15,7 +15,7 @@ from .modules import TEXTS
 from .payload import Packed
 
 STYLES = ("style.css", "results.css", "viewer.css")
-# Modules at data: addresses have no folder, so they name each other by their keys in an import map.
+# Modules at ``data:`` URLs have no folder, so a relative import becomes a name of the import map.
 IMPORT = re.compile(r'(from ")\./')
 
 
@@ -27,8 +27,8 @@ def page(
     Args:
         packed: content of the viewer.
         answers: answers under the viewer's sides; see `components.session.answers.answer`.
-        title: the question or the name of the clip, any text.
-        about: a line below the title, any text.
+        title: the question or the name of the clip; it is escaped.
+        about: a line below the title; it is escaped.
         silent: whether the model answers no question; the viewer then explains its labels.
     """
     files = {

@@ -25,17 +25,18 @@ class Record(TypedDict):
 
     kept: int
     tokens: int
-    budgets: list[int]  # one per temporal unit
-    mask: int  # byte offset of L bits
-    home: NotRequired[int]  # byte offset of L int32
-    weight: NotRequired[int]  # byte offset of L uint16
+    budgets: list[int]  # number of kept tokens of each temporal unit
+    mask: int  # byte offset of the mask, L bits
+    home: NotRequired[int]  # byte offset of the merge target of each token, int32 [L]
+    weight: NotRequired[int]  # byte offset of the weight of each token, uint16 [L]
     mixed: NotRequired[bool]
 
 
 class Stage(Record):
-    """The tokens that are left from ``layer`` on.
+    """The tokens that the language model reads from ``layer`` on.
 
-    ``rank``: effective rank of each unit; ``span``: effective rank of all tokens up to each.
+    ``rank``: effective rank of the kept tokens of each unit; ``span``: effective rank of all kept
+    tokens up to the end of each unit.
     """
 
     layer: int
@@ -48,7 +49,7 @@ class Split(TypedDict):
     """Fraction of the budget spread evenly, its bounds, and how uneven novelty is (Gini)."""
 
     alpha: float
-    bounds: list[float]  # the least and the most that alpha can be; empty if unknown
+    bounds: list[float]  # lowest and highest possible alpha; empty if unknown
     gini: float
 
 
@@ -65,11 +66,11 @@ class Method(TypedDict, total=False):
 
     name: str
     label: str
-    first: int  # first layer at which the stage acts
+    first: int  # first layer at which the method drops or merges tokens
     stages: list[Stage]
     mattered: list[float] | None  # relevance of kept, best and random tokens, mean over layers
     novelty: list[float] | None
-    split: Split | None  # None if Eq. budget does not give the budgets
+    split: Split | None  # None if Eq. budget does not explain the run's budgets
     grid: list[int]
     units: list[int]
     area: list[float]
@@ -86,12 +87,12 @@ class Tiles(TypedDict):
 
 class Sheet(TypedDict):
     tiles: Tiles
-    cuts: list[int]  # frames at which the scene changes
+    cuts: list[int]  # indices of the frames at which a new scene begins
 
 
 class Sketch(TypedDict):
     width: int
-    place: int  # byte offset of L x width int8
+    place: int  # byte offset of the sketch, int8 [L, width]
 
 
 class Truth(TypedDict):
@@ -124,14 +125,14 @@ class Clip(Sheet, Geometry):
     """Everything that the viewer gets about a clip."""
 
     name: str
-    seconds: list[float]  # time of every frame
+    seconds: list[float]  # time of every frame in seconds
     novelty: list[float] | None
     sketch: Sketch | None
     a: int
     b: int | None
     methods: list[Method]
     relevance: Mattered | None
-    left_out: list[str]  # scores that stayed on the server
+    left_out: list[str]  # names of scores that were not sent, to limit the file's size
     bytes: dict[str, int]
     sheet: NotRequired[File]
     data: NotRequired[File]

@@ -26,7 +26,7 @@ def encode_ahead(engine: Engine, clip: ClipKey) -> threading.Thread | None:
 
 
 def _encode(engine: Engine, clip: ClipKey, work: Work) -> None:
-    # The error is shown to whoever needs the clip.
+    # Ignore errors here: the next request for this clip raises and shows the same error.
     with suppress(ModelError, StoppedError, BusyError):
         try:
             for _ in engine.queue.wait(work):

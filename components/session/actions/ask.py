@@ -23,14 +23,17 @@ from ..work.local import BUILT_IN
 from ..work.queue import Work
 from .preview import find_run, update_of, view_both
 
-PAUSE_S = 0.15  # seconds after the last move of a slider before the question is asked again
-LIVE_S = 2.0  # seconds of an answer above which questions are asked on demand only
+PAUSE_S = 0.15  # seconds from the last move of a slider until the question is asked again
+LIVE_S = 2.0  # if an answer takes more seconds, the question is asked again only on demand
 EXCHANGES_HELD = 20
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How to ask. ``both``: ask A as well as B; ``remember``: send the earlier conversation."""
+    """Preferences for asking a question.
+
+    ``both``: ask A as well as B; ``remember``: send the earlier questions and answers.
+    """
 
     both: bool = True
     remember: bool = False
@@ -65,9 +68,9 @@ def ask(
 def ask_live(
     engine: Engine, session: str, request: Request, sides: Sides, habits: Habits = Habits()
 ) -> Iterator[PageUpdate]:
-    """Ask the question again after a setting changed; the next change ends this silently.
+    """Ask the question again after a setting changed; the next change ends it silently.
 
-    In a conversation nothing is asked again: every answer would become part of it.
+    Does nothing in a conversation, because every new answer would become part of it.
     """
     if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
         return
@@ -77,7 +80,7 @@ def ask_live(
     asking = _Asking(engine, request, sides, habits, work, is_live=True)
     try:
         yield from _without_progress(asking)
-        if work.stop.is_set() and work.why:  # stopped by the person or by the deadline
+        if work.stop.is_set() and work.why:  # the person or the deadline stopped the answer
             yield PageUpdate(answers=asking.answers())
     except Exception as error:
         yield PageUpdate(message(explain(error), "problem"), answers=asking.answers())
@@ -106,8 +109,8 @@ def is_slow(engine: Engine, model: str) -> bool:
 class _Asking:
     """One question to B and, if the page wants it, to A.
 
-    ``sides`` gets the ids of new runs in the viewer. ``is_live``: compressors that answered this
-    question already are not asked again.
+    ``sides`` receives the ids of the new runs. ``is_live``: compressors that answered this question
+    already are not asked again.
     """
 
     def __init__(
@@ -128,7 +131,7 @@ class _Asking:
         return answers(self.engine.runs, self.sides)
 
     def updates(self) -> Iterator[PageUpdate]:
-        """Ask B, then A; yield the changes of the page. Raises every error of asking."""
+        """Ask B, then A; yield the changes of the page. The caller handles all errors."""
         request = self.request
         if text := request.missing(self.sides.question):
             yield PageUpdate(message(text, "problem"), done=True)
@@ -164,7 +167,10 @@ class _Asking:
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
 
     def _find_answer(self, compressor: Compressor) -> tuple[str, Run] | None:
-        """Return a run that has the answer, or None; after a press of Ask, only a timed one."""
+        """Return a run that has the answer, or None.
+
+        If the person pressed Ask, the run must also have measured times.
+        """
         known = find_run(self.engine, self.clip, compressor, self.sides, answered=True)
         is_enough = known and (self.is_live or math.isfinite(known[1].cost.prefill_s))
         return known if is_enough else None
@@ -179,14 +185,14 @@ class _Asking:
         yield PageUpdate(message("Answering…"))
         began = time.monotonic()
         run = yield from self._stream("b", compressor)
-        # for `is_slow`; all tokens would take longer than any compressor
+        # The seconds that `is_slow` reads. An answer with all tokens takes longer than the others.
         if not self.work.stop.is_set() and compressor.name != "full":
             self.engine.answer_s[self.request.model] = time.monotonic() - began
         yield self._show(run)
         return self.sides.runs[0], run
 
     def _ask_baseline(self, compressor: Compressor, run_id: str, run: Run) -> Iterator[PageUpdate]:
-        """Show A's answer, asked now or known, next to ``run``, the run of B."""
+        """Show A's answer next to ``run``, the run of B; a known answer is only timed again."""
         known = None if self.habits.remember else self._find_answer(compressor)
         if known and self.is_live:
             return

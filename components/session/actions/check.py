@@ -30,7 +30,7 @@ TESTED = " The report has the checks that were finished by then."
 FAILS = "A check failed on this machine. Attach the report to an issue."
 
 
-# Last report by model name.
+# The last complete report on each model, by the name of the model.
 _reports: WeakKeyDictionary[Engine, dict[str, Report]] = WeakKeyDictionary()
 
 

@@ -56,8 +56,9 @@ def compare(
 
     ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: settings of A.
     ``more``: further questions; every method answers them after ``question``. ``measured``: whether
-    to measure the fraction kept of the tokens' relevance for the answers with all tokens.
-    ``requests``: the request of every question, if they are about several clips; else ``request``.
+    to measure how much of the tokens' relevance for the answers with all tokens a method keeps.
+    ``requests``: one request per question if the questions are about several clips; if empty,
+    ``request`` holds for all questions.
     """
     sides = Sides(tried, pinned, question)
     comparison = _Comparison(engine, session, request, sides, more, measured, requests)
@@ -108,8 +109,8 @@ class _Comparison:
         self.relevance: list[Relevance | None] = []  # relevance of tokens for the references
         # why relevance cannot be measured
         self.unmeasured = unmeasured(request.model) if measured else ""
-        # A process is slow at first, so a pass precedes the first row. A vLLM server is warm: the
-        # pass would only fill its cache.
+        # The first pass of a process is slow, so one untimed pass precedes the first row. A vLLM
+        # server is warm already: an extra pass would only fill its cache and falsify the times.
         self.is_warm = request.model.startswith(SCHEME)
 
     def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
@@ -157,7 +158,7 @@ class _Comparison:
     def _turn(self, index: int, step: str = "") -> Iterator[Compared]:
         """Leave the model queue and wait in it again, with a new deadline for the next step.
 
-        ``step``: name of the row's next step, for the message; "" for its first.
+        ``step``: name of the row's next step, for the message; "" for the row's first step.
         """
         self.engine.queue.leave(self.work)
         self.work = self.engine.pages.renew(self.session, self.work)
@@ -204,7 +205,7 @@ class _Comparison:
         return replace(row, score=fmean(scores))
 
     def _asked(self, index: int, compressor: Compressor) -> Generator[Compared, Any, list[Run]]:
-        """Return the runs of all questions; times are measured for the first one."""
+        """Return the runs of all questions; times are measured for the first question."""
         (clip, first), *more = zip(self.clips, self.questions, strict=True)
         sampling = self.request.checked_sampling()
         short = replace(sampling, max_new_tokens=1)
@@ -237,9 +238,9 @@ class _Comparison:
         return clock.stamped(run, self.asked_at)
 
     def _shown(self, rows: list[Row], opening: str) -> Compared:
-        """Return the last update: all runs in ``run_ids``, and as many as fit in the viewer.
+        """Return the last update: ids of all runs, and a viewer with as many as fit.
 
-        The viewer stays as it is if the first question is about another clip than the page's.
+        The viewer does not change if the first question is about another clip than the page's.
         """
         clip, new = self.clips[0], {row.run_id: row.run for row in rows if row.run is not None}
         if not new:

@@ -28,7 +28,7 @@ def compared_view(
 ) -> tuple[View, dict[str, Run]]:
     """Return the viewer with as many runs as it can show, and all runs by id.
 
-    A and B stay if they have a run, as a comparison does not change the page's settings.
+    A and B keep their runs, if any: a comparison does not change the page's settings.
     """
     in_viewer = replace(sides, runs=[*new, *sides.runs])
     a = find_run(engine, clip, sides.reference, in_viewer)
@@ -61,7 +61,7 @@ def relevance_for(
 
     Returns None for an empty answer.
 
-    ``earlier``: ids of runs for which it may have been measured.
+    ``earlier``: ids of other runs whose relevance may be in memory.
     """
     found = engine.runs.relevance([run_id, *engine.runs.of_clip(clip, earlier)], run.question)
     if run.answer and (found is None or found.answer != run.answer):
@@ -73,8 +73,8 @@ def relevance_for(
 def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[str, Run]:
     """Sort runs in the order of `Sides`: B, then A (the first of ``runs``), then the others.
 
-    B is the run with the settings of the page if it was asked the question, else that of the first
-    method.
+    B is the run with the page's settings if that run answered the question, else the run of the
+    first method.
     """
     a, *others = runs.items()
     own: Mapping[str, Any] = {}
@@ -96,7 +96,7 @@ def rows_at_hand(store: RunStore, ids: Sequence[str], question: str) -> list[Row
     list is empty if there is nothing to compare: no run of all tokens, or no other run.
     """
     found = {run_id: run for run_id in ids if (run := store.get(run_id)) is not None}
-    names = labels(list(found.values()))  # labels of runs as in the viewer
+    names = labels(list(found.values()))  # the same labels as in the viewer
     places = {name: place for place, name in enumerate(COMPRESSORS)}
     measured = store.relevance(found, question)
     rows = [

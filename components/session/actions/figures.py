@@ -60,9 +60,9 @@ COLUMNS = (  # columns of the legend: title, unit, meaning
 )
 NONE = "–"
 MARGINS = {"l": 52, "r": 8, "t": 6, "b": 38}
-HEIGHT = 204  # pixels of a figure
-NUMBERED = 12  # rows up to which a heat map shows numbers in its cells
-CELLS = {16: 17, 99: 11}  # largest number of rows -> height of a heat map's row in pixels
+HEIGHT = 204  # height of a figure in pixels
+NUMBERED = 12  # a heat map with more rows shows no numbers in its cells
+CELLS = {16: 17, 99: 11}  # heat maps: largest number of rows -> height of a row in pixels
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 _random: WeakKeyDictionary[VideoTokens, dict[int, RandomKeeping]] = WeakKeyDictionary()
@@ -85,11 +85,12 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
     for line in figure.data:
         line.name = line.meta or line.name
         if line.type == "scatter" and line.name in by_label:
-            # the legend's style, which does not depend on the figure's runs
+            # Use the style of the legend: a curve then looks the same in every figure.
             line.update(by_label[line.name])
-            line.zorder = int(line.line.width > 2)  # GleanVID above the others
+            line.zorder = int(line.line.width > 2)  # draw GleanVID, the thick curve, on top
     figure.update_layout(height=HEIGHT, margin=MARGINS, showlegend=False)
-    figure.update_layout(font={"size": 12}, template="none")  # plotly's own template is large
+    # Plotly's default template would make the JSON of every figure much larger.
+    figure.update_layout(font={"size": 12}, template="none")
     figure.update_yaxes(title=None)
     figure.update_xaxes(title=None)
     if kind.x:
@@ -152,7 +153,7 @@ def _cells(run: Run) -> list[str]:
     if diagnostics is None:
         return [gini, NONE, NONE, NONE]
     new = f"{100 * diagnostics.later_residual_energy:.2g}"
-    # Random selection keeps all tokens as well: there is nothing to compare with.
+    # If all tokens are kept, a random selection is the same: leave out the comparisons.
     if record.num_kept == record.num_tokens:
         return [gini, NONE, new, NONE]
     missed = diagnostics.coverage_vs_random
@@ -171,10 +172,10 @@ def as_json(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
-    """Return the runs, with diagnostics unless ``tokens``, those of the clip, is None."""
+    """Return the runs with diagnostics, or unchanged if ``tokens`` of the clip is None."""
     if tokens is None:
         return list(runs)
-    with _measuring:  # a lock: two pages at once would do the work twice
+    with _measuring:  # without this lock, two pages would compute the same diagnostics
         features = _debiased.get(tokens)
         if features is None:
             features = _debiased[tokens] = debiased(tokens.features.float())

@@ -53,11 +53,11 @@ class First:
 
     viewer: Mapping[str, Any] | None = None
     answers: list[Answer] = field(default_factory=list)
-    runs: list[str] = field(default_factory=list)  # ids of runs in the order of Sides
+    runs: list[str] = field(default_factory=list)  # ids of the runs: B, A, then the others
     question: str = ""
-    figures: Mapping[str, Any] = field(default_factory=dict)  # value of figures.as_json
+    figures: Mapping[str, Any] = field(default_factory=dict)  # content of the tab Curves
     model: str = ""
-    compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B
+    compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B's compressor
 
     def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
         """Whether the result has the settings of ``request``, and A has those of ``pinned``."""

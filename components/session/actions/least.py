@@ -105,7 +105,7 @@ class _Search:
         try:
             text = f"{found.method} at {percent(ratio)}: {step}…"
             run = yield from self._run(clip, self.make(name, ratio), text)
-        except ValueError as error:  # the method cannot reach this ratio
+        except ValueError as error:  # the method cannot reach this retention ratio
             return found.refused(ratio, str(error))
         return found.answered(ratio, run)
 

@@ -54,11 +54,11 @@ def preview(
         return
     try:
         for update in _preview(engine, request, sides, work):
-            if work.stop.is_set():  # a newer preview may have shown its tokens already
+            if work.stop.is_set():  # a newer preview may have shown its own tokens by now
                 raise StoppedError
             yield update
     except StoppedError:
-        if work.why:  # empty if a newer preview has taken over
+        if work.why:  # no reason means that a newer preview replaced this one
             yield PageUpdate(message(work.why), pending=BEFORE if sides.runs else "")
     except Exception as error:
         problem = message(explain(error), "problem")
@@ -74,7 +74,7 @@ def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
         compressor = request.make_compressor()
         request.check()
     except ValueError:
-        return True  # the update will contain the reason
+        return True  # the preview will show the error at once
     if not request.path or not decides_early(compressor):
         return True
     if not engine.has_clip(request.path, request.sampled):

@@ -12,8 +12,8 @@ from ..examples import Example
 # A question, its right answer if known, and the name of its clip's file, "" for the page's clip.
 Listed = list[tuple[str, str | None, str]]
 
-FILE_BYTES = 4_000_000  # bytes of a file that are read
-LINES = 20_000  # lines of a file that are read: other visitors wait meanwhile
+FILE_BYTES = 4_000_000  # maximum number of bytes read of a file of questions
+LINES = 20_000  # maximum number of lines read of a file; parsing more delays other visitors
 
 
 def in_lines(text: str) -> Listed:
@@ -28,7 +28,10 @@ def as_lines(listed: Iterable[tuple[str, str | None, str]]) -> str:
 
 
 def of_clips(clips: Sequence[Example], most: int) -> Listed:
-    """Return at most ``most`` suggested questions: equally many per clip, spread over its list."""
+    """Return at most ``most`` suggested questions, the same number for every clip.
+
+    The questions are spread over the list of each clip.
+    """
     each = max(1, most // max(1, len(clips)))
     found: Listed = []
     for clip in clips:
@@ -39,10 +42,12 @@ def of_clips(clips: Sequence[Example], most: int) -> Listed:
 
 
 def in_file(text: str, clips: Collection[str]) -> Listed:
-    """Read the questions of a file, at most ``LINES`` lines: JSON, or as in :func:`in_lines`.
+    """Read the questions of a file, at most ``LINES`` lines.
 
-    A line of JSON has "question" or "text", and may have "answer" and "clip". Questions about a
-    clip that is not in ``clips`` (names of files) are left out.
+    Each line is JSON, or text as in :func:`in_lines`.
+
+    A line of JSON has "question" or "text", and may have "answer" and "clip". Leaves out questions
+    about a clip that is not in ``clips`` (names of files).
     """
     lines = islice(filter(str.strip, text.splitlines()), LINES)
     found = [_row(line, clips) for line in lines]
@@ -52,7 +57,7 @@ def in_file(text: str, clips: Collection[str]) -> Listed:
 def _row(line: str, clips: Collection[str]) -> tuple[str, str | None, str] | None:
     try:
         row: Any = json.loads(line)
-    except (ValueError, RecursionError):  # RecursionError: brackets nested too deep
+    except (ValueError, RecursionError):  # RecursionError: the JSON is nested too deep
         row = None
     if not isinstance(row, dict):
         return in_lines(line)[0]

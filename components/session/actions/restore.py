@@ -27,7 +27,7 @@ from ..work.engine import Engine
 from .preview import View, pair, view_of
 
 PICTURE = re.compile("data:image/jpeg;base64,[A-Za-z0-9+/=]+")
-KEPT_CHARS = 100_000  # thumbnails of uploaded clips take most of them
+KEPT_CHARS = 100_000  # maximum length of a saved state; thumbnails of uploads take most of it
 BACK = "Your results from before the page was reloaded are restored."
 NO_CLIP = (
     "The clip of these results is no longer on the server: upload it again to ask more about it."
@@ -46,8 +46,8 @@ ALL_GONE = (
 class Restored:
     """Restored results and clips.
 
-    ``view`` and ``path`` (file of the clip) are None if no longer there. ``own``: thumbnails of
-    the uploaded clips by path.
+    ``view`` and ``path`` (file of the clip) are None if they are no longer on the server. ``own``:
+    thumbnails of the uploaded clips by path.
     """
 
     text: str
@@ -57,7 +57,10 @@ class Restored:
 
 
 class Kept(NamedTuple):
-    """The state that ``assets/page/kept.js`` saved, as ``own`` the thumbnail of each upload."""
+    """The state that ``assets/page/kept.js`` saved.
+
+    ``own``: thumbnails of the uploaded clips by the end of their path.
+    """
 
     ids: list[str]
     was_compared: bool = False
@@ -71,10 +74,11 @@ def restored(
     """Return the clips and results that ``text`` names; None if there is nothing to restore.
 
     Args:
-        engine: has the runs.
+        engine: engine whose store has the runs.
         text: the state that ``assets/page/kept.js`` saved.
-        find: returns the path of an uploaded clip from its end, as in ``text``; None if it is gone.
-        model: as in `Sides`.
+        find: returns the full path of an uploaded clip from the end of the path that ``text``
+            has; None if the file is gone.
+        model: name of the page's model, empty if unknown.
     """
     ids, was_compared, shelf, clip = kept(text)
     runs = {run_id: run for run_id in ids if (run := engine.runs.get(run_id))}
@@ -114,7 +118,7 @@ def kept(text: str | None) -> Kept:
 
 
 def _picture(sent: Any) -> str:
-    """Return a thumbnail that a browser sent, or an empty text if it is none."""
+    """Return ``sent`` if it is a JPEG thumbnail as a data URL, else an empty text."""
     return sent if isinstance(sent, str) and PICTURE.fullmatch(sent) else ""
 
 
@@ -143,7 +147,7 @@ def at_home(engine: Engine, run: Run, paths: Iterable[str]) -> tuple[Run, str | 
     for path in paths:
         if Path(path).name != run.video.name:
             continue
-        with suppress(VideoError, BusyError):  # the file may be gone
+        with suppress(VideoError, BusyError):  # the file may have been deleted
             video = engine.clip(path, len(run.video))
             if np.array_equal(video.frames, run.video.frames):
                 return replace(run, video=video), path

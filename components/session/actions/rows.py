@@ -51,12 +51,12 @@ class Row:
     label: str
     method: str = ""  # name of the compressor
     state: str = "waiting"
-    step: str = ""  # progress message while the row is running
+    step: str = ""  # name of the current step, such as "log-probability", while the row is running
     run: Run | None = None
     run_id: str = ""
     error: str = ""
     score: float = math.nan  # mean log-probability of the full-token answer
-    mattered: float = math.nan  # fraction of the relevance that is kept
+    mattered: float = math.nan  # fraction of the relevance that the kept tokens have
     others: tuple[tuple[str, Run], ...] = ()  # ids and runs of the questions after the first
 
     @property
@@ -82,7 +82,7 @@ class Asked:
         caveat: warning about the answers, empty for none.
         questions: every question with its right answer, if known; more than one for a list.
         busy: warning about the times, empty for none.
-        clips: the clip of every question by name, where they are not all of the page's clip.
+        clips: file name of the clip of every question; empty if all are about the page's clip.
     """
 
     question: str = ""
@@ -155,7 +155,7 @@ def _line(
 
 
 def _text(row: Row, title: str, value: float | int) -> str:
-    """Format a number of a row; a share of labels with their counts, as there are few."""
+    """Format a number of a row. A fraction of labels also gets its counts."""
     found = labels_of(row.run) if row.run and title == "Labels" else None
     counts = f" ({sum(one['kept'] for one in found)} of {len(found)})" if found else ""
     return figure_text(value) + counts
@@ -195,7 +195,7 @@ def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the value of :func:`table_view`, marked as the table before the last comparison."""
+    """Mark a value of :func:`table_view` as the table of an earlier comparison."""
     return value and value | {"earlier": True}
 
 

@@ -17,8 +17,8 @@ from gleanvid.plots.labels import label_of, title_of
 from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
 
-WIDTH = 220  # most pixels along a side of an image
-LONGEST = 160  # most characters of an answer that are shown
+WIDTH = 220  # maximum width and height of an image in pixels
+LONGEST = 160  # maximum number of characters shown of an answer
 TEXTS = (
     (
         "Frames become tokens",
@@ -57,8 +57,8 @@ def story(runs: Sequence[Run]) -> dict[str, Any]:
 
     Returns:
         ``about``: a line on the run. ``steps``: a list; each step has a title, a text, a sentence
-        with numbers, images (caption and JPEG as a data URI), and, if it has any, the grid drawn
-        over the images and the strip of the units.
+        with numbers and images (caption and JPEG as a data URI). Some steps also have a grid to
+        draw over the images, or the strip of a value per unit.
     """
     run = next((run for run in runs if "alpha" in run.compression.trace), runs[0])
     unit = busiest(run)
@@ -74,7 +74,7 @@ def story(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def busiest(run: Run) -> int:
-    """Return the unit with the largest budget, the first one excepted."""
+    """Return the unit with the largest budget, not counting the first unit."""
     later = run.compression.budgets[1:]
     return 1 + int(later.argmax()) if len(later) else 0
 

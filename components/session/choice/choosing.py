@@ -34,7 +34,7 @@ LOOKING = "Looking up {name} …"
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
 PACE_S = 0.1
 FRAMES = 32  # frames of the clip for which memory is estimated by default
-OVER = ("nothing", "ready", "failed", "cancelled")  # stages in which nothing is under way
+OVER = ("nothing", "ready", "failed", "cancelled")  # stages in which no model is being loaded
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Choosing:
         self.choices: list[tuple[str, str]] = []  # label and name of the models in the menu
         looking = Progress("looking", first, LOOKING.format(name=first))
         self.now = looking if first else Progress()
-        self._changed = threading.Condition()  # lock of ``now``
+        self._changed = threading.Condition()  # lock of ``now``, notified at every change
         self._work = Work()
 
     def start(self) -> None:
@@ -118,7 +118,7 @@ class Choosing:
     def begin(self, name: str, precision: str = AUTO, frames: int = FRAMES) -> None:
         """Start loading a model; returns at once.
 
-        Raises ``BusyError`` while another one is being loaded, and ``ValueError`` for an unknown
+        Raises ``BusyError`` while another model is being loaded, and ``ValueError`` for an unknown
         precision.
         """
         key = key_of(name, precision)
@@ -168,7 +168,7 @@ class Choosing:
         key, work, before = key_of(name, precision), self._work, self.engine.name
         try:
             if self.engine.holds(key):
-                self.engine.model(key)  # makes it the model in use
+                self.engine.model(key)  # the model is in memory: just make it the one in use
             else:
                 outlook = self.look(name, precision, frames, work.stop)
                 ModelLoader(self.engine, work, self._report).install(key, outlook, anyway)
@@ -176,10 +176,11 @@ class Choosing:
             end = "ready", f"{key} is ready."
         except StoppedError:
             end = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
-        except Exception as error:  # the page shows any error
+        except Exception as error:  # an error of any kind is shown on the page
             end = "failed", explain(error)
-        if before and not self.engine.name:  # it was unloaded for the new model: load it again
-            with suppress(Exception):  # the next request shows the error
+        # If the new model failed after the previous one was unloaded, load the previous one again.
+        if before and not self.engine.name:
+            with suppress(Exception):  # the next request to the model shows the error
                 self.engine.model(before)
         self.engine.queue.leave(work)
         self._report(*end)

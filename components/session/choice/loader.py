@@ -54,7 +54,8 @@ class ModelLoader:
         for done in fetch(outlook.download, self.work.stop):
             text = f"Downloading {outlook.name}: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
             self.report("downloading", text, done, total)
-        if cached(outlook.name) is None:  # transformers would ask the hub for files not listed
+        # Without this check, transformers would ask the hub for the missing files while loading.
+        if cached(outlook.name) is None:
             raise ModelError(f"{outlook.name} is incomplete: the hub did not list all its weights.")
 
     def _has_room(self, outlook: Outlook, anyway: bool) -> bool:
@@ -95,7 +96,7 @@ class ModelLoader:
         with weight_progress(report, self.work.stop):
             model = self.engine.backend.load_model(key)
         self._check_stop()
-        if key.startswith(SCHEME):  # a vLLM server is warm, and may refuse this method
+        if key.startswith(SCHEME):  # a vLLM server is warm, and may not run GleanVID
             return model
         self.report("warming", f"Trying {key} on four frames …")
         frames = np.zeros((4, 64, 64, 3), np.uint8)

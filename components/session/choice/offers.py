@@ -16,14 +16,15 @@ HERE = "in the cache"
 class Offer:
     """A row of the list of checkpoints.
 
-    ``fits``: whether the checkpoint fits this machine, None if unknown. ``state``: text on this.
+    ``fits``: whether the checkpoint fits this machine, None if unknown. ``state``: a short
+    text on this, such as "in the cache, fits this machine".
     """
 
     name: str
-    size_gb: float | None  # size of the download; None: unknown without the hub
+    size_gb: float | None  # size of the download; None: only the hub knows it
     state: str
     fits: bool | None
-    here: bool  # whether nothing has to be downloaded
+    here: bool  # whether all files are on this machine already
     gated: bool
     licence: str
     first: bool  # whether it is the recommended model for this hardware

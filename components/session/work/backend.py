@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-if TYPE_CHECKING:  # these import torch, which is slow; the server prints its first line before
+# Importing torch is slow, and the server must print its first line before that.
+if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gleanvid.attribution.relevance import Relevance
@@ -19,11 +20,14 @@ if TYPE_CHECKING:  # these import torch, which is slow; the server prints its fi
     from gleanvid.types import Video, VideoTokens
 
 
-Progress = Callable[[int, int], object]  # called with frames decoded, and frames to decode
+Progress = Callable[[int, int], object]  # called with the number of frames decoded and their total
 
 
 class Sampled(NamedTuple):
-    """How many frames of a file to read, and between which seconds; None: the whole clip."""
+    """Number of frames to read from a file, and the time span in seconds.
+
+    ``start`` and ``end``: None for the start or end of the clip.
+    """
 
     num_frames: int
     start: float | None = None
@@ -89,7 +93,10 @@ class Backend(ABC):
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:
-        """Return which tokens an answer rests on. Raises ``ModelError`` if not measurable."""
+        """Return the relevance of each token for an answer.
+
+        Raises ``ModelError`` if it cannot be measured for this model.
+        """
 
     @abstractmethod
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:

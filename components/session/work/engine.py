@@ -41,7 +41,7 @@ _ClipKey = tuple[str, int, int | Sampled]  # path, modification time, frames
 
 
 class Engine:
-    """Runs every request of a page on the models, of which ``most_models`` stay in memory."""
+    """Runs the requests of all pages; keeps up to ``most_models`` models in memory."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class Engine:
         return run
 
     def relevance(self, clip: ClipKey, question: str, answer: str, work: Work) -> Relevance:
-        """Return the tokens an answer rests on. Raises ``ModelError`` and ``StoppedError``."""
+        """Return the relevance of tokens. Raises ``ModelError`` and ``StoppedError``."""
         model = self.model(clip.model)
         return self.backend.relevance(clip, question, answer, model, work.stop)
 
@@ -247,5 +247,5 @@ def _held(lock: threading.RLock, work: Work) -> Iterator[None]:
 
 def _placed(geometry: Tensor | None) -> Tensor:
     if geometry is None:
-        raise ValueError("the model did not place its tokens in the source video")
+        raise ValueError("the model gave its tokens no times or rectangles in the source video")
     return geometry.cpu()

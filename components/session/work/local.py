@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gleanvid.types import Video
 
 BUILT_IN = "builtin"  # name of the library's built-in model
-PHOTOS = "mobilenet_v2"  # name of its encoder for filmed clips, which answers no question
-MOST_WORDS = 16  # most maps for words of an answer: each takes a backward pass
+PHOTOS = "mobilenet_v2"  # the library's encoder for filmed clips; answers no questions
+MOST_WORDS = 16  # maximum number of relevance maps for words; each takes a backward pass
 
 
 def is_here(name: str) -> bool:
@@ -38,14 +38,14 @@ def is_here(name: str) -> bool:
 
 
 def served(name: str) -> dict[str, Any] | None:
-    """Return the settings of the compressor on a vLLM server, None if it has none."""
+    """Return the settings of the compressor on a vLLM server; None for any other model."""
     if not name.startswith(SCHEME):
         return None
     from gleanvid.serving.vllm.remote import settings_served
 
     try:
         return settings_served(name)
-    except MALFORMED:  # loading the model will report the error
+    except MALFORMED:  # ignored here: loading the model will report the error
         return None
 
 

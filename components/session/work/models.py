@@ -9,7 +9,7 @@ from typing import Any
 from .local import PHOTOS
 from .recorded import PREFIX
 
-SMALL = 2  # most recordings and photo encoders in memory
+SMALL = 2  # maximum number of recordings and photo encoders in memory
 
 
 class Models:
@@ -21,8 +21,9 @@ class Models:
 
     def __init__(self, load: Callable[[str], Any], most: int = 1) -> None:
         self._load, self._most = load, most
-        self._lock = threading.Lock()  # held while loading, for minutes; use it for nothing else
-        self.held: dict[str, Any] = {}  # by name, most recently used last
+        # Loading holds this lock for minutes, so quick look-ups must not take it.
+        self._lock = threading.Lock()
+        self.held: dict[str, Any] = {}  # loaded models by name, the most recently used last
         self.seen: set[str] = set()  # names of all models loaded since the start
 
     def get(self, name: str) -> Any:

@@ -12,7 +12,7 @@ from gleanvid.errors import BusyError, StoppedError
 DEADLINE_S = 180.0
 PLACES = 16
 POLL_S = 0.2
-SESSIONS = 2_000  # most sessions whose last state is remembered
+SESSIONS = 2_000  # maximum number of sessions whose newest preview is remembered
 LATE = (
     "Stopped: it took longer than {limit:g} seconds, the limit of this server. Take fewer frames, "
     "a lower retention ratio or a smaller model."
@@ -31,9 +31,9 @@ class Work:
     def __init__(self, live: bool = False) -> None:
         self.live = live
         self.stop = threading.Event()
-        self.over = threading.Event()  # set once the job yields no more updates
+        self.over = threading.Event()  # set after the last update of the job
         self.why = ""
-        self.decoded = (0, 0)  # frames of its clip: decoded so far, to decode
+        self.decoded = (0, 0)  # frames of the clip: decoded so far, and in total
 
     def count(self, done: int, total: int) -> None:
         self.decoded = done, total
@@ -46,7 +46,7 @@ class Work:
 
 
 class ModelQueue:
-    """One job at a time uses the model; one that takes longer than ``deadline_s`` is ended."""
+    """One job at a time uses the model; ends a job that takes over ``deadline_s``."""
 
     def __init__(self, deadline_s: float = DEADLINE_S, places: int = PLACES) -> None:
         self.deadline_s, self.places = deadline_s, places
@@ -63,7 +63,7 @@ class ModelQueue:
         return sum(not work.stop.is_set() for work in [*self._waiting])
 
     def wait(self, work: Work) -> Iterator[int]:
-        """Enter the queue; yields how many jobs are ahead of ``work``; returns when none is.
+        """Enter the queue; yield the number of jobs before ``work``; return once it is 0.
 
         Call :meth:`leave` afterwards in any case. Raises :class:`BusyError`, and ``StoppedError``
         if the job is ended while it waits.
@@ -120,7 +120,7 @@ class Pages:
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
         self._uploads: dict[str, Work] = {}
-        self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)  # version, live
+        self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)  # (version, is live)
 
     def start(self, session: str) -> bool:
         """Register new work of this session; return False if it already has running work."""
@@ -131,7 +131,10 @@ class Pages:
             return True
 
     def renew(self, session: str, work: Work) -> Work:
-        """Start a new job in place of ``work``; return ``work`` itself if it was ended."""
+        """Replace ``work`` by a new job and return the new job.
+
+        If ``work`` was ended already, return ``work`` itself.
+        """
         with self._lock:
             if self._working.get(session) is work:
                 work = self._working[session] = Work()
@@ -143,9 +146,9 @@ class Pages:
         """Start a preview of this session; ends the previous one without a message.
 
         Every version of a page's settings has a preview, then a ``live`` answer. Returns None if
-        this version (0: unknown) was begun already or is outdated, and for a live answer while a
-        preview runs, because that preview gets a live answer itself. Without a session, the preview
-        belongs to no page and ends none.
+        this version (0: unknown) was begun already or is outdated. Also returns None for a live
+        answer while a preview runs, because a live answer follows that preview anyway. A preview
+        without a session belongs to no page and ends no other preview.
         """
         work = Work(live)
         if session is None:
@@ -166,7 +169,7 @@ class Pages:
     def end_preview(self, session: str, version: int = 0) -> None:
         """End the running preview of this session without a message.
 
-        Previews of ``version`` and older ones cannot start any more.
+        Afterwards no preview of ``version`` or of an older version can start.
         """
         with self._lock:
             newest = self._newest.get(session, (0, False))
@@ -207,7 +210,7 @@ class Pages:
         return session in self._working
 
     def work(self, session: str) -> Work:
-        """Return the session's running work, or work that has already ended if there is none."""
+        """Return the running job of this session; if there is none, a new job that is ended."""
         gone = Work()
         gone.end()
         return self._working.get(session, gone)
@@ -223,7 +226,7 @@ class Pages:
         return works
 
     def leave(self, session: str | None, work: Work) -> None:
-        """End this job; other jobs of the session continue."""
+        """End ``work`` and take it out of the model queue; other jobs continue."""
         work.end()
         self._queue.leave(work)
         with self._lock:

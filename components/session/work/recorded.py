@@ -25,8 +25,8 @@ from .backend import Backend, EncodedClip, Progress, Question, Sampled
 if TYPE_CHECKING:
     from gleanvid.attribution.relevance import Relevance
 
-PREFIX = "recording:"  # begins the name of every recording as a model
-OPENED = 2  # recordings kept open
+PREFIX = "recording:"  # prefix of the model names of recordings
+OPENED = 2  # maximum number of recordings that stay open
 NOT_MEASURED = (
     "What mattered for this answer is not in the recording: `gleanvid record --relevance` adds it."
 )
@@ -39,7 +39,7 @@ class Entry:
     path: str
     model: str  # name under which the engine loads it
     title: str
-    recorded_with: str  # the model's own name
+    recorded_with: str  # name of the model that answered when the clip was recorded
     questions: tuple[str, ...]
     licence: str  # licences of clip and weights
 
@@ -68,7 +68,7 @@ class Shelf:
                 if self.holds(path) and path.is_file():
                     found.append(_entry(path, read_facts(path)))
             except MALFORMED:
-                continue  # RuntimeError: symbolic links in a circle
+                continue  # damaged file, or RuntimeError for symbolic links in a circle
         return found
 
     def holds(self, path: str | Path) -> bool:
@@ -87,7 +87,7 @@ class Shelf:
         return model
 
     def _open(self, path: str) -> Any:
-        """Open a recording. Raises ``ModelError`` for other files, and outside the folder."""
+        """Open a recording. Raises ``ModelError`` for any other file or folder."""
         from gleanvid.evaluation.recording.recording import open_recording
 
         if not self.holds(path):

@@ -21,7 +21,7 @@ from ..examples import Example
 from ..saved_relevance import saved
 
 RUNS_MIB = 512
-RUNS = 256  # most runs: each takes some 100 KiB in addition to its tensors
+RUNS = 256  # maximum number of runs; each takes about 100 KiB in addition to its tensors
 
 
 class RunStore:
@@ -38,7 +38,7 @@ class RunStore:
         self._examples: dict[str, Example] = {}
         self._relevance: dict[str, Relevance] = {}
         self._saved: dict[str, tuple[Callable[[], Run], Example]] = {}
-        self._cheap: set[str] = set()  # ids of runs that are quickly made or opened again
+        self._cheap: set[str] = set()  # ids of runs that have no answer or come from opened files
         self._lock = threading.Lock()
 
     def add(
@@ -74,7 +74,7 @@ class RunStore:
                 self._make_room()
 
     def relevance(self, ids: Iterable[str], question: str) -> Relevance | None:
-        """Return the relevance measured for the question on one of the runs, or a saved map."""
+        """Return the relevance for a question, measured on one of the runs or saved."""
         for run_id in ids:
             run, example = self._runs.get(run_id), self._examples.get(run_id)
             found = self._relevance.get(run_id)
@@ -95,7 +95,10 @@ class RunStore:
                 held.pop(gone, None)
 
     def _next_to_go(self) -> str:
-        """Return the id of the run to drop: the oldest, among cheap runs if they take over half."""
+        """Return the id of the run to drop next, the least recently used one.
+
+        It is a cheap run if cheap runs, which can be computed or opened again, take over half.
+        """
         cheap = {run_id: run for run_id, run in self._runs.items() if run_id in self._cheap}
         many = 2 * len(cheap) > self._most or 2 * _bytes(cheap.values()) > self._limit
         return next(iter(cheap if many and len(cheap) > 1 else self._runs))
