@@ -50,7 +50,8 @@ def serve() -> tuple[float, float]:
     port = free_port()
     started = time.perf_counter()
     words = ["app.py", "--port", str(port), "--device", "cpu"]
-    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}  # no errors of the stop
+    # Hide errors that the server prints when it is stopped.
+    ends = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([*PYTHON, *words], cwd=ROOT, **ends) as page:
         try:
             assert page.stdout is not None and page.stdout.readline()

@@ -52,7 +52,7 @@ TAKEN = "() => { watching = false; return gaps.slice(2); }"
 
 
 def stress(units: int = UNITS, side: int = SIDE, methods: int = METHODS) -> Packed:
-    """Pack the content of a viewer, with noise as frames: no JPEG is larger.
+    """Pack the content of a viewer, with frames of noise, whose JPEG is largest.
 
     A third of the methods merges tokens, a third has four scores.
     """

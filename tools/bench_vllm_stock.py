@@ -26,8 +26,8 @@ NEW_TOKENS = 16
 # vLLM 0.32's own pruning of Qwen3-VL fails if the prompt has marks around the whole video, which
 # transformers leaves there from 5.10 on (``outer_marks`` in results/vllm-cpu/upstream.py).
 MARKED, BARE = "<|vision_start|><|video_pad|><|vision_end|>", "<|video_pad|>"
-SERVERS = {"EVS of vLLM, 25%": (None, RATE), "gleanvid 25%": ("gleanvid", RATE)}  # stock first
-Rates = Mapping[str, Mapping[int, Sequence[float]]]  # label -> simultaneous requests -> by round
+SERVERS = {"EVS of vLLM, 25%": (None, RATE), "gleanvid 25%": ("gleanvid", RATE)}  # vLLM's own first
+Rates = Mapping[str, Mapping[int, Sequence[float]]]  # label -> number at once -> requests/s
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ _COMPARED = {  # folders of the page on evidence, whose comparisons share one ad
 }
 
 
-Compared = Sequence[tuple[Mapping[str, Any], float]]  # a row, its p-value with the correction
+Compared = Sequence[tuple[Mapping[str, Any], float]]  # pairs of a row and its corrected p-value
 
 
 def compared() -> dict[str, Compared]:

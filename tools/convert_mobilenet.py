@@ -24,9 +24,9 @@ def main(file: Path) -> None:
     config = MobileNetV2Config(
         tf_padding=False, layer_norm_eps=1e-5, id2label=dict(enumerate(labels))
     )
-    config.label2id = {}  # several labels have one name, such as "crane"
+    config.label2id = {}  # label names are not unique: "crane" is two labels
     hf_model = MobileNetV2ForImageClassification(config)
-    theirs = torch.load(file, weights_only=True)  # the same layers in the same order
+    theirs = torch.load(file, weights_only=True)  # layers in the order of hf_model
     names = hf_model.state_dict().keys()
     hf_model.load_state_dict(dict(zip(names, theirs.values(), strict=True)))
     hf_model.half().save_pretrained(FOLDER)

@@ -17,11 +17,11 @@ from gleanvid.glimpse.world.world import ClipSettings
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "assets" / "failures.json"
 RESULTS = ("glimpse", "glimpse-rivals")
-SETUP = re.compile(r"(\w+)\(retention_ratio=([\d.]+)\)@32")  # all other settings are defaults
+SETUP = re.compile(r"(\w+)\(retention_ratio=([\d.]+)\)@32")  # setups with defaults
 
 
 def failures() -> dict[str, Any]:
-    """Return the content of the file; items are named seed/split/clip/question.
+    """Return the content of ``failures.json``; items are named seed/split/clip/question.
 
     ``questions``: text and right answer by item. ``wrong``: wrong answer by method, retention ratio
     and item. ``asked``: by method and ratio, how many of the questions that all tokens answer

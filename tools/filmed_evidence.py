@@ -49,7 +49,7 @@ NAMES = ("clip", "method")  # columns that contain text
 
 
 def names() -> list[str]:
-    """Return methods that choose before the model from features alone, also LRS and SCS alone."""
+    """Return methods that need only features and act before the model, plus LRS and SCS alone."""
     methods = {
         name: kind() for name, kind in COMPRESSORS.items() if name not in ("full", "ablation")
     }
@@ -153,7 +153,7 @@ def _change(video: Video) -> list[float]:
 
 
 def written(folder: Path, frames: int) -> list[dict[str, Any]]:
-    """Return the rows in the folder. Raises ``ValueError`` if they are not of ``frames``."""
+    """Return the rows in the folder. Raises ``ValueError`` if ``frames`` differs from theirs."""
     file = folder / "rows.csv"
     if not file.is_file():
         return []
@@ -188,7 +188,7 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 def missing(
     clips: Sequence[Path], asked: Sequence[str], rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[Path, list[str]]]:
-    """Return the clips that lack rows, each with the methods without a row about it."""
+    """Return the clips with missing rows, each with the methods whose row is missing."""
     known = {(row["clip"], row["method"]) for row in rows}
     left = [(path, [name for name in asked if (path.stem, name) not in known]) for path in clips]
     return [(path, methods) for path, methods in left if methods]

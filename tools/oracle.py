@@ -1,4 +1,4 @@
-"""Print a table of the largest differences of logits by model family.
+"""Print how far logits of compressed generation differ from a reference, by model family.
 
 python -m tools.oracle > results/oracle.md
 """

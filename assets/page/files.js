@@ -2,7 +2,7 @@
 ((gleanvid) => {
   let fetched = "";
 
-  // One file is written at a time: they share one link. Buttons of exports do nothing meanwhile.
+  // All exports share one download link: while a file is being written, the export buttons do nothing.
   const setWriting = (isWriting) => {
     for (const button of document.querySelectorAll(".gv-export")) button.ariaDisabled = isWriting ? "true" : null;
   };

@@ -20,14 +20,14 @@
     Object.assign(state, changes);
     if (!isApplied || gleanvid.isElsewhere()) return;
     const text = JSON.stringify({ ...state, isBehind });
-    try { sessionStorage.setItem(entry(), text); } catch { /* a browser without storage */ }
+    try { sessionStorage.setItem(entry(), text); } catch { /* no session storage: nothing to restore later */ }
   };
   gleanvid.keepRuns = (shown) => keep({ shown });
-  // The page had a comparison table: it cannot be restored, and the page says so.
+  // Store whether there is a comparison table: it cannot be restored, and the reloaded page says so.
   gleanvid.keepCompared = (compared) => keep({ compared });
-  // Uploaded clips: the end of their path, and their thumbnail.
+  // Store the uploaded clips: the end of each path, and each thumbnail.
   gleanvid.keepOwn = (own) => keep({ own });
-  // The chosen clip if it is an upload; others are in the address.
+  // Store the chosen clip if it is an upload; any other clip is in the address.
   gleanvid.keepClip = (clip) => keep({ clip });
   gleanvid.leave = (isBehind) => keep({}, isBehind);
   gleanvid.wasBehind = () => isBehind;
@@ -46,15 +46,15 @@
   };
   gleanvid.appliedKept = () => { isApplied = true; };
 
-  // Begin a step of the browser's history before another clip is opened. Back then loads the page again from the
-  // stored state of the step before. It would lose a comparison table, so with a table there is no such step.
+  // Begin a step of the browser's history before another clip is opened: Back then reloads the page from the stored
+  // state of the previous step. A reload would lose a comparison table, so a page with a table begins no step.
   gleanvid.beginStep = () => {
     if (state.compared) return;
     gleanvid.flushAddress();
     history.pushState(begin(), "");
     isNew = true;
   };
-  // Whether a step has begun since the last call.
+  // Whether a step of the browser's history has begun since the last call.
   gleanvid.tookStep = () => {
     const was = isNew;
     isNew = false;

@@ -7,19 +7,19 @@
   // Show the result of a link once the page has applied the link's settings, unless results were restored.
   gleanvid.openLink = (hasStart) => (kept, clip) => {
     gleanvid.appliedKept();
-    // The viewer may report a clip other than the page's. A link's clip is chosen already.
+    // Choose the viewer's clip if runs were restored or the clip is an upload; a clip named in a link is chosen already.
     if (kept || (clip && !gleanvid.isNamed(clip.path))) gleanvid.chooseClip(clip?.path);
     const keys = [...new URLSearchParams(opened).keys()];
     const hasSettings = keys.some((key) => !["tab", "view", "__theme"].includes(key));
-    // Restored results have all tokens as A, not the settings pinned for A.
+    // Restored results show all tokens as A: settings pinned for A in the address need a new preview.
     const isOlder = !kept || gleanvid.wasBehind() || (clip && gleanvid.addressed("a"));
     if ((hasSettings || hasStart || gleanvid.hasOwnClip()) && isOlder) gleanvid.preview(true)();
   };
 
   gleanvid.copyLink = async () => {
-    await new Promise((done) => setTimeout(done, 400)); // by then the last change is in the address
+    await new Promise((done) => setTimeout(done, 400)); // wait until the last change is written to the address
     const isOwn = gleanvid.hasOwnClip(), link = new URL(location.href);
-    if (isOwn) link.searchParams.set("clip", "own"); // the page says then that the clip is missing
+    if (isOwn) link.searchParams.set("clip", "own"); // a page opened from this link says that the clip is missing
     try {
       await navigator.clipboard.writeText(link.href);
     } catch { // browsers allow the clipboard only over https or on localhost
@@ -29,8 +29,8 @@
   };
   gleanvid.afterCopy = (title) => () => new Promise((done) => setTimeout(() => done(title), COPIED_MS));
 
-  // Opening a tab adds a step to the browser's history: Back returns to the tab before and keeps the settings.
-  // After a step of another kind (kept.js), Back loads the page again.
+  // Opening a tab adds a step to the browser's history: Back returns to the previous tab and keeps the settings.
+  // After a step to another clip (kept.js), Back reloads the page.
   const tabOf = (text) => text ?? FIRST_TAB;
   const setTab = (tab) => gleanvid.writeAddress("tab", tab === FIRST_TAB ? "" : tab);
   // style.css hides the settings next to tabs that do not depend on them.

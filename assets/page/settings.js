@@ -4,7 +4,7 @@
   const PRESSED_MS = 40; // a press of the pointer is often a click: wait for its release
   const PATIENCE_MS = 1000; // longest wait for the previous preview
   const MOMENT_MS = 400; // a preview that takes longer is announced in the viewer
-  const WRITE_MS = 300; // between two writes of the address: browsers limit their rate
+  const WRITE_MS = 300; // shortest time between two writes of the address: browsers limit their rate
 
   const EDITED = "by_hand.keep"; // tokens of B chosen by hand, until another setting of B changes
   const OF_B = /^(retention_ratio|compressor|frames|pixels|from|to|model)$|\./;
@@ -14,9 +14,9 @@
   const current = new Map(); // the last value of each setting
   let packed = []; // link key of each gathered widget; "": the widget holds several settings; null: not in links
   let folded = new Set(); // keys of the settings under "More settings"
-  let gathered = new Map(); // settings by key at the last gathering, without those at their default
+  let gathered = new Map(); // settings by key at the last gathering; those of methods only if not at their default
   let version = 0; // how often the settings were gathered
-  let [timer, written] = [null, -Infinity]; // timer of the next write of the address, time of the last one
+  let [timer, written] = [null, -Infinity]; // timer of the next write of the address, time of the last write
 
   // Called once, before the settings in the address are applied. `silent`: models that answer no questions;
   // style.css hides the question box for them. Returns the state that `kept.js` stored for the page.
@@ -69,7 +69,7 @@
     document.getElementById("gv-preview").click();
   }
 
-  // Preview now. `live`: whether a new answer to the question may follow.
+  // Preview the settings now. `live`: whether a new answer to the question may follow.
   gleanvid.preview = (live) => (isWanted) => {
     if (isWanted === false) return;
     wanted += 1;
@@ -130,7 +130,7 @@
     timer = setTimeout(gleanvid.flushAddress, Math.max(0, written + WRITE_MS - performance.now()));
   };
   gleanvid.flushAddress = (isStep = false) => {
-    if (gleanvid.isElsewhere?.()) return; // Back was pressed: the address is that of another step
+    if (gleanvid.isElsewhere?.()) return; // Back was pressed: the address belongs to another step of the history
     written = performance.now();
     const text = query.toString();
     const address = text ? `?${text}` : location.pathname;
@@ -153,7 +153,8 @@
     if (target.matches?.("input[name=gv-view]")) gleanvid.writeSetting("view", "kept")(target.value);
   });
 
-  // Gradio's number box of a slider reports its value when it loses the focus, not on Enter.
+  // The number box of Gradio's sliders reports its value only when it loses the focus: on Enter, take the focus away
+  // and give it back.
   document.addEventListener("keydown", ({ key, target }) => {
     if (key !== "Enter" || !target.matches?.("[id^=gv-of-] input[type=number]")) return;
     target.blur();

@@ -1,7 +1,7 @@
 // On wide screens the tabs are shown in the header. Move their elements there too, so that the Tab key
 // visits them in visual order.
 (() => {
-  const hasRoom = matchMedia("(min-width: 1001px)"); // as in style.css
+  const hasRoom = matchMedia("(min-width: 1001px)"); // the same breakpoint as in style.css
   const place = () => {
     const [tabs, header] = ["gv-tabs", "gv-header"].map((id) => document.getElementById(id));
     const bar = document.querySelector(":is(#gv-tabs, #gv-top) > .tab-wrapper");

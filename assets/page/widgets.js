@@ -1,6 +1,6 @@
 // Adds keyboard support and accessible names to Gradio's widgets, and tells the viewer the question.
 
-// Send the question to the viewer as it is typed: answers to another question are stale.
+// Send the question to the viewer as it is typed, so that it marks answers to another question as stale.
 document.addEventListener("input", ({ target }) => {
   if (!target.matches?.("#gv-question textarea")) return;
   document.dispatchEvent(new CustomEvent("gleanvid:question", { detail: { text: target.value } }));
@@ -13,8 +13,8 @@ document.addEventListener("keyup", (event) => {
     event.target.dispatchEvent(new PointerEvent("pointerup", { bubbles: true }));
 });
 
-// Hide Tab from Gradio's menus: they open their list on every key, and the list would stay open. Take the list
-// out of the tab order, too: a list with a scroll bar would get the focus just as it closes.
+// Keep the Tab key from Gradio's menus: they open their list on every key, and the list would stay open. Take the
+// list out of the tab order, too: a list with a scroll bar would get the focus just as it closes.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Tab" || !event.target.matches?.("input[role=combobox]")) return;
   event.stopImmediatePropagation();
@@ -47,7 +47,7 @@ document.addEventListener("keydown", ({ key, target }) => {
   }).observe(document.documentElement, { childList: true, subtree: true });
 })();
 
-// The tabs Curves and Compare are mounted when first opened: store the viewer's state for them.
+// The tabs Curves and Compare are mounted when first opened: store the viewer's unit and pair of runs until then.
 ((gleanvid) => {
   gleanvid.unit = null;
   document.addEventListener("gleanvid:pair", ({ detail: { a, b, source } }) => {
@@ -67,7 +67,7 @@ new MutationObserver(() => {
   }
 }).observe(document.documentElement, { childList: true, subtree: true });
 
-// Gradio's accordions lack `aria-expanded`.
+// Set `aria-expanded` on Gradio's accordions, which lack it.
 (() => {
   const say = () => {
     for (const head of document.querySelectorAll("button.label-wrap"))

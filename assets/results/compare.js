@@ -64,11 +64,11 @@ class Compare {
     window["gleanvid"]?.keepCompared?.(Boolean(this.value && !this.value.at_hand));
     if (!this.value) return this.place.replaceChildren();
     this.table.load(this.value);
-    this.blind &&= !this.table.isLabelled; // labels cannot be voted on
+    this.blind &&= !this.table.isLabelled; // a table of labels has no answers to vote on
     this.#showTools();
     this.vote.load(this.value);
     this.#caption();
-    const named = !this.blind || !this.vote.pair; // without a pair, method names need not be hidden
+    const named = !this.blind || !this.vote.pair; // hide method names only while there are two answers to vote on
     const parts = [...(this.blind ? [this.vote.place] : []), ...(named ? [this.table.place] : [])];
     this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.where, this.rest);
     this.#showRest();
@@ -104,7 +104,7 @@ class Compare {
     this.stale.textContent = said.join(" ");
   }
 
-  // --- tools -------------------------------------------------------------------------------------
+  // --- tools above the table ---------------------------------------------------------------------
 
   #showTools() {
     const { rows, done } = this.value;
@@ -126,7 +126,7 @@ class Compare {
       save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", this.value.asked.busy));
   }
 
-  // Name the pair of runs in the viewer, with a button that opens its tab.
+  // Name the two runs that the viewer shows, with a button that opens the viewer's tab.
   #showWhere() {
     const sides = Object.entries(this.table.pair).filter(([, label]) => label);
     this.where.hidden = !sides.length || !this.value?.done || Boolean(this.blind && this.vote.pair);
@@ -163,7 +163,7 @@ class Compare {
 const EARLIER = "This is the previous table: the last comparison ended before its first row.";
 const WHOLE = { question: "another question", clip: "another clip" };
 
-// The label of a setting such as "gleanvid.alpha_min".
+// The readable name of a setting: "alpha min" for "gleanvid.alpha_min".
 function words(name) {
   return name.split(".").pop().replaceAll("_", " ");
 }

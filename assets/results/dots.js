@@ -13,7 +13,7 @@ const ALL = { ratio: null, colour: "#808080", symbol: "cross" };
 const figure = ({ cells }, title) => cells[title]?.[1] ?? null;
 const prefill = ({ parts }) => parts.find(([name]) => name === "prefill")?.[1] ?? null;
 
-/** Costs for the x axis with their value for a row, null if it has none. */
+/** Costs for the x axis: title, and function that returns the cost of a row, null if it is unknown. */
 export const COSTS = {
   flops: ["prefill FLOPs, % of all tokens", (row) => (figure(row, "Saved") === null ? null : 100 - figure(row, "Saved"))],
   time: ["measured compress + prefill, s", (row) => {
@@ -22,7 +22,7 @@ export const COSTS = {
   }],
 };
 
-/** Answer quality, for questions without a known right answer. */
+/** Titles of the measures of answer quality, for questions without a known right answer. */
 const QUALITIES = { words: "agreement with all tokens (words in common)", mattered: "what mattered, % kept" };
 export const matteredOf = (row) => figure(row, "Mattered");
 

@@ -6,14 +6,14 @@ import { button, make, plural } from "../viewer/dom.js";
 
 /**
  * The content of `assets/failures.json`. `questions`: text and right answer by item; `wrong`: wrong answer by method,
- * retention ratio and item; `asked`: number of questions by method and ratio, those that all tokens answer right.
+ * retention ratio and item; `asked`: by method and ratio, the number of questions that all tokens answer right.
  * @typedef {{ questions: Record<string, [string, string]>,
  *   wrong: Record<string, Record<string, Record<string, string>>>,
  *   asked: Record<string, Record<string, number>> }} Known
  */
 
 const NOTE = "Questions of the evaluation on Glimpse that the built-in model answers right with all tokens and wrong with "
-  + "the kept ones. The evaluation let it choose among four answers; on this page its own words may be right.";
+  + "the kept tokens. In the evaluation it chose among four answers; on this page it answers freely and may be right.";
 
 /**
  * @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void,

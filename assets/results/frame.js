@@ -5,7 +5,7 @@ import { save } from "../viewer/dom.js";
 
 const [STRIP, GAP, LEAST] = [30, 12, 480]; // pixels: height of the caption, gap, smallest width of a frame
 
-/** Save the frames of A and B side by side as an image. Returns "" or the reason why it cannot. */
+/** Save the frames of A and B side by side as an image. Returns "", or why there is no image. */
 export async function saveFrames() {
   const sides = [...document.querySelectorAll(".gv-viewer .gv-pane")].map(side).filter(Boolean);
   if (!sides.length) return "Open the Tokens tab first: the frames shown there are saved.";

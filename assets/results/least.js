@@ -1,6 +1,6 @@
 // @ts-check
-// The least ratio at which each compressor keeps the answer: one sentence per compressor. A click on it opens
-// the run at the next lower ratio as B. Text from outside is only ever set as textContent.
+// One sentence for each compressor: the lowest ratio at which it keeps the answer. A click on a sentence opens
+// the compressor's run at the next lower ratio as B. Text from outside is only ever set as textContent.
 
 import { button, make, openTab } from "../viewer/dom.js";
 

@@ -9,7 +9,7 @@ import { NO_LABEL } from "../viewer/labels.js";
 import { named } from "./swatch.js";
 
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
-const FIRST_TOKEN = "First token"; // title of a column
+const FIRST_TOKEN = "First token"; // title of the column with the time to the first token
 const SEEN = "Labels of ImageNet for all tokens; those that kept tokens no longer show are struck out";
 const MARKS = "Compared with the answer of all tokens: added words are marked, missing words are struck out";
 
@@ -42,14 +42,14 @@ export class Table {
     this.#show();
   }
 
-  // Mark the buttons of the pair of runs that the viewer shows as pressed.
+  // Show as pressed the buttons of the two runs that the viewer shows.
   mark(pair) {
     this.pair = pair;
     for (const button of this.place.querySelectorAll("button[data-side]"))
       button.setAttribute("aria-pressed", String(pair[button.dataset.side] === button.dataset.label));
   }
 
-  // [title, unit, meaning, function that returns the value to sort by]
+  // Each column: [title, unit, meaning, function that returns the value to sort by]
   #columns() {
     const right = (row) => row.quality?.value ?? null;
     const verdict = this.isList
@@ -113,7 +113,8 @@ export class Table {
       make("td", "gv-answer", "", said), ...verdict, ...cells);
   }
 
-  // The cell of the time to the first token also shows least and most of several passes, and a bar of its stages.
+  // The cell of the time to the first token also shows the fastest and slowest of several passes, and a bar of its
+  // stages.
   #cell({ cells, parts, spread }, title) {
     const cell = make("td", "", cells[title][0]);
     if (title !== FIRST_TOKEN || !parts.length) return cell;
@@ -125,7 +126,7 @@ export class Table {
     return cell;
   }
 
-  // Every question with its answer; a click opens that run in the viewer.
+  // List the questions of a row with their answers; a click on a question opens its run in the viewer.
   #each(row) {
     const whole = this.value.rows[0].each;
     const lines = row.each.map((one, place) => {
@@ -168,7 +169,7 @@ export class Table {
 // The stages of a row without decoding: the clip is decoded once for all rows.
 const told = (parts) => parts.filter(([name]) => name !== "decode");
 
-/** "3 of 4 (30–95 %)"; if no right answers are known, the fraction of words shared with all tokens' answers. */
+/** Quality as text: "3 of 4 (30–95 %)"; without known right answers, the words shared with all tokens' answers. */
 export function shareText({ value, right, of, low, high, mattered = false }) {
   const percent = (share) => Math.round(100 * share);
   if (mattered) return `${percent(value)} % of what mattered`;
@@ -185,7 +186,7 @@ export function folded(summary, columns) {
 const labelPieces = (labels) => (labels.length
   ? labels.flatMap(({ text, kept }, n) => [n ? ", " : "", kept ? text : make("del", "", text)]) : [NO_LABEL]);
 
-// A row with its answer compared word by word with that of all tokens, the first row.
+// Return a row with its answer compared word by word with the answer of all tokens, which is in the first row.
 function entry(row, place, reference) {
   if (row.labels) return { ...row, pieces: labelPieces(row.labels), agreement: null };
   if (row.answer === null || reference === null) {

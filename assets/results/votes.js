@@ -5,7 +5,8 @@ const KEY = "gleanvid-votes";
 const MOST = 1000;
 
 /**
- * A vote between the answers of two labels, `first` and `second`; `vote` is "first", "second", "both" or "neither".
+ * A vote between two answers. `first` and `second` are the labels of the methods that gave them; `vote` is "first",
+ * "second", "both" or "neither".
  * @typedef {{ at: string, clip: string, question: string, first: string, second: string,
  *   vote: string }} Vote
  */
@@ -30,7 +31,7 @@ export class Votes {
     try { localStorage.setItem(KEY, JSON.stringify(this.all)); } catch { /* no storage: votes are lost with the page */ }
   }
 
-  /** Wins, ties and losses of each label in the votes on this clip and question. */
+  /** Wins, ties and losses of each method, by label, in the votes on this clip and question. */
   tally({ clip, question }) {
     /** @type {Map<string, { won: number, even: number, lost: number }>} */
     const found = new Map();

@@ -232,7 +232,7 @@ function toggle(field, set) {
 }
 
 /**
- * A switch that stands for None; switched off, it reveals a slider at its previous value.
+ * A switch for the value None. Switching it off shows the setting's slider or box, at the previous value.
  * @param {Field} field
  * @param {Set} set
  */

@@ -68,7 +68,8 @@ function another() {
   return [button("Load a model", () => { opener.click(); scrollTo({ top: 0 }); }, "gv-again")];
 }
 
-// `isFirst`: whether the line is that of A, or of the only side; it then has the legend of the bar's colours.
+// The line of times and savings under an answer. `isFirst`: whether it is the answer of A or of the only side; only
+// this line has the legend of the time bar's colours.
 function costLine(answer, longest, isFirst) {
   const { ttft_s: first, flops_saved: saved, tokens_per_s: speed, older } = answer;
   const parts = [];
@@ -76,7 +77,7 @@ function costLine(answer, longest, isFirst) {
   const before = decode ? ` after ${secondsText(decode)} of decoding` : "";
   if (first !== null && first !== undefined) parts.push(["b", `${first.toFixed(2)} s`, `to first token${before}${older ? ", measured earlier" : ""}`]);
   if (speed) parts.push(["b", speed.toFixed(1), "tokens/s"]);
-  if (saved) parts.push(["span", `−${Math.round(100 * saved)} %`, "prefill FLOPs"]); // computed, not measured
+  if (saved) parts.push(["span", `−${Math.round(100 * saved)} %`, "prefill FLOPs"]); // FLOPs are computed, not measured
   const line = make("p", "gv-spent");
   if (older) line.title = "The other side was asked again later. Press Ask to measure both sides.";
   else if (saved) line.title = "Prefill: the model reads video and question, before its first word. FLOPs: its arithmetic, by formula, against all tokens.";

@@ -17,7 +17,7 @@ export class Changes {
     this.viewer = viewer;
   }
 
-  // `before`, `now`: B, or the only side, with the same compressor before and after a setting changed.
+  // `before`, `now`: the side B, or the only side, before and after a change of the settings.
   compare(before, now) {
     if (before?.method.id === now.method.id) return;
     clearTimeout(this.#timer);
@@ -25,7 +25,7 @@ export class Changes {
     if (before?.method.name !== now.method.name || before.stage.layer !== now.stage.layer) return;
     if (!sameGrid(before.grid, now.grid)) return;
     this.marks = Int8Array.from(now.stage.kept, (kept, token) => kept - before.stage.kept[token]);
-    if (before.method.label === now.method.label && !this.marks.some(Boolean)) return; // only asked again
+    if (before.method.label === now.method.label && !this.marks.some(Boolean)) return; // only the question was asked again
     const text = `${now.name ? `${now.name}: ` : ""}${changeWords(this.marks, now.evidence)}`;
     this.viewer.note.news(text, SAID_MS);
     this.viewer.telling.say(text);

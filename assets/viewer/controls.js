@@ -49,7 +49,7 @@ export class Controls {
     const { viewer } = this;
     const side = name === "a" || name === "b";
     if (side && value.startsWith("run:")) {
-      viewer.refresh(); // the choice is made once Python has run it
+      viewer.refresh(); // reset the menu: the run can be shown once Python has computed it
       return viewer.tellServer("method", { side: name, name: value.slice(4) });
     }
     viewer.choose(name, value);
@@ -85,7 +85,7 @@ export class Controls {
     if (found) this.viewer.visitUnit(found.unit);
   }
 
-  // Why a view has nothing to show, or "".
+  // Return why a view has nothing to show, or "" if it can be shown.
   missing(kind) {
     const { viewer } = this;
     const { sides, comparable } = viewer.shown();
@@ -143,7 +143,7 @@ export class Controls {
     for (const side of ["a", "b"]) this.#nameSide(side);
   }
 
-  // The title of a side; the menu above it is transparent.
+  // Write the title of a side. The menu in front of the title is transparent.
   #nameSide(side) {
     const menu = this.pick(side);
     const text = menu.selectedOptions[0]?.textContent ?? "";
@@ -166,7 +166,7 @@ export class Controls {
     scrub.style.width = `calc(100% - ${slot - THUMB}px)`;
   }
 
-  // Time of the current frame.
+  // Show which frame is the current one: caption, time, unit and position of the scrubber.
   showPlace(shown) {
     const { clip, frame, main: { unit, grid } } = shown;
     const words = frameWords(shown);

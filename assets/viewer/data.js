@@ -13,7 +13,7 @@ import { unpackRelevance } from "./relevance.js";
  * One score of every token, as integer levels that are scaled from `low` to `high`.
  * @typedef {{ name: string, label: string, low: number, high: number, levels: Uint16Array }} Score
  *
- * The tokens left from one layer on. `kept` is 1 for a token whose index is that of a row; `home` has for
+ * The tokens that remain from one layer on. `kept` is 1 for a token whose index is that of a row; `home` has for
  * every token the index of the row that it is part of, or -1 if the token was dropped.
  * @typedef {{ layer: number, total: number, budgets: number[], rank: number[] | null,
  *   span: number[] | null, merges: boolean, mixed?: boolean, kept: Uint8Array,
@@ -21,13 +21,14 @@ import { unpackRelevance } from "./relevance.js";
  *   turns?: Uint8Array }} Stage
  *
  * One run: the effect of a compressor on the clip, stage by stage. `id` is the id of the run. `mattered` has
- * fractions of the relevance, averaged over the model's layers: of the kept, of the best, of random tokens.
+ * three fractions of the relevance, averaged over the model's layers: of the kept tokens, of as many of the most
+ * relevant tokens, and of as many random tokens.
  * @typedef {{ id: string, name: string, label: string, first: number, novelty: number[] | null,
  *   split?: { alpha: number, gini: number } | null, grid: Grid, stages: Stage[],
  *   mattered: number[] | null }} Method
  *
  * A clip with all its runs. `value` is the JSON that the server sent; `sketch` has a short vector per token,
- * whose cosines are close to those of the features. It and the clip's novelty have the first run's grid.
+ * whose cosines are close to those of the features. The sketch and the clip's novelty have the first run's grid.
  * @typedef {{ value: any, sketch: { width: number, levels: Int8Array } | null, methods: Method[],
  *   relevance: import("./relevance.js").Relevance | null, sheet?: ImageBitmap }} Clip
  */

@@ -7,7 +7,7 @@ const LOWEST = 220; // smallest height of a frame in pixels
 const HIGHEST = 640;
 const SENTENCE = 32; // height in pixels of the sentence under the timeline
 const UNDER = 110; // pixels below a frame for an answer of one line, its cost and a count of tokens
-const NEXT = 176; // pixels to the right of a frame for the same, with a gap
+const NEXT = 176; // pixels to the right of a frame for its answer, cost and token count, with a gap
 const MESSAGE = 24; // height in pixels of the line of messages above the frames
 const LEGEND = 18; // height in pixels of a legend of one line
 
@@ -30,7 +30,7 @@ export class Drawing {
     });
   }
 
-  // Sizes and colours are read when they change, not while drawing.
+  // Read sizes and colours of the page when they change, not at every drawing.
   measure() {
     const { root, clip, panes, controls, strips, film } = this.viewer;
     const style = getComputedStyle(root);
@@ -40,7 +40,7 @@ export class Drawing {
     const { tiles } = clip.value;
     controls.measure(tiles.count);
     strips.measure();
-    film.measure(this.viewer.shown()); // first, as the frames fill the room that the small frames leave
+    film.measure(this.viewer.shown()); // before the frames, which fill the height that the small frames leave
     // Answers stand below the frames, or to their right where this leaves more room, as for square clips.
     const [free, wide] = [this.#free(), panes.a.width];
     const below = Math.min(Math.max(LOWEST, free - UNDER), HIGHEST);
@@ -52,8 +52,8 @@ export class Drawing {
     this.redraw();
   }
 
-  // Height from the top of the frames at which everything down to the sentence under the timeline fits the window.
-  // Message and legend count as one line each, so that longer ones do not shrink the frames.
+  // Height for frames and answers at which everything down to the sentence under the timeline fits the window.
+  // Message and legend count as one line each, so that longer texts do not shrink the frames.
   #free() {
     const { root, panes } = this.viewer;
     const stage = panes.a.stage.getBoundingClientRect();

@@ -60,7 +60,7 @@ export class Edit {
     this.leave();
   }
 
-  // Start editing B. Undo still reaches the earlier changes if B is edited by hand already, on the same grid.
+  // Start editing B. If B already has changes by hand, on the same grid, Undo can still take them back.
   #begin() {
     const { viewer } = this;
     if (!viewer.clip || viewer.b === null) return;
@@ -97,7 +97,7 @@ export class Edit {
     this.#part("output").textContent = countWords(count(this.#kept), count(start));
     const useful = { undo: this.#before.length > 0, redo: this.#after.length > 0, reset: !isSame(this.#kept, start) };
     for (const [name, is] of Object.entries(useful))
-      this.#part(`[data-edit=${name}]`).setAttribute("aria-disabled", String(!is)); // keeps the button's focus
+      this.#part(`[data-edit=${name}]`).setAttribute("aria-disabled", String(!is)); // unlike `disabled`, keeps the focus
     this.#part("[data-edit=object]").hidden = !main.evidence?.includes(1);
   }
 

@@ -54,7 +54,7 @@ export class Film {
   measure({ clip, main, sides }) {
     this.#width = this.place.clientWidth;
     const { width, height } = clip.value.tiles;
-    const room = Math.max(LEAST, this.#width / main.grid.units - GAP); // in line with the bars below
+    const room = Math.max(LEAST, this.#width / main.grid.units - GAP); // a small frame is at most as wide as its bar below
     const wide = Math.floor(Math.min(TALL * width / height, MOST, room));
     this.#size = [Math.max(LEAST, wide), Math.round(Math.min(TALL, wide * height / width))];
     this.#slot = Math.max(this.#size[0] + GAP, this.#width / main.grid.units);

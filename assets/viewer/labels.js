@@ -18,8 +18,8 @@ export class Labels {
   }
 
   /**
-   * The list of labels under a side. A label that the kept tokens no longer have is struck out; a click then
-   * goes to its strongest token among all tokens.
+   * The list of labels under a side. A label that the kept tokens no longer have is struck out; a click on it
+   * goes to the token, kept or dropped, that shows it most.
    * @param {Label[]} labels
    */
   list(labels) {

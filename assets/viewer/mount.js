@@ -70,7 +70,7 @@ function follow(viewer) {
     viewer.showFrame(firstFrame(grid, wanted));
   });
   hear("gleanvid:question", ({ text }) => viewer.hearQuestion(text));
-  hear("gleanvid:setting", ({ name, value }) => { // set by the page, together with an earlier run
+  hear("gleanvid:setting", ({ name, value }) => { // for example, the page sets the question of an example clip
     if (name === "question") viewer.hearQuestion(String(value ?? ""));
   });
   hear("gleanvid:view", ({ kind }) => viewer.chooseView(kind));

@@ -21,7 +21,7 @@ export class Note {
     if (!this.#timer) this.#put(this.#lasting);
   }
 
-  // Clear the temporary message, as the clip changed.
+  // Replace the temporary message by the lasting note: its time is over, or the clip changed.
   quiet() {
     clearTimeout(this.#timer);
     this.#timer = 0;

@@ -26,7 +26,7 @@ export function shownOf(viewer) {
   };
 }
 
-// The objects of the right answer, which are known for the result's question: null if the box has another one.
+// The objects of the right answer to the result's question; null if unknown or if the box has another question.
 const truthOf = ({ clip: { value: { truth } }, question }) =>
   (truth && (question ?? truth.question) === truth.question ? truth : null);
 
@@ -45,7 +45,7 @@ function sideOf(viewer, place, key, named, heats) {
   return {
     key, place, method, stage, grid, unit,
     name: named ? key.toUpperCase() : "",
-    split: (stage === method.stages[0] && method.split) || null, // alpha and Gini that give the budgets
+    split: (stage === method.stages[0] && method.split) || null, // alpha and novelty Gini behind the unit budgets
     first: unit * grid.perUnit,
     shared, score, map,
     heat: { heat: score, relevance: map, alike: shared ? heats.likeness : null }[kind],

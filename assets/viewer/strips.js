@@ -157,7 +157,7 @@ function cutsOf(clip, grid) {
 const sameCurve = (one, other) =>
   one.length === other.length && one.every((x, n) => Math.abs(x - other[n]) <= 1e-3 * Math.abs(x));
 
-// A text on the bar at this fraction of a strip's width, with A's value if it has one.
+// Describe the bar at this fraction of a strip's width, with A's value if A has one.
 function barWords({ drawn }, fraction) {
   if (!drawn) return "";
   const { own, other, words } = drawn;
@@ -189,7 +189,8 @@ export class Strips {
   // Update the values of the strips and the labels next to them.
   describe({ clip, main, beside }) {
     const cuts = cutsOf(clip, main.grid);
-    this.#sayParts(main); // now, as the frames are measured before the strips are drawn again
+    // Write this text now: its height counts when the frames are measured, which is before the strips are drawn.
+    this.#sayParts(main);
     this.use.hidden = !main.map;
     for (const strip of this.items) {
       const { of, hint, cropped = false, scale, words } = strip.kind;

@@ -30,7 +30,7 @@ export class Telling {
     this.viewer.part(".gv-pending").textContent = text;
   }
 
-  // Give a text to screen readers once no newer one has come for a moment: a drag makes one at every frame.
+  // Give a text to screen readers once no newer text has come for a moment: a drag makes a text at every frame.
   say(text) {
     clearTimeout(this.#speech);
     this.#speech = window.setTimeout(() => { this.viewer.part(".gv-live").textContent = text; }, SETTLED_MS);

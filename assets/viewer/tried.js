@@ -1,5 +1,5 @@
 // @ts-check
-// The table of earlier runs on this clip: a line for every run with an answer. Any two can be shown as A and B.
+// The table of earlier runs on this clip: a line for every run with an answer. Any two runs can be shown as A and B.
 
 import { button, make, missing, order, plural, table, verdict } from "./dom.js";
 
@@ -19,7 +19,7 @@ const COLUMNS = [
   ["FLOPs saved", ({ answer }) => answer.flops_saved, (share) => `${Math.round(100 * share)} %`],
 ];
 
-const MOST = 28; // MAX_METHODS of components/viewer/payload.py
+const MOST = 28; // most runs that the viewer holds: MAX_METHODS of components/viewer/payload.py
 
 export class Tried {
   #sorted = -1; // index of the sorted column; -1: newest first

@@ -42,7 +42,7 @@ export class Viewer {
   /** @type {"a" | "b"} */
   handled = "a"; // the side of the token hovered or pinned
   word = 0; // word of the answer whose relevance is shown; 0: the whole answer
-  pressed = 0; // the word shown when none is hovered
+  pressed = 0; // the word whose relevance is shown while no word is hovered
   outline = true; // whether the objects that the right answer rests on are outlined
   onHalt = () => {}; // called when playing has to end: the clip changed, or the user moved to another time
   onDraw = () => {}; // called after a frame was drawn
@@ -243,7 +243,7 @@ export class Viewer {
     });
   }
 
-  // Show the relevance for a word of the answer, 0 for the whole answer; `press`: until the next press.
+  // Show the relevance for a word of the answer, 0 for the whole answer; `press`: keep it until the next press.
   pointAt(word, press = false) {
     this.word = word;
     if (press) this.pressed = word;

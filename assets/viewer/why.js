@@ -4,8 +4,8 @@
 import { ABSENT, fateOf, keepsAll, membersOf, placeOf, scoreAt } from "./data.js";
 import { plural, short } from "./dom.js";
 
-const TIED = 8; // levels of 65534: scores this close are tied in float32
-const EQUAL = 2; // levels of 65535: weights this close are equal
+const TIED = 8; // scores of 0 to 65534 that differ by at most this are tied in float32
+const EQUAL = 2; // weights of 0 to 65535 that differ by at most this are equal
 
 /**
  * The score that explains which tokens a stage keeps: no dropped token has a higher score than a kept one, in

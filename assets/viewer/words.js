@@ -22,7 +22,7 @@ const WHAT = {
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
-    `Where the tokens go under ${method.label}: one colour is one token that is left, its dot `
+    `Where the tokens go under ${method.label}: each colour is one remaining token, its dot `
     + "the position of that token. Point at a group to see all of its tokens.",
   original: () => "The frame as it was sampled, without any marks.",
   alike: () => "How similar every token of the clip is to the pinned token. White lines surround kept tokens; "
@@ -34,7 +34,7 @@ const LEGENDS = {
   heat: ({ sides }) => {
     const scored = sides.filter(({ score }) => score);
     const gone = scored.some(({ score }) => score.levels.includes(ABSENT));
-    // Leave out the name of a score that all sides show: the menu of scores shows this name.
+    // Leave out the score's name if all sides show the same score and a menu of scores shows the name.
     const named = scored.every(({ score, stage }) => stage.scores.length > 1 && score.label === scored[0].score.label);
     const range = ({ name, score }) =>
       [name, `${short(score.low)} – ${short(score.high)}`, named ? "" : score.label].filter(Boolean).join(" ");
@@ -45,7 +45,7 @@ const LEGENDS = {
   ] : [["", "What mattered is not measured for this question yet: the frames have no marks."]]),
   ab: () => [["bright", "both"], ["a", "only A"], ["b", "only B"], ["dark", "neither"]],
   groups: ({ main: { stage } }) => [
-    ["groups", "one colour and border: one merged token"], ["dot", "the place it stands at"],
+    ["groups", "one colour and border: one merged token"], ["dot", "position of the merged token"],
     ...(stage.merges ? [["dots", "merged into another unit"]] : []), ["dark", "dropped"],
   ],
   original: () => [],
@@ -182,7 +182,7 @@ export function splitWords({ split, stage, grid, unit }) {
   const [least, most] = split.bounds;
   const alpha = split.alpha.toFixed(2);
   const range = split.bounds.length ? `, from ${least} to ${most}` : "";
-  const why = range && least === most ? `Alpha ${alpha}, because both its bounds are.`
+  const why = range && least === most ? `Alpha ${alpha}, because alpha min and alpha max are both ${least}.`
     : `Alpha ${alpha}${range}, because novelty is ${spread} (novelty Gini ${split.gini.toFixed(2)}).`;
   return `${plural(kept, "token")} = ${even.toFixed(1)} (even share × alpha) + ${(kept - even).toFixed(1)} by novelty. ${why}`;
 }

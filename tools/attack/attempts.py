@@ -40,7 +40,7 @@ FILES = (
     "assets/../app.py", "\\\\server\\share", "/root/.cache/huggingface/token", "/tmp", "",
     "C:\\Windows\\win.ini", ".git",
 )  # fmt: skip
-SHOWN = ("/", "/config", f"{G}/info", "/theme.css", f"{G}/startup-events")  # what a visitor reads
+SHOWN = ("/", "/config", f"{G}/info", "/theme.css", f"{G}/startup-events")  # public addresses
 OWN_FILES = (".lock", "assets", "assets/style.css", "assets/../app.py", "assets/%2e%2e/app.py")
 EVIL = "evil.example"
 NAMES: tuple[dict[str, str], ...] = (  # headers with which another site's page might send a request
@@ -156,7 +156,7 @@ UPLOAD_NAMES = ("../../x.mp4", "/etc/cron.d/x", "..\\x.mp4", "a\r\nb.mp4", "x" *
 SCRIPTS = ("a.js", "a.mjs", "a.svg", "a.html", "a.xhtml", "a.xml", "a.css", "a.pdf", "a.wasm")
 RANGES = ("bytes=9-1", "bytes=0-9-8", "bytes=" + "0-1," * 5000, "bytes=99999999-", "bytes=²-³")
 MODELS: tuple[Any, ...] = ("evil/model", "../../etc", "", None, ["builtin"], {"path": "/etc"})
-GATHERED: tuple[Any, ...] = (  # settings that no script of the page gathers
+GATHERED: tuple[Any, ...] = (  # settings of a form that no script of the page sends
     None, [], {}, "x", 5, [1], [None] * 500, {"a": [1]}, "[" * 5000, [[[[]]]] * 90,
 )  # fmt: skip
 SESSIONS = ("", "x", "../x", "a" * 50_000, "%00")

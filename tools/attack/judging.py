@@ -9,7 +9,7 @@ from tools.attack.client import ROOT, Target, is_quiet
 
 REFUSALS = range(400, 500)
 UNSAID = ("Traceback", "went wrong", '"error": null')  # signs of an unhandled error
-Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, test: does it resist?
+Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, test whether the server resists
 
 
 def refused(kind: str, method: str, path: str, **options: Any) -> Attempt:
@@ -24,7 +24,10 @@ def refused(kind: str, method: str, path: str, **options: Any) -> Attempt:
 
 
 def wire(kind: str, begun: bytes, *starts: bytes) -> Attempt:
-    """Return an attempt with raw bytes: refused, or answered with one of the lines ``starts``."""
+    """Return an attempt that sends raw bytes.
+
+    The server must refuse them, or answer with a line that begins with one of ``starts``.
+    """
 
     def is_held(target: Target) -> bool:
         try:

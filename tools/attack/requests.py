@@ -175,7 +175,7 @@ def pages() -> Iterator[Attempt]:
 
         def choose(target: Target, name: str = name) -> str:
             if "'Checkpoint'" not in str(target.config):
-                return ""  # a server without a choice of models
+                return ""  # this server offers no choice of models
             return target.page("Load", "click", {"Checkpoint": name})
 
         yield reply("choosing", f"load {name!r}", choose, "is ready", "went wrong")

@@ -30,7 +30,7 @@ from tools.relevance_study.scores import against_truth, agreement, ranks_agree
 FRAMES = 32
 METHODS = ("gleanvid", "uniform", "random", "vidcom2", "evs", "divprune", "sttm", "floc", "aot")
 RATIOS = (0.25, 0.15, 0.1)
-DELETION, INSERTION = (0.1, 0.3, 0.5), (0.01, 0.03, 0.1)  # fractions of the tokens
+DELETION, INSERTION = (0.1, 0.3, 0.5), (0.01, 0.03, 0.1)  # fractions of all tokens
 PRECISIONS: dict[str, dict[str, Any]] = {  # precision -> keywords of load_model
     "bfloat16": {"dtype": "bfloat16"},
     "8bit": {"quantization": "8bit"},
@@ -102,7 +102,7 @@ class Study:
         }
 
     def hidden(self, item: Item) -> dict[str, Any]:
-        """Compare relevance with the effect of hiding tokens, and under a question's rewording."""
+        """Compare relevance with effects of hiding tokens, and with relevance after rewording."""
         encoded, _ = self.clip(item.clip)
         asked = (self.model, encoded, item.question, item.right_option)
         found = {name: measure(*asked, name) for name in ("gradient", "attention")}
@@ -158,7 +158,7 @@ def curves(prompt: AnsweredPrompt, values: Tensor) -> dict[str, list[float]]:
 
 
 def baselines(tokens: Any) -> dict[str, Tensor]:
-    """Baseline scores that ignore the question, float32 [L] each."""
+    """Return baseline scores that ignore the question, float32 [L] each."""
     scored = GleanVID().compress(tokens).scores
     return {
         "joint score": scored["joint"].float(),
@@ -170,5 +170,5 @@ def baselines(tokens: Any) -> dict[str, Tensor]:
 
 
 def noise(tokens: Any) -> Tensor:
-    """A random score, the same for every question."""
+    """Return random scores of the tokens, the same for every question."""
     return torch.rand(len(tokens), generator=torch.manual_seed(0))
