@@ -16,6 +16,7 @@ import { make } from "../viewer/dom.js";
 
 const TYPING_MS = 500; // pause that ends typing: otherwise every digit would be a change
 const EDITED = "by_hand.keep";
+const REPLACES = "B is edited by hand. Changing one of its settings replaces the edit.";
 const RATIO = "retention_ratio";
 const KINDS = { slider, number, list, switch: toggle };
 
@@ -44,6 +45,7 @@ class Settings {
   /** @type {Record<string, number>} */
   chosen = {}; // previous values of settings that another setting pushed along
   note = make("p", "gv-readout");
+  edited = make("p", "gv-readout", REPLACES);
 
   /**
    * @param {Record<string, Field>} fields
@@ -63,7 +65,7 @@ class Settings {
     this.rows = (this.shown[method] ?? []).map((key) =>
       row(this.fields[key], (value, push, note) => this.set(key, value, push, note)));
     this.note = Object.assign(make("p", "gv-readout"), { role: "status" });
-    this.place.replaceChildren(...this.rows.map(({ node }) => node), this.note);
+    this.place.replaceChildren(this.edited, ...this.rows.map(({ node }) => node), this.note);
     this.show();
   }
 
@@ -103,6 +105,7 @@ class Settings {
 
   show() {
     const { readout } = this.props;
+    this.edited.hidden = !(EDITED in this.fields && this.value(EDITED));
     for (const { key, show } of this.rows) show(this.value(key), readout);
   }
 }

@@ -56,12 +56,14 @@ def test_clicking_a_token_in_edit_mode_toggles_it_and_asks_with_the_edited_mask(
     assert f"1 {'above' if by_one > 0 else 'below'} the budget of {budget}" in (
         page.locator(".gv-edit output").inner_text()
     )
+    note = page.get_by_text("B is edited by hand.")
+    assert note.is_visible()
     page.click("#gv-ask")
     answered(page)
     slider(page, "Retention").fill("0.3")  # another setting ends the edit
     named(page, "b", "GleanVID 30 %")
     until(page, lambda: EDITED not in page.url)
-    assert page.get_by_role("group", name="Edit B").is_hidden()
+    assert page.get_by_role("group", name="Edit B").is_hidden() and note.is_hidden()
 
 
 def test_rectangle_of_edit_mode_sets_all_units_to_the_inverse_of_its_first_token(page):
