@@ -33,7 +33,7 @@ def served():
 
 @pytest.fixture(scope="module")
 def run():
-    """The library's run of the same question."""
+    """Return the library's run of the question that the tests ask the server."""
     model = load_model("builtin", device="cpu", dtype="float32")
     method = gleanvid.GleanVID(0.25, tau=3.0)
     return gleanvid.ask(CLIP, QUESTION["text"], model, method, 16, num_frames=16)
