@@ -41,7 +41,7 @@ _TOUCH = 0.07  # fraction of the clip before and after a collision that is evide
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
 
-Found = tuple[str, str, Sequence[str], tuple[Evidence, ...]]  # text, answer, options, evidence
+Found = tuple[str, str, Sequence[str], tuple[Evidence, ...]]  # question, answer, options, evidence
 Family = Callable[[Scene, np.random.Generator], Iterator[Found]]
 
 

@@ -50,7 +50,7 @@ WEIGHTS = {  # loss weights of answers by family, 1 for others; higher for hard 
 class Clip:
     """One rendered clip, its questions, and the targets of each token."""
 
-    patches: np.ndarray  # float32 [U * P, C]
+    patches: np.ndarray  # float32 [U * P, C], pixels of the patches
     grid: tuple[int, int, int]  # units, rows and columns of patches
     seconds: np.ndarray  # [U], time of each unit
     questions: list[Question]
@@ -63,16 +63,16 @@ class Clip:
 class Batch:
     """Clips of equal grid; ``segments``: -1 for padding, 0 for video, q >= 1 for question q."""
 
-    patches: Tensor  # [B * U * P, C]
-    grid_thw: Tensor  # [B, 3]
-    ids: Tensor  # [B, S]
-    segments: Tensor  # [B, S]
-    labels: Tensor  # [B, S], IGNORED outside answers
+    patches: Tensor  # [B * U * P, C], pixels of the patches
+    grid_thw: Tensor  # [B, 3], number of units, rows and columns of patches per clip
+    ids: Tensor  # [B, S], token ids
+    segments: Tensor  # [B, S], what each token belongs to: padding, video or a question
+    labels: Tensor  # [B, S], token ids of the answers, IGNORED elsewhere
     weights: Tensor  # [B, S], loss weights of labels; those of an answer sum to its family's weight
     asked: Tensor  # [Q, 2], row and column of the last token of every prompt
-    evidence: Tensor  # bool [Q, U * N]
-    seen: Tensor  # [B * U * N, 5]
-    happened: Tensor  # [B * U * N, 8]
+    evidence: Tensor  # bool [Q, U * N], tokens with the evidence of each question
+    seen: Tensor  # [B * U * N, 5], classes of ``targets.SEEN``
+    happened: Tensor  # [B * U * N, 8], classes of ``targets.HAPPENED``
     questions: list[list[Question]]
 
     def to(self, device: torch.device) -> Batch:

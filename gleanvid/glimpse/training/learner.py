@@ -32,11 +32,11 @@ _POINTER = 64  # width of the space in which a question points at its tokens
 class Reading:
     """Output of the language model for M visual tokens, A answer tokens and Q questions."""
 
-    scores: Tensor  # [A, V]
-    labels: Tensor  # [A]
-    weights: Tensor  # [A]
-    half_way: Tensor  # [M, D], visual tokens after half the layers
-    asking: Tensor  # [Q, D], last token of every prompt after half the layers
+    scores: Tensor  # [A, V], logits of the answer tokens
+    labels: Tensor  # [A], right answer tokens
+    weights: Tensor  # [A], loss weights of the answer tokens
+    half_way: Tensor  # [M, D], states of the visual tokens after half the layers
+    asking: Tensor  # [Q, D], state of the last token of every prompt after half the layers
 
     def loss(self) -> Tensor:
         """Weighted cross-entropy of the answer tokens."""
@@ -108,7 +108,7 @@ class Learner(nn.Module):
         width = reading.half_way.shape[1:]
         questions = layer_norm(reading.asking[known], width)
         tokens = layer_norm(reading.half_way, width).view(len(batch.ids), -1, *width)
-        keys = self.point_to(tokens)[batch.asked[known, 0]]  # [Q, U * N, P]
+        keys = self.point_to(tokens)[batch.asked[known, 0]]  # [Q, U * N, _POINTER]
         scores = torch.einsum("qp,qnp->qn", self.point_from(questions), keys).float()
         shares = (scores / _POINTER**0.5).log_softmax(-1)
         found = shares.masked_fill(~batch.evidence[known], -torch.inf).logsumexp(-1)

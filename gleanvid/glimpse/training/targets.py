@@ -68,7 +68,7 @@ def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
     u = np.arange(units)[:, None]
     visible = np.where(there[..., None], seen[u, owner], 0)
     happened = np.where(there[..., None], past[u, owner], 0)
-    happened[..., 0] += there  # "goes on" is 1, "appears" 2
+    happened[..., 0] += there  # class of the event: "goes on" is 1, "appears" is 2
     happened[..., -2:] = visible[..., -2:]  # column and row of the object's centre
     _mark_gone(scene, covered, there, happened)
     return visible.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))

@@ -67,7 +67,7 @@ class Trainer:
         if settings.start_from:
             weights = load_file(Path(settings.start_from) / "model.safetensors", str(self.device))
             own = self.learner.model
-            own.load_state_dict(weights, strict=False)  # tied weights are missing: stored only once
+            own.load_state_dict(weights, strict=False)  # the file stores tied weights only once
         if (folder / "checkpoint.pt").exists():
             self._restore()
 

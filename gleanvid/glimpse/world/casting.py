@@ -45,7 +45,7 @@ THEMES = (
     "collision",
 )
 THEMES_OF_ONE_UNIT = ("still", "motion")  # themes of clips shorter than LEAST_UNITS
-_PAIRS = {  # theme -> behaviour of the first two things, range of the number of other things
+_PAIRS = {  # theme -> behaviour of the first two things, smallest and largest number of others
     "arrivals": ("arrives", 0, 2),
     "departures": ("leaves", 0, 2),
     "collision": ("collides", 1, 2),

@@ -39,7 +39,7 @@ class Ground:
         """Return grey levels [H, W, 3] at ``time``."""
         (right, down), zoom = view(self.shot, time)
         drift = self.shot.drift
-        shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) px
+        shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) in px
         rows, columns = (
             ((np.arange(side) + 0.5 - side / 2) / zoom + move) / (side * _SPAN) + 0.5
             for side, move in zip(self.size, shift, strict=True)

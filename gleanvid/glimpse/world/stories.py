@@ -72,7 +72,7 @@ def _duration(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One thing goes at a cut, another comes, two stay."""
+    """One thing disappears at a cut, another thing appears, two things stay."""
     units = settings.num_units
     cut = draw_border(rng, 0.3, 0.7, units)
     at = round(cut * units)

@@ -52,7 +52,7 @@ BEHAVIOURS = (
     "flashes",
 )
 CHANGES = ("colour", "shape", "size", "place")  # what can change about one object at a cut
-MOST_FRAMES = {1: 64, 2: 128}  # version of the world -> most frames of a clip
+MOST_FRAMES = {1: 64, 2: 128}  # version of the world -> largest number of frames of a clip
 SPLITS = ("train", "validation", "test")
 FRAMES_PER_UNIT = 2
 ALWAYS = ((0.0, 1.0),)

@@ -20,7 +20,7 @@ from tests.models import tiny, tiny_qwen
 from tests.models.tiny import ids_of, save, text_numbers, tiny_tokenizer
 from tests.models.tiny_qwen import parts2, processor3
 
-# Attention heads of width 32.
+# Sizes that give attention heads of width 32, for which vLLM has CPU kernels.
 TEXT = {"hidden_size": 128, "intermediate_size": 128, "num_key_value_heads": 2}
 TOWER = tiny.TOWER | {"hidden_size": 128, "intermediate_size": 128, "out_hidden_size": 128}
 ROPE = tiny.ROPE | {"mrope_section": [4, 6, 6]}
