@@ -24,9 +24,8 @@ def tokenizer():
 def learner(tokenizer):
     torch.manual_seed(1)
     model = build_model(tokenizer)
-    for (
-        weight
-    ) in model.parameters():  # default weights give such flat logits that errors would not show
+    # larger weights: with the default ones, logits are too flat to reveal errors
+    for weight in model.parameters():
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=0.05)
     return Learner(model, tokenizer)
@@ -72,7 +71,7 @@ def test_packed_question_has_the_token_ids_and_pixels_that_the_processor_makes(c
         assert torch.allclose(batch.patches, inputs["pixel_values_videos"], atol=1e-5)
 
 
-def test_packed_question_gets_the_score_that_the_model_gives_it_alone(clip, tokenizer, learner):
+def test_packed_question_gets_the_logits_that_it_has_without_others(clip, tokenizer, learner):
     batch = pack([clip, make_clip(0, "train", 5, SETTINGS, worse=True, limit=6)], tokenizer)
     untouched = build_model(tokenizer)
     untouched.load_state_dict(learner.model.state_dict())

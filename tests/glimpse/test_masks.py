@@ -42,7 +42,7 @@ def tokenizer():
 def learner(tokenizer):
     torch.manual_seed(1)
     model = build_model(tokenizer)
-    # default weights give such flat logits that errors would not show
+    # larger weights: with the default ones, logits are too flat to reveal errors
     for weight in model.parameters():
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=0.05)
@@ -101,8 +101,8 @@ def test_every_kind_of_training_mask_keeps_its_fraction_with_the_intended_uneven
     rng = np.random.default_rng(0)
     drawn = torch.stack([draw_mask(rng, GRID, 0.25) for _ in range(40)]).float().view(-1, *GRID)
     assert drawn.sum((1, 2, 3)).eq(400).all()
-    by_unit = drawn.mean((2, 3)).std(1).mean()  # 0.04 if tokens are dropped at random
-    by_place = drawn.mean(1).std((1, 2)).mean()  # 0.11 if tokens are dropped at random
+    by_unit = drawn.mean((2, 3)).std(1).mean()  # 0.04 for masks of kind "uniform"
+    by_place = drawn.mean(1).std((1, 2)).mean()  # 0.11 for masks of kind "uniform"
     assert (by_unit > 0.08) == (kind in ("time", "blob"))
     assert (by_place > 0.15) == (kind in ("column", "blob"))
 

@@ -14,7 +14,7 @@ SETTINGS = ClipSettings(num_frames=16, version=2)
 @pytest.fixture(scope="module")
 def found():
     with pytest.MonkeyPatch.context() as patch:
-        # Training steps that are enough for two families.
+        # 100 training steps are enough for two families.
         patch.setattr("gleanvid.glimpse.questions.observers._STEPS", 100)
         learnt = baselines(SETTINGS, learn=40, ask=24, families=("colour", "total"))
     return {one.family: one for one in learnt}
@@ -28,7 +28,7 @@ def test_single_frame_shows_a_colour_but_not_the_total_count(found):
     assert all(one.blind < 0.25 + 4 * np.sqrt(0.25 * 0.75 / 24) for one in found.values())
 
 
-def test_single_unit_without_the_asked_objects_looks_alike_for_every_option():
+def test_options_whose_objects_are_absent_from_a_frame_have_equal_features():
     scenes = (sample_scene(0, "train", index, SETTINGS) for index in range(400))
     scene, index = next((s, k) for k, s in enumerate(scenes) if s.theme == "sequence")
     asked = questions(scene, stream(0, "train", index, purpose=1, version=2))
@@ -36,7 +36,7 @@ def test_single_unit_without_the_asked_objects_looks_alike_for_every_option():
     seen = glances(scene, question, [])
     units = (np.arange(8) + 0.5) / 8
     empty = [u for u in range(8) if sum(t.visible(units[u]) for t in scene.things) == 1]
-    for u in empty:  # the only visible object is an option of the question; all others look alike
+    for u in empty:  # one option names the only visible object; all other options look alike
         rows = {tuple(row) for row in seen[u]}
         assert len(rows) == 2
 

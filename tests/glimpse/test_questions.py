@@ -90,7 +90,7 @@ def test_evidence_lies_within_the_time_that_its_object_is_visible(train):
             assert any(s < part.end and part.start < e for s, e in thing.spans), question
 
 
-def test_evidence_tokens_cover_only_the_object_at_the_given_moment():
+def test_evidence_tokens_of_a_flash_lie_on_its_object_in_its_only_unit():
     found = set()
     for index in range(60):
         for question in ask_about(0, "test", index):

@@ -20,10 +20,10 @@ def _small_clips(monkeypatch):
     monkeypatch.setattr(teacher, "computes_bfloat16", lambda device: False)
 
 
-def test_token_dropping_training_starts_with_the_first_model_s_loss_on_all_tokens(monkeypatch):
+def test_token_dropping_training_starts_with_the_teacher_s_loss_on_all_tokens(monkeypatch):
     monkeypatch.setattr(reader, "draw_share", lambda rng: 1.0)
     whole, dropped = Reader(SETTINGS, 4).advance()
-    # Columns: distance from the teacher, then losses.
+    # Columns 0 and 1 are the losses of model and teacher, column 2 is their divergence.
     assert whole[2] < 1e-5 and torch.equal(whole[:1], whole[1:2])
     assert whole[-1] > 0 and not dropped.any()
 
@@ -37,7 +37,7 @@ def test_token_dropping_training_changes_the_language_model_and_not_the_vision_t
         for name, weight in run.learner.model.state_dict().items()
         if not torch.equal(weight, before[name])
     }
-    # `weight`: the output layer's, shared with the embedding
+    # "weight" is that of ``lm_head``, which shares it with the embedding
     assert changed == {"language_model", "weight"}
 
 
@@ -59,7 +59,7 @@ def test_each_training_clip_is_encoded_once_and_used_for_several_steps(monkeypat
     )
     for _ in range(6):
         run.advance()
-    assert numbers == [1, 9]  # the other process encodes the clips of even numbers
+    assert numbers == [1, 9]  # clips with even numbers are encoded by the other process
     assert len(run.shelf) == 2
 
 
@@ -84,7 +84,8 @@ def test_training_resumes_from_its_checkpoint_even_for_more_steps(tmp_path):
     learner, _ = load(str(tmp_path / "model"))
     state = torch.load(tmp_path / "checkpoint.pt")["weights"]
     for name, weight in learner.model.model.language_model.state_dict().items():
-        torch.testing.assert_close(weight, state[name], atol=1e-3, rtol=1e-3)  # saved as float16
+        # The model directory has float16 weights, the checkpoint float32.
+        torch.testing.assert_close(weight, state[name], atol=1e-3, rtol=1e-3)
 
 
 def test_training_from_earlier_weights_keeps_the_first_model_as_teacher(tmp_path):

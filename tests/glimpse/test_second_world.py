@@ -18,7 +18,7 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, stream
 SETTINGS = ClipSettings(version=2)
 
 
-@cache  # computed only in processes that run these tests
+@cache  # drawn on first use, so only in pytest processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index, SETTINGS) for index in range(500)]
 

@@ -13,7 +13,7 @@ from gleanvid.glimpse.training.train import Trainer
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_tokenizer():
-    """Build the tokenizer once for all tests: it depends only on the version."""
+    """Build the tokenizer only once, as it is the same in all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gleanvid.glimpse.training.train.build_tokenizer", cache(build_tokenizer))
         yield
@@ -27,7 +27,8 @@ def small_curriculum(monkeypatch):
 
 def test_resumed_training_ends_with_the_weights_of_uninterrupted_training(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
-    settings = TrainSettings(token_budget=72, bfloat16=False)  # some CPUs emulate bfloat16
+    # float32, as some CPUs only emulate bfloat16, which is slow
+    settings = TrainSettings(token_budget=72, bfloat16=False)
     pace = Pace(steps=4, workers=0, validate_every=10, save_every=2)
     folder = tmp_path / "whole"
     whole = Trainer(settings, pace, folder)
@@ -58,7 +59,7 @@ def test_run_that_ends_before_questions_are_asked_writes_no_accuracy(tmp_path, m
 
 
 @pytest.mark.parametrize("is_native", [False, True])
-def test_bfloat16_is_used_where_the_machine_computes_it(tmp_path, monkeypatch, is_native):
+def test_bfloat16_is_used_only_on_machines_that_compute_it(tmp_path, monkeypatch, is_native):
     monkeypatch.setattr("torch.cpu._is_avx512_bf16_supported", lambda: is_native)
     assert Trainer(TrainSettings(bfloat16=True), Pace(), tmp_path / "a").in_bfloat16 == is_native
     assert not Trainer(TrainSettings(bfloat16=False), Pace(), tmp_path / "b").in_bfloat16
@@ -91,11 +92,11 @@ def test_training_can_start_from_the_weights_of_a_model(tmp_path):
     own = begun.learner.model.state_dict()
     for name, weight in load_file(folder / "model.safetensors").items():
         assert torch.equal(own[name], weight.float()), name
-    # The learning rate warms up as in any run.
+    # The learning rate warms up from near 0, as in a run that begins with random weights.
     assert begun.rate() < begun.settings.learning_rate / 50
 
 
-def test_vision_tower_is_updated_only_every_look_every_th_step(tmp_path, monkeypatch):
+def test_vision_tower_is_updated_only_at_multiples_of_look_every(tmp_path, monkeypatch):
     small_curriculum(monkeypatch)
     trainer = Trainer(TrainSettings(token_budget=72, look_every=3), Pace(steps=4), tmp_path)
     trainer.step, stayed = 1, []

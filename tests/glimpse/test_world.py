@@ -18,7 +18,7 @@ from gleanvid.glimpse.world.world import (
 )
 
 
-@cache  # computed only in processes that run these tests
+@cache  # drawn on first use, so only in pytest processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index) for index in range(300)]
 
@@ -105,7 +105,7 @@ def test_object_coverage_of_tokens_equals_rendered_pixels_and_lies_in_the_boxes(
             assert (k in held) or not len(rows)
             if len(rows):
                 left, top, right, bottom = held[k]
-                reach = 0.35 * (right - left)  # tips of stars and corners of turning squares
+                reach = 0.35 * (right - left)  # star tips and turned corners may leave the box
                 assert left - reach <= columns.min() and columns.max() <= right + reach
                 assert top - reach <= rows.min() and rows.max() <= bottom + reach
 

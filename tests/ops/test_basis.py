@@ -53,7 +53,7 @@ def grown(points, step, kept):
 def test_residual_after_removing_a_basis_equals_that_of_qr():
     points = low_rank(60, 24)
     basis, ranks = grown(points, 10, 40)
-    assert ranks[-1] == 24  # 40 rows span no more than the 24 directions
+    assert ranks[-1] == 24  # the 40 rows span only 24 directions
     assert basis.remove_from(points.clone()).norm(dim=1).max() < 1e-5 * points.norm(dim=1).max()
     basis, _ = grown(points, 5, 15)
     q = torch.linalg.qr(points[:15].double().T).Q

@@ -7,12 +7,12 @@ from gleanvid.types import VideoTokens
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(6, 6), (5, 7), (14, 14), (1, 9), (2, 3)])
-def test_grid_is_divided_into_the_asked_number_of_blocks_of_nearly_equal_area(rows, columns):
+def test_grid_is_divided_into_the_requested_number_of_blocks_with_centres_inside(rows, columns):
     for count in range(1, rows * columns + 1):
         centre, size = grid_blocks(rows, columns, count)
         places, sizes = centre.unique(return_counts=True)
         assert len(places) == count
-        assert torch.equal(centre[places], places)  # the centre of a block lies in it
+        assert torch.equal(centre[places], places)  # every block contains its centre
         assert torch.equal(size[places], sizes.float())
 
 
@@ -38,7 +38,7 @@ def test_dividing_a_grid_into_more_blocks_than_tokens_is_refused():
         averaged_blocks(VideoTokens(torch.rand(24, 2), (2, 3, 4)), 1, 13)
 
 
-def test_even_division_differs_by_at_most_one_and_sums_to_the_total():
+def test_even_shares_differ_by_at_most_one_and_sum_to_the_total():
     for total in range(12):
         shares = even_shares(total, 5)
         assert sum(shares) == total and max(shares) - min(shares) <= 1

@@ -30,7 +30,7 @@ def test_removed_directions_are_the_top_singular_vectors(shape, rank):
 
 
 def test_direction_search_stopped_at_its_limit_gives_a_nearly_strongest_direction(monkeypatch):
-    """In white noise nearly all directions are equally strong, so any of them will do."""
+    """White noise has many almost equally strong directions, so the search converges slowly."""
     noise = torch.randn(2000, 1000, generator=torch.Generator().manual_seed(0))
     tokens = VideoTokens(noise, (20, 10, 10))
     kept = set(GleanVID().compress(tokens).keep.tolist())

@@ -22,7 +22,9 @@ def test_scaled_layer_index_is_valid_and_keeps_its_relative_depth(layer, num_lay
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_rows_left_after_a_stage_average_to_the_ratio_within_one_token(total, ratio, layer, share):
+def test_rows_after_a_stage_give_a_mean_ratio_over_layers_exact_to_one_token(
+    total, ratio, layer, share
+):
     rows, depth = max(1, int(share * total)), 28
     budget = ratio * depth * total
     if rows > 1 and layer * rows >= budget:
@@ -42,7 +44,7 @@ def test_rows_left_after_a_stage_average_to_the_ratio_within_one_token(total, ra
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_rows_before_and_after_a_stage_average_to_the_ratio(total, ratio, layer, share):
+def test_rows_before_and_after_a_stage_give_the_mean_ratio_over_layers(total, ratio, layer, share):
     rows, depth = rows_ahead(total, ratio, layer, 28, share), layer + (28 - layer) * share
     assert 1 <= rows <= total
     assert rows * depth <= ratio * 28 * total + 1e-6 or rows == 1

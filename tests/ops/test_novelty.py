@@ -75,7 +75,7 @@ def test_long_clip_costs_less_than_factoring_one_gram_system_per_unit():
 
 
 def test_clip_that_starts_with_tiny_features_equals_solving_one_system_per_unit():
-    """Energies differ by a factor of 10^12: a single ridge for all units would lose weak ones."""
+    """Energies differ by a factor of 10^12: a single ridge would drown units of little energy."""
     generator = torch.Generator().manual_seed(4)
     prototypes = torch.randn(40, 3, 8, generator=generator).cumsum(0)
     prototypes[:20] *= 1e-6
@@ -83,7 +83,7 @@ def test_clip_that_starts_with_tiny_features_equals_solving_one_system_per_unit(
     torch.testing.assert_close(history_residuals(prototypes, None, 1e-4), expected)
 
 
-def test_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
+def test_linear_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
     """Energies that differ by 10^4 need the largest number of ridges for interpolation."""
     prototypes = torch.randn(30, 40, 8, generator=torch.Generator().manual_seed(7))
     prototypes *= torch.logspace(-2, 0, 30)[:, None, None]
@@ -93,4 +93,4 @@ def test_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
         torch.linalg, "cholesky_ex", lambda x: sizes.append(x.numel()) or original(x)
     )
     history_residuals(prototypes, None, 1e-4)
-    assert 2**14 < max(sizes) <= 2**16  # elements of the systems; their factors take as many
+    assert 2**14 < max(sizes) <= 2**16  # elements of the systems; the factors have as many

@@ -25,14 +25,14 @@ def noise(units, width):
 
 
 def repeats(units, width):
-    """Return units whose first half repeats the same few tokens."""
+    """Return noise units [T, 12, D]; units in the first half all repeat the same four tokens."""
     tokens = noise(units, width)
     tokens[: units // 2] = tokens[0, :4].repeat(3, 1)
     return tokens
 
 
 def details(units, width):
-    """Return units of which every third is new; the others repeat it with small details."""
+    """Return noise units; every third is new, the others add small details to the unit before."""
     tokens = noise(units, width)
     for unit in range(units):
         if unit % 3:

@@ -27,7 +27,7 @@ def test_single_tokens_fill_the_budget_that_windows_leave_and_a_budget_of_all_to
     if total == 18:
         assert torch.equal(home, torch.arange(18)) and (weight == 1).all()
     if total == 14:
-        # of the windows' repeated tokens, the one with the highest score became single first
+        # the repeated token with the highest score is the first that is kept as a single token
         assert home[16] == 16
 
 

@@ -16,7 +16,7 @@ BITS = 9  # frame numbers 0..511, one vertical bar per bit, most significant on 
 
 
 def picture(number: int, height: int = 96, width: int = 144) -> np.ndarray:
-    """Return a frame, uint8 [H, W, 3]: the frame number as bars above, a moving shade below."""
+    """Return a frame, uint8 [H, W, 3]: its number as bars on top, a moving gradient below."""
     bits = (number >> np.arange(BITS - 1, -1, -1)) & 1  # [BITS]
     bars = bits[np.arange(width) * BITS // width] * 255  # [W]
     shade = (np.add.outer(np.arange(height), np.arange(width)) + 5 * number) % 256  # [H, W]
@@ -73,7 +73,7 @@ def usual_priority() -> Iterator[None]:
     try:
         yield
     finally:
-        if hasattr(os, "sched_setscheduler"):  # Linux
+        if hasattr(os, "sched_setscheduler"):  # a function of Linux only
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 

@@ -1,4 +1,4 @@
-"""Fixture of the video decoders; a decoder without its package is skipped."""
+"""Fixture that runs a test with each video decoder whose package is installed."""
 
 import pytest
 

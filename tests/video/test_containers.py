@@ -23,15 +23,15 @@ from tests.video.clips import write_clip
 
 pytestmark = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
 
-BRIGHTNESS = (0.299, 0.587, 0.114)  # weights of red, green and blue
-FAR = 1.5  # largest mean difference in brightness (of 255)
+BRIGHTNESS = (0.299, 0.587, 0.114)  # weights of red, green and blue in the brightness
+FAR = 1.5  # largest mean difference in brightness (0 to 255) between our frame and ffmpeg's
 X264 = "-c:v libx264 -preset ultrafast"
 X265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none"
 AV1 = "-c:v libaom-av1 -cpu-used 8"
 VP9 = "-c:v libvpx-vp9 -deadline realtime"
 SOUND = "-f lavfi -i sine=duration=1"
-# All demuxers and decoders are tested, as each may load further modules.
-CLIPS = {  # name of the file: options of ffmpeg; %s is the folder of other inputs
+# All demuxers and decoders are tested, as each may load further modules in the sandbox.
+CLIPS = {  # file name -> options of ffmpeg; %s stands for the folder of subtitles and chapters
     "h264.mp4": X264,
     "av1.mp4": AV1,
     "mpeg4.mp4": "-c:v mpeg4",
@@ -106,7 +106,7 @@ def inputs(tmp_path_factory):
 
 
 def write(name, folder, inputs):
-    """Write the clip of this name in the table: 8 frames that all differ."""
+    """Write the clip ``name`` of ``CLIPS``: 8 frames that all differ."""
     options = CLIPS[name].replace("%s", str(inputs)).split()
     path = folder / name
     ffmpeg("-f", "lavfi", "-i", "testsrc2=size=128x96:rate=8:duration=1", *options, path)
@@ -136,7 +136,7 @@ def test_decoded_frames_equal_those_of_ffmpeg(name, tmp_path, inputs):
     assert len(found) == len(expected) == 8
     assert np.all(np.diff(video.timestamps) > 0)
     assert np.abs(found - expected).mean(axis=(1, 2)).max() < FAR
-    # A wrong frame is detected.
+    # Neighbouring frames differ by more, so a wrong frame would be detected.
     assert np.abs(np.diff(expected, axis=0)).mean(axis=(1, 2)).min() > 3 * FAR
 
 

@@ -106,7 +106,8 @@ def test_failing_decoder_is_reported_with_a_sentence(
     with pytest.raises(VideoError, match=words):
         read_video(clip)
     assert all(process.returncode is not None for process in started)
-    assert not list(tmp_path.rglob("*.pyc"))  # the limit on file size would truncate bytecode files
+    # no bytecode is written: the decoder's limit on file size would truncate it
+    assert not list(tmp_path.rglob("*.pyc"))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits address space")
@@ -169,7 +170,7 @@ def test_reading_in_a_script_needs_no_main_guard_and_imports_no_neighbouring_mod
     script.write_text(
         f"import sys; own = sys.path.pop(0); sys.path[:0] = {sys.path!r}\n"
         "from gleanvid.video import read_video\n"
-        # by now, only the decoding process could import the two fakes
+        # this process has imported everything; only the decoding process could import the fakes
         "sys.path.insert(0, own)\n"
         f"for name in {beside}: open(name, 'w').write('raise SystemExit(3)')\n"
         f"print(read_video({clip.name!r}, 4).indices.tolist())\n"

@@ -148,9 +148,9 @@ def test_reader_setting_out_of_range_is_refused_by_name(setting, value):
     assert "must be" in str(caught.value) and str(value) in str(caught.value)
 
 
-def test_rounding_down_matches_the_llava_models_of_lmms_eval(tmp_path):
+def test_frame_indices_rounded_down_match_the_llava_models_of_lmms_eval(tmp_path):
     path = write_clip(tmp_path / "clip.mp4", num_frames=60)
-    video = read_video(path, 8, rounding="down")  # in a process of its own
+    video = read_video(path, 8, rounding="down")  # ``rounding`` must reach the decoder process
     assert numbers(video.frames) == np.linspace(0, 59, 8, dtype=int).tolist()
 
 
@@ -161,7 +161,7 @@ def test_time_span_beyond_the_end_is_refused_with_the_clip_s_length(tmp_path):
 
 
 @pytest.mark.parametrize("isolate", [True, False])
-def test_progress_counts_each_frame_up_to_all_of_them(tmp_path, isolate):
+def test_progress_counts_frames_one_by_one_from_0_to_the_total(tmp_path, isolate):
     clip, counts = write_clip(tmp_path / "clip.mp4"), []
     read_video(clip, 20, isolate=isolate, progress=lambda *count: counts.append(count))
     assert counts == [(done, 20) for done in range(21)]

@@ -99,7 +99,7 @@ def test_playlist_behind_a_video_signature_is_not_followed(tmp_path, backend):
     for head in (b"\0\0\0\x18ftypisom\n", b"\x1a\x45\xdf\xa3\n", b"OggS\n"):
         evil = tmp_path / "evil.mp4"
         evil.write_bytes(head + PLAYLIST.format(tmp_path / "secret.mp4").encode())
-        os.mkfifo(secret := tmp_path / "secret.mp4")  # whoever opens it waits for ever
+        os.mkfifo(secret := tmp_path / "secret.mp4")  # opening the pipe would block for ever
         with pytest.raises(VideoError, match=r"damaged"):
             read_video(evil, backend=backend, timeout_s=20)
         secret.unlink()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-TEMPORAL = 0.25  # smallest loss of accuracy with a single frame for a family to count as temporal
+TEMPORAL = 0.25  # a family needs time if a single frame costs at least this much accuracy
 VIEWS = ("blind", "still", "shuffled")
 KEPT = Path(__file__).with_name("baselines.json")
 
@@ -27,12 +27,12 @@ class Baseline:
 
     @property
     def temporal(self) -> bool:
-        """Whether the best single frame is at least 25 points below 100 %, that of all frames."""
+        """Whether the best single frame gives at most 75 % accuracy (all frames give 100 %)."""
         return round(1 - self.still - TEMPORAL, 9) >= 0
 
 
 def write(path: Path, found: Sequence[Baseline], num_frames: int, learnt: int) -> None:
-    """Write baselines as JSON, with the frames per clip and the training questions per family."""
+    """Write baselines as JSON, with the numbers of frames per clip and of training questions."""
     facts = {"num_frames": num_frames, "learnt": learnt, "families": [asdict(one) for one in found]}
     path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 

@@ -13,7 +13,7 @@ from gleanvid.glimpse.world.world import ClipSettings, stream
 from gleanvid.types import Video
 
 FPS = 8.0  # frames per second of a clip
-_VISIBLE = 0.12  # fraction of a token's rectangle that an object must cover
+_VISIBLE = 0.12  # fraction of a token's rectangle that an object covers if the token is evidence
 
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:

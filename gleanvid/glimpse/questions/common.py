@@ -1,4 +1,4 @@
-"""Shared by the families of questions: names of things, options, and evidence of an answer."""
+"""Names of things, answer options and evidence, shared by all families of questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Evidence:
 
 
 class EvidenceFacts(TypedDict):
-    """:class:`Evidence` as ``questions.jsonl`` has it, in seconds."""
+    """:class:`Evidence` as written to ``questions.jsonl``, with times in seconds."""
 
     thing: int
     start_s: float
@@ -39,7 +39,8 @@ def unchanged(scene: Scene) -> list[tuple[int, Thing]]:
 def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
     """Return (number, thing) for things whose behaviour was drawn uniformly.
 
-    These are all things in the theme "medley", and the first thing in ``theme``; else none.
+    In scenes of the theme "medley" these are all things, in scenes of ``theme`` the first thing,
+    in other scenes none.
     """
     if scene.theme == "medley":
         return list(enumerate(scene.things))
@@ -47,7 +48,7 @@ def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
 
 
 def lifetime(thing: Thing, k: int) -> tuple[Evidence, ...]:
-    """Return a thing as evidence for its whole lifetime."""
+    """Return the evidence that shows a thing for its whole lifetime."""
     return (Evidence(k, thing.appears, thing.ends),)
 
 
@@ -72,7 +73,7 @@ def name(thing: Thing) -> str:
 
 
 def refer_to(rng: np.random.Generator, thing: Thing) -> str:
-    """Draw one of the names that only this thing of its scene has."""
+    """Draw a name of the thing, such as "circle", that no other thing of its scene has."""
     if thing.behaviour == "turns":
         return f"{thing.colour} object"
     return draw(rng, thing.shape, f"{thing.colour} object", name(thing))
@@ -94,7 +95,7 @@ def options_for(
 def name_options(
     scene: Scene, rng: np.random.Generator, thing: Thing, but: Thing | None = None
 ) -> list[str]:
-    """Return the thing's name and three others, those of the scene first; no two share a word."""
+    """Return four names without a shared word: the thing's, others of its scene, invented ones."""
     others = [name(other) for other in scene.things if other is not thing and other is not but]
     return [name(thing), *[*others, *invent_names(scene, rng)][:3]]
 

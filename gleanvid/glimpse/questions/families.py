@@ -32,15 +32,16 @@ ACTIONS = {"grows": "it grows", "turns": "it turns", "blinks": "it blinks", "bou
 OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leaves": "gone"}
 PLACES = ("top left", "top right", "bottom left", "bottom right")
 SIDES = ("left", "right", "above", "below")
-_CLEAR = 0.08  # a thing closer to a middle line of the frame is in no quarter; in frame sides
-# most radians by which the camera's motion may change the direction of a path in the frame, if a
-# question asks for that direction
+# A thing is in no quarter of the frame if it is closer than this to a middle line, in frame sides.
+_CLEAR = 0.08
+# Largest angle (radians) by which the camera's motion may change the direction of a path in the
+# frame. Beyond it, no question asks for that direction.
 _COURSE = 0.25
-_TOUCH = 0.07  # fraction of the clip before and after a collision that shows it
+_TOUCH = 0.07  # fraction of the clip before and after a collision that is evidence of it
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
 
-Found = tuple[str, str, Sequence[str], tuple[Evidence, ...]]  # text, answer, options, evidence
+Found = tuple[str, str, Sequence[str], tuple[Evidence, ...]]  # question, answer, options, evidence
 Family = Callable[[Scene, np.random.Generator], Iterator[Found]]
 
 
@@ -84,7 +85,7 @@ def _place(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         word, time = moments[rng.integers(len(moments))]
         place = _place_at(scene, thing, time)
         if not word and place != _place_at(scene, thing, thing.ends):
-            continue  # the object's position changes with the camera
+            continue  # no question: the camera's motion moves the object to another quarter
         if place is None or thing.behaviour in ("bounces", "collides"):
             continue
         text = f"Where is the {refer_to(rng, thing)} {word}".rstrip() + "?"
@@ -180,7 +181,8 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            named = refer_to(rng, thing)  # version 1: the name may show whether it turns
+            # In version 1 the name reveals an answer: a thing that turns is always "COLOUR object".
+            named = refer_to(rng, thing)
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"
             yield text, ACTIONS[thing.behaviour], tuple(ACTIONS.values()), lifetime(thing, k)
@@ -210,13 +212,14 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
                 "Compared with the start, how is the {0} at the end?",
             )
             both = (Evidence(k, 0.0, span), Evidence(k, 1 - span, 1.0))
-            evidence = both[: 1 + thing.visible(1 - span)]  # an object that has left has no tokens
+            # An object that has left covers no tokens at the end.
+            evidence = both[: 1 + thing.visible(1 - span)]
             options = tuple(OUTCOMES.values())
             yield text.format(refer_to(rng, thing)), OUTCOMES[thing.behaviour], options, evidence
 
 
 def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
-    """Return the quarter of the frame with the thing; None if it is too near a middle line."""
+    """Return the quarter of the frame with the thing, None for a thing near a middle line."""
     x, y = centre(scene, thing, time)
     x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
     return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]

@@ -18,8 +18,8 @@ from gleanvid.glimpse.world.camera import centre, hidden, radius
 from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
 
 _WORDS = re.compile("|".join([*SHAPES, *COLOURS]))
-_STATE = 7  # numbers that describe one thing
-_MOST = 6  # most things that are counted
+_STATE = 7  # how many numbers describe one thing
+_MOST = 6  # largest number of things that a glance counts
 
 
 def frames_of(scene: Scene) -> np.ndarray:
@@ -82,7 +82,7 @@ def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
 def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> float:
     """Return the distance of two things divided by the sum of their radii, at most 3.
 
-    3 if one of them is not visible.
+    Return 3 if one of the things is not visible.
     """
     if one is None or other is None:
         return 3.0

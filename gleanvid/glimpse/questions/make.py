@@ -81,7 +81,7 @@ def write_example(seed: int, split: str, index: int, settings: ClipSettings, pat
 def write_mp4(
     frames: np.ndarray, path: Path, fps: int = int(FPS), scale: int = 2, crf: int = 20
 ) -> None:
-    """Write frames uint8 [F, H, W, 3] as H.264 in yuv420p, enlarged ``scale`` times unsmoothed.
+    """Write frames uint8 [F, H, W, 3] as H.264 in yuv420p, every pixel repeated ``scale`` times.
 
     The file appears under its name only when it is complete.
     """
@@ -114,7 +114,7 @@ class ThingFacts(TypedDict):
 
 
 class ClipFacts(TypedDict):
-    """A line of ``clips.jsonl``; ``boxes``: for every frame, by the number of the thing."""
+    """A line of ``clips.jsonl``; ``boxes``: for every frame, number of a thing -> its box in px."""
 
     clip: str
     fps: float

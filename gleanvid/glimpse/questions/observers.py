@@ -1,10 +1,10 @@
 """Baselines of every family of version 2: accuracy without frame order, or from a single frame.
 
 A small network learns on clips of the train split to choose among the options from ``glances``,
-and is tested on the test split. The **blind** observer sees the question and the options; the
-**still** one any single frame, and answers from the frame of its highest confidence; the
-**shuffled** one all frames without their order. All frames in order would give 100 %. The figures
-that the benchmark prints are measured by
+and is tested on the test split. The **blind** observer sees only the question and the options. The
+**still** observer sees any single frame and answers from the frame of its highest confidence. The
+**shuffled** observer sees all frames without their order. All frames in order would give 100 %. The
+figures that the benchmark prints are measured by
 ``python -m gleanvid.glimpse.questions.observers --out gleanvid/glimpse/questions/baselines.json``.
 """
 
@@ -29,8 +29,8 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
-_MOST = 6  # most different things that are counted over all frames
-_PATIENCE = 6000  # most clips that are searched for questions of a family
+_MOST = 6  # largest number of different things that is counted over all frames
+_PATIENCE = 6000  # largest number of clips that are searched for questions of a family
 
 
 def baselines(
@@ -40,7 +40,7 @@ def baselines(
     seed: int = 0,
     families: Sequence[str] = FAMILIES2,
 ) -> list[Baseline]:
-    """Train the observers of each family on ``learn`` questions and test them on ``ask``."""
+    """Train observers for each family on ``learn`` questions; test them on ``ask`` others."""
     train = _gather(settings, "train", learn, seed, families)
     test = _gather(settings, "test", ask, seed, families)
     found = []

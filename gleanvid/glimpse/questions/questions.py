@@ -17,12 +17,12 @@ from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, S
 
 FAMILIES = tuple(families.FAMILIES)  # families of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
-PLAIN = ("colour", "shape")  # also asked about the stories of version 2
+PLAIN = ("colour", "shape")  # families of version 1 that also ask about the stories of version 2
 
 
 @dataclass(frozen=True)
 class Question:
-    """``text`` as a person would type it; ``answer`` in lower case, one of the four ``options``."""
+    """A question; ``answer`` is in lower case and one of the four ``options`` (captions: none)."""
 
     family: str
     text: str
@@ -56,7 +56,7 @@ def describe(scene: Scene) -> str:
 
 
 def caption(scene: Scene) -> Question:
-    """Return the one question without options; it belongs to no family."""
+    """Return the question "What is there?", the only one without options."""
     return Question("caption", "What is there?", describe(scene), (), lifetimes(scene))
 
 
@@ -66,7 +66,7 @@ def normalise(text: str) -> str:
 
 
 def vocabulary() -> list[str]:
-    """Return every word of the world, for training the tokenizer."""
+    """Return the words and phrases of answers in version 1, for training the tokenizer."""
     answers = [*SHAPES, *COLOURS, *DIRECTIONS, *families.NUMBERS, *families.PLACES, *families.SIDES]
     answers += [
         *families.ACTIONS.values(),

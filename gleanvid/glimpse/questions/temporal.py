@@ -1,7 +1,7 @@
 """The families of questions that only version 2 has: a single frame cannot answer them.
 
-A family is one function here, one line in ``FAMILIES``, and a story of its name. If possible, all
-four options are things of the clip.
+A family is one function here, one line in ``FAMILIES``, and a story of the same name. If possible,
+all four options are things of the clip.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from gleanvid.glimpse.questions.families import Family, Found
 from gleanvid.glimpse.world.travel import STRAIGHT
 from gleanvid.glimpse.world.world import Scene
 
-IN_ALL = ("two", "three", "four", "five")  # answers: numbers up to ``stories.MOST_IN_ALL``
-_SEQUENCE = 4  # things that appear one after the other, in the story "sequence"
-_MOVERS = 3  # moving things in the story "speed"
+IN_ALL = ("two", "three", "four", "five")  # answers of "total": up to ``stories.MOST_IN_ALL``
+_SEQUENCE = 4  # number of things that appear one after the other, in the story "sequence"
+_MOVERS = 3  # number of moving things in the story "speed"
 
 
 def _sequence(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:

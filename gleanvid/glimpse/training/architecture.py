@@ -1,4 +1,4 @@
-"""Sizes of the built-in model: the real Qwen3-VL class, small, and its processor.
+"""Build the built-in model: a small Qwen3-VL of transformers' own class, with its processor.
 
 Tokens are 16 x 16 px by 2 frames (patch 8, merge 2), so a 160 px frame has 10 x 10 of them. The
 video processor squashes every frame, whatever its size, to at most 160 * 160 px.
@@ -30,9 +30,9 @@ TOKENS_PER_UNIT = 100
 _PIXELS = TOKENS_PER_UNIT * CELL**2
 _MAX_FRAMES = 768
 _WIDTH, _VISION_WIDTH = 320, 128  # hidden sizes of language model and vision tower
-_PLACES = 20  # position embeddings along each side
-_WAVES = 8  # cosines per side that a position embedding is made of
-_CODE_STRENGTH = 1.2  # standard deviation of position embeddings, as of patches
+_PLACES = 20  # number of position embeddings along each side of the frame
+_WAVES = 8  # number of cosines per axis that are summed to a position embedding
+_CODE_STRENGTH = 1.2  # standard deviation of position embeddings, like that of embedded patches
 _TEMPLATE = """\
 {%- for message in messages %}
 {{- '<|im_start|>' + message.role + '\n' }}
@@ -51,7 +51,7 @@ _TEMPLATE = """\
 
 
 def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
-    """Configuration with about 7 million parameters; ids are read from the tokenizer."""
+    """Return a configuration with about 7 million parameters and the tokenizer's token ids."""
     ids: Any = tokenizer.convert_tokens_to_ids
     vision = {
         "depth": 4,
@@ -129,7 +129,7 @@ def build_model(
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
         do_sample=False,
-        max_new_tokens=20,  # the longest sentence of this world has 15
+        max_new_tokens=20,  # the longest answer has 15 tokens
     )
     return model
 
@@ -149,7 +149,7 @@ def _place_codes() -> Tensor:
 def export(
     model: Qwen3VLForConditionalGeneration, tokenizer: PreTrainedTokenizerFast, folder: Path
 ) -> None:
-    """Write the directory, in float16, that transformers' Auto classes load."""
+    """Write a model directory in float16 that transformers' Auto classes can load."""
     folder.mkdir(parents=True, exist_ok=True)
     half = Qwen3VLForConditionalGeneration(model.config).half()
     half.load_state_dict(model.state_dict())

@@ -1,8 +1,8 @@
 """From scenes to training batches, in the layout that the processor gives at inference.
 
 Several questions about one clip share its tokens: the sequence is the video part of the prompt,
-then every question with its answer, which does not see the others and has the positions that it
-would have alone.
+then every question with its answer. No question sees the other questions, and its positions are
+those of a prompt with this question only.
 B clips, U units of two frames, P patches and N tokens per unit, S sequence length.
 """
 
@@ -50,29 +50,29 @@ WEIGHTS = {  # loss weights of answers by family, 1 for others; higher for hard 
 class Clip:
     """One rendered clip, its questions, and the targets of each token."""
 
-    patches: np.ndarray  # float32 [U * P, C]
+    patches: np.ndarray  # float32 [U * P, C], pixels of the patches
     grid: tuple[int, int, int]  # units, rows and columns of patches
-    seconds: np.ndarray  # [U], of each unit
+    seconds: np.ndarray  # [U], time of each unit
     questions: list[Question]
-    evidence: np.ndarray  # bool [Q, U * N], of every question
-    seen: np.ndarray  # int64 [U * N, 5], see ``targets``
-    happened: np.ndarray  # int64 [U * N, 8]
+    evidence: np.ndarray  # bool [Q, U * N], tokens with the evidence of each question
+    seen: np.ndarray  # int64 [U * N, 5], classes of ``targets.SEEN``
+    happened: np.ndarray  # int64 [U * N, 8], classes of ``targets.HAPPENED``
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Clips of one grid; ``segments``: -1 padding, 0 video, q >= 1 the q-th question."""
+    """Clips of equal grid; ``segments``: -1 for padding, 0 for video, q >= 1 for question q."""
 
-    patches: Tensor  # [B * U * P, C]
-    grid_thw: Tensor  # [B, 3]
-    ids: Tensor  # [B, S]
-    segments: Tensor  # [B, S]
-    labels: Tensor  # [B, S], IGNORED outside answers
-    weights: Tensor  # [B, S], of every label; an answer's sum to its family's weight
+    patches: Tensor  # [B * U * P, C], pixels of the patches
+    grid_thw: Tensor  # [B, 3], number of units, rows and columns of patches per clip
+    ids: Tensor  # [B, S], token ids
+    segments: Tensor  # [B, S], what each token belongs to: padding, video or a question
+    labels: Tensor  # [B, S], token ids of the answers, IGNORED elsewhere
+    weights: Tensor  # [B, S], loss weights of labels; those of an answer sum to its family's weight
     asked: Tensor  # [Q, 2], row and column of the last token of every prompt
-    evidence: Tensor  # bool [Q, U * N]
-    seen: Tensor  # [B * U * N, 5]
-    happened: Tensor  # [B * U * N, 8]
+    evidence: Tensor  # bool [Q, U * N], tokens with the evidence of each question
+    seen: Tensor  # [B * U * N, 5], classes of ``targets.SEEN``
+    happened: Tensor  # [B * U * N, 8], classes of ``targets.HAPPENED``
     questions: list[list[Question]]
 
     def to(self, device: torch.device) -> Batch:
@@ -102,7 +102,7 @@ def make_clip(
 ) -> Clip:
     """Return the clip of (seed, split, index), with at most ``limit`` of its questions.
 
-    ``worse``: whether the frames may be degraded (light, blur, JPEG) as by cameras and codecs.
+    ``worse``: whether the frames may be degraded (light, blur, JPEG), as cameras and codecs do.
     """
     scene = sample_scene(seed, split, index, settings)
     frames, shares = render(scene, CELL)
@@ -145,7 +145,7 @@ def _degraded(frame: np.ndarray, blur: float, quality: int) -> np.ndarray:
 
 
 def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
-    """Choose at most ``limit`` questions of many families, and sometimes a caption."""
+    """Choose up to ``limit`` questions of as many families as possible, sometimes a caption."""
     waiting = questions(scene, rng)
     chosen: list[Question] = []
     if limit and rng.random() < _CAPTIONED:
@@ -169,7 +169,7 @@ def patchify(frames: np.ndarray) -> np.ndarray:
 
 
 def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
-    """Pack clips of one grid into a batch, padded to the longest."""
+    """Pack clips of equal grid into a batch, padded to the longest sequence."""
     rows = [_row(clip, tokenizer) for clip in clips]
     length = max(len(row[0]) for row in rows)
     filling = (tokenizer.pad_token_id, -1, IGNORED, 0.0)

@@ -12,36 +12,36 @@ from gleanvid.glimpse.training.batches import Batch, make_clip, pack
 from gleanvid.glimpse.world.world import FRAMES_PER_UNIT, ClipSettings, stream
 
 _TOKENS_PER_QUESTION = 20
-_MOST_CLIPS = 4096  # per batch; batch n takes its clips from number n * _MOST_CLIPS on
+_MOST_CLIPS = 4096  # largest number of clips in a batch; batch n begins with clip n * _MOST_CLIPS
 
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Everything that decides the weights of a run, except its number of steps."""
+    """All settings that decide the trained weights, except the number of steps."""
 
     seed: int = 0
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
-    warm_up: int = 100  # steps, at the start and when the language loss is added
-    token_budget: int = 1600  # visual and question tokens per batch
+    warm_up: int = 100  # steps of warm-up, at the start and when the language loss is added
+    token_budget: int = 1600  # largest number of visual and question tokens per batch
     seen_weight: float = 1.0  # weight of the loss on what each token shows
     past_weight: float = 0.5  # weight of the loss on what has happened at each token
     pointing_weight: float = 0.3  # weight of the loss of questions pointing at their evidence
     look_every: int = 1  # train the vision tower at every n-th step only, to save time
     bfloat16: bool = True  # use bfloat16 if the device supports it
-    start_from: str = ""  # model directory a run begins with
+    start_from: str = ""  # directory of the model with whose weights a run begins
     first_step: int = 0  # first step of the curriculum, for a run that begins with trained weights
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Options of a run's execution; only ``steps`` and ``cooling`` affect its weights."""
+    """How a training run is executed; only ``steps`` and ``cooling`` affect its weights."""
 
     steps: int = 6000
     cooling: float = 0.25  # fraction of the steps over which the learning rate falls to 0
     workers: int = 1
     device: str = "cpu"
-    validate_every: int = 500  # steps
+    validate_every: int = 500  # steps between two validations
     save_every: int = 100
 
 
@@ -53,7 +53,7 @@ class Phase:
     begins: int  # first step of the phase
     sizes: tuple[tuple[int, int], ...]  # height and width in px
     units: tuple[int, ...]  # clip lengths in units of two frames
-    asked: int = 0  # most questions per clip; 0: only the token loss
+    asked: int = 0  # largest number of questions per clip; 0: train with the token loss only
     first_asked: bool = False
 
 
@@ -109,5 +109,5 @@ class Batches:
 
 
 def computes_bfloat16(device: torch.device) -> bool:
-    """Whether a device computes in bfloat16; CPUs that emulate it are slower than in float32."""
+    """Whether a device has bfloat16 arithmetic; CPUs that emulate it are faster in float32."""
     return device.type != "cpu" or bool(torch.cpu._is_avx512_bf16_supported())

@@ -24,7 +24,7 @@ _LABELS = {  # columns of loss.csv that are drawn
 }
 
 
-Row = dict[str, float | str]  # column -> value
+Row = dict[str, float | str]  # name of a column -> value
 
 
 def append_row(path: Path, row: Row) -> None:
@@ -108,7 +108,7 @@ def _smooth(values: np.ndarray) -> np.ndarray:
 
 
 def _read(path: Path) -> list[dict[str, str]]:
-    """Read rows, each step once: a run resumed from a checkpoint repeats some steps."""
+    """Read rows; when a resumed run goes back to an earlier step, drop the rows of later steps."""
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     kept: list[dict[str, str]] = []

@@ -22,8 +22,8 @@ from gleanvid.glimpse.training.targets import HAPPENED, IGNORED, SEEN
 from gleanvid.glimpse.world.world import COLOURS, SHAPES
 
 _KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
-_EMPTY_WEIGHT = 0.1  # weight of class 0 for objects: most tokens show none
-_STILL_WEIGHT = 0.02  # weight of class 0 for events: most tokens have none
+_EMPTY_WEIGHT = 0.1  # loss weight of class 0, "no object", small as most tokens show no object
+_STILL_WEIGHT = 0.02  # loss weight of class 0, "no event", small as most tokens have no event
 _LEVEL_WEIGHT = 0.3  # weight of the loss at a DeepStack level
 _POINTER = 64  # width of the space in which a question points at its tokens
 
@@ -32,11 +32,11 @@ _POINTER = 64  # width of the space in which a question points at its tokens
 class Reading:
     """Output of the language model for M visual tokens, A answer tokens and Q questions."""
 
-    scores: Tensor  # [A, V]
-    labels: Tensor  # [A]
-    weights: Tensor  # [A]
-    half_way: Tensor  # [M, D], visual tokens after half the layers
-    asking: Tensor  # [Q, D], last token of every prompt at that layer
+    scores: Tensor  # [A, V], logits of the answer tokens
+    labels: Tensor  # [A], right answer tokens
+    weights: Tensor  # [A], loss weights of the answer tokens
+    half_way: Tensor  # [M, D], states of the visual tokens after half the layers
+    asking: Tensor  # [Q, D], state of the last token of every prompt after half the layers
 
     def loss(self) -> Tensor:
         """Weighted cross-entropy of the answer tokens."""
@@ -78,8 +78,9 @@ class Learner(nn.Module):
     def seen_loss(self, streams: list[Tensor], seen: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss of predicting ``seen`` from visual streams, and accuracies [5].
 
-        The loss is the mean cross-entropy over streams and targets; the accuracies are those of the
-        first stream, one for each of the five targets.
+        The loss is the mean cross-entropy over the targets, summed over the streams: the tokens
+        with weight 1, each DeepStack level with ``_LEVEL_WEIGHT``. The accuracies are those of the
+        tokens, one for each of the five targets.
         """
         loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
@@ -98,23 +99,23 @@ class Learner(nn.Module):
         return _targets_loss(parts, happened, _STILL_WEIGHT)
 
     def pointing_loss(self, reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the loss of questions that point at their evidence, and the attention on it.
+        """Return the loss of questions pointing at their evidence, and the attention on evidence.
 
         A question's last token attends to the visual tokens of its clip. The loss is minus the log
-        of the attention on the evidence; both are means over questions.
+        of the attention on the evidence. Both results are means over questions.
         """
         known = batch.evidence.any(1)
         width = reading.half_way.shape[1:]
         questions = layer_norm(reading.asking[known], width)
         tokens = layer_norm(reading.half_way, width).view(len(batch.ids), -1, *width)
-        keys = self.point_to(tokens)[batch.asked[known, 0]]  # [Q, U * N, P]
+        keys = self.point_to(tokens)[batch.asked[known, 0]]  # [Q, U * N, _POINTER]
         scores = torch.einsum("qp,qnp->qn", self.point_from(questions), keys).float()
         shares = (scores / _POINTER**0.5).log_softmax(-1)
         found = shares.masked_fill(~batch.evidence[known], -torch.inf).logsumexp(-1)
         return -found.mean(), found.exp().mean().detach()
 
     def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
-        """Return scores [M, sum of classes], one target after the other."""
+        """Return the scores of all classes [M, sum of classes], one target after the other."""
         scores = head(stream)
         if level:
             return scores
@@ -128,8 +129,8 @@ class Learner(nn.Module):
     def read(self, batch: Batch, streams: list[Tensor], positions: Tensor | None = None) -> Reading:
         """Run a batch through the language model.
 
-        ``positions`` [3, B, S]: needed if tokens of a clip were dropped, because they then do not
-        follow from the grid.
+        ``positions`` [3, B, S]: needed if tokens of a clip were dropped, as positions can be
+        computed from the grid only for whole clips.
         """
         core = self.model.model
         visual = batch.ids == self.model.config.video_token_id
@@ -156,7 +157,7 @@ class Learner(nn.Module):
         )
 
     def positions(self, batch: Batch) -> Tensor:
-        """Return M-RoPE positions, int64 [3, B, S]; each question restarts after the video."""
+        """Return M-RoPE positions, int64 [3, B, S]; every question begins right after the video."""
         film = batch.segments == 0
         kinds = 2 * (batch.ids == self.model.config.video_token_id).int()
         places, _ = self.model.model.get_rope_index(
@@ -168,15 +169,15 @@ class Learner(nn.Module):
         start = places.amax(0).masked_fill(~film, 0).amax(1, keepdim=True) + 1  # [B, 1]
         at = torch.arange(batch.ids.shape[1], device=film.device).expand_as(batch.ids)
         first = torch.cat([film.new_ones(len(film), 1), batch.segments.diff(dim=1) != 0], 1)
-        begin = torch.where(first, at, 0).cummax(1).values  # where the segment of a column begins
+        begin = torch.where(first, at, 0).cummax(1).values  # first column of each column's segment
         return torch.where(film, places, start + at - begin)
 
 
 def _targets_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
     """Return the mean cross-entropy over the columns of ``targets`` [M, T], and accuracies [T].
 
-    ``parts``: scores [M, classes] of every column; ``zero``: weight of class 0, "nothing there",
-    which does not count for accuracies. ``IGNORED`` targets have no loss.
+    ``parts``: scores [M, classes] of every column; ``zero``: loss weight of class 0, "nothing
+    there". Accuracies leave out class 0. ``IGNORED`` targets have no loss.
     """
     losses, hits = [], []
     for column, scores in enumerate(parts):
@@ -191,7 +192,7 @@ def _targets_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tupl
 
 
 def _single(tokenizer: PreTrainedTokenizerFast, word: str) -> int:
-    """Return the one token of a word. Raises ``ValueError`` if it has more."""
+    """Return the token id of a word. Raises ``ValueError`` if the word has several tokens."""
     ids = tokenizer(word)["input_ids"]
     if len(ids) != 1:
         raise ValueError(f"{word!r} is {len(ids)} tokens, not one: raise VOCABULARY_SIZE")
@@ -205,7 +206,7 @@ def _attend_together(
     position_embeddings: tuple[Tensor, Tensor],
     **_: object,
 ) -> Tensor:
-    """Compute a vision block's attention without its loop over units: all are equally long."""
+    """Compute a vision block's attention for all units at once, as all units are equally long."""
     cos, sin = (part[:, None] for part in position_embeddings)
     total, size = hidden_states.shape[0], int(cu_seqlens[1])
     q, k, v = self.qkv(hidden_states).view(total, 3, self.num_heads, -1).unbind(1)

@@ -16,9 +16,9 @@ from torch import Tensor
 from gleanvid.glimpse.training.batches import Batch, answers_begin
 
 KINDS = ("uniform", "time", "column", "blob")
-LEAST = 0.05  # smallest fraction of tokens kept of a clip that is not whole
+LEAST = 0.05  # smallest fraction of a clip's tokens that is kept
 WHOLE = 0.3  # fraction of clips that keep every token
-_UNEVEN = (1.0, 4.0)  # standard deviation of the log-odds that a unit, place or blob is kept
+_UNEVEN = (1.0, 4.0)  # range of the log-odds' standard deviation over units, places or blobs
 _BLOB = 3  # masks of kind "blob": maximum cells per dimension of their coarse noise
 
 

@@ -7,7 +7,7 @@ model answers questions about clips with a random part of their tokens (``masks`
 predict what the teacher predicts with all tokens. The teacher encodes a clip once; the clip is then
 used for a few steps, each with other tokens dropped. Every process reads one clip per step, and all
 use the mean of their gradients. The learning rate falls from the first step to 0 at ``--steps``. A
-run resumes from ``checkpoint.pt``, also towards another number of steps.
+run resumes from ``checkpoint.pt``, even with another number of steps.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from gleanvid.glimpse.training.teacher import ReaderSettings, Seen, Teacher, loa
 # Frame sizes in px; one is drawn for every clip.
 _SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)
 _UNITS = (16, 16, 16, 16, 12, 8)
-# Columns of loss.csv: means over answers.
+# Columns of loss.csv, each a mean over answers.
 _NOTED = ("loss", "teacher_loss", "distance", "right", "teacher_right")
-_LOG_EVERY = 20  # steps
+_LOG_EVERY = 20  # steps per row of loss.csv
 
 
 class Reader:
@@ -61,8 +61,8 @@ class Reader:
     def advance(self) -> Tensor:
         """Do one step; return sums over answers, [2, 6].
 
-        Row 0 is for clips with all tokens, row 1 for clips with fewer. Columns are those of
-        ``_NOTED``, then the number of answers.
+        Row 0 is for clips with all tokens, row 1 for clips with dropped tokens. The columns are
+        those of ``_NOTED``, then the number of answers.
         """
         # Same sizes and fractions in all processes, so that none waits for another.
         shared = np.random.default_rng([self.settings.seed, self.step])
@@ -121,7 +121,7 @@ class Reader:
         return parts[-1].view_as(noted).clone()
 
     def save(self, folder: Path) -> None:
-        """Write checkpoint and model directory; the old checkpoint survives a killed write."""
+        """Write checkpoint and model directory; a killed run keeps its previous checkpoint."""
         state = {
             "weights": self.learner.model.model.language_model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -132,7 +132,7 @@ class Reader:
         export(self.learner.model, self.tokenizer, folder / "model")
 
     def restore(self, path: Path) -> None:
-        """Resume from a checkpoint, with newly drawn clips."""
+        """Resume from a checkpoint; the clips in memory are not in it and are drawn again."""
         state = torch.load(path, weights_only=True)
         self.learner.model.model.language_model.load_state_dict(state["weights"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -142,7 +142,7 @@ class Reader:
 def train(
     rank: int, ranks: int, settings: ReaderSettings, steps: int, every: float, folder: Path
 ) -> None:
-    """Run one of ``ranks`` processes; the first one saves, at intervals and at the end."""
+    """Run one of ``ranks`` training processes; rank 0 saves at intervals and at the end."""
     torch.set_num_threads(1)
     if ranks > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")

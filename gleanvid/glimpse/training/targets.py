@@ -2,7 +2,8 @@
 
 ``SEEN`` describes the thing at a token as its two frames show it; the vision tower learns it.
 ``HAPPENED`` describes what that thing has done so far in the clip; a middle layer of the language
-model learns it. In both, 0 means that nothing is there and ``IGNORED`` that it cannot be known.
+model learns it. In both, 0 means none (no object, event or change), and ``IGNORED`` means that the
+class cannot be known.
 
 F frames, K things, U units of two frames, N tokens per unit.
 """
@@ -27,14 +28,14 @@ from gleanvid.glimpse.world.world import (
 
 IGNORED = -100
 VISIBLE = 0.12  # fraction of a cell that an object must cover to own the token
-_BINS = 8  # along each side of the frame, for the middle of a thing
+_BINS = 8  # number of bins along each side of the frame, for the centre of a thing
 _DOINGS = (*BEHAVIOURS, "collides")
 _EVENTS = ("goes on", "appears", "has just gone")
 _MOST_SPANS = 5
 _KNOWN_BY = 0.75  # fraction of the clip after which an object's behaviour is visible
-_EVENTS_ALONE = ("leaves", "flashes", "arrives")  # their behaviour is an event, not a state
+_EVENTS_ALONE = ("leaves", "flashes", "arrives")  # behaviours that are an event, not a state
 
-SEEN: dict[str, int] = {  # numbers of classes, 0 included
+SEEN: dict[str, int] = {  # name of a target -> number of classes, including class 0
     "shape": len(SHAPES) + 1,
     "colour": len(COLOURS) + 1,
     "motion": len(DIRECTIONS) + 2,
@@ -67,14 +68,14 @@ def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
     u = np.arange(units)[:, None]
     visible = np.where(there[..., None], seen[u, owner], 0)
     happened = np.where(there[..., None], past[u, owner], 0)
-    happened[..., 0] += there  # "goes on" is 1, "appears" 2
+    happened[..., 0] += there  # class of the event: "goes on" is 1, "appears" is 2
     happened[..., -2:] = visible[..., -2:]  # column and row of the object's centre
     _mark_gone(scene, covered, there, happened)
     return visible.reshape(-1, len(SEEN)), happened.reshape(-1, len(HAPPENED))
 
 
 def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
-    """Return bool [U * N]: tokens on things that show a question's answer, in their units."""
+    """Return bool [U * N]: tokens on the things and in the units that show a question's answer."""
     covered = _covered(shares)
     middles = (np.arange(len(covered)) + 0.5) / len(covered)
     tokens = np.zeros(covered.shape[:2], dtype=bool)
@@ -104,9 +105,9 @@ def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: n
 
 
 def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
-    """Return the classes of ``SEEN``.
+    """Return the classes of a thing for the targets ``SEEN``.
 
-    ``IGNORED``: the shape of a turning thing, and the motion of one that bounces or collides.
+    ``IGNORED`` are the shape of a thing that turns, and the motion of one that bounces or collides.
     """
     x, y = thing.centre(time)
     return (
@@ -119,7 +120,7 @@ def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, 
 
 
 def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
-    """Return the classes of ``HAPPENED``; the first is 1 if the thing was absent one unit ago."""
+    """Return a thing's classes for ``HAPPENED``; the first is 1 if it was absent one unit ago."""
     thing, change = scene.things[k], scene.change
     before = time - 1 / scene.settings.num_units
     changed = change is not None and k in (change.before, change.after)
@@ -137,7 +138,7 @@ def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
 def _motion(thing: Thing) -> int:
     """Return 1 for a thing that does not move, 2 to 9 for the eight directions of motion.
 
-    ``IGNORED`` for a thing that bounces or collides, as its direction changes.
+    Return ``IGNORED`` for a thing that bounces or collides, as its direction changes.
     """
     if thing.behaviour in ("bounces", "collides"):
         return IGNORED
@@ -155,5 +156,5 @@ def _colour(thing: Thing) -> int:
 
 
 def _bin(place: float) -> int:
-    """Return 1 to ``_BINS`` for a place in [0, 1]."""
+    """Return the bin, 1 to ``_BINS``, of a coordinate in [0, 1]."""
     return 1 + int(np.clip(place * _BINS, 0, _BINS - 1))

@@ -21,19 +21,19 @@ _SPLIT = "train"
 
 @dataclass(frozen=True)
 class ReaderSettings:
-    """Settings that decide the weights of a run, with its number of steps and processes."""
+    """Settings that, with the numbers of steps and processes, decide the trained weights."""
 
     start_from: str = str(_BUILTIN)
     weights: str = ""  # directory of an earlier run's model, to train its language model further
     seed: int = 36
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
-    warm_up: int = 100  # steps
+    warm_up: int = 100  # number of steps in which the learning rate rises
     # Weight of the divergence from the teacher, relative to the answers' loss.
     distance_weight: float = 1.0
-    questions: int = 16  # most questions about a clip
+    questions: int = 16  # largest number of questions about a clip
     shelf: int = 100  # number of clips that a process keeps in memory
-    uses: int = 4  # mean number of uses of a clip
+    uses: int = 4  # mean number of training steps per encoded clip
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Seen:
 
 
 class Teacher:
-    """The model that training begins with; as teacher it reads every clip with all tokens."""
+    """The model with which training begins; it is the teacher and reads clips with all tokens."""
 
     def __init__(self, settings: ReaderSettings) -> None:
         self.settings = settings

@@ -1,7 +1,7 @@
 """The built-in model's own tokenizer: lower-cased byte-level BPE with Qwen's special tokens.
 
-A word is the same token at any place, also as first word of an answer. So a word in the question,
-what the frames show, and the word in the answer can have one embedding.
+A word is the same token everywhere, even as the first word of an answer. So a word has one
+embedding in questions and in answers, and tokens that show it can be trained towards it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VISION_START, VISION_END = "<|vision_start|>", "<|vision_end|>"
 IMAGE, VIDEO = "<|image_pad|>", "<|video_pad|>"
 SPECIALS = (PAD, START, END, VISION_START, VISION_END, IMAGE, VIDEO)
 VOCABULARY_SIZE = 512
-_SCENES = 400  # scenes of the train split whose sentences are used
+_SCENES = 400  # number of scenes of the train split whose sentences train the tokenizer
 _MORE_TEXT = ("system", "user", "assistant", "you are a helpful assistant.", "which is it? answer:")
 
 

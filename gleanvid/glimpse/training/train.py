@@ -67,7 +67,7 @@ class Trainer:
         if settings.start_from:
             weights = load_file(Path(settings.start_from) / "model.safetensors", str(self.device))
             own = self.learner.model
-            own.load_state_dict(weights, strict=False)  # strict=False: tied weights are stored once
+            own.load_state_dict(weights, strict=False)  # the file stores tied weights only once
         if (folder / "checkpoint.pt").exists():
             self._restore()
 
@@ -134,7 +134,7 @@ class Trainer:
     def validate(self) -> dict[str, float]:
         """Return the fraction of right answers by family, over eight validation batches.
 
-        An answer is right if every token of it is the likeliest one.
+        An answer is right if the model gives each of its tokens the highest probability.
         """
         right: dict[str, list[float]] = defaultdict(list)
         self.learner.eval()
@@ -155,7 +155,7 @@ class Trainer:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16)
 
     def save(self) -> None:
-        """Write checkpoint and model directory; the old checkpoint survives a killed write."""
+        """Write checkpoint and model directory; a killed run keeps its previous checkpoint."""
         state = {
             "settings": dataclasses.asdict(self.settings),
             "learner": self.learner.state_dict(),
@@ -206,7 +206,7 @@ class Trainer:
 
 
 def _tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """Return the tokenizer of a run that has begun, else a new one."""
+    """Return the tokenizer of the run in ``folder`` if it has a checkpoint, else a new one."""
     if (folder / "checkpoint.pt").exists():
         return PreTrainedTokenizerFast.from_pretrained(folder / "model")
     return build_tokenizer()
@@ -221,7 +221,7 @@ def main() -> None:
                 name = "--" + field.name.replace("_", "-")
                 parser.add_argument(name, type=type(field.default), default=field.default)
     parser.add_argument(
-        "--threads", type=int, default=2, help="CPU threads of torch; 1 if other processes are busy"
+        "--threads", type=int, default=2, help="CPU threads of torch; use 1 on a busy machine"
     )
     options = vars(parser.parse_args())
     logging.basicConfig(level=logging.INFO, format="%(message)s")

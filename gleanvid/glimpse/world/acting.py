@@ -171,7 +171,7 @@ def stagger(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing
 
 
 def collide(rng: Rng, things: list[Thing]) -> list[Thing]:
-    """Let two things run at each other, touch, and run back."""
+    """Let two things move towards each other, touch, and move back."""
     time = float(rng.uniform(0.35, 0.65))
     here, there = (np.array(thing.centre(0)) for thing in things)
     heading = (there - here) / np.linalg.norm(there - here)
@@ -189,10 +189,10 @@ def collide(rng: Rng, things: list[Thing]) -> list[Thing]:
 def change_thing(
     rng: Rng, settings: ClipSettings, things: list[Thing], what: str, cut: float, spare: Appearance
 ) -> list[Thing]:
-    """Let a cut at time ``cut`` change the first of ``things`` in ``what``.
+    """Let a cut at time ``cut`` change the property ``what`` of the first of ``things``.
 
-    Returns that thing as it is before the cut, the thing after it, and the others. ``spare``: an
-    appearance that no thing has.
+    Returns the first thing as it is before the cut, the same after the cut, and the other things.
+    ``spare``: an appearance that no thing has.
     """
     before, *others = things
     before = replace(before, spans=((0.0, cut),))

@@ -1,6 +1,6 @@
-"""The camera: what pan, zoom, shake and light do to places and sizes.
+"""The camera: how pan, zoom, shake and light change the frame.
 
-In version 1 the camera moves the ground alone; a shot that ``carries`` moves the things with it.
+In version 1 the camera moves the ground alone. In a shot with ``carries`` it also moves the things.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
-_SHAKES = 3  # number of sine waves that the shake is a sum of
-_FAST = (5.0, 17.0)  # periods of these waves over a clip, least and most
-_STILL = 0.01  # fraction of the clip at the end of a thing's life that its course ignores
+_SHAKES = 3  # number of sine waves that make up the shake
+_FAST = (5.0, 17.0)  # smallest and largest number of periods of a shake wave per clip
+_STILL = 0.01  # a thing's direction is measured until this fraction of the clip before it vanishes
 
 
 def shot_at(scene: Scene, time: float) -> Shot:
@@ -22,7 +22,7 @@ def shot_at(scene: Scene, time: float) -> Shot:
 
 
 def view(shot: Shot, time: float) -> tuple[tuple[float, float], float]:
-    """Return how far the camera is to the right and down (px), and its magnification."""
+    """Return the camera's shift to the right and down in px, and its magnification."""
     right, down = (pan * (time - 0.5) for pan in shot.pan)
     if shot.shake:
         pace, phase = _waves(shot.ground_seed)
@@ -34,13 +34,13 @@ def view(shot: Shot, time: float) -> tuple[tuple[float, float], float]:
 
 @lru_cache(maxsize=256)
 def _waves(ground_seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw periods per clip and phases of the camera's sway: float64 [2, waves] each."""
+    """Draw the shake waves: periods per clip and phases, float64 [2, waves] each."""
     rng = np.random.default_rng([ground_seed, 1])
     return rng.uniform(*_FAST, (2, _SHAKES)), rng.random((2, _SHAKES))
 
 
 def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:
-    """Return (x, y) in px of the frame at ``time``."""
+    """Return the centre (x, y) of a thing in the frame at ``time``, in px."""
     x, y = thing.centre(time)
     shot = shot_at(scene, time)
     if not shot.carries:
@@ -51,7 +51,7 @@ def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:
 
 
 def radius(scene: Scene, thing: Thing, time: float) -> float:
-    """Return the radius in px of the frame at ``time``."""
+    """Return the radius of a thing in the frame at ``time``, in px."""
     shot = shot_at(scene, time)
     return thing.radius(time) * (view(shot, time)[1] if shot.carries else 1.0)
 
@@ -74,7 +74,7 @@ def hidden(scene: Scene, thing: Thing, time: float) -> bool:
 
 
 def off_course(scene: Scene, thing: Thing) -> float:
-    """Return the angle (radians) between a thing's course in its world and in the frame."""
+    """Return the angle (radians) by which the camera changes a thing's direction of motion."""
     start, end = thing.appears, thing.ends - _STILL
     there = np.subtract(thing.centre(end), thing.centre(start))
     seen = np.subtract(centre(scene, thing, end), centre(scene, thing, start))

@@ -44,14 +44,14 @@ THEMES = (
     "comparison",
     "collision",
 )
-THEMES_OF_ONE_UNIT = ("still", "motion")  # for clips of a single pair of frames
-_PAIRS = {  # theme -> behaviour of the first two things, least and most other things
+THEMES_OF_ONE_UNIT = ("still", "motion")  # themes of clips shorter than LEAST_UNITS
+_PAIRS = {  # theme -> behaviour of the first two things, smallest and largest number of others
     "arrivals": ("arrives", 0, 2),
     "departures": ("leaves", 0, 2),
     "collision": ("collides", 1, 2),
 }
-LEAST_UNITS = 4  # shorter clips have no room for appearing, leaving or changing
-UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # units that have room for every number of blinks
+LEAST_UNITS = 4  # clips with fewer units have no room for appearing, leaving or changing
+UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # smallest number of units with room for MOST_REPEATS blinks
 _CLEARANCE = 0.75  # least distance between two centres, in sums of radii
 _RUN_UP = 2.0  # least distance at the start of two things that collide, in sums of radii
 _CROSSING = 0.15  # fraction of scenes in which things may overlap

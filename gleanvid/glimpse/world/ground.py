@@ -11,7 +11,7 @@ import numpy as np
 from gleanvid.glimpse.world.camera import view
 from gleanvid.glimpse.world.world import Shot
 
-_LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # knots over the span, strength in grey levels
+_LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # per random grid: knots per side, grey-level strength
 _SPAN = 2.5  # side of a ground, in frame sides
 _BYSTANDERS = 6
 
@@ -26,7 +26,7 @@ class Ground:
         self.base = base.astype(np.float32)
         self.grids = [_grid(rng, knots, strength) for knots, strength in _LAYERS]
         count = int(rng.integers(0, _BYSTANDERS + 1))
-        # relative to the middle of the frame
+        # positions are relative to the middle of the frame
         spots = rng.uniform(-0.6, 0.6, (count, 2)) * (
             height,
             width,
@@ -39,7 +39,7 @@ class Ground:
         """Return grey levels [H, W, 3] at ``time``."""
         (right, down), zoom = view(self.shot, time)
         drift = self.shot.drift
-        shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) px
+        shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) in px
         rows, columns = (
             ((np.arange(side) + 0.5 - side / 2) / zoom + move) / (side * _SPAN) + 0.5
             for side, move in zip(self.size, shift, strict=True)
@@ -63,7 +63,7 @@ def _grid(rng: np.random.Generator, knots: int, strength: float) -> np.ndarray:
 
 
 def weights(places: np.ndarray, knots: int) -> np.ndarray:
-    """Return linear interpolation at ``places`` in [0, 1] as a matrix [len(places), knots]."""
+    """Return the matrix [len(places), knots] that interpolates knots at ``places`` in [0, 1]."""
     at = np.clip(places, 0, 1)[:, None] * (knots - 1) - np.arange(knots)
     return np.maximum(0, 1 - np.abs(at)).astype(np.float32)
 

@@ -56,7 +56,7 @@ def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndar
     """Paint every visible thing in place; return visible coverage, float32 [K, H, W]."""
     height, width = picture.shape[:2]
     covers = np.zeros((len(scene.things), height, width), dtype=np.float32)
-    for k in reversed(range(len(scene.things))):  # the first one is on top
+    for k in reversed(range(len(scene.things))):  # the first thing is painted last, on top
         if scene.things[k].visible(time):
             box, alpha = _stamp(scene, scene.things[k], time, height, width)
             picture[box] += alpha[..., None] * (colours[k] - picture[box])
@@ -101,7 +101,7 @@ def _pooling(pixels: int, cells: int) -> np.ndarray:
 def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, float]]:
     """Return the boxes (left, top, right, bottom) in px of things that are there at ``time``.
 
-    A thing may be hidden behind another one.
+    A thing that is hidden behind another thing has a box, too.
     """
     height, width = scene.settings.height, scene.settings.width
     found = {}
@@ -115,7 +115,7 @@ def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, flo
 
 
 def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
-    """Return the things' colours, varied per scene, float32 [3]; equal on both sides of a cut."""
+    """Return the colour of each thing, float32 [3], with a random shift per colour and scene."""
     shift = {colour: rng.uniform(-12, 12, 3) for colour in COLOURS}
     tints = [np.array(COLOURS[thing.colour]) + shift[thing.colour] for thing in scene.things]
     return [np.clip(tint, 0, 255).astype(np.float32) for tint in tints]
@@ -124,12 +124,12 @@ def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
 def _stamp(
     scene: Scene, thing: Thing, time: float, height: int, width: int
 ) -> tuple[Box, np.ndarray]:
-    """Return the rectangle that an object touches, and its alpha there."""
+    """Return the rectangle that an object touches, and the object's alpha in it."""
     (x, y), size, angle = centre(scene, thing, time), radius(scene, thing, time), thing.angle(time)
     reach = _REACH * size + 1
     top, bottom = max(0, int(y - reach)), max(0, min(height, int(y + reach) + 2))
     left, right = max(0, int(x - reach)), max(0, min(width, int(x + reach) + 2))
-    top, left = min(top, bottom), min(left, right)  # empty if outside the frame
+    top, left = min(top, bottom), min(left, right)  # an object outside the frame has no pixels
     rows = (np.arange(top, bottom, dtype=np.float32)[:, None] + 0.5 - y) / size
     columns = (np.arange(left, right, dtype=np.float32)[None, :] + 0.5 - x) / size
     columns, rows = np.broadcast_arrays(columns, rows)

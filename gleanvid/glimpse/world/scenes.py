@@ -1,8 +1,8 @@
 """The scene of a clip, in either version of the world.
 
-Version 2 has the scenes of version 1 and stories that need time, under a hand-held camera. The
-camera carries the things along as it pans, zooms and shakes; the ground drifts, the light changes,
-grey posts pass in front. What a question needs to see is not hidden by a post.
+Version 2 has the scenes of version 1 and stories that need time, seen by a hand-held camera. The
+things move in the frame as the camera pans, zooms and shakes. The ground drifts, the light changes,
+and grey posts pass in front, but a post never hides what a question needs.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from gleanvid.glimpse.world.world import (
     stream,
 )
 
-_PLAIN = (*THEMES, "still")  # scenes without a story
+_PLAIN = (*THEMES, "still")  # themes without a story
 _HARD = ("cut", "repeats", "comparison")  # themes drawn twice as often as other ones
 _WITH_STORY = 0.6  # fraction of scenes with a story that needs time
 _PAN = 0.09  # standard deviation of the pan, in frame sides
 _DRIFT = 0.2
-_POSTED = 0.5  # fraction of scenes in which a post is tried
+_POSTED = 0.5  # fraction of scenes that get a post if it hides nothing that a question needs
 _TRIES = 6
 _BEHIND = 0.35  # largest fraction of an object's time that it may be behind a post
 _HIDEABLE = ("stands", "moves", "grows", "shrinks", "turns")
-_MOMENTS = 24  # number of times at which posts are checked
+_MOMENTS = 24  # number of times at which posts are checked for hiding a thing
 
 
 def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:
-    """Return the scene of (seed, split, index), in the version of the world that settings name.
+    """Return the scene of (seed, split, index), in the version of the world in ``settings``.
 
     Raises:
         ValueError: the split is unknown.
@@ -121,7 +121,7 @@ def _shot(rng: Rng, settings: ClipSettings, start: float, end: float) -> Shot:
 
 
 def _posted(rng: Rng, scene: Scene) -> Scene:
-    """Return the scene behind one post, which stands or slides."""
+    """Return the scene with one post in front, which stands still or slides."""
     upright = bool(rng.random() < 0.6)
     side = scene.settings.width if upright else scene.settings.height
     begins, ends = rng.uniform(0, side, 2)

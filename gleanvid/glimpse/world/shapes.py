@@ -47,7 +47,7 @@ def _star(x: Plane, y: Plane) -> Plane:
     tip = np.array([outer, 0.0])
     notch = inner * np.array([np.cos(sector / 2), np.sin(sector / 2)])
     edge = notch - tip
-    normal = np.array([edge[1], -edge[0]]) / np.hypot(*edge)  # points away from the centre
+    normal = np.array([edge[1], -edge[0]]) / np.hypot(*edge)  # outward normal of the star's edge
     return (radius * np.cos(angle) - tip[0]) * normal[0] + radius * np.sin(angle) * normal[1]
 
 

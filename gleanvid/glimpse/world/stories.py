@@ -20,17 +20,17 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, Thing
 
 MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, in sums of radii
-_STAYS = (0.14, 0.25, 0.38, 0.56)  # times for which things are visible in "duration", of the clip
-_VISITS = 6  # number of objects in the story "total"
+_STAYS = (0.14, 0.25, 0.38, 0.56)  # fractions of the clip with each object, in story "duration"
+_VISITS = 6  # number of visits by the objects of the story "total"; an object may visit repeatedly
 _PACES = (1.0, 1.9, 3.6)  # speeds relative to the slowest object, in the story "speed"
-_LINES = 10  # tries for a line that does not cross the others
+_LINES = 10  # paths tried per object of "speed"; the path with the least overlap is used
 _TRIES = 120
-_SLOWEST = (0.8, 1.2)  # speed in px per frame
+_SLOWEST = (0.8, 1.2)  # range of the slowest object's speed in px per frame, in the story "speed"
 
 
 @dataclass(frozen=True)
 class StoryCast:
-    """Things of a story, first those that are asked about; ``cut``: time of its cut, 0 if none."""
+    """Things of a story, those of its questions first; ``cut``: time of the cut, 0 if none."""
 
     things: tuple[Thing, ...]
     cut: float = 0.0
@@ -72,7 +72,7 @@ def _duration(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One thing goes at a cut, another comes, two stay."""
+    """One thing disappears at a cut, another thing appears, two things stay."""
     units = settings.num_units
     cut = draw_border(rng, 0.3, 0.7, units)
     at = round(cut * units)
@@ -81,7 +81,7 @@ def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _total(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Two to five things in ``_VISITS`` visits, never two at once; most come again."""
+    """Two to five things make ``_VISITS`` visits, one at a time; at least one comes again."""
     units, visits = settings.num_units, min(_VISITS, settings.num_units)
     count = int(rng.integers(2, MOST_IN_ALL + 1))
     while True:
@@ -97,7 +97,7 @@ def _total(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _returns(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One of four goes and comes back; the others come late, leave for good or stay."""
+    """One of four things leaves and comes back; the others come late, leave for good or stay."""
     units = settings.num_units
     spans: list[Sequence[tuple[int, int]]] = [_broken(rng, units)]
     for kind in rng.choice(["late", "leaves", "stays"], 3, p=[0.4, 0.4, 0.2]):
@@ -115,7 +115,7 @@ def _broken(rng: Rng, units: int) -> Sequence[tuple[int, int]]:
 
 
 def _speed(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Three things go to and fro, each at its own pace; a fourth stands."""
+    """Three things move back and forth, each at another speed; a fourth thing stands still."""
     things: list[Thing] = []
     slowest = float(rng.uniform(*_SLOWEST))
     paces = [slowest * pace for pace in _PACES] + [0.0]
@@ -129,7 +129,7 @@ def _speed(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _turn(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One thing goes one way, then another; up to two others stand or go straight."""
+    """One thing changes direction once; up to two others stand still or move straight."""
     first, *rest = draw_appearances(rng)
     things = [turning(rng, settings, place_thing(rng, settings, first, "stands", [], 0.0))]
     for appearance in rest[: rng.integers(0, 3)]:
@@ -139,7 +139,7 @@ def _turn(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _cause(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One thing sets another in motion; a third touches it too, to no effect; a fourth stands."""
+    """A thing is touched by two others, of which one sets it in motion; a fourth stands still."""
     looks = [(shape, colour, "small") for shape, colour, _ in draw_appearances(rng)]
     for _ in range(_TRIES):
         mates = [place_thing(rng, settings, look, "stands", [], 0.0) for look in looks[:3]]
@@ -153,7 +153,7 @@ def _cause(rng: Rng, settings: ClipSettings) -> StoryCast:
 def _visiting(
     rng: Rng, settings: ClipSettings, spans: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[Thing, ...]:
-    """Place standing things, each visible in its ``spans`` (units)."""
+    """Place things that stand still, each visible in its ``spans`` (in units)."""
     things: list[Thing] = []
     for own, appearance in zip(spans, draw_appearances(rng), strict=False):
         thing = place_thing(rng, settings, appearance, "stands", things, _APART)

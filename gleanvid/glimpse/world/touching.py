@@ -1,7 +1,7 @@
 """The story of version 2 about cause: a thing that is touched twice and moves only once.
 
-Both touches are drawn alike, whichever of them sets the thing in motion: where the touching things
-rest, come from and go to, and where the touched one is, does not show which one it was.
+Both touches are drawn alike: neither the place of the touched thing nor where the touching things
+rest, come from and go to shows which of them set the thing in motion.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def set_in_motion(
 
 
 def undisturbed(moved: Thing, mover: Thing, other: Thing, bystander: Thing) -> bool:
-    """Return whether no two things touch except ``mover`` and ``other`` the thing ``moved``."""
+    """Return whether no things touch, except that ``mover`` and ``other`` touch ``moved``."""
     things = (moved, mover, other, bystander)
     for time in np.linspace(0, 1, _MOMENTS):
         for a, b in combinations(range(len(things)), 2):
@@ -69,7 +69,7 @@ def _comer(
     rests: tuple[np.ndarray, np.ndarray],
     time: float,
 ) -> Thing:
-    """Let ``thing`` come from a resting place, touch ``goal`` at ``time``, and go to another.
+    """Let ``thing`` leave a resting place, touch ``goal`` at ``time`` and go to another place.
 
     At the touch ``goal`` is at ``way[0]``, and ``thing`` moves towards ``way[1]``. Both resting
     places keep away from the points ``rests``.
@@ -110,7 +110,7 @@ def _onward(rng: Rng, settings: ClipSettings, spot: np.ndarray) -> np.ndarray:
 def _rest(
     rng: Rng, settings: ClipSettings, thing: Thing, away: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """Draw a place in the frame that keeps away from two others, if possible."""
+    """Draw a place in the frame at a distance from the two points ``away``, if possible."""
     margin, sides = thing.radius(0), np.array([settings.width, settings.height])
     for _ in range(_TRIES):
         spot = rng.uniform(margin, sides - margin)

@@ -1,4 +1,4 @@
-"""Paths of Glimpse version 2 whose direction changes: back and forth, and round a corner."""
+"""Paths of Glimpse version 2 whose direction changes: back and forth on a line, or only once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-# path lengths as fractions of the frame's shorter side (for _WAY less a margin): least and most
-_LEG = (0.3, 0.45)  # path of a thing that turns a corner, before the corner and after it
-_WAY = (0.35, 0.6)  # line on which a thing goes back and forth, from end to end
+# Ranges of path lengths, as fractions of the frame's shorter side (for _WAY: less a margin).
+_LEG = (0.3, 0.45)  # length of each of the two straight parts of a path that turns once
+_WAY = (0.35, 0.6)  # length of a line on which a thing goes back and forth
 _MOMENTS = 20  # number of times at which overlaps are checked
 # least distance of a path from the frame's edges, in radii of the thing; more than 1 because the
 # camera moves, too
@@ -22,7 +22,7 @@ _MARGIN = 1.25
 
 
 def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) -> Thing:
-    """Let the thing go back and forth on a line at ``pace`` px per frame; it starts anywhere."""
+    """Let the thing move back and forth on a line, ``pace`` px per frame, from a random start."""
     low, room = _room(settings, thing)
     angle = rng.uniform(0, 2 * np.pi)
     way = np.array([np.cos(angle), np.sin(angle)]) * rng.uniform(*_WAY) * min(low + room)
@@ -33,7 +33,7 @@ def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) 
     first, last = np.ceil(phase / length), np.floor((phase + total) / length)
     turns = np.arange(first, last + 1) * length
     marks = np.unique(np.concatenate([[phase], turns, [phase + total]]))
-    shares = 1 - np.abs((marks / length) % 2 - 1)  # a triangle wave
+    shares = 1 - np.abs((marks / length) % 2 - 1)  # position on the line: a triangle wave in time
     times = (marks - phase) / total
     path = tuple(
         (float(t), *(float(v) for v in start + share * way))
@@ -43,7 +43,7 @@ def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) 
 
 
 def turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """Let the thing go straight one way, then another; ``direction`` stays None."""
+    """Let the thing move in one direction, then in another; its ``direction`` stays None."""
     first, then = (STRAIGHT[k] for k in rng.permutation(len(STRAIGHT))[:2])
     low, room = _room(settings, thing)
     side = min(settings.width, settings.height)
@@ -69,7 +69,7 @@ def overlap(thing: Thing, others: Sequence[Thing]) -> float:
 
 
 def _room(settings: ClipSettings, thing: Thing) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest (x, y) px that a thing's centre may have, and the range above it."""
+    """Return the smallest (x, y) of a thing's centre in px, and the size of its allowed range."""
     margin = _MARGIN * thing.radius(0)
     low = np.array([margin, margin])
     return low, np.array([settings.width, settings.height]) - 2 * margin

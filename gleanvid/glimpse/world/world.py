@@ -1,10 +1,9 @@
 """The Glimpse world: what a clip shows, as data. Nothing is rendered here.
 
 A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits and
-versions use disjoint random streams. Time runs from 0 to 1. What happens at a moment happens on
-the border of a temporal unit (two frames), so that an event of one unit is one unit of a model, no
-more and no less. This module knows no pixels and no questions; ``scenes``
-draws scenes.
+versions use disjoint random streams. Time runs from 0 to 1. Sudden events fall on the border of a
+temporal unit (two frames), so that a model sees an event of one unit in exactly one of its units.
+This module knows no pixels and no questions; ``scenes`` draws scenes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ COLOURS: dict[str, tuple[int, int, int]] = {
     "pink": (255, 140, 195),
     "white": (248, 248, 248),
 }
-SIZES = {"small": 26, "medium": 34, "large": 44}  # diameter in px
+SIZES = {"small": 26, "medium": 34, "large": 44}  # name of a size -> diameter in px
 _DIAGONAL = math.sqrt(0.5)
 DIRECTIONS: dict[str, tuple[float, float]] = {  # direction names -> (x to the right, y downwards)
     "left": (-1.0, 0.0),
@@ -39,7 +38,7 @@ DIRECTIONS: dict[str, tuple[float, float]] = {  # direction names -> (x to the r
     "down-left": (-_DIAGONAL, _DIAGONAL),
     "down-right": (_DIAGONAL, _DIAGONAL),
 }
-# What one thing can do; two things can also collide.
+# Behaviours of a single thing; two things can also collide.
 BEHAVIOURS = (
     "stands",
     "moves",
@@ -53,7 +52,7 @@ BEHAVIOURS = (
     "flashes",
 )
 CHANGES = ("colour", "shape", "size", "place")  # what can change about one object at a cut
-MOST_FRAMES = {1: 64, 2: 128}  # version of the world -> most frames of a clip
+MOST_FRAMES = {1: 64, 2: 128}  # version of the world -> largest number of frames of a clip
 SPLITS = ("train", "validation", "test")
 FRAMES_PER_UNIT = 2
 ALWAYS = ((0.0, 1.0),)
@@ -67,7 +66,7 @@ class ClipSettings:
         ValueError: a number is out of its range.
     """
 
-    height: int = 160  # px
+    height: int = 160  # height and width are in px
     width: int = 160
     num_frames: int = 32
     version: int = 1
@@ -106,10 +105,10 @@ class Thing:
     direction: str | None = None  # direction of a moving thing
     growth: float = 1.0
     turns: float = 0.0  # full rotations over the clip
-    repeats: int = 0  # blinks or bounces
+    repeats: int = 0  # number of blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
-        """Return (x, y) in px at ``time`` in [0, 1], as ``numpy.interp`` does but faster."""
+        """Return the centre (x, y) in px at ``time``; a faster ``numpy.interp`` on ``path``."""
         time = float(time)
         if time > self.path[0][0]:
             for (start, x, y), (end, next_x, next_y) in pairwise(self.path):
@@ -121,13 +120,13 @@ class Thing:
         return self.path[0][1:]
 
     def radius(self, time: float) -> float:
-        """Return the radius in px at ``time``; ``size`` is the mean over the clip."""
+        """Return the radius in px at ``time``; its mean over the clip is that of ``size``."""
         mean = SIZES[self.size] / 2
         low = 2 * mean / (1 + self.growth)
         return low * (1 + (self.growth - 1) * time)
 
     def angle(self, time: float) -> float:
-        """Return the angle in radians, clockwise in the frame."""
+        """Return the rotation angle in radians, clockwise in the frame."""
         return 2 * math.pi * self.turns * time
 
     def visible(self, time: float) -> bool:
@@ -186,7 +185,7 @@ class Post:
 class Change:
     """At a cut the thing ``before`` was replaced by ``after``, which differs in ``what`` alone."""
 
-    what: str  # one of CHANGES
+    what: str  # changed property, one of CHANGES
     before: int
     after: int
 

@@ -1,4 +1,4 @@
-"""Answer a prompt with transformers, by masking and with vLLM's engine, to compare the results."""
+"""Answer a prompt with transformers, with attention masks and with vLLM, to compare results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Anything:
 
 @dataclass(frozen=True)
 class FixedChoice(Compressor):
-    """Keeps the tokens listed in a setting, to compare answers with the same kept tokens."""
+    """Keeps the tokens listed in ``keep``, to compare answers for equal kept tokens."""
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "Fixed choice"
@@ -125,7 +125,7 @@ def by_transformers(model, method, question, videos=(), images=()):
 
 
 def kept_of_images(model, method, images):
-    """Return the tokens that the library keeps of each image, which is a video of one unit."""
+    """Return the tokens that the library keeps of each image, taken as a video of one unit."""
     inputs = model.processor.image_processor(images=list(images), return_tensors="pt")
     with torch.no_grad():
         found = model.hf_model.model.get_image_features(**inputs)
@@ -139,7 +139,7 @@ def by_masking(model, kept, question, videos=(), images=()):
     """Answer with all visual tokens except ``kept`` masked in attention.
 
     ``kept``: kept tokens of each image or video, in order. No token of the prompt is removed, so
-    this shares nothing with the code under test.
+    the answer does not depend on the code under test.
     """
     inputs, config = inputs_of(model, question, videos, images), model.hf_model.config
     with seen_positions(model) as seen, torch.no_grad():
@@ -182,7 +182,7 @@ class Engine:
         self._seen.append(kwargs["positions"].clone())  # copied, as vLLM reuses the buffer
 
     def prompt(self, model, question, videos=(), images=(), uuid=None):
-        """Return a prompt for vLLM; without ``uuid``, no cache knows its images and videos."""
+        """Return a prompt for vLLM; without ``uuid``, its images and videos are in no cache."""
         self._count += 1
         name = uuid or f"asked-{self._count}"
         data = {}
@@ -195,7 +195,7 @@ class Engine:
         return prompt | ({"multi_modal_data": data, "multi_modal_uuids": uuids} if data else {})
 
     def answers(self, prompts, chunk=4096):
-        """Return the result of each prompt; only a single prompt has positions and kept tokens."""
+        """Return one result per prompt, with positions and kept tokens if there is one prompt."""
         from vllm import SamplingParams
 
         self._seen.clear()

@@ -20,7 +20,7 @@ from tests.models import tiny, tiny_qwen
 from tests.models.tiny import ids_of, save, text_numbers, tiny_tokenizer
 from tests.models.tiny_qwen import parts2, processor3
 
-# Attention heads of width 32.
+# Sizes that give attention heads of width 32, for which vLLM has CPU kernels.
 TEXT = {"hidden_size": 128, "intermediate_size": 128, "num_key_value_heads": 2}
 TOWER = tiny.TOWER | {"hidden_size": 128, "intermediate_size": 128, "out_hidden_size": 128}
 ROPE = tiny.ROPE | {"mrope_section": [4, 6, 6]}
@@ -29,7 +29,7 @@ EXPERTS = tiny_qwen.EXPERTS | {"head_dim": 32, "moe_intermediate_size": 96, "nor
 
 
 def frames3(tokenizer: Any) -> Any:
-    """Return a Qwen3-VL processor with the image normalisation that vLLM uses for videos, too."""
+    """Return a Qwen3-VL processor that normalises images like videos, because vLLM does so."""
     processor = processor3(tokenizer)
     images = processor.image_processor
     images.image_mean = images.image_std = processor.video_processor.image_mean
@@ -39,7 +39,7 @@ def frames3(tokenizer: Any) -> Any:
 def qwen25_vl(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
-    # transformers 5 and vLLM differ in what follows a longer video
+    # If time positions exceed space positions, transformers 5 and vLLM place later text differently
     windows["tokens_per_second"] = 1
     config = Qwen2_5_VLConfig(
         text_config=text_numbers(tokenizer) | TEXT | {"rope_parameters": ROPE},
@@ -83,5 +83,5 @@ def qwen35(directory: Path) -> None:
     save(Qwen3_5ForConditionalGeneration(config), frames3(tokenizer), directory)
 
 
-# First the model with experts: vLLM makes expert groups only with a process's first engine.
+# The model with experts is first: vLLM makes expert groups only for a process's first engine.
 FAMILIES = {"qwen3_vl_moe": qwen3_vl_moe, "qwen2_5_vl": qwen25_vl, "qwen3_5": qwen35}

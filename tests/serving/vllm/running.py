@@ -27,7 +27,7 @@ ENVIRONMENT = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_PLUGINS": "gleanvid"
 
 
 def command(method, rate: float | None, *more: str, image_rate: float = 0.0) -> list[str]:
-    """Return the command of a server; ``method`` None: vLLM without GleanVID."""
+    """Return the command that starts a server, without GleanVID if ``method`` is None."""
     given = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(MODEL)]
     given += ["--served-model-name", "builtin", "--dtype", "float32", "--enforce-eager"]
     given += ["--max-model-len", "4096", "--trust-request-mm-kwargs"]
@@ -63,7 +63,7 @@ def server(
 
 
 def _end(process) -> None:
-    """Stop a server and its processes; one that is still starting ignores SIGTERM."""
+    """Stop a server; kill its process group if it is still starting and ignores SIGTERM."""
     process.terminate()
     try:
         process.wait(60)

@@ -91,7 +91,7 @@ def test_client_gives_up_an_endless_answer(evil, monkeypatch):
         Server(evil.url).ask(QUESTION, model="m")
 
 
-def test_client_gives_up_an_endless_line(evil):
+def test_client_gives_up_an_answer_with_an_endless_line(evil):
     evil.answer = endless(b"x" * 2**16)
     with pytest.raises(ModelError, match="a line of more than"):
         Server(evil.url).ask(QUESTION, model="m")
@@ -121,7 +121,7 @@ def test_client_gives_up_an_answer_after_its_time_limit(evil, monkeypatch):
     assert time.monotonic() - start < 2
 
 
-def test_thread_of_a_request_ends_once_endless_interim_answers_are_given_up(evil, monkeypatch):
+def test_thread_of_a_request_with_endless_interim_responses_ends(evil, monkeypatch):
     evil.answer = endless(b"HTTP/1.1 100 Continue\r\n\r\n", begin=lambda request: None)
     monkeypatch.setattr(client, "METADATA_S", 0.3)
     before = threading.active_count()
@@ -207,7 +207,7 @@ def test_broken_http_response_is_reported_with_a_sentence(evil, sent):
 
 
 def served(records=(), worker=WORKER, **args):
-    """The records endpoint on a fake engine."""
+    """Return an app with the records endpoint on a fake engine, and its start function."""
 
     class Engine:
         vllm_config = SimpleNamespace(

@@ -58,7 +58,7 @@ def test_records_of_other_clients_with_the_same_grid_are_ignored(stand, served, 
     stand.next_record.append({"grid": [4, 10, 10], "keep": list(range(100, 200))})
     answers = gleanvid.stream(video, "What moves?", served)
     next(answers)
-    # the record of another client, while our question is answered
+    # another client's record arrives while our question is answered
     stand.records.append(other | {"number": 4})
     *_, run = answers
     assert run.compression.keep.tolist() == list(range(100, 200))

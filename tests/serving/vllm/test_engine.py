@@ -51,7 +51,7 @@ def served():
 
 @pytest.fixture
 def method(served):
-    """The engine's method, which is restored after a test that changes it."""
+    """Yield the compressor of the engine; restore it after a test that replaces it."""
     before = served.model.method
     yield before
     served.model.method = before
@@ -59,7 +59,7 @@ def method(served):
 
 @pytest.fixture
 def image_rate(served):
-    """Drop half of every image's tokens, as with the start option of the server."""
+    """Drop half of every image's tokens, as the server's option for images does."""
     config = served.llm.llm_engine.model_config.hf_config
     config.gleanvid_image_rate = served.model.image_rate = 0.5
     yield
@@ -87,7 +87,9 @@ def assert_same(answer, expected, report=None):
 
 @pytest.mark.parametrize("chunk", [4096, 128, 48])
 @pytest.mark.parametrize("case", CASES)
-def test_vllm_gives_the_kept_tokens_positions_and_words_of_compressing(served, model, case, chunk):
+def test_kept_tokens_positions_and_answer_of_vllm_equal_those_of_transformers(
+    served, model, case, chunk
+):
     videos = [engine.video(*clip) for clip in CASES[case]]
     expected = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos)
     (answer,) = served.answers([served.prompt(model, QUESTION, videos)], chunk)
@@ -136,7 +138,9 @@ def test_vllm_answers_a_prompt_with_video_and_image_as_transformers_does(served,
 @pytest.mark.parametrize("chunk", [4096, 48])
 @pytest.mark.parametrize("case", ["one image", "two images", "video and image"])
 @pytest.mark.usefixtures("image_rate")
-def test_pruned_images_have_tokens_positions_and_words_of_the_library(served, model, case, chunk):
+def test_pruned_images_have_the_tokens_positions_and_answer_of_the_library(
+    served, model, case, chunk
+):
     videos = [engine.video("glimpse_1", 8)] if case == "video and image" else []
     images = [image(), image()[:, ::-1].copy()][: 2 if case == "two images" else 1]
     kept = engine.kept_of_images(model, COMPRESSORS["gleanvid"](0.5), images)
@@ -176,7 +180,7 @@ def test_batch_of_video_image_and_text_requests_is_answered_as_by_transformers(s
 
 
 def test_video_in_vllm_s_prefix_cache_is_not_encoded_again(served, model):
-    """On the second request only text rows are computed, still at the right positions."""
+    """The second request computes only the text tokens, still at the right positions."""
     videos = [engine.video("glimpse_1", 16)]
     for question in (QUESTION, "What moves?"):
         expected = by_transformers(model, COMPRESSORS["gleanvid"](), question, videos)
@@ -187,7 +191,7 @@ def test_video_in_vllm_s_prefix_cache_is_not_encoded_again(served, model):
 
 
 def test_vllm_cache_keys_differ_by_method_settings_and_pruning_rate(served, model):
-    """Compares cache keys of a video and of an image for servers started with other options."""
+    """Cache keys of a video and an image are compared between servers with other options."""
     config = served.llm.llm_engine.model_config
     pruning, hf_config = config.get_multimodal_config(), config.hf_config
     before = hf_config.gleanvid, pruning.video_pruning_rate, hf_config.gleanvid_image_rate

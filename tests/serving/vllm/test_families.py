@@ -1,4 +1,4 @@
-"""The other families served by vLLM agree with transformers, with random weights.
+"""The other model families served by vLLM agree with transformers, with random weights.
 
 Needs the environment of ``make test-vllm``.
 """
@@ -27,7 +27,7 @@ DTYPES = {"qwen3_5": "bfloat16"}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_served_family_gives_the_kept_tokens_positions_and_words_of_compressing(
+def test_kept_tokens_positions_and_answer_of_every_served_family_equal_those_of_transformers(
     family, tmp_path
 ):
     from vllm import LLM

@@ -20,10 +20,10 @@ class Prompt:
 
     whole: list[int]
     stays: list[bool]  # whether each column of the whole prompt is kept
-    # prompt as sized by the engine: a video's placeholders together at its first frame
+    # prompt as the engine sizes it: all placeholders of a video are at its first frame
     pruned: list[int]
     media: list[Medium]
-    rows: list[torch.Tensor]  # position columns of the rows of each image or video
+    rows: list[torch.Tensor]  # encoded positions of the rows of each image or video
     grids: dict[str, list[tuple[int, int, int]]]
     seconds: list[float]
 
@@ -91,7 +91,7 @@ def add_framed_video(prompt, generator):
 
 
 def add_plain_video(prompt, generator):
-    """Add a Qwen2.5-VL video, no longer in time than in space.
+    """Add a Qwen2.5-VL video whose positions in time do not exceed its positions in space.
 
     For longer videos, transformers lets the positions of the following text overlap the video.
     """
@@ -110,7 +110,7 @@ def add_plain_video(prompt, generator):
 
 
 def by_transformers(model, prompt):
-    """Return the pruned prompt's positions [3, N]: the whole prompt's at the kept tokens."""
+    """Return the positions [3, N] that transformers gives kept tokens in the whole prompt."""
     vision = SimpleNamespace(spatial_merge_size=MERGE, tokens_per_second=2)
     core = SimpleNamespace(
         config=SimpleNamespace(vision_config=vision),
@@ -130,7 +130,7 @@ def by_transformers(model, prompt):
 
 
 def in_chunks(prompt, size, cached):
-    """Return positions if vLLM reads ``size`` tokens at a time, after ``cached`` cached ones."""
+    """Return positions if vLLM reads ``size`` tokens at a time; the first ``cached`` are cached."""
     length = len(prompt.pruned)
     positions, following = mrope.around(length, prompt.media)
     pruned = torch.tensor(prompt.pruned)

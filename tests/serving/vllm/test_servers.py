@@ -106,7 +106,7 @@ def test_tokens_chosen_by_the_library_are_shown_if_the_server_has_no_records(eve
     assert run.cost.prompt_tokens == whole
 
 
-def test_no_masks_are_shown_for_a_server_with_another_ratio(every, video, whole):
+def test_answer_of_a_server_with_another_ratio_is_refused(every, video, whole):
     served = load_served(f"vllm:{every.url}", device="cpu")
     known = f"read a prompt of {whole} tokens, but these settings give {whole - 300}"
     with pytest.raises(ModelError, match=known):
@@ -114,7 +114,7 @@ def test_no_masks_are_shown_for_a_server_with_another_ratio(every, video, whole)
 
 
 def of_page(name, **more):
-    """Ask a page's question to the servers; return the engine and all updates of the page."""
+    """Ask the servers a question in the app; return the engine and all updates of the page."""
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
     request = Request(CLIP, 8, name)
@@ -142,7 +142,7 @@ def test_app_opens_with_the_settings_of_the_first_server(quarter, every, name):
     assert not quarter.asked
 
 
-def test_app_asks_each_side_s_own_server(quarter, every, name):
+def test_app_asks_one_server_for_side_a_and_another_for_side_b(quarter, every, name):
     quarter.next_record.append(OURS)
     engine, updates = of_page(name, both=True)
     last = [update for update in updates if update.runs][-1]

@@ -131,7 +131,7 @@ def test_unsupported_model_is_refused_only_if_a_compressor_is_set(vllm):
     with pytest.raises(ValueError, match=f"does not serve {OTHER}, but Qwen3VL"):
         check(config("gleanvid", architecture=OTHER))
     other = config(None, architecture=OTHER)
-    other.model_config.multimodal_config = None  # a model that reads only text
+    other.model_config.multimodal_config = None  # as vLLM sets for a model that reads only text
     check(other)
     assert method_of(other.model_config.hf_config) is None
 
