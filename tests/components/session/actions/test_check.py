@@ -67,7 +67,7 @@ def test_failed_check_is_shown_as_a_problem(engine, clip, monkeypatch):
     monkeypatch.setattr(check, "check", lambda *args, **more: broken)
     last = checked(engine, clip)[-1]
     assert last.notice == {"text": checking.FAILS, "kind": "problem"}
-    # the report that the tab shows when it is opened again
+    # The Check tab shows this stored report when it is opened again.
     assert checking.last(engine, BUILT_IN) is broken
     assert checking.last(engine, "another") is None
     assert "`rows`" in checking.as_text(last.report) and "FAILED" in checking.as_text(last.report)
