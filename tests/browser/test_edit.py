@@ -112,7 +112,7 @@ def test_keyboard_toggles_tokens_undoes_the_change_and_leaves_edit_mode(page):
     )
 
 
-def test_button_without_this_object_drops_every_token_of_the_object(fresh, address):
+def test_button_named_without_this_object_drops_every_token_of_the_object(fresh, address):
     fresh.goto(f"{address}/?ratio=0.5")
     named(fresh, "b", "GleanVID 50 %")
     words = fresh.locator("[data-side=b] .gv-evidence span").first

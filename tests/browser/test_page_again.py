@@ -72,7 +72,7 @@ def test_upload_survives_a_reload_before_its_tokens_are_shown(visit, library, cl
         notice(visit, "Encoding")
     finally:
         library.encode_s = 0
-    visit.reload()  # ends the encoding
+    visit.reload()  # the reload ends the encoding
     visit.wait_for_selector(".gv-shelf [aria-current][title='other.mp4']")
     notice(visit, "Used 32")
     titles = visit.locator(".gv-shelf button").evaluate_all("all => all.map(({ title }) => title)")

@@ -69,7 +69,7 @@ def test_pinned_token_of_a_method_without_scores_gets_no_rank(page, case):
                 assert re.fullmatch(rf"{verb}\. .* gives no score\.", pinned(page, token))
 
 
-def test_merged_token_shows_its_row_and_group_size(page, case):
+def test_pinned_merged_token_shows_where_it_was_merged_and_its_group_size(page, case):
     record = case.runs[MERGED].compression
     choose(page, a=MERGED)
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])

@@ -93,7 +93,7 @@ def test_changing_the_clip_clears_its_suggested_question_and_keeps_a_typed_quest
         assert taken.get("gv-question") == left
 
 
-def test_uploading_the_same_clip_again_shows_it_again(page, tmp_path):
+def test_second_upload_of_the_same_clip_is_shown_like_the_first(page, tmp_path):
     """The path of the upload is unchanged, so Gradio's change event would not fire."""
     write_clip(tmp_path / "clip.mp4")
     first, again = (uploaded(page, str(tmp_path / "clip.mp4"))[-1] for _ in range(2))

@@ -104,7 +104,7 @@ def test_opened_run_of_another_model_warns_that_asking_uses_the_current_model(pa
     changed = opened(page, run, tmp_path)
     said = changed["HTML"][0]["text"]
     (shown,) = changed["gv-tabs"]
-    assert shown == gr.update(selected="Tokens")  # the Tokens tab shows the run
+    assert shown == gr.update(selected="Tokens")  # opening a run selects the Tokens tab
     assert said.startswith(OPENED) and "made with Other-2B. After a change of settings" in said
     (answer,) = changed["gv-tokens"][0]["answers"]
     assert answer["stale"] is True and answer["model"] == "Other-2B"

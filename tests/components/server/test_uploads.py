@@ -53,7 +53,8 @@ def test_uploads_are_refused_while_their_folder_is_full(folder):
     limits = Uploads(1000, 1000, clock=lambda: now[0])
     held = written(folder / "hash" / "clip.mp4", 500)
     told = [status(limits, length) for length in (501, 500, 1)]
-    assert told == [507, 200, 507]  # last: 500 bytes are stored, 500 still uploading
+    # At the third check, 500 of 1,000 bytes are stored and 500 are being uploaded.
+    assert told == [507, 200, 507]
     held.unlink()
     now[0] = uploads.SCAN_S
     assert status(limits, 1000) == 200

@@ -64,7 +64,7 @@ def test_stage_that_keeps_every_token_is_left_out():
     assert told == [0]
 
 
-def test_packed_merged_token_refers_to_the_position_of_its_row():
+def test_packed_merged_token_refers_to_the_position_of_its_group_s_kept_token():
     video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     tokens = type(tokens)(tokens.features, tokens.grid, saliency=torch.rand(len(tokens)))

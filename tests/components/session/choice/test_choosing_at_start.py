@@ -75,7 +75,7 @@ def test_page_follows_the_first_model_and_chooses_it_once_it_is_loaded(hub):
     texts, models = progress_and_chosen_models(panel)
     assert texts[0].startswith("Looking up") and texts[-1] == f"{NAME} is ready."
     assert models == [NAME]
-    assert progress_and_chosen_models(panel) == ([], [NAME])  # a page opened after the load
+    assert progress_and_chosen_models(panel) == ([], [NAME])  # page opened after the model loaded
     # A page whose link names another model keeps that model.
     assert progress_and_chosen_models(panel, model=BUILT_IN) == ([], [])
 

@@ -48,7 +48,7 @@ def test_opening_recordings_does_not_unload_a_model(load):
     assert list(models.held) == ["recording:2", "recording:3", "a"] and load.loads.count("a") == 1
 
 
-def test_model_in_memory_is_unloaded_before_loading_one_that_fails(load):
+def test_model_in_memory_is_unloaded_even_if_loading_the_next_model_fails(load):
     models = Models(load)
     models.get("a")
     with pytest.raises(ModelError):

@@ -89,5 +89,5 @@ def test_late_preview_does_not_end_a_newer_preview():
 def test_settings_version_of_a_page_never_decreases():
     sessions = Pages(ModelQueue())
     sessions.begin_preview("me", 6)
-    sessions.begin_preview("me")  # a preview without a version
+    sessions.begin_preview("me")  # a preview without a settings version
     assert sessions.begin_preview("me", 6) is None
