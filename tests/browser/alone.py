@@ -18,7 +18,7 @@ body { margin: 0; padding: 16px; font-family: system-ui, sans-serif; line-height
 body.dark { background: #0d131c; --block-background-fill: #141c27; }
 body * { box-sizing: border-box; }
 """
-# What gr.HTML gives a script: `element`, `props` and `watch`, which reports changes of props.
+# PAGE stands in for gr.HTML: it gives the script `element`, `props`, `trigger` and `watch`.
 SCRIPTS = ("files", "parts", "settings")  # files of assets/page whose functions the viewer calls
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,7 +44,7 @@ mount();
 
 
 def value_of(packed: Packed, name: str = "a") -> dict[str, Any]:
-    """Return the value that the page sends the viewer, with addresses of its two files."""
+    """Return the viewer's value for a packed result, with addresses of its two files."""
     files = {key: {"url": f"{HOST}/{name}.{key}"} for key in ("sheet", "data")}
     return packed.value | files
 

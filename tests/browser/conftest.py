@@ -90,7 +90,7 @@ def address(browser, clips, library):
 
 
 class NoTimes(dict):
-    """Seconds of answers that are not stored: after a slow one the page would stop asking live."""
+    """Dict that ignores answer times: a slow answer would switch live answers off."""
 
     def __setitem__(self, model, seconds):
         pass
@@ -133,7 +133,7 @@ def visit(window, address):
 
 @pytest.fixture(scope="module")
 def page(window, address):
-    """The page with the example, shared by a file's tests; each starts where the last one ended."""
+    """Page with the example, shared by the tests of a file and not reset between them."""
     page = opened(window, address)
     yield page
     assert page.errors == []
@@ -186,7 +186,7 @@ def opened(browser, address):
         says(page, f"of {ROWS * COLUMNS} tokens")
         answered(page)
     except Exception:
-        page.close()  # left open, it would slow down every later test
+        page.close()  # an open page would slow down every later test
         raise
     return page
 

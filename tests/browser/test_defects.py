@@ -69,7 +69,7 @@ def test_enter_in_a_number_box_of_a_slider_applies_the_number(visit):
     assert box.evaluate("box => box === document.activeElement")
 
 
-def test_back_restores_the_results_of_the_previous_page(window, address):
+def test_browser_back_and_forward_restore_the_results_of_each_page(window, address):
     page = opened_at(window, address)
     answered(page)
     question = page.get_by_label("Question", exact=True)
@@ -177,7 +177,9 @@ def test_frames_keep_their_size_before_during_and_after_answers_of_any_length(
     page.close()
 
 
-def test_a_ratio_out_of_reach_has_a_button_that_sets_the_least_possible(window, address):
+def test_message_about_a_ratio_out_of_reach_has_a_button_that_sets_the_lowest_possible_ratio(
+    window, address
+):
     page = opened_at(window, address)
     page.locator("[data-pick=b] select").select_option("run:dycoke")
     offer = page.locator("#gv-under .gv-notice", has_text="out of reach").get_by_role("button")

@@ -66,7 +66,7 @@ def test_clicking_a_token_in_edit_mode_toggles_it_and_asks_with_the_edited_mask(
     assert page.get_by_role("group", name="Edit B").is_hidden() and note.is_hidden()
 
 
-def test_rectangle_of_edit_mode_sets_all_units_to_the_inverse_of_its_first_token(page):
+def test_rectangle_in_edit_mode_gives_all_its_tokens_the_inverted_state_of_its_first_token(page):
     page.get_by_role("checkbox", name="All units").check()
     places = [row * COLUMNS + column for row in (1, 2) for column in (2, 3, 4)]
     for _ in range(2):
@@ -106,7 +106,7 @@ def test_keyboard_toggles_tokens_undoes_the_change_and_leaves_edit_mode(page):
     until(page, lambda: len(edited_tokens_in_address(page)) == first)
     press("Escape")
     assert page.get_by_role("group", name="Edit B").is_hidden()
-    # B shows the edited tokens again
+    # B still shows the edited tokens: the address lists them.
     until(page, lambda: len(edited_tokens_in_address(page)) == first)
     page.reload()
     page.wait_for_function(
@@ -114,7 +114,7 @@ def test_keyboard_toggles_tokens_undoes_the_change_and_leaves_edit_mode(page):
     )
 
 
-def test_button_without_this_object_drops_every_token_of_the_object(fresh, address):
+def test_button_named_without_this_object_drops_every_token_of_the_object(fresh, address):
     fresh.goto(f"{address}/?ratio=0.5")
     named(fresh, "b", "GleanVID 50 %")
     words = fresh.locator("[data-side=b] .gv-evidence span").first

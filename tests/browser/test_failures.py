@@ -65,10 +65,10 @@ def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(window, 
     assert page.get_by_role("tab", selected=True).inner_text() == "Tokens"
     assert page.get_by_label("Question", exact=True).input_value() == question
     right = page.locator(".gv-pane[data-side=b] .gv-verdict").inner_text()
-    # the fake model answers wrongly, so the right answer is shown as expected
+    # The fake model answers wrongly, so the page adds which answer was expected.
     assert "expected" in right
     is_whole(page, question)
-    # A shows the opened run instead of its pinned settings
+    # Side A shows the opened run with all tokens instead of the pinned settings.
     assert page.inner_text(".gv-pane[data-side=a] .gv-reply")
     page.reload()
     named(page, "b", "Uniform 5 %")
@@ -83,7 +83,8 @@ def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(window, 
     page.go_forward()
     named(page, "b", "Uniform 5 %")
     is_whole(page, question)
-    page.goto("about:blank")  # a tab without results: the link alone
+    # A new history entry has no stored results: only the link says what to show.
+    page.goto("about:blank")
     page.goto(link)
     named(page, "b", "Uniform 5 %")
     is_whole(page, question)
@@ -112,5 +113,6 @@ def test_settings_are_shown_only_on_tabs_that_use_them(window, address):
         )
     more(page)
     pixels = page.get_by_label("Pixels per frame", exact=True)
-    assert pixels.evaluate("box => box.scrollWidth <= box.clientWidth")  # not under its arrow
+    # The arrow of the menu covers no text.
+    assert pixels.evaluate("box => box.scrollWidth <= box.clientWidth")
     page.close()

@@ -1,4 +1,4 @@
-"""The scripts that CONTRIBUTING.md lists for its two walks through the code do run in them.
+"""The scripts that CONTRIBUTING.md lists for its two journeys run in these journeys.
 
 CONTRIBUTING.md lists the scripts that send a request and the script that gets the answer. Other
 scripts, for messages, kept runs and curves, only listen to events.

@@ -31,7 +31,7 @@ def test_menu_closes_when_the_tab_key_moves_focus_out_of_it(visit, menu):
 
 def test_tab_key_visits_controls_in_reading_order(visit):
     """Focus visits the header (tabs, model), then clip and question, then all other controls."""
-    visit.click("#gv-header h1")  # the next Tab starts from this control
+    visit.click("#gv-header h1")  # the next Tab key press moves focus on from here
     stops = (
         "[role=tab]",
         "#gv-model input",

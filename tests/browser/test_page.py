@@ -62,7 +62,7 @@ def test_showing_an_earlier_run_as_b_restores_its_question(visit):
 
 
 def test_showing_an_earlier_run_restores_both_alpha_sliders(visit):
-    """Alphas are set one by one; the first must not be clamped by the old second one."""
+    """The two alphas are set in turn; the old alpha max must not clamp alpha min."""
     ask(visit, "Which one?")
     answered(visit)
     slider(visit, "alpha max").fill("0.05")
@@ -98,7 +98,7 @@ def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):
     assert reply(visit, "a").inner_text() == words
 
 
-def test_returning_to_settings_that_were_asked_shows_their_answer(page, library):
+def test_returning_to_earlier_settings_shows_their_answer_without_asking_again(page, library):
     slider(page, "tau").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("[data-pick=b] option:checked >> text=tau", state="attached")

@@ -26,7 +26,7 @@ def answered_methods(page) -> list[str]:
     return page.locator(".gv-tried td:nth-child(2)").all_text_contents()
 
 
-def test_reload_restores_answers_only_in_the_same_browser(visit, fresh, address, clips):
+def test_reload_restores_answers_only_in_the_same_browser_tab(visit, fresh, address, clips):
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
     ask(visit, "What is this?")
@@ -56,7 +56,7 @@ def test_reload_restores_answers_only_in_the_same_browser(visit, fresh, address,
     fresh.goto(address)
     fresh.wait_for_selector(".gv-viewer[data-state=ready]")
     assert "tau" not in " ".join(answered_methods(fresh))
-    # the status is loaded after the page was built
+    # The server built the page before it had a model; the status line is filled on load.
     fresh.wait_for_selector(".gv-status :text('builtin')")
 
 
@@ -72,7 +72,7 @@ def test_upload_survives_a_reload_before_its_tokens_are_shown(visit, library, cl
         notice(visit, "Encoding")
     finally:
         library.encode_s = 0
-    visit.reload()  # ends the encoding
+    visit.reload()  # the reload ends the encoding
     visit.wait_for_selector(".gv-shelf [aria-current][title='other.mp4']")
     notice(visit, "Used 32")
     titles = visit.locator(".gv-shelf button").evaluate_all("all => all.map(({ title }) => title)")
@@ -120,7 +120,7 @@ def test_browser_back_opens_the_previous_tab_and_keeps_settings(lasting):
     assert open_tab.inner_text() == "Curves"
 
 
-def test_a_copied_link_holds_the_comparison_and_the_tab(lasting, fresh, clips):
+def test_copied_link_restores_the_compared_methods_and_the_tab(lasting, fresh, clips):
     lasting.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab(lasting, "Compare")
     lasting.get_by_label("VisionZip", exact=True).uncheck()

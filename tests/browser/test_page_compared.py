@@ -35,7 +35,7 @@ def page(browser, address, library):
     library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
     page.focus("#gv-compare-start")
     page.keyboard.press("Enter")
-    # The initial rows are replaced by the comparison.
+    # Wait until the rows of this comparison have replaced the initial rows.
     page.wait_for_selector(f"{ROW}.gv-done ~ .gv-waiting")
     page.at_first = page.locator(ROW).evaluate_all("rows => rows.map((row) => row.className)")
     page.wait_for_selector("#gv-compare-start:not([disabled])")
@@ -89,7 +89,7 @@ def test_column_header_sorts_ascending_then_descending_then_restores_the_order(p
     assert page.locator(".gv-table th[aria-sort]").count() == 0 and rows(page) == before
 
 
-def test_comparison_table_is_greyed_and_names_settings_changed_since(page):
+def test_outdated_comparison_table_is_greyed_and_names_the_changed_setting(page):
     tab(page, "Compare")
     old = page.locator(".gv-old")
     assert old.inner_text() == "" and page.locator(".gv-compare[data-stale]").count() == 0
@@ -109,7 +109,7 @@ def test_comparison_table_is_greyed_and_names_settings_changed_since(page):
 
 
 def test_every_button_of_the_comparison_is_reached_by_keyboard(page):
-    """The comparison itself is started from the keyboard, too."""
+    """The fixture ``page`` starts the comparison from the keyboard, too."""
     tab(page, "Compare")
     page.focus(f"{ROW}:nth-child(3) [data-side=a]")
     page.keyboard.press("Space")
@@ -249,8 +249,8 @@ def test_export_button_downloads_a_valid_file(page, button):
     assert is_right(Path(waiting.value.path()).read_bytes())
 
 
-def test_button_of_a_row_loads_its_run_into_the_viewer(page, library):
-    """The viewer holds 24 runs; the 25th is fetched on demand."""
+def test_button_of_the_last_of_25_comparison_rows_shows_its_run_in_the_viewer(page, library):
+    """All 25 runs fit into the viewer, which holds up to 28."""
     tab(page, "Compare")
     library.words = 1
     page.locator("#gv-methods").get_by_label("VisionZip").uncheck()
@@ -296,7 +296,7 @@ def test_one_button_compares_b_s_method_at_every_ratio(page, library):
     assert rows(page) == ["All tokens", *shares]
 
 
-def test_phone_shows_buttons_and_the_effect_of_a_slider(page):
+def test_compare_tab_on_a_phone_shows_row_buttons_and_the_effect_of_a_slider(page):
     tab(page, "Compare")
     page.set_viewport_size({"width": 390, "height": 844})
     ends = "(buttons) => buttons.map((button) => button.getBoundingClientRect().right)"
@@ -353,8 +353,8 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     visit.wait_for_selector("#gv-compare-stop:not([disabled])")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words = 8
-    titles = visit.evaluate("[...titles]")  # also while it was running
-    assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # these have no numbers
+    titles = visit.evaluate("[...titles]")  # all column titles since the comparison began
+    assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # empty columns are hidden
     assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (9–91 %)"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()
     visit.locator(f"{ROW} summary").last.click()

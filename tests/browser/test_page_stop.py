@@ -7,7 +7,7 @@ def test_stopped_comparison_keeps_its_finished_rows_usable(visit, library):
     tab(visit, "Compare")
     visit.click("#gv-compare-start")
     visit.wait_for_selector(".gv-table tr.gv-done ~ :is(.gv-running, .gv-waiting)")
-    library.words = 3000  # a minute, so that a slow browser can press Stop in time
+    library.words = 3000  # an answer of one minute: even a slow browser can press Stop
     library.closed.clear()
     try:
         visit.wait_for_selector(".gv-table tr.gv-running")

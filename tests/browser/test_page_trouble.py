@@ -84,7 +84,7 @@ def test_refused_setting_greys_the_frames_and_gives_the_reason(visit):
 
 
 def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):
-    library.words = 3000  # a minute, so that a slow browser can press Stop in time
+    library.words = 3000  # an answer of one minute: even a slow browser can press Stop
     library.closed.clear()
     try:
         ask(visit, "Tell me everything")
@@ -99,7 +99,7 @@ def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):
         notice(visit, "Stopped")
         visit.wait_for_selector("#gv-stop[disabled]", state="attached")
         assert visit.is_enabled("#gv-ask") and visit.locator(RUNNING).count() == 0
-        # the part of the answer that had been shown
+        # The words shown before Stop was pressed are still there.
         assert "word3" in reply(visit, "b").inner_text()
     finally:
         library.words = 8
@@ -115,7 +115,7 @@ def test_two_browser_tabs_keep_separate_clips_and_answers(browser, address, libr
     named(two, "b", "GleanVID 20 %")
     answered(two)
     assert slider(one, "Retention").input_value() == "0.1"
-    library.words = 3000  # a minute, so that a slow browser can press Stop in time
+    library.words = 3000  # an answer of one minute: even a slow browser can press Stop
     try:
         ask(one, "A long one")
         one.wait_for_selector(RUNNING)

@@ -21,7 +21,7 @@ PREFIX = "/gleanvid"
 
 
 def proxy(target: str) -> Starlette:
-    """Run a reverse proxy as in the guide: it removes the path prefix and does not buffer."""
+    """Return a reverse proxy that removes the path prefix and does not buffer."""
     client = httpx.AsyncClient(base_url=target, timeout=60)
 
     async def forward(request: Request) -> StreamingResponse:

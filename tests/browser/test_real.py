@@ -52,7 +52,7 @@ def test_page_gives_the_answer_and_kept_tokens_of_the_library(page):
     assert page.errors == []
 
 
-def test_check_passes_on_the_open_clip(page):
+def test_check_tab_reports_that_all_checks_passed_for_the_open_clip(page):
     tab(page, "Check")
     page.get_by_role("checkbox", name="Skip timing").check()
     page.get_by_role("button", name="Check this model").click()

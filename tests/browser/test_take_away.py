@@ -1,4 +1,7 @@
-"""The viewer in one HTML file, opened from disk without a network; its texts never run as code."""
+"""The viewer exported as one HTML file, opened from disk without a network.
+
+Texts in the file never run as code.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from tests.browser.alone import settle
 from tests.browser.viewer_case import made_case, shared_tab  # noqa: F401
 
 QUESTION = "</script><img src=x onerror=alert(1)> $modules what moves?"
+# Number of different colour values in the frame of side A.
 LIT = """() => { const { width, height } = document.querySelector("[data-side=a] .gv-frame");
   const pixels = document.querySelector("[data-side=a] .gv-frame").getContext("2d");
-  return new Set(pixels.getImageData(0, 0, width, height).data).size; }"""  # colour values
+  return new Set(pixels.getImageData(0, 0, width, height).data).size; }"""
 
 
 @pytest.fixture
@@ -53,7 +57,9 @@ def test_exported_web_page_shows_frames_and_units_and_never_runs_markup_in_texts
 @pytest.mark.parametrize(
     ("model", "entry"), [("builtin", "Prefill FLOPs"), ("mobilenet_v2", "Labels")]
 )
-def test_file_explains_answers_or_labels_by_what_its_model_gives(shared, case, model, entry):
+def test_exported_file_explains_prefill_flops_or_labels_depending_on_its_model(
+    shared, case, model, entry
+):
     shared.set_content(web_page([replace(case.runs[0], model=model)], case.tokens))
     shared.wait_for_selector(".gv-viewer[data-state=ready]")
     shared.click("summary:has-text('Meaning of the terms')")

@@ -69,7 +69,7 @@ def tau(hands, page, clips):
     before = {url for url in page.requested if url.endswith(".bin")}
     hands.drag(slider(page, "tau"), 0.8)
     page.wait_for_function(f"/tau/.test({TITLE}.textContent)")
-    assert {url for url in page.requested if url.endswith(".bin")} > before  # the masks change
+    assert {url for url in page.requested if url.endswith(".bin")} > before  # new masks were loaded
 
 
 def retention(hands, page, clips):

@@ -32,7 +32,7 @@ def answered(page, asked):
 
 def follow(page, address, query):
     page.goto(f"{address}/?clip=square.mp4&{query}")
-    # The message about new masks may replace the message about the link before it is read.
+    # The message about new masks may already have replaced the message about the link.
     page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
 
 
@@ -97,7 +97,7 @@ def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(page):
     assert page.locator("p.gv-refused").inner_text() == ""
 
 
-def test_novelty_history_is_unlimited_until_its_checkbox_is_cleared_and_is_part_of_links(
+def test_novelty_history_is_unlimited_while_its_checkbox_is_checked_and_is_part_of_links(
     fresh, address, asked
 ):
     page = fresh

@@ -109,7 +109,7 @@ def test_pinned_token_names_runs_that_keep_it_and_the_most_similar_kept_tokens(p
     assert panel.is_hidden()
 
 
-def test_hovering_a_merged_token_shows_its_group_and_the_merged_position(page, case):
+def test_hovering_a_merged_token_shows_its_group_size_and_where_it_was_merged(page, case):
     record = case.runs[MERGED].compression
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
     choose(page, a=MERGED)

@@ -60,7 +60,7 @@ def test_every_function_of_the_viewer_works_from_the_keyboard(page):
     assert page.errors == []
 
 
-def test_unit_chosen_elsewhere_on_the_page_moves_the_viewer_which_reports_a_move_once(page):
+def test_viewer_shows_a_unit_chosen_outside_it_and_reports_each_of_its_own_moves_once(page):
     page.evaluate("heard.length = 0")
     look_at(page, 3)
     assert "unit 4 of 4" in caption(page)
@@ -91,7 +91,7 @@ def test_new_result_keeps_the_current_unit_and_missing_data_gives_a_message(page
     assert "unit 4 of 4" in caption(page) and page.is_checked("input[value=original]")
     choose(page, b=MERGED)
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})
-    # The result is unchanged, so the choice stays.
+    # The same result was sent again, so the choice of B stays.
     assert page.input_value("[data-pick=b] select") == str(MERGED)
     gone = {"url": "http://viewer.test/gone.data"}
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"data": gone})
@@ -183,7 +183,7 @@ COUNT_DRAWN = """() => {
 }"""
 
 
-def test_384_units_take_no_more_of_the_page_than_12(window):
+def test_viewer_of_384_units_has_as_many_page_elements_as_a_viewer_of_12_units(window):
     """Only visible parts of strips and small frames are drawn, on canvases as wide as the page."""
     counts = {}
     for units in (12, 384):

@@ -27,7 +27,7 @@ def open_view(page) -> None:
     settle(page)
 
 
-def test_view_what_mattered_states_the_fraction_of_relevance_kept_by_each_side(page, case):
+def test_what_mattered_view_states_the_fraction_of_relevance_kept_by_each_side(page, case):
     choose(page, a=PRUNED, b=OTHER)
     frame = page.locator("[data-side=b] .gv-frame").bounding_box()
     open_view(page)

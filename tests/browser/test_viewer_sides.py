@@ -188,7 +188,7 @@ def test_outlined_objects_are_named_and_their_kept_tokens_are_counted(page, case
     page.click("[data-act=truth]")
     assert "red square" not in legend.inner_text() and "red square" in evidence.inner_text()
     page.click("[data-act=truth]")
-    # the objects that another question asks about are unknown
+    # the page does not know the objects that another question asks about
     type_question(page, "Which colour does the star have?")
     assert "red square" not in legend.inner_text() + evidence.inner_text()
     assert page.locator("[data-act=truth]").is_hidden()

@@ -31,7 +31,7 @@ LINE = ".gv-now"
 
 
 def pinned(page, token: int) -> str:
-    """Pin a token of A; return the text about it after its position."""
+    """Pin a token of side A; return the text about the token, without its position."""
     look_at(page, token // CELLS)
     page.click("[data-side=a] .gv-frame", position=over(page, token))
     text = page.locator(LINE).inner_text()
@@ -69,7 +69,7 @@ def test_pinned_token_of_a_method_without_scores_gets_no_rank(page, case):
                 assert re.fullmatch(rf"{verb}\. .* gives no score\.", pinned(page, token))
 
 
-def test_merged_token_shows_its_row_and_group_size(page, case):
+def test_pinned_merged_token_shows_where_it_was_merged_and_its_group_size(page, case):
     record = case.runs[MERGED].compression
     choose(page, a=MERGED)
     token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
@@ -127,13 +127,13 @@ FILM = """() => {
 }"""
 
 
-def test_filmstrip_shows_the_masks_of_every_unit_and_selects_it(page):
+def test_filmstrip_shows_the_masks_of_every_unit_and_selects_a_clicked_unit(page):
     choose(page, a=LATE, b=PRUNED)
     page.select_option("[data-pick=layer] select", "0")
     look_at(page, 0)
     a, b, width, whole = page.evaluate(FILM)
     assert whole == width  # all four units fit into the strip
-    assert b < 0.85 * a  # A keeps all tokens at layer 0; what B drops is dark
+    assert b < 0.85 * a  # A keeps all tokens at layer 0; the tokens that B drops are dark
     film = page.locator(".gv-film")
     film.click(position={"x": width * 2.5 / 4, "y": 10})
     settle(page)

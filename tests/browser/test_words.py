@@ -57,7 +57,7 @@ def test_markup_in_answers_and_suggested_questions_is_shown_as_text(visit, libra
     assert verdict.inner_text() == f"✗ wrong, expected: {MARKUP}"
     visit.locator(".gv-tried summary").click()
     assert library.word in visit.locator(".gv-tried td").nth(3).inner_text()
-    ask(visit, "Another?")  # B is compared with A word by word
+    ask(visit, "Another?")  # without a right answer, B is compared with A word by word
     answered(visit)
     assert reply(visit, "b").inner_text().startswith(library.word)
 

@@ -63,7 +63,7 @@ def shared_tab(window):
 
 @pytest.fixture(name="page")
 def fresh_page(shared, case):
-    """Open the case on a new page."""
+    """Page on which the viewer shows the runs of ``case``."""
     shared.unroute_all()
     return open_alone(shared, case.packed)
 

@@ -18,7 +18,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
-ROWS, COLUMNS, PAIR = 8, 14, 2  # two frames make one temporal unit
+ROWS, COLUMNS, PAIR = 8, 14, 2  # token grid of a unit, and its number of frames
 
 
 def moving_square(frames: int = 8, height: int = 72, width: int = 126) -> Video:
@@ -43,16 +43,19 @@ def write_clip(path: Path) -> None:
 
 
 class FakeBackend(Backend):
-    """Backend that counts calls; ``pause_s``: seconds before every word of an answer."""
+    """Backend that counts its calls and answers with numbered copies of one word.
+
+    ``pause_s``: pause in seconds before each word of an answer.
+    """
 
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
-        self.word = "word"  # repeated to make the answer
-        self.words_of: dict[str, int] = {}  # number of words by compressor; default: ``words``
+        self.word = "word"  # an answer is this word, repeated and numbered
+        self.words_of: dict[str, int] = {}  # words per answer, by compressor; default: ``words``
         self.reads = self.encodes = self.loads = 0
         self.encode_s = self.measure_s = 0.0
         self.measured, self.refusal = 0, ""
-        self.asked = None  # the last question
+        self.asked = None  # the ``Question`` that was answered last
         self.closed = threading.Event()
         self._encoded: dict[tuple, SimpleNamespace] = {}
 
@@ -106,7 +109,7 @@ class FakeBackend(Backend):
         return -0.5 / question.compressor.retention_ratio
 
     def relevance(self, clip, question, answer, model, stop):
-        """Return relevance by brightness; the map of word 1, 2, ... is shifted by 1, 2, ..."""
+        """Return each token's brightness as relevance; word n's map is shifted by n tokens."""
         self.measured += 1
         if stop.wait(self.measure_s):
             raise StoppedError

@@ -1,6 +1,7 @@
-"""CONTRIBUTING.md lists, for its two walks through the code, exactly the Python files that run.
+"""CONTRIBUTING.md lists exactly the Python files that run in its two journeys.
 
-`tests/browser/test_journeys.py` checks the same for JavaScript files.
+A journey follows one action of a visitor through the code.
+`tests/browser/test_journeys.py` checks the JavaScript files.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def listed(title):
     [("A question is asked", ["on_start", "on_ask"]), ("Tau is moved", ["on_preview"])],
 )
 def test_journey_in_contributing_lists_exactly_the_python_files_that_run(page, title, handlers):
-    page["on_follow"]()  # the clip is encoded and the page shows it
+    page["on_follow"]()  # first, the clip is encoded and shown
     files = files_run_during(lambda: [page[handler]() for handler in handlers])
     named = listed(title)
     assert files == {name for name in named if name.startswith("components/")}

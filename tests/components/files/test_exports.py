@@ -26,12 +26,12 @@ from gleanvid.errors import StoppedError
 from gleanvid.plots import overlay
 from tests.components.fake import FakeBackend, a_run, moving_square
 
-SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # the request of a browser
+SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # stands in for a browser's request
 
 
 @pytest.fixture(scope="module")
 def first_screen():
-    """An engine with the saved results of the first example, and the ids of its runs."""
+    """An engine with the saved runs of the first example, and the ids of these runs."""
     engine, ids = Engine(LocalBackend({})), first.load().runs
     first.offer(engine, examples()[0], ids)
     return engine, ids
@@ -56,7 +56,7 @@ def test_tokens_per_unit_in_the_csv_sum_to_all_kept_tokens(runs, tmp_path):
 
 
 @pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
-def test_export_without_runs_is_refused_with_a_sentence(ids, sentence):
+def test_export_of_no_runs_or_deleted_runs_is_refused_with_a_message(ids, sentence):
     (begun, _), (said, file) = writing(Engine(FakeBackend()), "csv")(ids, "builtin", 0, SENT)
     assert begun == {"text": "Writing Values of every unit (CSV)…", "kind": "quiet"}
     assert said == {"text": sentence, "kind": "problem"} and file == gr.skip()
@@ -80,8 +80,8 @@ def test_export_that_exceeds_the_deadline_ends_with_a_message(first_screen, kind
 
 
 @pytest.mark.usefixtures("cache")
-def test_pdf_is_given_up_in_time_while_it_is_written(runs, monkeypatch):
-    """Drawing the frames is within the time limit, writing them exceeds it."""
+def test_pdf_export_stops_at_the_time_limit_even_while_the_file_is_written(runs, monkeypatch):
+    """Drawing the frames takes less than the time limit; writing the PDF exceeds it."""
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])
     monkeypatch.setattr(exports, "time", clock)
@@ -98,7 +98,7 @@ def test_metrics_are_json_without_nan(runs, tmp_path):
     assert [entry["label"] for entry in told] == ["GleanVID 25 %", "Uniform 50 %"]
 
 
-def test_exported_masks_equal_those_of_the_records(runs, tmp_path):
+def test_exported_mask_marks_the_tokens_that_its_run_kept(runs, tmp_path):
     arrays = np.load(exports.masks_npz(runs, tmp_path), allow_pickle=False)
     mask = arrays["Uniform 50 %/mask"]
     assert mask.shape == runs[1].compression.grid
@@ -115,7 +115,8 @@ def test_exported_video_shows_both_sides_at_every_frame(runs, tmp_path):
     assert len(frames) == len(runs[0].video)
     b, a = (int(run.compression.budgets[0]) for run in runs)
     bright = [half.mean() for half in np.array_split(frames[0][24:], 2, axis=1)]
-    assert a > b and bright[0] > bright[1]  # A, which keeps more tokens, is on the left
+    # Side A, in the left half, keeps more tokens, so its half is brighter.
+    assert a > b and bright[0] > bright[1]
 
 
 @pytest.mark.parametrize("encoder", [True, False])

@@ -43,7 +43,9 @@ def test_snippets_for_greedy_decoding_leave_out_sampling_options():
 
 @pytest.mark.parametrize("name", COMPRESSORS)
 @pytest.mark.parametrize("question", [QUESTION, "--help"])
-def test_command_snippet_parses_to_the_values_of_the_page(name, question, monkeypatch):
+def test_command_snippet_is_parsed_to_the_settings_that_it_was_made_from(
+    name, question, monkeypatch
+):
     read = []
     monkeypatch.setattr(ask, "_ask", lambda options: read.append(options) or 0)
     expected, method = Sampling(9, temperature=0.5, top_p=0.9, seed=7), COMPRESSORS[name]()
@@ -78,7 +80,7 @@ def test_curl_snippet_leaves_out_default_values():
         assert f'"{name}"' not in text
 
 
-def test_snippets_contain_the_time_span_or_say_that_they_cannot():
+def test_snippet_contains_the_time_span_or_a_note_that_whole_clips_are_read():
     recipe = replace(RECIPE, span=(1.5, None))
     assert "start=1.5)" in snippets.python(recipe)
     assert " --from 1.5 " in snippets.command(recipe) and "--to" not in snippets.command(recipe)

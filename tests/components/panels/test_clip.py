@@ -25,7 +25,7 @@ def page():
 
 
 def uploaded(page, path, question="", by_widget=False):
-    """Upload a clip; yield the changes of the page by id or class of the widget."""
+    """Upload a clip; return each update of the page, keyed by widget id or class."""
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")
@@ -71,7 +71,7 @@ def test_readable_upload_replaces_the_current_clip(page, tmp_path):
     assert taken["gv-clip"] == str(tmp_path / "clip.mp4") and "gv-tokens" in taken
 
 
-def test_upload_counts_frames_in_the_line_of_messages_and_over_the_viewer(tmp_path, monkeypatch):
+def test_upload_progress_is_shown_in_the_message_line_and_over_the_viewer(tmp_path, monkeypatch):
     class Slow(FakeBackend):
         def read_video(self, path, num_frames, timeout_s, stop, progress):
             progress(3, 32)
@@ -94,14 +94,14 @@ def test_changing_the_clip_clears_its_suggested_question_and_keeps_a_typed_quest
         assert taken.get("gv-question") == left
 
 
-def test_uploading_the_same_clip_again_shows_it_again(page, tmp_path):
+def test_second_upload_of_the_same_clip_is_shown_like_the_first(page, tmp_path):
     """The path of the upload is unchanged, so Gradio's change event would not fire."""
     write_clip(tmp_path / "clip.mp4")
     first, again = (uploaded(page, str(tmp_path / "clip.mp4"))[-1] for _ in range(2))
     assert first["gv-clip"] == again["gv-clip"] and first["arrived"] != again["arrived"]
 
 
-def test_upload_buttons_accept_every_file_type_so_that_our_check_refuses_them(page):
+def test_upload_buttons_accept_every_file_type_and_leave_refusal_to_our_check(page):
     """With a list of file types Gradio would refuse the file first, with its own message."""
     buttons = [one for one in page.blocks.values() if isinstance(one, gr.UploadButton)]
     assert len(buttons) == 3 and {one.file_types is None for one in buttons} == {True}

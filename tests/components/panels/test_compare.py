@@ -57,7 +57,7 @@ def test_refused_comparison_changes_only_the_message(tab):
 
 
 def test_comparison_table_lists_exactly_the_settings_that_it_depends_on(tmp_path):
-    """Settings are listed by their names in a link, which ``compare.js`` compares."""
+    """Settings have the names that links use; ``compare.js`` relies on these names."""
     clip = str(tmp_path / "folder" / "square.mp4")
     example = Example(Path(clip), "Square", "What moves?", (("What moves?", "a square"),))
     settings = {
@@ -99,7 +99,7 @@ def test_comparison_table_lists_exactly_the_settings_that_it_depends_on(tmp_path
         ("What?\n" * 17, False, "17 questions"),
     ],
 )
-def test_list_that_cannot_be_asked_is_refused_in_a_sentence(tab, text, is_recording, why):
+def test_invalid_list_of_questions_is_refused_with_a_reason(tab, text, is_recording, why):
     panel, own = tab.questions, "/clips/own.mp4"
     values = {panel.box: text, panel.clip: own, panel.shelf: {"/up/other.mp4": ""}}
     found = panel.refusal(values, is_recording)

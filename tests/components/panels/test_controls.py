@@ -22,7 +22,7 @@ def panel():
 
 
 def compressor_from_controls(panel, name, **changed):
-    """Return the compressor after choosing ``name`` and changing some of its settings."""
+    """Return compressor ``name`` with its controls' defaults, updated by ``changed``."""
     own = {
         key.removeprefix(f"{name}."): value
         for key, value in panel.defaults.items()
@@ -75,7 +75,7 @@ def test_gleanvid_shows_weights_and_tau_and_folds_its_other_settings(panel):
     assert fields(panel, "gleanvid")["alpha_min"]["at_most"] == "gleanvid.alpha_max"
 
 
-def test_line_under_the_sliders_shows_alpha_and_gini_of_the_clip():
+def test_text_below_the_sliders_shows_alpha_and_novelty_gini_of_the_clip():
     record = made_of({"alpha": torch.tensor(0.301), "gini": torch.tensor(0.759)})
     assert controls.readout(COMPRESSORS["gleanvid"], record) == (
         "This clip: alpha 0.30, novelty Gini 0.76"
@@ -85,7 +85,7 @@ def test_line_under_the_sliders_shows_alpha_and_gini_of_the_clip():
 
 
 @pytest.mark.parametrize(("saturated", "told"), [([0, 0], ""), ([0, 1], ". 1 of 2 units had")])
-def test_line_under_the_sliders_counts_units_without_new_content(saturated, told):
+def test_text_below_the_sliders_counts_units_without_new_content(saturated, told):
     trace = {"alpha": torch.tensor(0.3), "gini": torch.tensor(0.8)}
     record = made_of(trace | {"saturated": torch.tensor(saturated).bool()})
     text = controls.readout(COMPRESSORS["gleanvid"], record)
@@ -114,7 +114,7 @@ def test_changed_controls_reach_the_compressor(panel):
     "wrong",
     [{"alpha_min": 0.9, "alpha_max": 0.1}, {"tau": 0.0}, {"tau": None}],
 )
-def test_setting_out_of_range_is_refused_by_name(panel, wrong):
+def test_error_about_a_setting_out_of_range_names_the_setting(panel, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         compressor_from_controls(panel, "gleanvid", **wrong)
 

@@ -21,7 +21,7 @@ def test_curves_tab_says_which_runs_are_missing():
 
     def drawn(*ids, path=None):
         states = [block for block in event.inputs if block.get_block_name() == "state"]
-        # the other state component holds the comparison table
+        # The other gr.State, whose value is None, holds the comparison table.
         [state] = [block for block in states if block.value is not None]
         values = {block: block.value for block in event.inputs}
         return list(event.fn(values | {state: [*ids], clip: path}))
@@ -30,7 +30,7 @@ def test_curves_tab_says_which_runs_are_missing():
     measuring = {notice: {"text": "Measuring 1 method…", "kind": "quiet"}, drawn_clip: None}
     assert begun == measuring
     assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
-    known = ("budget", "novelty", "spatial_iou")  # figures that need no features
+    known = ("budget", "novelty", "spatial_iou")  # figures that can be drawn without token features
     assert [some[plot]["visible"] for plot in plots] == [name in known for name in FIGURES]
     assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}

@@ -39,7 +39,7 @@ def run_of(engine, clip, **changes):
 
 
 def opened(page, run, tmp_path):
-    """Open a saved run; return the changes of the page by id, label or class of the widget."""
+    """Open a saved run; return the page's changes by widget id, label or class."""
     _, blocks, (first, _) = page
     event = next(event for event in blocks.fns.values() if event.name == "on_open")
     values = {widget: widget.value for widget in event.inputs}
@@ -104,7 +104,7 @@ def test_opened_run_of_another_model_warns_that_asking_uses_the_current_model(pa
     changed = opened(page, run, tmp_path)
     said = changed["HTML"][0]["text"]
     (shown,) = changed["gv-tabs"]
-    assert shown == gr.update(selected="Tokens")  # the tab that shows the run is opened
+    assert shown == gr.update(selected="Tokens")  # opening a run selects the Tokens tab
     assert said.startswith(OPENED) and "made with Other-2B. After a change of settings" in said
     (answer,) = changed["gv-tokens"][0]["answers"]
     assert answer["stale"] is True and answer["model"] == "Other-2B"
@@ -118,7 +118,7 @@ def test_one_visitor_cannot_block_exports_of_others(page):
     assert len(limits) == len(TITLES) and min(limits) > serving.PUBLIC.events
 
 
-def test_running_preview_does_not_replace_the_opened_run(page, tmp_path):
+def test_opening_a_saved_run_stops_a_running_preview_and_upload(page, tmp_path):
     engine, _, (_, second) = page
     preview, upload = engine.pages.begin_preview("me"), engine.pages.begin_upload("me")
     opened(page, run_of(engine, second.path), tmp_path)

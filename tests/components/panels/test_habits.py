@@ -22,7 +22,7 @@ def page():
 
 
 def switch(page, name, clip, model):
-    """Return the update of the switch "Ask again after a change" by the event with this name."""
+    """Return the update of "Ask again after a change" that the event ``name`` makes."""
     (event,) = (event for event in page.fns.values() if event.name == name and on_switch(event))
     values = {widget: clip if widget.elem_id == "gv-clip" else model for widget in event.inputs}
     changes = event.fn(values)
@@ -44,7 +44,7 @@ def on_switch(event):
         ("own.mp4", OTHER, False),
     ],
 )
-def test_preference_that_does_not_apply_to_the_clip_is_disabled_with_a_reason(
+def test_ask_again_switch_is_disabled_with_a_reason_if_answers_on_the_clip_mean_nothing(
     page, name, clip, model, rests
 ):
     change = switch(page, name, clip, model)
@@ -53,8 +53,8 @@ def test_preference_that_does_not_apply_to_the_clip_is_disabled_with_a_reason(
     assert "value" not in change
 
 
-def test_preferences_are_updated_after_every_change_of_clip(page):
-    """The event is a change of the suggested questions, which comes with every new clip."""
+def test_ask_again_switch_is_updated_after_every_change_of_clip(page):
+    """A new clip changes the suggested questions; their change updates the switch."""
     (event,) = (event for event in page.fns.values() if event.name == "on_clip")
     ((source, kind),) = event.targets
     assert kind == "change" and page.blocks[source].elem_id == "gv-ready"

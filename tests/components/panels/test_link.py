@@ -45,7 +45,7 @@ def links(panel):
 
 
 def changes_of_link(links, **settings):
-    """Return the page's changes when a link with these settings is opened, by name."""
+    """Return the changes that opening a link with ``settings`` makes, by setting name."""
     return links.valid(settings) | links.settings(settings)
 
 
@@ -116,7 +116,7 @@ def test_invalid_values_of_a_link_are_named_in_one_line(links):
     assert query.unread_value({}) == {"text": "", "names": []}
 
 
-def test_link_to_an_uploaded_clip_is_read_without_clip_and_tokens_chosen_by_hand():
+def test_link_copied_with_an_uploaded_clip_is_read_without_clip_and_hand_edited_tokens():
     link = {"clip": query.OWN, "by_hand.keep": "4x5x5 0-9", "frames": "8"}
     assert query.without_own_clip(link) == {"frames": "8"}
     value = query.unread_value({}, own=["clip", "by_hand.keep"])
@@ -147,7 +147,7 @@ def test_page_receives_keys_and_defaults_of_all_settings_that_its_script_collect
     ("settings", "meant"),
     [
         ({"tau": "2", "ratio": "0.1"}, {"gleanvid.tau": 2, "retention_ratio": 0.1}),
-        # the temperature changes only the answer, not the tokens
+        # "temperature" without a method's name is the sampling temperature, also for V-CAST.
         ({"compressor": "vcast", "temperature": "0.5"}, {}),
         ({"gleanvid.novelty_history": "3"}, {"gleanvid.novelty_history": 3}),
         ({"dycoke.drop_share": "none"}, {"dycoke.drop_share": None}),

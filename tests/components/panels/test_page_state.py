@@ -1,4 +1,4 @@
-"""Values that a page gathers come from its browser, which may send anything."""
+"""The server refuses or corrects values that no widget of the page can send."""
 
 from __future__ import annotations
 

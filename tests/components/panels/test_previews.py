@@ -65,7 +65,7 @@ def test_preview_while_other_work_runs_does_not_enable_its_own_stop_button(busy,
 
 
 def test_slow_answer_does_not_switch_off_live_answers(events):
-    """Regression: swapping sides timed all tokens once, and live answers stopped for good."""
+    """Regression: after swapping sides, one slow all-tokens answer ended live answers."""
     (follow,) = (event for event in events if event.name == "on_follow")
     assert follow.fn.__self__.live not in follow.outputs
 

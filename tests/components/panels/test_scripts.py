@@ -19,7 +19,7 @@ from tests.components.fake import FakeBackend
 
 FOLDERS = ("page", *modules.FOLDERS)
 FILES = sorted(path for name in FOLDERS for path in (ROOT / "assets" / name).glob("*.js"))
-TO_HTML = re.compile(  # ways in which a string becomes markup or code
+TO_HTML = re.compile(  # JavaScript that turns a string into markup or code
     r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|srcdoc|DOMParser"
     r"|createContextualFragment|\beval\b|new Function|setAttribute\(\s*[\"']on|javascript:"
 )
@@ -63,7 +63,7 @@ for (const [name, text, isModule] of JSON.parse(readFileSync(0, "utf-8"))) {
 
 @pytest.mark.skipif(which("node") is None, reason="needs node")
 def test_every_script_of_the_page_parses(scripts):
-    """All scripts are parsed as one program, because starting node is slow."""
+    """One node process parses all scripts, because starting node is slow."""
     others = [[name, text, False] for name, text in scripts.items() if name not in TEXTS]
     texts = [*others, *([name, text.decode(), True] for name, text in TEXTS.items())]
     command = ["node", "--experimental-vm-modules", "--input-type=module", "--eval", PARSE]
@@ -77,7 +77,7 @@ def test_scripts_of_the_page_never_parse_text_as_html_or_code(scripts):
 
 
 def test_html_component_with_a_template_is_never_updated_by_an_event(page):
-    """Gradio evaluates ``${}`` and ``{{}}`` as code."""
+    """Gradio evaluates ``${}`` and ``{{}}`` in a template as code."""
     changing = outputs(page)
     for block in page.blocks.values():
         if isinstance(block, gr.HTML):
@@ -91,7 +91,7 @@ def test_only_sanitised_markdown_components_are_outputs_of_events(page):
     assert all(isinstance(block, gr.Markdown) and block.sanitize_html for block in frames)
 
 
-def test_script_of_the_list_of_runs_has_python_s_limit_of_runs():
+def test_limit_of_runs_is_equal_in_python_and_in_the_script_of_the_run_list():
     told = (ROOT / "assets/viewer/tried.js").read_text(encoding="utf-8")
     assert f"const MOST = {MAX_METHODS};" in told
 

@@ -54,7 +54,7 @@ def test_ask_endpoint_returns_the_answer_and_its_cost(client, clip):
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-def test_curl_snippet_reproduces_the_run_of_the_page(client, clip, library, folder):
+def test_curl_snippet_runs_with_the_settings_that_it_was_made_from(client, clip, library, folder):
     drawn = {"seed": 5, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 9}
     method = GleanVID(0.5, alpha_min=0.3)
     recipe = snippets.Recipe("clip.mp4", "What's `it`?", "builtin", 8, method, 100, drawn)
@@ -107,7 +107,7 @@ def test_compare_endpoint_returns_a_row_for_each_method(client, clip):
         ({"question": "x" * 10_001}, "10,000 characters; this one has 10,001"),
     ],
 )
-def test_invalid_endpoint_arguments_are_refused_by_name(client, clip, change, sentence):
+def test_invalid_endpoint_arguments_are_refused_with_a_reason(client, clip, change, sentence):
     given = {"video": clip, "question": "What?", "frames": 8} | change
     with pytest.raises(Exception, match=sentence):
         client.predict(**given, api_name="/ask")
@@ -124,7 +124,7 @@ def ask_without_upload(client, path):
     return httpx.get(f"{call}/{reply.json()['event_id']}", timeout=20).text
 
 
-def test_endpoint_accepts_an_upload_by_its_path(client, clip, folder, library):
+def test_endpoint_accepts_the_path_of_an_upload_and_no_other_path(client, clip, folder, library):
     sent = {"files": ("clip.mp4", (folder / "clip.mp4").read_bytes())}
     path = httpx.post(f"{client.src}gradio_api/upload", files=sent).json()[0]
     assert "event: complete" in ask_without_upload(client, path)

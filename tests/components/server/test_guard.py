@@ -46,7 +46,7 @@ def post(client, content, **headers):
 
 
 def concurrently(requests):
-    """Run a coroutine in a new event loop: Playwright leaves another loop in this thread."""
+    """Run a coroutine in a new thread; the main thread has Playwright's event loop."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, requests()).result()
 
@@ -121,7 +121,7 @@ def test_upload_that_is_not_exactly_one_utf_8_form_is_refused(client, kinds):
     assert client.post(guard.UPLOAD, content=b"x", headers=headers).status_code == 400
 
 
-def test_upload_may_be_large_and_has_a_short_name(client):
+def test_upload_may_be_larger_than_json_but_its_address_must_be_short(client):
     sent = client.post(f"{guard.UPLOAD}?upload_id=a", files={"files": b"x" * (MAX_JSON + 1)})
     assert sent.status_code == 200 and len(sent.json()["body"]) > MAX_JSON
     for path in ("upload", "upload_progress"):
@@ -193,7 +193,7 @@ def slow_application(most):
     return app
 
 
-def test_previews_of_one_visitor_and_of_all_are_limited(monkeypatch):
+def test_concurrent_previews_are_limited_per_visitor_and_in_total(monkeypatch):
     monkeypatch.setattr(visitors, "PREVIEWS_SENT", 5)
     most = {}
     asked = [("POST", guard.PREDICT, f"1.2.3.{visitor}") for visitor in "1111111222333"]

@@ -47,7 +47,7 @@ def call_mcp(address: str, tool: str = "", **arguments: Any) -> Any:
             await session.initialize()
             return await (session.call_tool(tool, arguments) if tool else session.list_tools())
 
-    with ThreadPoolExecutor(1) as thread:  # Playwright leaves an event loop behind in this one
+    with ThreadPoolExecutor(1) as thread:  # the main thread has Playwright's event loop
         return thread.submit(asyncio.run, talk()).result()
 
 
@@ -78,7 +78,7 @@ def test_mcp_tool_answers_about_an_uploaded_clip(address, upload):
         ({"question": " "}, "Type a question first"),
     ],
 )
-def test_mcp_tool_refuses_invalid_arguments_with_a_sentence(address, upload, change, sentence):
+def test_mcp_tool_refuses_invalid_arguments_with_a_message(address, upload, change, sentence):
     given = {"video": upload, "question": "What moves?", "frames": 8} | change
     reply = call_mcp(address, "ask", **given)
     assert reply.isError and sentence in reply.content[0].text

@@ -155,7 +155,7 @@ def test_replica_loads_its_model_with_the_given_options(monkeypatch):
     assert seen == [("a/b", {"quantization": "4bit", "device_map": "auto", "max_pixels": 999})]
 
 
-def test_unknown_argument_of_serve_run_is_refused_with_the_known_ones():
+def test_error_about_an_unknown_serve_argument_lists_the_known_arguments():
     with pytest.raises(ValueError, match=r"'models' must be one of .*model, num_replicas"):
         replicas.build({"models": "x"})
 

@@ -53,7 +53,8 @@ def test_uploads_are_refused_while_their_folder_is_full(folder):
     limits = Uploads(1000, 1000, clock=lambda: now[0])
     held = written(folder / "hash" / "clip.mp4", 500)
     told = [status(limits, length) for length in (501, 500, 1)]
-    assert told == [507, 200, 507]  # the size of the upload that still runs counts
+    # At the third check, 500 of 1,000 bytes are stored and 500 are being uploaded.
+    assert told == [507, 200, 507]
     held.unlink()
     now[0] = uploads.SCAN_S
     assert status(limits, 1000) == 200
@@ -142,7 +143,7 @@ def test_exports_and_viewer_files_together_stay_within_the_size_limit(folder, mo
     assert bytes_in(folder / "viewer") <= 25 + 10
 
 
-def test_exports_of_one_visitor_do_not_push_out_those_of_another(folder, monkeypatch):
+def test_exports_of_one_visitor_do_not_evict_exports_of_another_visitor(folder, monkeypatch):
     monkeypatch.setattr(exports, "VISITOR_BYTES", 25)
     monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
     first = exports.make("x", [], visitor="10.0.0.1")

@@ -1,4 +1,7 @@
-"""On ZeroGPU, each model call runs in a forked process, which Stop ends; its values are pickled."""
+"""On ZeroGPU, every model call runs in a forked process, which Stop ends.
+
+Arguments and results of the call are pickled.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ class Spaces(SimpleNamespace):
         self.durations.append(duration)
 
         def decorate(work):
-            assert isgeneratorfunction(work)  # spaces runs other functions differently
+            assert isgeneratorfunction(work)  # spaces runs non-generator functions differently
 
             def call(*given):
                 self.calls.append(given[0])
@@ -68,7 +71,8 @@ class Spaces(SimpleNamespace):
 
 
 def _work(work, given, end):
-    torch.set_num_threads(1)  # the other threads of torch are not forked
+    # A fork copies one thread only: torch would wait for its other threads.
+    torch.set_num_threads(1)
     try:
         for piece in work(*pickle.loads(given)):
             end.send_bytes(pickle.dumps(("piece", piece)))
@@ -112,7 +116,7 @@ def test_clip_is_encoded_once_for_two_previews_and_an_answer(spaces, request_):
     assert engine.runs.get(last.runs[0]).video is engine.clip(request_.path, 8)
 
 
-def test_stopped_answer_ends_in_the_forked_process(spaces, request_):
+def test_stop_during_an_answer_ends_the_forked_process(spaces, request_):
     engine = Engine(zero.on_zero_gpu(FakeBackend(pause_s=0.01, words=100_000)))
     engine.pages.start("me")
     for part in ask(engine, "me", request_, Sides(question="What moves?")):
@@ -133,7 +137,7 @@ def test_stop_before_the_first_word_ends_the_forked_process(spaces, request_):
     assert engine.encoded(request_.clip(video)) is None  # encoding was stopped before its end
 
 
-def test_stopped_measurement_ends_in_the_forked_process_before_the_next_layer(
+def test_stop_ends_a_relevance_measurement_in_the_forked_process_before_the_next_layer(
     spaces, model, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

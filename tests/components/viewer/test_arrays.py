@@ -64,7 +64,7 @@ def test_stage_that_keeps_every_token_is_left_out():
     assert told == [0]
 
 
-def test_packed_merged_token_refers_to_the_position_of_its_row():
+def test_packed_merged_token_refers_to_the_position_of_its_group_s_kept_token():
     video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     tokens = type(tokens)(tokens.features, tokens.grid, saliency=torch.rand(len(tokens)))
@@ -143,7 +143,7 @@ def test_packed_relevance_map_is_decoded_unchanged_and_merged_tokens_count_by_we
     assert method["mattered"] == pytest.approx([0.5, best, 0.5], abs=1e-4)
 
 
-def test_relevance_kept_inside_the_model_is_the_mean_over_layers_that_compare_has():
+def test_relevance_kept_by_a_method_inside_the_model_is_a_mean_over_layers_as_in_compare():
     values = normalised(torch.rand(TOTAL, generator=torch.Generator().manual_seed(0)))
     found = Relevance(values, GRID, "?", "red", 0.0, "gradient", 0.0)
     run = run_of({2: random_record(TOTAL, 12), 3: random_record(12, 6, 1)})

@@ -67,7 +67,7 @@ def test_features_of_a_clip_are_measured_once():
 
 
 @pytest.mark.parametrize("name", ["gleanvid", "prunevid", "full"])
-def test_rank_at_a_unit_is_that_of_all_tokens_kept_up_to_the_unit(name):
+def test_effective_rank_at_a_unit_is_that_of_all_tokens_kept_up_to_the_unit(name):
     tokens = tokens_of()  # features no wider than SPAN_WIDTH are measured exactly
     record = COMPRESSORS[name]().compress(tokens)
     rows = record.apply(metrics.debiased(tokens.features))

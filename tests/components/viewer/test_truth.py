@@ -15,7 +15,7 @@ FACTS = sorted(path for path in CLIPS.glob("glimpse_*.json"))
 
 
 @pytest.mark.parametrize("facts", FACTS, ids=lambda path: path.stem)
-def test_outlines_of_the_asked_object_contain_all_pixels_of_its_colour(facts):
+def test_outlines_of_the_object_in_question_contain_its_pixels(facts):
     video = read_video(facts.with_suffix(".mp4"), 32)
     known = json.loads(facts.read_text(encoding="utf-8"))
     for item in known["questions"]:
@@ -38,7 +38,7 @@ def test_outlines_of_the_asked_object_contain_all_pixels_of_its_colour(facts):
         assert checked > 0
 
 
-def test_unknown_clips_and_questions_have_no_outline_of_the_asked_object(tmp_path):
+def test_unknown_clips_and_questions_have_no_outlined_object(tmp_path):
     video = read_video(CLIPS / "glimpse_1.mp4", 8)
     assert truth(tmp_path / "none.json", "What moves?", video) is None
     assert truth(CLIPS / "glimpse_1.json", "Who is that?", video) is None

@@ -115,7 +115,7 @@ def test_every_frame_is_on_the_contact_sheet_and_belongs_to_one_unit(frames):
     assert units == sorted(units) and set(units) == set(range(packed.value["grid"][0]))
 
 
-def test_frames_are_at_the_sheet_positions_that_viewer_script_computes():
+def test_frames_are_at_the_contact_sheet_positions_that_the_viewer_script_computes():
     run = run_of(frames=8)
     packed = pack([run])
     tiles, sheet = packed.value["tiles"], Image.open(io.BytesIO(packed.sheet))
@@ -142,7 +142,7 @@ def test_token_area_is_sent_as_fractions_of_the_frame():
     assert bottom == pytest.approx(72 // ROWS * ROWS / 72)
 
 
-def test_viewer_files_are_named_by_a_hash_of_their_content(tmp_path):
+def test_viewer_files_with_equal_content_have_equal_names_and_are_stored_once(tmp_path):
     packed = pack([run_of()])
     first, again = publish(packed, tmp_path), publish(packed, tmp_path)
     assert first == again and len(list(tmp_path.iterdir())) == 2
@@ -155,8 +155,8 @@ def test_viewer_component_ignores_values_sent_by_the_page():
 
 
 @pytest.mark.usefixtures("cache")
-def test_name_of_a_file_cannot_be_told_from_its_content(monkeypatch):
-    """Otherwise anybody with the same clip could find out whether a visitor has shown it."""
+def test_name_of_a_viewer_file_depends_on_a_secret_key_of_the_server(monkeypatch):
+    """Otherwise anybody with the same clip could find out that a visitor has shown it."""
     content = b"frames"
     names = []
     for key in (payload._KEY, b"that of another server"):

@@ -106,7 +106,7 @@ def test_answer_is_judged_if_the_right_answer_is_known(clip, tmp_path):
     assert unjudged["right"] is None and unjudged["caveat"] == KNOWS_GLIMPSE
 
 
-def test_live_answers_are_off_for_checkpoints_and_for_models_with_slow_answers(clip):
+def test_live_answers_are_off_for_untimed_checkpoints_and_for_models_with_slow_answers(clip):
     engine = Engine(FakeBackend())
     assert not is_slow(engine, "builtin") and is_slow(engine, "some/checkpoint")
     updates_of(engine, request_of(clip))
@@ -124,7 +124,8 @@ def test_live_answer_shows_no_message_and_ends_when_a_slider_moves(clip):
     list(preview(engine, request_of(clip, tau=2.0), MOVES, "me"))
     assert list(running) == [] and backend.closed.is_set() and len(engine.queue) == 0
     engine.pages.start("me")
-    assert list(ask_live(engine, "me", request_of(clip), MOVES)) == []  # a question is running
+    # No live answer starts while a question of the page is running.
+    assert list(ask_live(engine, "me", request_of(clip), MOVES)) == []
     engine.pages.stop("me")
     assert list(ask_live(engine, "me", request_of(clip), Sides())) == []
     remembering = Habits(both=False, remember=True)
@@ -197,7 +198,7 @@ def test_stop_ends_the_answer_at_the_next_word_and_keeps_the_words_so_far(clip):
             engine.pages.stop("me")
     assert updates[-1].notice["text"] == "Stopped."
     assert last_of(updates).answers[0]["text"].split()[-1] in ("word3", "word4")
-    # A stopped answer has no time of its own to store.
+    # The time of a stopped answer is not stored.
     assert backend.closed.is_set() and engine.answer_s == {}
     assert not any(text_of(update, "a") for update in updates)
 
@@ -253,7 +254,7 @@ def test_preview_older_than_a_question_does_not_start_after_it(clip):
     assert list(preview(engine, request_of(clip), Sides(version=4), "me"))
 
 
-def test_earlier_answers_reach_the_model_only_if_the_page_remembers(clip):
+def test_earlier_answers_reach_the_model_only_if_the_page_remembers_the_conversation(clip):
     backend = FakeBackend(words=1)
     engine, sides = Engine(backend), Sides(question="And?")
     earlier = [{"question": "First?", "answer": "Red."}, {"question": "Second?", "answer": ""}]

@@ -67,7 +67,7 @@ def test_failed_check_is_shown_as_a_problem(engine, clip, monkeypatch):
     monkeypatch.setattr(check, "check", lambda *args, **more: broken)
     last = checked(engine, clip)[-1]
     assert last.notice == {"text": checking.FAILS, "kind": "problem"}
-    # the report that the tab shows when it is opened again
+    # The Check tab shows this stored report when it is opened again.
     assert checking.last(engine, BUILT_IN) is broken
     assert checking.last(engine, "another") is None
     assert "`rows`" in checking.as_text(last.report) and "FAILED" in checking.as_text(last.report)
@@ -81,7 +81,8 @@ def test_stopped_check_ends_at_its_next_step(engine, clip, monkeypatch):
         with suppress(StoppedError):
             for number in range(10_000):
                 on_progress(f"step {number}")
-                time.sleep(0.3 if number == 3 else 0.001)  # time in which the test stops the check
+                # Step 3 takes longer, so that the test can stop the check there.
+                time.sleep(0.3 if number == 3 else 0.001)
                 tested.append(Finding(f"law {number}", "of features", 0, 0, "columns"))
         steps.extend(tested)
         return Report(FACTS, tuple(tested), not_tested=("times",))

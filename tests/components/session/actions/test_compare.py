@@ -45,7 +45,7 @@ def compared(
 
 
 def test_comparison_lists_all_tokens_first_then_every_method_at_every_ratio():
-    # Methods are listed in the order in which they were clicked.
+    # The names are in the order of clicks, the rows in the order of COMPRESSORS.
     found = plans(["random", "full", "uniform"], [0.5, 0.1], make)
     assert [plan.label for plan in found] == [
         "All tokens",
@@ -155,7 +155,7 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
     assert len(engine.queue) == 0 and engine.pages.start("me")
 
 
-def test_side_b_keeps_the_page_s_settings_if_they_were_among_the_compared(clip):
+def test_side_b_keeps_the_page_s_settings_if_the_comparison_included_them(clip):
     """If side B changed, the viewer would show a method that the controls do not."""
     for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
         engine = Engine(FakeBackend())
@@ -202,7 +202,7 @@ def test_comparison_rows_that_do_not_fit_into_the_viewer_also_have_run_ids(clip)
     assert len(lines) == 29 and all(engine.runs.get(line["id"]) for line in lines)
 
 
-def test_no_row_is_left_running_after_a_stop(clip):
+def test_no_comparison_row_is_left_running_after_a_stop(clip):
     engine = Engine(FakeBackend())
     stopped = []
     engine.pages.start("me")
@@ -295,7 +295,7 @@ def test_comparison_returned_by_the_api_contains_numbers_and_no_nan(clip):
     ("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])]
 )
 def test_warm_up_pass_precedes_the_first_timed_row_except_on_a_vllm_server(clip, model, passes):
-    """A server needs no warm-up pass, which would fill its prefix cache."""
+    """A vLLM server needs no warm-up pass; the pass would fill its prefix cache."""
 
     class Counting(FakeBackend):
         def load_model(self, name):
@@ -310,7 +310,7 @@ def test_warm_up_pass_precedes_the_first_timed_row_except_on_a_vllm_server(clip,
     assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes
 
 
-def test_list_of_questions_counts_right_answers_with_interval_and_names_their_runs(clip):
+def test_row_of_a_question_list_has_right_answers_with_interval_and_a_run_per_question(clip):
     engine = Engine(FakeBackend(words=2))
     last = compared(engine, clip, ["uniform"], more=["Where to?", "How many?"])[-1]
     listed = [("What moves?", "word0 word1"), ("Where to?", "left"), ("How many?", None)]
@@ -344,7 +344,7 @@ def test_compared_times_are_the_median_of_several_passes_with_spread(clip):
 
     seconds = []
     made = compared(Engine(Slowing(words=1)), clip, ["uniform"])[-1].rows
-    # median of 0.2 to 0.6; 0.1 is the warm-up
+    # Median of the passes of 0.2 to 0.6 s; the pass of 0.1 s is the warm-up.
     assert made[0].run.cost.prefill_s == pytest.approx(0.4)
     line = rows.table_view(made, rows.Asked())["rows"][0]
     least, most, passes = line["spread"]
@@ -364,7 +364,7 @@ def test_memory_is_shown_for_runs_on_an_accelerator_only(clip):
 def test_every_comparison_row_shows_the_fraction_of_relevance_kept(clip):
     engine = Engine(FakeBackend())
     last = compared(engine, clip, ["gleanvid"], more=["And now?"], measured=True)[-1]
-    assert engine.backend.measured == 2  # one pass for each question
+    assert engine.backend.measured == 2  # one relevance measurement per question
     full, row = last.rows
     maps = [engine.runs.relevance(full.runs, text) for text in ("What moves?", "And now?")]
     expected = [one.kept(run.compression) for one, run in zip(maps, row.runs.values(), strict=True)]

@@ -59,7 +59,7 @@ def test_figures_without_data_are_not_drawn(clip):
     def missing(*methods):
         return {name for name, figure in figures.draw(made(clip, *methods)).items() if not figure}
 
-    several = {"effective_dimension"}  # needs several ratios per method
+    several = {"effective_dimension"}  # figures that need several ratios per method
     assert missing(GleanVID()) == several | {"mask_overlap"}
     assert missing(Uniform()) == several | {"mask_overlap", "novelty"}
     assert missing(GleanVID(), Uniform()) == several
@@ -94,7 +94,7 @@ def test_legend_shows_the_style_of_every_line(clip):
     assert {row["method"] for row in rows.values()} == {title_of(run) for run in runs}
 
 
-def test_numbers_in_the_legend_equal_those_of_the_runs(clip):
+def test_numbers_in_the_legend_equal_the_diagnostics_of_the_run(clip):
     (run,) = made(clip, GleanVID(0.25))
     held = diagnostics_of(run)
     drawn = figures.legend([run])

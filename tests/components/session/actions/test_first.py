@@ -60,7 +60,7 @@ def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
     stored = engine.runs.get(saved.runs[0])
     before = torch.get_num_threads()
     try:
-        torch.set_num_threads(2)  # the saved run was computed with one thread
+        torch.set_num_threads(2)  # the saved run must not depend on the number of threads
         compressor = from_settings(stored.compressor)
         model = gleanvid.load_model("builtin")
         run = api.ask(example.path, example.question, model, compressor)
@@ -76,7 +76,7 @@ def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
 
 
 def test_saved_relevance_equals_the_model_s_current_relevance():
-    """If this fails, ``python -m components.session.actions.first`` saves it again."""
+    """If this fails, ``python -m components.session.actions.first`` saves new relevance."""
     model = gleanvid.load_model("builtin")
     for example in (item for item in examples() if item.questions):
         video = gleanvid.read_video(example.path)
@@ -110,7 +110,7 @@ def test_saved_result_of_a_drawn_clip_contains_relevance(place, folder):
     )
 
 
-def test_saved_result_of_the_opening_clip_has_uniform_and_random_answer_wrongly():
+def test_uniform_and_random_answer_wrongly_in_the_saved_result_of_the_opening_clip():
     saved = first.load()
     right = {
         method["name"]: item["right"]
@@ -119,7 +119,7 @@ def test_saved_result_of_the_opening_clip_has_uniform_and_random_answer_wrongly(
     assert right["full"] and right["gleanvid"] and not (right["uniform"] or right["random"])
 
 
-def test_suggested_failure_is_answered_wrongly_and_other_suggestions_rightly():
+def test_gleanvid_answers_every_suggested_question_rightly_except_the_listed_failure():
     model = gleanvid.load_model("builtin")
     for example in (item for item in examples() if item.offered):
         video = gleanvid.read_video(example.path)

@@ -47,7 +47,7 @@ def test_relevance_kept_is_shown_on_both_sides_also_after_settings_change(engine
     assert other.viewer["relevance"] is None
 
 
-def test_compare_begins_with_what_was_measured_in_the_viewer(engine, clip):
+def test_first_rows_of_compare_show_the_relevance_kept_that_the_viewer_measured(engine, clip):
     b, a = answered(engine, clip, GleanVID()), answered(engine, clip, FullTokens())
     last = updates_of_measurement(engine, clip, replace(MOVES, runs=[b, a]))[-1]
     full, pruned = rows_at_hand(engine.runs, last.runs, "What moves?")

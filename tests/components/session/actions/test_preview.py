@@ -40,7 +40,7 @@ def shown(engine, clip, sides, compressor="gleanvid", frames=8, **settings):
 
 
 def answered(engine, clip, compressor, question="What moves?"):
-    """Ask a question; return the id of the run with the answer."""
+    """Store a run with an answer to ``question``; return the run's id."""
     video = engine.clip(clip, 8)
     record = compressor.compress(engine.backend.tokens(video))
     return engine.runs.add(a_run(video, record, compressor, question), clip)
@@ -74,7 +74,7 @@ def test_side_a_keeps_pinned_settings_on_another_clip(engine, clip):
         sides = replace(sides, runs=update.runs)
 
 
-def test_preview_of_settings_asked_before_restores_their_answer(engine, clip):
+def test_preview_of_settings_with_an_earlier_answer_shows_that_answer(engine, clip):
     sides = replace(MOVES, runs=[answered(engine, clip, GleanVID())])
     update = shown(engine, clip, sides)
     assert update.runs[0] == sides.runs[0]
@@ -115,7 +115,7 @@ def test_preview_leaves_out_runs_of_another_clip_or_number_of_frames(engine, cli
     assert len(list(preview(engine, smaller, Sides(update.runs)))[-1].runs) == 2
 
 
-def test_preview_without_an_answer_replaces_the_previous_one(engine, clip):
+def test_preview_without_an_answer_replaces_the_previous_preview(engine, clip):
     sides = Sides()
     for tau in (1.0, 2.0, 3.0):
         update = shown(engine, clip, sides, tau=tau)
@@ -190,7 +190,8 @@ def test_outdated_previews_and_live_answers_show_nothing(engine, clip):
         assert list(preview(engine, request, again, "me")) == []
         assert list(ask_live(engine, "me", request, again)) == []
     assert any(update.answers for update in ask_live(engine, "me", request, newer))
-    assert list(preview(engine, request, late, "you"))[-1].viewer  # a question of another page
+    # On another page, settings version 4 is not outdated.
+    assert list(preview(engine, request, late, "you"))[-1].viewer
 
 
 def test_live_answer_does_not_end_a_running_preview(engine, clip):
@@ -200,7 +201,7 @@ def test_live_answer_does_not_end_a_running_preview(engine, clip):
 
 
 def test_upload_is_decoded_once_and_refused_if_it_is_no_video(engine, clip, tmp_path):
-    # decoded at once, without a message about progress
+    # The short clip is decoded before a progress message is due.
     assert list(uploads.read(engine, clip, 8, "me")) == []
     assert engine.has_clip(clip, 8)
     (tmp_path / "notes.txt").write_text("no clip")

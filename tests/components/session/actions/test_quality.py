@@ -6,7 +6,7 @@ from components.session.actions.quality import fraction_right, quality
 from gleanvid.evaluation.tables.statistics import student_mean, wilson
 
 
-def test_interval_over_one_clip_is_wilson_s():
+def test_confidence_interval_over_one_clip_is_wilson_s_interval():
     verdicts = [True, True, False, True]
     assert fraction_right(verdicts, ["a"] * 4) == wilson(3, 4)
 
@@ -19,7 +19,7 @@ def test_clips_with_different_fractions_of_right_answers_widen_the_interval_and_
     assert (alike.low, alike.high) == (wilson(57, 60).low, wilson(57, 60).high)
 
 
-def test_interval_over_clips_with_equally_many_questions_is_that_of_their_means():
+def test_interval_over_clips_with_equally_many_questions_is_the_interval_of_clip_means():
     """The interval is Student's over the means of three clips, which is wider than Wilson's."""
     verdicts = [True] * 40 + [True] * 36 + [False] * 4 + [True] * 34 + [False] * 6
     found = fraction_right(verdicts, ["a"] * 40 + ["b"] * 40 + ["c"] * 40)
@@ -27,7 +27,7 @@ def test_interval_over_clips_with_equally_many_questions_is_that_of_their_means(
     assert found.low == pytest.approx(by_clip.low) and found.high == 1.0
 
 
-def test_unknown_answers_count_as_agreement_with_all_tokens():
+def test_quality_is_agreement_with_all_tokens_only_if_no_right_answer_is_known():
     assert quality(["a b"], [None], ["a b"]) == {"value": 1.0}
     known = quality(["a", "b"], ["a", None], ["x", "y"], ["one.mp4", "two.mp4"])
     assert (known["right"], known["of"]) == (1, 1)

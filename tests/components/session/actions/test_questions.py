@@ -46,5 +46,5 @@ def test_every_clip_gives_the_same_number_of_suggested_questions():
 
 
 def test_only_the_first_lines_of_a_long_question_file_are_read():
-    """Two million lines took 12 seconds, during which other visitors waited."""
+    """Reading two million lines took 12 seconds, while other visitors waited."""
     assert len(in_file("[\n" * (2 * LINES), HERE)) == LINES

@@ -65,7 +65,7 @@ def test_reloaded_page_restores_clip_viewer_and_answers(page, clip):
     assert back.view.answers == last.answers and last.answers[0]["right"] is False
 
 
-def test_restored_clip_encoded_under_max_pixels_keeps_its_novelty(clip):
+def test_novelty_of_a_clip_encoded_with_max_pixels_is_restored(clip):
     engine = Engine(FakeBackend())
     back = restored(engine, kept(viewer_runs_after_asking(engine, clip, "First?", pixels=100)))
     assert back.view.value["novelty"] is not None
@@ -88,12 +88,12 @@ def test_malformed_saved_page_state_restores_nothing(page, text):
     assert restored(page[0], text) is None
 
 
-def test_saved_page_state_with_too_many_run_ids_is_ignored():
+def test_run_ids_beyond_the_limit_in_a_saved_page_state_are_ignored():
     many = [f"id {index}" for index in range(99)]
     assert restore.kept(kept(many)) == restore.Kept(many[: restore.MAX_METHODS])
 
 
-def test_reload_mentions_uploads_that_are_gone_unless_the_shown_upload_is_restored(page, clip):
+def test_reloaded_page_mentions_lost_uploads_only_if_an_upload_is_missing(page, clip):
     engine, last = page
     picture = "data:image/jpeg;base64,AA"
     shelf = [{"clip": f"{clip.parent.name}/clip.mp4", "picture": picture}]

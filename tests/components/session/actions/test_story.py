@@ -43,7 +43,7 @@ def test_story_of_a_method_without_novelty_has_only_the_first_and_last_step(meth
     assert [step["figures"] == missing for step in steps] == [False, True, True, True, False]
 
 
-def test_story_of_a_saved_run_has_no_times():
+def test_story_of_runs_without_times_contains_no_nan():
     run, whole = (Run.load(FOLDER / "runs" / f"first-{n}") for n in range(2))
     timed = replace(run, cost=replace(run.cost, encode_s=0.1, compress_s=0.1, prefill_s=0.1))
     for runs in ([run, whole], [timed, whole]):

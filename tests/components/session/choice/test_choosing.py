@@ -147,7 +147,7 @@ def test_failed_load_gives_a_sentence_and_the_model_in_use_still_answers(
     assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
 
 
-def test_model_that_cannot_answer_does_not_replace_the_one_in_use(choice, engine, monkeypatch):
+def test_model_that_cannot_answer_does_not_replace_the_model_in_use(choice, engine, monkeypatch):
     def broken(*_, **__):
         raise ModelError("It cannot answer.")
         yield
@@ -163,14 +163,14 @@ def scarce(monkeypatch, free_gb):
     monkeypatch.setattr("gleanvid.models.loading.outlook.memory", lambda _: there)
 
 
-def test_model_that_does_not_fit_is_refused(choice, engine, hub, monkeypatch):
+def test_model_that_does_not_fit_into_memory_is_refused(choice, engine, hub, monkeypatch):
     scarce(monkeypatch, 0.001)
     steps = followed(choice, NAME)
     assert "a smaller model or fewer frames" in steps[-1].text
     assert stages(steps) == ["looking", "failed"]
 
 
-def test_model_that_fits_only_alone_is_loaded_once_running_work_has_ended(
+def test_model_that_needs_the_current_model_s_memory_is_loaded_once_running_work_ends(
     choice, engine, monkeypatch
 ):
     scarce(monkeypatch, 0.001)
@@ -181,7 +181,7 @@ def test_model_that_fits_only_alone_is_loaded_once_running_work_has_ended(
     for step in choice.progress():
         others.append(step)
         if step.text.startswith("Waiting for the model: 1"):
-            # the built-in model stays until the visitor ahead has finished
+            # the built-in model stays loaded until the visitor's work has ended
             assert engine.name == BUILT_IN
             engine.queue.leave(visitor)
         if step.stage == "loading":
@@ -190,7 +190,7 @@ def test_model_that_fits_only_alone_is_loaded_once_running_work_has_ended(
     assert engine.name == NAME and len(engine.queue) == 0
 
 
-def test_failed_load_of_a_model_that_fits_only_alone_reloads_the_previous_model(
+def test_previous_model_is_reloaded_if_a_model_that_needs_its_memory_fails_to_load(
     choice, engine, monkeypatch
 ):
     scarce(monkeypatch, 0.001)
@@ -223,7 +223,7 @@ def test_offered_models_show_size_memory_terms_and_recommendation(hub, engine, m
     assert rows[BUILT_IN].here and "GB" not in rows[BUILT_IN].label
 
 
-def test_offered_model_in_the_local_cache_says_so(choice):
+def test_label_of_an_offered_model_says_that_the_model_is_in_the_local_cache(choice):
     followed(choice, NAME)
     row = Choosing(choice.engine, [NAME], device="cpu").offers()[0]
     assert row.name == NAME and row.here and HERE in row.label

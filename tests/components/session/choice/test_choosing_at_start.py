@@ -14,7 +14,10 @@ from tests.local_hub import Repository
 
 
 def started_with(*words):
-    """Return the ``Choosing`` of a private server for options, with the built-in model loaded."""
+    """Return the ``Choosing`` of a private server started with these options.
+
+    The built-in model is loaded.
+    """
     options = launch.parse([*words, "--device", "cpu"])
     engine = launch.make_engine(options)
     engine.model(BUILT_IN)
@@ -35,7 +38,7 @@ def test_no_other_model_can_be_chosen_before_the_first_one_is_loaded(hub):
 
 
 def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeypatch):
-    # too little memory for a visitor's choice, which is no limit for the operator
+    # Too little memory for a visitor to choose the model; the operator may still load it.
     scarce(monkeypatch, 0.001)
     choice = started_with("--model", NAME, "--dtype", "bfloat16")
     steps = progress_of_first_model(choice)
@@ -72,8 +75,8 @@ def test_page_follows_the_first_model_and_chooses_it_once_it_is_loaded(hub):
     texts, models = progress_and_chosen_models(panel)
     assert texts[0].startswith("Looking up") and texts[-1] == f"{NAME} is ready."
     assert models == [NAME]
-    assert progress_and_chosen_models(panel) == ([], [NAME])  # a page that is opened later
-    # its link names another model
+    assert progress_and_chosen_models(panel) == ([], [NAME])  # page opened after the model loaded
+    # A page whose link names another model keeps that model.
     assert progress_and_chosen_models(panel, model=BUILT_IN) == ([], [])
 
 
@@ -83,7 +86,7 @@ def test_failure_to_load_the_first_model_is_shown_and_the_built_in_model_answers
     panel, last = panel_of(choice), progress_of_first_model(choice)[-1]
     assert last.stage == "failed" and "accept its terms" in last.text
     assert choice.engine.name == BUILT_IN and progress_and_chosen_models(panel) == ([last.text], [])
-    choice.begin("no/body")  # a failure that concerns one page only
+    choice.begin("no/body")  # other pages do not show a visitor's failed choice
     list(choice.progress())
     assert progress_and_chosen_models(panel) == ([], [])
     hub.repositories[NAME].gated = False
@@ -91,7 +94,7 @@ def test_failure_to_load_the_first_model_is_shown_and_the_built_in_model_answers
     assert [*choice.progress()][-1].stage == "ready"
 
 
-def test_endpoints_refuse_until_the_first_model_is_loaded(hub, monkeypatch):
+def test_endpoints_refuse_the_first_model_until_it_is_loaded(hub, monkeypatch):
     monkeypatch.setattr("components.server.endpoints.uploaded", lambda video: video)
     choice = started_with("--model", NAME)
     calls = Calls(choice.engine, [BUILT_IN], 32, coming=NAME)
@@ -126,7 +129,7 @@ def test_public_server_loads_every_model_before_its_page_is_served(hub, publishe
     assert lines == [f"* {step} {name}" for name in ("other/model", NAME) for step in steps]
 
 
-def test_public_server_does_not_start_without_one_of_its_models(hub):
+def test_public_server_does_not_start_if_one_of_its_models_cannot_be_loaded(hub):
     gated(hub.repositories[NAME])
     with pytest.raises(ModelError, match="accept its terms"):
         public_engine("--offer", NAME)

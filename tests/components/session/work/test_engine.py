@@ -47,7 +47,7 @@ class Labels(TokenModel):
         return ["square"]
 
 
-def test_token_labels_wait_for_a_busy_model_until_the_page_stops():
+def test_waiting_for_token_labels_of_a_busy_model_ends_when_the_work_is_stopped():
     engine, video, work = Engine(FakeBackend()), moving_square(8), Work()
     model = Labels(PHOTOS)
     engine.put(PHOTOS, model)

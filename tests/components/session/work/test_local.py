@@ -44,7 +44,7 @@ def loaded(site, kept="", **query):
 
 
 def test_page_opens_with_the_settings_of_its_vllm_server(site):
-    """Settings of a link take precedence over the server's, these over the saved result's."""
+    """Precedence: settings in the link, then the server's, then the saved result's."""
     engine, _, clips = site
     told = GleanVID(0.25, tau=3.0).settings()
     served = engine, build_app(engine, examples=clips, served=told), clips
@@ -76,14 +76,14 @@ def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):
     assert changed["gv-clip"] == str(clips[1].path)
     assert changed["gv-tokens"]["value"] is None and changed["gv-tokens"]["answers"] == []
     assert changed["gv-ready"] == [{"text": "What is in second.mp4?", "fails": False}]
-    # the values that a browser stores, and the list of runs
+    # Two lists are empty: the values stored in the browser, and the list of runs.
     assert list(changed.values()).count([]) == 2
     assert changed["gv-budget"]["value"] is None and not changed["gv-budget"]["visible"]
     same = loaded(site, clip="first.mp4")
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
 
 
-def test_a_link_to_a_clip_of_the_evaluation_draws_it_and_offers_its_questions(
+def test_link_to_an_evaluation_clip_generates_the_clip_and_suggests_its_questions(
     site, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))

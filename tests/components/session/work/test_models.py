@@ -32,7 +32,7 @@ def test_second_loaded_model_replaces_the_first_by_default(load):
     assert list(models.held) == ["b"] and models.seen == {"a", "b"}
 
 
-def test_models_within_the_limit_are_loaded_once_and_the_last_used_stays(load):
+def test_models_within_the_limit_stay_loaded_and_the_least_recently_used_is_unloaded_first(load):
     models = Models(load, most=2)
     first = [models.get(name) for name in "ab"]
     assert [models.get(name) for name in "ababa"] == [*first * 2, first[0]]
@@ -48,7 +48,7 @@ def test_opening_recordings_does_not_unload_a_model(load):
     assert list(models.held) == ["recording:2", "recording:3", "a"] and load.loads.count("a") == 1
 
 
-def test_model_in_memory_is_unloaded_before_loading_one_that_fails(load):
+def test_model_in_memory_is_unloaded_even_if_loading_the_next_model_fails(load):
     models = Models(load)
     models.get("a")
     with pytest.raises(ModelError):
@@ -56,7 +56,7 @@ def test_model_in_memory_is_unloaded_before_loading_one_that_fails(load):
     assert not models.held and models.get("a")
 
 
-def test_model_loaded_elsewhere_replaces_the_one_in_memory(load):
+def test_model_added_by_put_replaces_the_model_in_memory(load):
     models = Models(load)
     models.get("a")
     models.put("b", object())

@@ -36,7 +36,7 @@ def test_ending_a_waiting_job_removes_it_from_the_queue_at_once():
     assert len(queue) == 1 and not first.stop.is_set()
 
 
-def test_job_past_its_deadline_is_ended_and_says_why():
+def test_job_past_its_deadline_is_stopped_with_the_deadline_as_reason():
     queue, work = ModelQueue(deadline_s=0.05), Work()
     list(queue.wait(work))
     assert work.stop.wait(1) and "0.05 seconds" in work.why
@@ -89,5 +89,5 @@ def test_late_preview_does_not_end_a_newer_preview():
 def test_settings_version_of_a_page_never_decreases():
     sessions = Pages(ModelQueue())
     sessions.begin_preview("me", 6)
-    sessions.begin_preview("me")  # a preview without a version
+    sessions.begin_preview("me")  # a preview without a settings version
     assert sessions.begin_preview("me", 6) is None

@@ -48,7 +48,7 @@ def engine(shelf):
 
 @pytest.fixture
 def entry(shelf):
-    (only,) = shelf.entries()  # the damaged one is left out
+    (only,) = shelf.entries()  # the damaged recording is left out
     return only
 
 
@@ -65,7 +65,7 @@ def test_recording_with_a_forged_header_is_left_out_of_the_menu(shelf, entry, li
     circle = shelf.folder / ("circle" + SUFFIX)
     circle.symlink_to(circle.name)
     pipe = shelf.folder / ("pipe" + SUFFIX)
-    os.mkfifo(pipe)  # reading it would wait for ever
+    os.mkfifo(pipe)  # reading the pipe would wait for ever
     try:
         assert shelf.entries() == [entry]
     finally:
@@ -106,7 +106,9 @@ def test_recorded_relevance_is_returned_for_its_question_only(engine, entry, she
         engine.relevance(clip, QUESTION, "another", Work())
 
 
-def test_recordings_outside_the_folder_or_behind_a_link_are_refused(engine, entry, shelf, tmp_path):
+def test_recordings_outside_the_folder_or_behind_a_symbolic_link_are_refused(
+    engine, entry, shelf, tmp_path
+):
     elsewhere = tmp_path / ("clip" + SUFFIX)
     elsewhere.write_bytes((shelf.folder / ("clip" + SUFFIX)).read_bytes())
     link = shelf.folder / ("link" + SUFFIX)
