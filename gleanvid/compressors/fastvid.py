@@ -1,4 +1,4 @@
-"""FastVID: segments, salient tokens in each, and the rest merged into dense centres of few frames.
+"""FastVID: keep the salient tokens of each segment, and merge the others into dense centres.
 
 The clip is cut into segments where neighbouring units differ most. In each segment part of the
 budget goes to salient tokens of all units; the rest goes to dense centres in a few anchor units,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 4
-_PUBLISHED = {  # variant -> default tau, context_share, beta, ignore
+_PUBLISHED = {  # variant -> defaults of the settings tau, context_share, beta, ignore
     "llava_onevision": (0.9, 0.4, 0.6, 1.0),
     "llava_video": (0.9, 0.4, 0.6, 1.0),
     "qwen2_5_vl": (0.84, 0.4, 0.6, 0.95),
@@ -59,7 +59,7 @@ class FastVID(Compressor):
     reported: ClassVar[str] = "98.0 % of full at 10 %: LLaVA-OneVision (abstract)"
     not_ported: ClassVar[str] = "SigLIP's pooled descriptor of a frame"
     merges: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # the port "qwen3_vl" needs none
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # "qwen3_vl" needs no signal
 
     variant: str = setting(
         "qwen3_vl",
@@ -87,7 +87,7 @@ class FastVID(Compressor):
     )
     anchor_step: int = setting(
         4,
-        "Number of frames (in Qwen variants, of budget groups) from one with centres to the next",
+        "Distance between frames with cluster centres, in frames (Qwen variants: in budget groups)",
         low=1,
         high=64,
         step=1,
@@ -176,7 +176,7 @@ class FastVID(Compressor):
         length, step, share = len(cosines) + 1, self.anchor_step, self._value("context_share")
         context = int(total * share)
         if self.variant == "llava_onevision" and not self.exact:
-            each = int(total // length * share)  # rounded down per frame, below again per anchor
+            each = int(total // length * share)  # the authors round down here and again below
             anchors = _anchors(length, step)
             dealt = anchors.long() * (each * length // int(anchors.sum()))
             return torch.stack([torch.full((length,), total // length - each), dealt])
@@ -231,7 +231,7 @@ def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
     anchors = _anchors(count, step)
     place = torch.arange(count)
     number = int(anchors.sum())
-    from_last = anchors.long().flip(0).cumsum(0).flip(0) - 1  # 0 for the last anchor
+    from_last = anchors.long().flip(0).cumsum(0).flip(0) - 1  # number of later anchors
     return torch.stack(
         [
             salient // count + (place < salient % count).long(),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MERGING, _PRUNING, FINISHED = 0, 1, 2
-_FIRST = -2.0  # below any cosine: similarity of the first row at a grid position
+_FIRST = -2.0  # in place of a cosine for the first row at a grid position; below any cosine
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,10 @@ class FrameFusion(Compressor):
 
 
 def _before(tokens: VideoTokens) -> tuple[list[float], int, int]:
-    """Return merge ratios, phase and tokens at layer 0 by the previous record, if any."""
+    """Return the state in the previous record: merge ratios, phase, tokens at layer 0.
+
+    Without a previous record, return the state before the first merge.
+    """
     previous = tokens.previous
     if previous is None or "merge_ratios" not in previous.state:
         return [], _MERGING, len(tokens)
