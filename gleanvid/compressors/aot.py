@@ -46,9 +46,9 @@ class AOT(Compressor):
     first unit; the same anchors a second time, with the later units merged into them; and those
     anchors of later units that fit the first unit's worst. With ``exact`` the budget B is divided
     over the parts by their length, and the number of anchors of a unit is chosen so that later
-    units can keep the fraction ``residual`` of their anchors. Without ``exact`` the fraction ``anchors``
-    of every unit is used, with the authors' rounding, whatever the ratio; the authors' code accepts
-    only 32 and 64 frames, in eight parts.
+    units can keep the fraction ``residual`` of their anchors. Without ``exact`` the fraction
+    ``anchors`` of every unit is used, with the authors' rounding, whatever the ratio; the authors'
+    code accepts only 32 and 64 frames, in eight parts.
     """
 
     name: ClassVar[str] = "aot"

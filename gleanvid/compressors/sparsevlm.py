@@ -74,7 +74,7 @@ class SparseVLM(Compressor):
         affinity = torch.softmax(tokens.features.float() @ text.T, dim=1)  # [L, Q]
         relevance = affinity.mean(dim=0)
         raters = torch.nonzero(relevance > relevance.mean()).squeeze(1)
-        if not len(raters):  # a single text token, or all alike
+        if not len(raters):  # no text token is above the mean: all are raters
             raters = torch.arange(len(text), device=text.device)
         record = identity_record(tokens, trace={"relevance": relevance})
         return replace(record, state={"raters": raters})

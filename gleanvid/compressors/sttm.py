@@ -26,8 +26,8 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_HALVINGS = 20  # bisection steps for the scale of both distances
-_APART = 2.1  # more than any 1 - cosine
+_HALVINGS = 20  # bisection steps for the factor that scales both allowed distances
+_APART = 2.1  # an allowed distance above any 1 - cosine: everything is merged
 
 
 @dataclass(frozen=True)
