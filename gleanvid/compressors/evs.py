@@ -45,7 +45,7 @@ class EVS(Compressor):
     licence: ClassVar[str] = "Apache-2.0"
     keeps_whole: ClassVar[str] = "one unit"
     reported: ClassVar[str] = "time to first token up to 4 times shorter (abstract)"
-    not_ported: ClassVar[str] = "new positions for kept tokens"
+    not_ported: ClassVar[str] = "new M-RoPE positions for kept tokens"
 
     exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 

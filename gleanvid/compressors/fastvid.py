@@ -56,7 +56,9 @@ class FastVID(Compressor):
     title: ClassVar[str] = "FastVID"
     paper: ClassVar[str] = "Shen et al., NeurIPS 2025, https://arxiv.org/abs/2503.11187"
     licence: ClassVar[str] = "MIT"
-    reported: ClassVar[str] = "98.0 % of full at 10 %: LLaVA-OneVision (abstract)"
+    reported: ClassVar[str] = (
+        "98.0 % of the full performance at 10 % of the tokens: LLaVA-OneVision (abstract)"
+    )
     not_ported: ClassVar[str] = "SigLIP's pooled descriptor of a frame"
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # "qwen3_vl" needs no signal

@@ -47,7 +47,9 @@ class SparseVLM(Compressor):
     title: ClassVar[str] = "SparseVLM"
     paper: ClassVar[str] = "Zhang et al., ICML 2025, https://arxiv.org/abs/2410.04417"
     licence: ClassVar[str] = "Apache-2.0"
-    reported: ClassVar[str] = "93 % of full, compressed by 78 %: LLaVA (abstract, first version)"
+    reported: ClassVar[str] = (
+        "93 % of the full performance, tokens compressed by 78 %: LLaVA (abstract, first version)"
+    )
     not_ported: ClassVar[str] = "the video branch, version 2.0"
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"text"})

@@ -48,14 +48,15 @@ class STTM(Compressor):
     paper: ClassVar[str] = "Hyun et al., ICCV 2025, https://arxiv.org/abs/2507.07990"
     licence: ClassVar[str] = "none stated"
     reported: ClassVar[str] = (
-        "2 times faster, 0.5 % lost at 50 %; 3 times, 2 % lost at 30 % (abstract)"
+        "2 times faster, 0.5 % of accuracy lost at 50 % of the tokens; "
+        "3 times faster, 2 % lost at 30 % of the tokens (abstract)"
     )
-    not_ported: ClassVar[str] = "means weighted by size, cosines by head"
+    not_ported: ClassVar[str] = "means weighted by cell size, cosines per attention head"
     merges: ClassVar[bool] = True
 
     spatial_threshold: float = setting(
         0.85,
-        "Cosine to all its parts above which a spatial cell becomes one token",
+        "Minimum cosine of a spatial cell to all its parts for it to become one token",
         low=-1.0,
         high=0.99,
         step=0.01,
@@ -69,7 +70,7 @@ class STTM(Compressor):
     )
     root_level: int = setting(
         1,
-        "Number of quadtree levels below the coarsest at which trees begin",
+        "Number of levels from the coarsest quadtree level down to the roots of the trees",
         low=0,
         high=4,
         step=1,

@@ -42,7 +42,8 @@ class VCast(Compressor):
     paper: ClassVar[str] = "Lin et al., 2026, https://arxiv.org/abs/2603.27650"
     licence: ClassVar[str] = "none stated for the method"
     reported: ClassVar[str] = (
-        "98.6 % of full; latency 86.4 %, memory 86.7 %: Qwen3-VL-8B (abstract)"
+        "98.6 % of the full performance, 86.4 % of the latency, 86.7 % of the memory: "
+        "Qwen3-VL-8B (abstract)"
     )
 
     temperature: float = setting(

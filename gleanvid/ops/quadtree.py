@@ -20,7 +20,7 @@ _FULL = 4  # children of a cell that is not cut by the edge of the grid
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level of cells; computed on the host, which avoids device-to-host syncs."""
+    """One quadtree level of a token grid; built on the host, to avoid device-to-host syncs."""
 
     cell: Tensor  # int64 [N]: the cell of every position, row-major
     parent: Tensor  # int64 [C]: the cell of the level above that holds each cell
