@@ -91,8 +91,8 @@ class Relevance:
     def kept_with_bounds(self, compression: Compression) -> dict[str, float]:
         """Return the fraction of the relevance that a compression keeps, with two bounds.
 
-        The bounds are the fractions that the best tokens and random tokens keep, if they are as
-        many as the tokens of the compression.
+        The bounds are the fractions that the best tokens and random tokens would keep, if they were
+        as many as the compression keeps.
 
         Args:
             compression: record of one stage, or of all stages together (``whole_record``).

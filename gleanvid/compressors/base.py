@@ -103,7 +103,7 @@ class Compressor(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]  # stages inside the model have none: the app shows their method's
+    title: ClassVar[str]  # stages inside the model have no title: the app shows their method's
     paper: ClassVar[str]
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False
@@ -128,7 +128,7 @@ class Compressor(ABC):
             declared, value = item.metadata["setting"], getattr(self, item.name)
             if not declared.accepts(value, item.metadata["kind"]):
                 raise ValueError(f"{item.name}={value!r} must be {declared.describe_range()}")
-        for item in fields(self):  # only now: values of wrong types cannot be compared
+        for item in fields(self):  # types first, above: wrong types cannot be compared
             other, value = item.metadata["setting"].at_most, getattr(self, item.name)
             if other and value > (bound := getattr(self, other)):
                 raise ValueError(f"{item.name}={value!r} must be at most {other}={bound!r}")
@@ -165,7 +165,7 @@ class Compressor(ABC):
             record = self._compress(tokens)
             if not isinstance(record, Compression):
                 raise TypeError(f"_compress returned {type(record).__name__}, not a Compression")
-            if is_plugin(type(self)):  # the tests check records of this package's methods
+            if is_plugin(type(self)):  # this package's methods are checked by its tests
                 from gleanvid.compressors.contract import check_record
 
                 check_record(self, record, tokens)

@@ -64,7 +64,7 @@ class ByHand(Compressor):
         return Compression.pruned(keep.to(tokens.features.device), tokens.grid)
 
     def _mask(self) -> Tensor:
-        """Return the mask that ``keep`` describes, bool [T, rows, columns], True for kept."""
+        """Return the mask in ``keep``, bool [T, rows, columns]: True for kept tokens."""
         text = self.keep
         if not isinstance(text, str) or not _TEXT.fullmatch(text):
             raise ValueError(

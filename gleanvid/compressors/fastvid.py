@@ -61,7 +61,7 @@ class FastVID(Compressor):
     )
     not_ported: ClassVar[str] = "SigLIP's pooled descriptor of a frame"
     merges: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # "qwen3_vl" needs no signal
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # variant "qwen3_vl" needs no signal
 
     variant: str = setting(
         "qwen3_vl",
@@ -178,7 +178,7 @@ class FastVID(Compressor):
         length, step, share = len(cosines) + 1, self.anchor_step, self._value("context_share")
         context = int(total * share)
         if self.variant == "llava_onevision" and not self.exact:
-            each = int(total // length * share)  # the authors round down here and again below
+            each = int(total // length * share)  # the authors' code rounds down here and below
             anchors = _anchors(length, step)
             dealt = anchors.long() * (each * length // int(anchors.sum()))
             return torch.stack([torch.full((length,), total // length - each), dealt])

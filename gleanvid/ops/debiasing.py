@@ -154,6 +154,6 @@ def orthonormalised(rows: Tensor) -> Tensor:
     """Orthonormalise rows [k, D]; a row that depends on earlier ones comes out shorter than 1."""
     wide = rows.double()
     gram = wide @ wide.T
-    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # all-zero rows need it above zero
+    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # Cholesky would fail on all-zero rows
     factor = torch.linalg.cholesky_ex(gram).L
     return torch.linalg.solve_triangular(factor, wide, upper=False).to(rows.dtype)

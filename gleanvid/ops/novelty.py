@@ -31,7 +31,7 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     units, _, width = prototypes.shape
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
-    values = max(_SYSTEMS, prototypes.numel())  # memory limit of a batch, in numbers
+    values = max(_SYSTEMS, prototypes.numel())  # how many numbers a batch may hold in memory
     most = _nodes(-math.log(_RANGE) / 2)  # most ridges per cell; each has a system and its factor
     batch = max(1, values // (units * (width + 2 * most * units)))
     found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
@@ -58,7 +58,9 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
         if bool((low < _RANGE * high).any()):  # rounding would hide units of small norm
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
-    while stop > 0:  # last half first: its ridges differ least; the systems left are smaller
+    # Solve the later half of the units first: its ridges differ least, and the systems of the
+    # earlier units are smaller.
+    while stop > 0:
         start = stop // 2 if stop > _SHORT else 0
         parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
         stop = start

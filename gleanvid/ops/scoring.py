@@ -29,7 +29,7 @@ def local_scores(
     """
     wide = references.double()
     wide /= torch.linalg.vector_norm(wide, dim=-1, keepdim=True).clamp(min=_TINY)
-    # Both cosines are near 1: their difference would lose digits, that of the means does not.
+    # Subtract the means, not the cosines, which are near 1: their difference would lose digits.
     away = wide[:, :-1].sub_(wide[:, -1:]).to(features.dtype)
     inner = torch.bmm(features, away.mT).gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
     return torch.nn.functional.softplus((inner / norms.clamp(min=_TINY)).double(), beta=tau)

@@ -23,7 +23,7 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
     if device.type != "cpu" or operations > _SMALL or before == 1:
         yield
         return
-    torch.set_num_threads(1)  # also the default of later threads, restored below
+    torch.set_num_threads(1)  # also sets the default of later threads, restored below
     try:
         _for_later_threads(before)
         yield
