@@ -96,5 +96,5 @@ def _relevance(leaves: Sequence[Tensor], gradients: Sequence[Tensor | None]) -> 
 def _refusal(reason: object) -> str:
     return (
         f"The gradient of this model's visual tokens cannot be computed ({reason}). "
-        "by='occlusion' needs none."
+        "Use by='occlusion', which needs no gradient."
     )

@@ -16,7 +16,7 @@ _SIDE = 3  # a unit is cut into at most 3 x 3 blocks
 
 
 class Only(Compressor):
-    """Compressor that keeps exactly the tokens ``keep``, int64 [K] ascending."""
+    """Compressor that keeps exactly the tokens with the indices ``tokens``, int64 [K] ascending."""
 
     name: ClassVar[str] = "only"
     title: ClassVar[str] = "Given tokens"
@@ -35,8 +35,8 @@ class Only(Compressor):
 def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
     """Log-probability of the answer if the model reads only the tokens ``keep`` int64 [K].
 
-    All other tokens are removed before the language model. The kept ones keep their positions, so
-    this equals masking the others in attention at every layer.
+    All other tokens are removed before the language model. Kept tokens keep their positions, so
+    this equals masking the removed tokens in attention at every layer.
     """
     with boundary.compressing(prompt.hf_model, prompt.layout, Only(keep)):
         return float(prompt.log_probabilities().sum())
@@ -46,14 +46,14 @@ def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
 def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
     """Hide one temporal unit after the other, then blocks of the units that matter most.
 
-    The loss of a unit or block is by how much the answer's log-probability falls without it; a rise
+    The loss of a unit or block is the drop of the answer's log-probability without it; a rise
     counts as 0. A unit's loss is divided among its blocks in proportion to their losses, and within
     a block evenly among its tokens: this is a token's relevance.
 
     Args:
         prompt: a prompt followed by its answer.
-        passes: largest number of passes with hidden tokens, at least 2; if there are more units,
-            neighbouring ones are hidden together.
+        passes: largest number of passes with hidden tokens (a number below 2 counts as 2); if there
+            are more units than passes, neighbouring units are hidden together.
 
     Returns:
         Log-probabilities [S] of the answer's tokens with all tokens, and the map float32 [L].
@@ -68,7 +68,7 @@ def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
         keep[region] = False
         return max(0.0, whole - log_probability_of(prompt, keep.nonzero().squeeze(1)))
 
-    if units == 1:  # a pass without the only unit would have no visual token
+    if units == 1:  # without its only unit, the prompt would have no visual token
         spans, losses = [index], [1.0]
     else:
         parts = index.view(units, -1).tensor_split(max(2, min(units, passes)))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class AnsweredPrompt:
     """One prompt with one video, and an answer.
 
-    ``inputs``: keywords of the model for the prompt followed by the answer. ``answer`` int64 [S]:
-    token ids of the answer and the end token. ``columns`` int64 [L]: positions of the visual
-    tokens in the prompt.
+    ``inputs``: keyword arguments of the model for the prompt followed by the answer. ``answer``
+    int64 [S]: token ids of the answer and the end token. ``columns`` int64 [L]: positions of the
+    visual tokens in the prompt.
     """
 
     hf_model: Any
@@ -45,7 +45,7 @@ class AnsweredPrompt:
         answer: str,
         history: History = (),
     ) -> AnsweredPrompt:
-        """Build the prompt with its answer; ``ModelError`` if the model's context is shorter."""
+        """Build the prompt with its answer. Raises ``ModelError`` if it exceeds the context."""
         ids = model.answer_ids(encoded, question, answer, history)
         inputs = model.prompt(encoded, question, history)
         columns = inputs["input_ids"].shape[1] + len(ids)
@@ -90,7 +90,7 @@ def find_single_video(layout: boundary.Layout, inputs: Mapping[str, Any]) -> tup
     if len(visual) != 1 or len(grids) != 1:
         raise ModelError(
             "Relevance needs one prompt with one video, this input has "
-            f"{len(visual)} and {len(grids)}."
+            f"{len(visual)} prompts and {len(grids)} videos."
         )
     (span,) = find_videos(visual, grids, layout.sides)[0]
     return span.columns, grids[0]

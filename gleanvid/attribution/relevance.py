@@ -66,41 +66,42 @@ class Relevance:
             sum to 1.
 
         Raises:
-            TypeError: anything else than one record, such as a list of them.
-            ValueError: the record is of another number of tokens.
+            TypeError: ``compression`` is not one record, but for example a list of records.
+            ValueError: the record has another number of tokens.
         """
         if not isinstance(compression, Compression):
             kind = type(compression).__name__
             raise TypeError(f"compression must be one record such as run.compression, not {kind}")
         if compression.num_tokens != len(self.tokens):
             raise ValueError(
-                f"the record is of {compression.num_tokens} tokens, the relevance of "
+                f"the record has {compression.num_tokens} tokens, but relevance was measured for "
                 f"{len(self.tokens)}"
             )
         return float((self.tokens * token_weights(compression.to("cpu"))).sum())
 
     def best(self, num_kept: int) -> float:
-        """Return the largest fraction that ``num_kept`` tokens can keep: that of the best ones."""
+        """Return the largest fraction of the relevance that ``num_kept`` tokens can keep."""
         most = min(max(num_kept, 0), len(self.tokens))
         return float(self.tokens.topk(most).values.sum())
 
     def random(self, num_kept: int) -> float:
-        """Return the fraction that ``num_kept`` tokens drawn at random keep on average."""
+        """Return the fraction of the relevance that ``num_kept`` random tokens keep on average."""
         return min(1.0, num_kept / len(self.tokens))
 
     def kept_with_bounds(self, compression: Compression) -> dict[str, float]:
-        """Return the fraction kept, and those that the best and random tokens would keep.
+        """Return the fraction of the relevance that a compression keeps, with two bounds.
 
-        The best and the random tokens are as many as the compression keeps.
+        The bounds are the fractions that the best tokens and random tokens would keep, if they were
+        as many as the compression keeps.
 
         Args:
-            compression: see :meth:`kept`.
+            compression: record of one stage, or of all stages together (``whole_record``).
 
         Returns:
             Fractions named "kept", "best" and "random".
 
         Raises:
-            ValueError: the record is of another number of tokens.
+            ValueError: the record has another number of tokens.
         """
         count = compression.num_kept
         bounds = {"best": self.best(count), "random": self.random(count)}
@@ -123,7 +124,7 @@ class Relevance:
             Fractions named "kept", "best" and "random".
 
         Raises:
-            ValueError: a record is of another number of tokens.
+            ValueError: a record has another number of tokens.
         """
         whole, found = None, []
         seen = {"kept": 1.0, "best": 1.0, "random": 1.0}

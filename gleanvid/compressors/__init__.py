@@ -1,6 +1,7 @@
-"""The registry of all compressors. A new one is a file here and a line in ``COMPRESSORS``.
+"""The registry of all compressors.
 
-Plug-ins add compressors of their own; see :mod:`gleanvid.plugins`.
+To add a method to this package, write a module here and add its class to ``_OWN``.
+Plug-ins register compressors of their own; see :mod:`gleanvid.plugins`.
 """
 
 from collections import ChainMap
@@ -75,7 +76,10 @@ _OWN: tuple[type[Compressor], ...] = (
 
 
 def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> Iterator[str]:
-    """Check a method's declaration and yield its name. Raises ``ValueError`` if it is taken."""
+    """Check a method's declaration and yield its name.
+
+    Raises ``ValueError`` if another method has this name or title.
+    """
     check_declaration(method)
     others = {key: other.title for key, other in known.items() if key != method.name}
     taken = set(map(plain, [*others, *others.values(), ByHand.name, ByHand.title]))
@@ -86,7 +90,8 @@ def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> I
 
 
 COMPRESSORS = Registry("gleanvid.compressors", {each.name: each for each in _OWN}, _names)
-# Methods that settings may name. ByHand is not in the menus and tables: it fits a single grid.
+# All methods that settings may name. Menus and tables list ``COMPRESSORS``, without ByHand, because
+# a choice by hand fits a single token grid.
 METHODS: ChainMap[str, type[Compressor]] = ChainMap({ByHand.name: ByHand}, COMPRESSORS)
 
 

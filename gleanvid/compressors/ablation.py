@@ -95,7 +95,7 @@ class Ablation(GleanVID):
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         keep, scores, trace = super()._select(tokens, clip, references, budgets)
-        # These scores never saturate, so no unit falls back on local scores.
+        # Only "lrs+scs" and "pairwise" add two scores, so only they can fall back on one score.
         if self.selection not in ("lrs+scs", "pairwise"):
             del trace["saturated"]
         return keep, scores, trace

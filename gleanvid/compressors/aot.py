@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _EPSILON = 0.1  # entropic regularisation of the transport, within a unit and over time
-_SPACE = 0.5  # weight in the cost of the distance in the frame, whose sides count as 1
-_NEAREST = 0.1  # weight of the anchor's mean with its nearest tokens; the transport has the rest
+_SPACE = 0.5  # weight of the distance in the frame, with sides of length 1, in the transport cost
+_NEAREST = 0.1  # fraction of a row that its nearest tokens decide; the transport decides the rest
 _SPREAD = 1.5  # standard deviation, in units, of the Gaussian that scales the cost over time
 _SIDE = 3  # number of windows along each side of the grid
 
@@ -45,10 +45,10 @@ class AOT(Compressor):
     The video is cut into ``clips`` parts. The language model gets from each part the anchors of its
     first unit; the same anchors a second time, with the later units merged into them; and those
     anchors of later units that fit the first unit's worst. With ``exact`` the budget B is divided
-    over the parts by their length, and each unit has so many anchors that later units can keep the
-    fraction ``residual`` of theirs. Without
-    ``exact`` the fraction ``anchors`` of every unit is used, with the authors' rounding, whatever
-    the ratio; their code accepts only 32 and 64 frames, in eight parts.
+    over the parts by their length, and the number of anchors of a unit is chosen so that later
+    units can keep the fraction ``residual`` of their anchors. Without ``exact`` the fraction
+    ``anchors`` of every unit is used, with the authors' rounding, whatever the ratio; the authors'
+    code accepts only 32 and 64 frames, in eight parts.
     """
 
     name: ClassVar[str] = "aot"
@@ -60,8 +60,8 @@ class AOT(Compressor):
         "LLaVA-OneVision-7B (authors' logs)"
     )
     not_ported: ClassVar[str] = (
-        "the second saliency, of an early layer, by which authors choose anchors window by window "
-        "(here the last layer's, as for the others); choice before pooling; clips cut by likeness"
+        "anchors of a window by attention in an early layer (here: in the last layer); "
+        "choice of anchors before pooling; parts cut where frames differ"
     )
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
@@ -131,7 +131,7 @@ class AOT(Compressor):
                 count = max(1, int(self.anchors * per_unit))
             elif length == 1 or total < 2:
                 count = total
-            else:  # the first unit's anchors give two rows each
+            else:  # each anchor of a part's first unit gives two rows
                 wanted = math.floor(total / (2.0 + self.residual * (length - 1)))
                 count = min(per_unit, max(wanted, math.ceil(total / (length + 1))))
             counts += [count] * length

@@ -103,7 +103,7 @@ class Compressor(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]  # not on stages inside the model: the app shows their method
+    title: ClassVar[str]  # stages inside the model have no title: the app shows their method's
     paper: ClassVar[str]
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False
@@ -128,7 +128,7 @@ class Compressor(ABC):
             declared, value = item.metadata["setting"], getattr(self, item.name)
             if not declared.accepts(value, item.metadata["kind"]):
                 raise ValueError(f"{item.name}={value!r} must be {declared.describe_range()}")
-        for item in fields(self):  # a second loop: values of wrong types cannot be compared
+        for item in fields(self):  # types first, above: wrong types cannot be compared
             other, value = item.metadata["setting"].at_most, getattr(self, item.name)
             if other and value > (bound := getattr(self, other)):
                 raise ValueError(f"{item.name}={value!r} must be at most {other}={bound!r}")
@@ -145,8 +145,8 @@ class Compressor(ABC):
 
         Raises:
             TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
-            ValueError: If the ratio is out of reach or a signal in ``needs`` is missing; for a
-                method of a plug-in, any failure, with the file and the line.
+            ValueError: If the ratio is out of reach or a signal in ``needs`` is missing. For a
+                plug-in's method, any failure; the message names the file and the line.
         """
         if not isinstance(tokens, VideoTokens):
             shape = list(getattr(tokens, "shape", ()))
@@ -164,8 +164,8 @@ class Compressor(ABC):
         with naming_failures(type(self), getattr(self, "title", type(self).__name__)):
             record = self._compress(tokens)
             if not isinstance(record, Compression):
-                raise TypeError(f"it returned {type(record).__name__}, not a Compression")
-            if is_plugin(type(self)):  # for methods of this package the tests check it
+                raise TypeError(f"_compress returned {type(record).__name__}, not a Compression")
+            if is_plugin(type(self)):  # this package's methods are checked by its tests
                 from gleanvid.compressors.contract import check_record
 
                 check_record(self, record, tokens)
@@ -189,7 +189,10 @@ class Compressor(ABC):
         return False
 
     def at_depth(self, num_layers: int) -> Compressor:
-        """Return this compressor with its settings adapted to ``num_layers``; by default itself."""
+        """Return this compressor with its settings adapted to ``num_layers`` layers.
+
+        By default the compressor is returned unchanged.
+        """
         return self
 
     def budget(self, tokens: Sized) -> int:
@@ -202,7 +205,10 @@ class Compressor(ABC):
 
 
 def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type, Setting]]:
-    """name -> (default, kind, Setting) of every setting of a method, in order of declaration."""
+    """Return all settings of a method: name -> (default, kind, :class:`Setting`).
+
+    The settings are in order of declaration.
+    """
     return {
         item.name: (item.default, item.metadata["kind"], item.metadata["setting"])
         for item in fields(compressor)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TEXT = re.compile(r"\d{1,5}(x\d{1,5}){2}( \d{1,9}(-\d{1,9})?)+")
-_LARGEST = 2**24  # most tokens of a grid: a link must not exhaust the memory
+_LARGEST = 2**24  # most tokens of a grid: a larger grid in a link could exhaust the memory
 _SHOWN = 40  # characters of an invalid text quoted in the error
 
 
@@ -64,7 +64,7 @@ class ByHand(Compressor):
         return Compression.pruned(keep.to(tokens.features.device), tokens.grid)
 
     def _mask(self) -> Tensor:
-        """bool [T, rows, columns] of the kept tokens."""
+        """Return the mask in ``keep``, bool [T, rows, columns]: True for kept tokens."""
         text = self.keep
         if not isinstance(text, str) or not _TEXT.fullmatch(text):
             raise ValueError(

@@ -93,11 +93,11 @@ def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
         if float(gain) <= floor:
             break
         row = vectors[best]
-        for _ in range(2):  # twice, against rounding errors
+        for _ in range(2):  # the second projection removes the rounding errors of the first
             row = row - (basis[:step] @ row) @ basis[:step]
         basis[step] = torch.nn.functional.normalize(row, dim=0)
         left = left - (vectors @ basis[step]).square()
-        left[best] = float("-inf")  # never chosen again
+        left[best] = float("-inf")  # a chosen row is never chosen again
         chosen.append(int(best))
         added.append(float(gain))
     order = torch.tensor(chosen, dtype=torch.long, device=vectors.device)

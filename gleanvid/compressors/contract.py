@@ -49,20 +49,20 @@ def says_where_tokens_went(method: Compressor, tokens: VideoTokens) -> None:
     """Returns a valid record of where every token went."""
     record = method.compress(tokens)
     check_record(method, record, tokens)
-    _require(_is_finite(record.apply(tokens.features)), "makes values that are not finite")
+    _require(_is_finite(record.apply(tokens.features)), "returns features that are NaN or infinite")
 
 
 def check_record(method: Compressor, record: Compression, tokens: VideoTokens) -> None:
     """Raise ``ContractError`` unless the record belongs to ``tokens`` and is consistent."""
     keep, group, count = record.keep, record.group, record.num_kept
-    _require(record.grid == tokens.grid, f"returns the grid {record.grid}")
-    _require(record.num_tokens == len(tokens), f"records {record.num_tokens} tokens")
+    _require(record.grid == tokens.grid, f"returns the grid of another clip, {record.grid}")
+    _require(record.num_tokens == len(tokens), f"wrong record length: {record.num_tokens} tokens")
     _require(count > 0, "keeps nothing")
     _require(keep.dtype == torch.int64, f"keep is {keep.dtype} and not int64")
     _require(bool((keep.diff() >= 0).all()), "keep is not ascending")
     _require(method.merges or bool(keep.diff().all()), "keep names a token twice")
-    _require(int(keep.min()) >= 0 and int(keep.max()) < len(tokens), "keep names other tokens")
-    _require(int(group.min()) >= -1 and int(group.max()) < count, "group names other rows")
+    _require(int(keep.min()) >= 0 and int(keep.max()) < len(tokens), "keep has an invalid index")
+    _require(int(group.min()) >= -1 and int(group.max()) < count, "group has an invalid row")
     _require(bool((record.weight >= 0).all()), "weight is negative")
     _require(not record.weight[group < 0].any(), "weight is not 0 for a token that is dropped")
     _require(method.merges or not record.merges, "merges tokens, but its class says merges=False")
@@ -104,7 +104,7 @@ def takes_a_blank_clip(method: Compressor, tokens: VideoTokens) -> None:
     record = method.compress(replace(tokens, **blank))  # type: ignore[arg-type]
     kept, asked = record.num_kept, method.budget(tokens)
     _require(kept == asked, f"keeps {kept} tokens of a blank clip instead of {asked}")
-    _require(not record.apply(blank["features"]).any(), "makes a blank clip something else")
+    _require(not record.apply(blank["features"]).any(), "makes non-zero values of a blank clip")
 
 
 def works_at_the_ends_of_its_settings(method: Compressor, tokens: VideoTokens) -> None:

@@ -42,7 +42,7 @@ class DivPrune(Compressor):
     title: ClassVar[str] = "DivPrune"
     paper: ClassVar[str] = "Alvar et al., CVPR 2025, https://arxiv.org/abs/2503.02175"
     licence: ClassVar[str] = "CC BY-NC 4.0"
-    reported: ClassVar[str] = "ahead of others over 16 image and video datasets (abstract)"
+    reported: ClassVar[str] = "ahead of other methods over 16 image and video datasets (abstract)"
 
     exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 

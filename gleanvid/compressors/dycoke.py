@@ -1,7 +1,7 @@
 """DyCoke: drop from every other frame what repeats the frame before it.
 
-Every second unit loses the tokens that are most like the same place in the unit before it. In
-groups of four, the third unit also loses those that are like the group's first.
+Every second unit loses the tokens that are most like the same place in the unit before it. In each
+group of four units, the third unit also loses tokens: those most like the group's first unit.
 
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
@@ -36,9 +36,9 @@ class DyCoke(Compressor):
     but the last are compared with the first frame of their group.
 
     All other frames are kept whole, which is more than 1/4 of a video (9/32 at T = 32 frames). With
-    ``exact`` a lower ratio raises ``ValueError``, which names the least one. Without ``exact`` the
-    counts are those of the authors, who drop an odd last frame entirely. For T <= 4 the authors'
-    code fails; here the same rules hold, and a single frame is kept whole.
+    ``exact`` a lower ratio raises ``ValueError``, which names the lowest possible ratio. Without
+    ``exact`` the counts are those of the authors, who drop an odd last frame entirely. For T <= 4
+    the authors' code fails; here the same rules hold, and a single frame is kept whole.
     """
 
     name: ClassVar[str] = "dycoke"
@@ -47,7 +47,7 @@ class DyCoke(Compressor):
     licence: ClassVar[str] = "Apache-2.0"
     keeps_whole: ClassVar[str] = "9 units of 32"
     reported: ClassVar[str] = "1.5 times faster, 1.4 times less memory (abstract)"
-    not_ported: ClassVar[str] = "its stage while decoding runs in no model"
+    not_ported: ClassVar[str] = "the stage during decoding (implemented, but no model runs it)"
 
     drop_share: float | None = setting(
         None,

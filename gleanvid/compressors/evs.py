@@ -1,7 +1,7 @@
 """EVS: the tokens that differ most from the same place one unit before; the first unit whole.
 
-Every token is compared with the token at the same place one unit before. Those that changed most
-stay, ranked over the whole clip.
+Every token is compared with the token at the same place one unit before. The tokens that changed
+most are kept, by one ranking over the whole clip.
 
 Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
 Tokens for Faster VLM Inference" (2025), https://arxiv.org/abs/2510.14624. Follows the form that
@@ -45,7 +45,7 @@ class EVS(Compressor):
     licence: ClassVar[str] = "Apache-2.0"
     keeps_whole: ClassVar[str] = "one unit"
     reported: ClassVar[str] = "time to first token up to 4 times shorter (abstract)"
-    not_ported: ClassVar[str] = "new positions for kept tokens"
+    not_ported: ClassVar[str] = "new M-RoPE positions for kept tokens"
 
     exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
 
@@ -59,7 +59,7 @@ class EVS(Compressor):
         """Return the number of tokens to keep of the whole video."""
         per_unit = tokens.tokens_per_unit
         if not self.exact:
-            pruned = 1.0 - self.retention_ratio  # the authors' setting, the pruned fraction
+            pruned = 1.0 - self.retention_ratio  # the authors' code takes the pruned fraction
             return max(per_unit, int(len(tokens) * (1.0 - pruned)))
         if (budget := self.budget(tokens)) < per_unit:
             raise ValueError(

@@ -1,7 +1,7 @@
 """FastV: cut visual tokens inside the language model by the attention of the last prompt token.
 
-All visual tokens pass the first K layers. From there on only the tokens are kept that the last
-prompt token attends to most.
+All visual tokens pass the first K layers. From layer K on, only the tokens that the last prompt
+token attends to most are kept.
 
 Chen, Zhao, Liu, Bai, Lin, Zhou, Chang, "An Image is Worth 1/2 Tokens After Layer 2" (ECCV 2024),
 https://arxiv.org/abs/2403.06764. Not ported: the masking variant that re-prunes every forward

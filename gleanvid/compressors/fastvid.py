@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 4
-_PUBLISHED = {  # variant -> default tau, context_share, beta, ignore
+_PUBLISHED = {  # variant -> defaults of the settings tau, context_share, beta, ignore
     "llava_onevision": (0.9, 0.4, 0.6, 1.0),
     "llava_video": (0.9, 0.4, 0.6, 1.0),
     "qwen2_5_vl": (0.84, 0.4, 0.6, 0.95),
@@ -56,10 +56,12 @@ class FastVID(Compressor):
     title: ClassVar[str] = "FastVID"
     paper: ClassVar[str] = "Shen et al., NeurIPS 2025, https://arxiv.org/abs/2503.11187"
     licence: ClassVar[str] = "MIT"
-    reported: ClassVar[str] = "98.0 % of full at 10 %: LLaVA-OneVision (abstract)"
+    reported: ClassVar[str] = (
+        "98.0 % of the full performance at 10 % of the tokens: LLaVA-OneVision (abstract)"
+    )
     not_ported: ClassVar[str] = "SigLIP's pooled descriptor of a frame"
     merges: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # the port "qwen3_vl" needs none
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # variant "qwen3_vl" needs no signal
 
     variant: str = setting(
         "qwen3_vl",
@@ -87,7 +89,7 @@ class FastVID(Compressor):
     )
     anchor_step: int = setting(
         4,
-        "Number of frames (in Qwen variants, of budget groups) from one with centres to the next",
+        "Distance between frames with cluster centres, in frames (Qwen variants: in budget groups)",
         low=1,
         high=64,
         step=1,
@@ -176,7 +178,7 @@ class FastVID(Compressor):
         length, step, share = len(cosines) + 1, self.anchor_step, self._value("context_share")
         context = int(total * share)
         if self.variant == "llava_onevision" and not self.exact:
-            each = int(total // length * share)  # rounded down per frame, below again per anchor
+            each = int(total // length * share)  # the authors' code rounds down here and below
             anchors = _anchors(length, step)
             dealt = anchors.long() * (each * length // int(anchors.sum()))
             return torch.stack([torch.full((length,), total // length - each), dealt])
@@ -231,7 +233,7 @@ def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
     anchors = _anchors(count, step)
     place = torch.arange(count)
     number = int(anchors.sum())
-    from_last = anchors.long().flip(0).cumsum(0).flip(0) - 1  # 0 for the last anchor
+    from_last = anchors.long().flip(0).cumsum(0).flip(0) - 1  # number of later anchors
     return torch.stack(
         [
             salient // count + (place < salient % count).long(),

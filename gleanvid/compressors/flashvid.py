@@ -55,7 +55,9 @@ class FlashVID(TwoStage):
     title: ClassVar[str] = "FlashVID"
     paper: ClassVar[str] = "Fan et al., ICLR 2026, https://arxiv.org/abs/2602.08024"
     licence: ClassVar[str] = "MIT"
-    reported: ClassVar[str] = "99.1 % of full at 10 %: LLaVA-OneVision (abstract)"
+    reported: ClassVar[str] = (
+        "99.1 % of the full performance at 10 % of the tokens: LLaVA-OneVision (abstract)"
+    )
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
@@ -83,7 +85,7 @@ class FlashVID(TwoStage):
     )
     true_mean: bool = setting(False, "Average the tokens of a merged tree instead of summing them")
     repeat_positions: bool = setting(
-        True, "In segments of one frame, cluster the tokens picked as diverse, too"
+        True, "In segments of one frame, also cluster the tokens picked as diverse"
     )
     inner: bool = setting(False, "Prune again inside the language model")
     layer: int = setting(
@@ -158,9 +160,10 @@ class FlashVID(TwoStage):
     ) -> Shares:
         """Merge the tokens of one segment that are not picked, and return the weights of its rows.
 
-        Tokens are joined in trees through time, and the trees are clustered in every frame.
+        Tokens are joined in trees through time, and the trees are clustered in every frame. In a
+        segment of one frame, picked tokens are clustered, too, unless ``repeat_positions`` is off.
         ``features`` [L, N, D] and ``picked`` bool [L, N]: the segment's L frames. ``budgets`` [L]:
-        rows of each frame; ``picks`` [L]: how many of them are picked tokens.
+        rows of each frame; ``picks`` [L]: how many of these rows are picked tokens.
         """
         length, per_unit = picked.shape
         free = ~picked

@@ -78,7 +78,8 @@ def _adds(unit: Tensor, at: Tensor, cover: Tensor, nearer: Tensor | None = None)
     """Return how much each unit vector of [L, D] would raise ``cover`` if chosen, float64 [L].
 
     ``cover`` [L]: cosine of each token to the nearest chosen one; only the tokens ``at`` [n] count.
-    With ``nearer`` [L], the cover after another choice, return the loss of this gain between them.
+    With ``nearer`` [L], the cover after one more choice, return how much that choice lowers the
+    gain.
     """
     total = torch.zeros(len(unit), dtype=torch.float64, device=unit.device)
     for part in at.split(_CHUNK):

@@ -32,7 +32,8 @@ class FewerFrames(Compressor):
         per_unit, budget = rows * columns, self.budget(tokens)
         whole, rest = divmod(budget, per_unit)
         count = whole + (rest > 0)
-        kept = (2 * torch.arange(count) + 1) * units // (2 * count)  # the middle of each part
+        # the middle unit of each of ``count`` equal parts of the clip
+        kept = (2 * torch.arange(count) + 1) * units // (2 * count)
         chosen = torch.zeros(units, per_unit, dtype=torch.bool)
         chosen[kept] = True
         if rest:

@@ -142,8 +142,8 @@ class GleanVID(Compressor):
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:
         """Return the debiased clip (Alg. 1, lines 1-6), and means [T, C + 1, D] for every unit.
 
-        The means are those of its C cells, then of the whole unit.
-        Everything is computed in float32 or better, whatever the dtype of the features.
+        The means of a unit are those of its C cells, then that of all its tokens. Everything is
+        computed in float32 or better, whatever the dtype of the features.
         """
         features = tokens.features.detach()
         features = features if features.dtype == torch.float64 else features.float()
@@ -168,7 +168,7 @@ class GleanVID(Compressor):
         if self.budget_neighborhood != self.local_neighborhood:
             means = cells.means_and_whole(clip.features)
         residuals = self._novelty(clip, means)[:, :-1]  # [T, C]
-        novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (line 15), on the host from here on
+        novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (Alg. 1, line 15), now on the host
         share, gini = novelty_shares(novelty)  # Alg. 1, lines 16-17
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
         quota = self._quota(tokens, share, alpha)
@@ -203,8 +203,8 @@ class GleanVID(Compressor):
             complements.append(evidence.complement(unit))  # Alg. 2, line 9
             if budget:
                 terms = self._terms(normalised[unit], complements[-1])
-                kept.append(choose(*terms, evidence.scale, budget))  # lines 11-13
-                evidence.absorb(kept[-1])  # lines 15-18
+                kept.append(choose(*terms, evidence.scale, budget))  # Alg. 2, lines 11-13
+                evidence.absorb(kept[-1])  # Alg. 2, lines 15-18
         added = torch.stack(complements)
         joint = joint_score(*self._terms(normalised, added), evidence.scale)
         scores = {"lrs": local.flatten(), "scs": added.flatten(), "joint": joint.flatten()}
@@ -219,9 +219,9 @@ class GleanVID(Compressor):
         return SubspaceEvidence(clip, budgets, self.orth_tolerance)
 
     def _terms(self, local: Tensor, complement: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the local and the complement term of Eq. joint_score; :class:`Ablation` overrides.
+        """Return the local and the complement term of Eq. joint_score.
 
-        Both are [N] for one unit or [T, N] for all.
+        Both terms are [N] for one unit or [T, N] for all. :class:`Ablation` returns other terms.
         """
         return local, complement
 

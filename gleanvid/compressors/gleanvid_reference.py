@@ -113,16 +113,16 @@ def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
     """Tokens k_t to keep of every unit, ``total`` in all (Algorithm 1)."""
     units, per_unit = debiased.shape[:2]
     r = novelty(debiased, cells)
-    share = r / r.sum()  # line 16
+    share = r / r.sum()  # Alg. 1, line 16
     gini = 2 * (torch.arange(1, units + 1) * r.sort().values).sum() / (units * r.sum())
-    gini = (gini - (units + 1) / units).clamp(0, 1)  # line 17, Eq. gini
-    alpha = ALPHA_MAX - (ALPHA_MAX - ALPHA_MIN) * gini  # line 18, Eq. adaptive_alpha
-    quota = total * (alpha / units + (1 - alpha) * share)  # line 19, Eq. budget
+    gini = (gini - (units + 1) / units).clamp(0, 1)  # Alg. 1, line 17, Eq. gini
+    alpha = ALPHA_MAX - (ALPHA_MAX - ALPHA_MIN) * gini  # Alg. 1, line 18, Eq. adaptive_alpha
+    quota = total * (alpha / units + (1 - alpha) * share)  # Alg. 1, line 19, Eq. budget
     return rounded(quota, total, per_unit)
 
 
 def rounded(quota: Tensor, total: int, cap: int) -> list[int]:
-    """Whole budgets that sum to ``total``, none above ``cap``, by largest remainder (line 20)."""
+    """Budgets that sum to ``total``, at most ``cap`` each: largest remainder (Alg. 1, line 20)."""
     while (quota > cap + 1e-9).any():
         full = quota >= cap
         rest = total - cap * int(full.sum())
@@ -137,17 +137,18 @@ def select(x: Tensor, debiased: Tensor, cells: Cells, budgets: list[int]) -> set
     """Indices of the kept tokens, unit by unit (Algorithm 2)."""
     per_unit = x.shape[1]
     scale = debiased.norm(dim=-1).max()
-    basis = x.new_zeros(0, x.shape[-1])  # Q, line 2
+    basis = x.new_zeros(0, x.shape[-1])  # Q, Alg. 2, line 2
     kept: set[int] = set()
     for unit, budget in enumerate(budgets):
-        residual = outside(debiased[unit], basis)  # lines 3, 15, 21: Eq. incremental_scs
-        v = residual.norm(dim=1)  # line 9, Eq. scr
-        score = min_max(local_scores(x[unit], cells), CONSTANT)  # line 11
-        if v.max() > SATURATED * scale:  # guard: else no token of the unit adds anything
-            score = score + min_max(v, float(CONSTANT * scale))  # line 12, Eq. joint_score
-        chosen = best(score, budget)  # line 13
-        kept |= {unit * per_unit + place for place in chosen}  # line 14
-        basis = torch.cat([basis, new_directions(residual[chosen], basis, scale)])  # line 18
+        residual = outside(debiased[unit], basis)  # Alg. 2, lines 3, 15, 21: Eq. incremental_scs
+        v = residual.norm(dim=1)  # Alg. 2, line 9, Eq. scr
+        score = min_max(local_scores(x[unit], cells), CONSTANT)  # Alg. 2, line 11
+        if v.max() > SATURATED * scale:  # guard: below this, no token of the unit is new
+            score = score + min_max(v, float(CONSTANT * scale))  # Alg. 2, line 12
+        chosen = best(score, budget)  # Alg. 2, line 13
+        kept |= {unit * per_unit + place for place in chosen}  # Alg. 2, line 14
+        # Alg. 2, line 18
+        basis = torch.cat([basis, new_directions(residual[chosen], basis, scale)])
     return kept
 
 
@@ -168,7 +169,10 @@ def min_max(values: Tensor, constant: float) -> Tensor:
 
 
 def best(score: Tensor, budget: int) -> list[int]:
-    """The ``budget`` highest scores, best first; ties with the last one go by index (guard)."""
+    """Positions of the ``budget`` highest scores, best first.
+
+    Guard: among scores tied with the last one kept, the lower index comes first.
+    """
     ranked = sorted(range(len(score)), key=lambda place: -score[place])
     last = score[ranked[budget - 1]] if budget else math.inf
     tied = sorted(place for place in ranked if abs(score[place] - last) <= TIED)
@@ -179,7 +183,8 @@ def best(score: Tensor, budget: int) -> list[int]:
 def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
     """Orthonormal directions of the rows that pass Eq. qr_filter (Alg. 2, lines 16-17).
 
-    Guards: a row must also pass a floor, and is judged against accepted rows alone.
+    Guards: the distance of a row from the span of the accepted rows alone must pass the filter and
+    be above a floor.
     """
     found = every = rows.new_zeros(0, rows.shape[1])
     sizes: list[Tensor] = []

@@ -48,7 +48,9 @@ class HoliTom(TwoStage):
     title: ClassVar[str] = "HoliTom"
     paper: ClassVar[str] = "Shao et al., NeurIPS 2025, https://arxiv.org/abs/2505.21334"
     licence: ClassVar[str] = "Apache-2.0"
-    reported: ClassVar[str] = "99.1 % of full at 6.9 % of the FLOPs: LLaVA-OneVision-7B (abstract)"
+    reported: ClassVar[str] = (
+        "99.1 % of the full performance at 6.9 % of the FLOPs: LLaVA-OneVision-7B (abstract)"
+    )
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 

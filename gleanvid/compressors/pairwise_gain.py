@@ -1,7 +1,7 @@
 """PairwiseGain: greedy selection by information minus pairwise redundancy. Ours, a baseline.
 
 Tokens are picked one by one for differing from the mean of their unit and from every token picked
-before. Segments of similar units share the budget first.
+before. The budget is divided over the units first, by how new the segment of a unit is.
 
 It represents pairwise selection as in MMG-Vid (Ma et al., AAAI 2026,
 https://arxiv.org/abs/2508.21044), which published no code. It is not a port of MMG-Vid, and its
@@ -30,8 +30,8 @@ class PairwiseGain(Compressor):
     x_i is a token, B the budget, and I_i = 1 - cos(x_i, mean of its unit). A segment ends where the
     means of neighbouring units have a cosine below ``tau``. The weight of a unit is the mean
     distance (1 - cosine) of its segment's mean to those of earlier segments; the first segment has
-    the largest weight of the others. Budgets are proportional to these weights. Then all units
-    choose one token per round, compared with the tokens chosen in earlier rounds.
+    the largest weight of any other segment. Budgets are proportional to these weights. Then all
+    units choose one token per round, compared with the tokens chosen in earlier rounds.
     """
 
     name: ClassVar[str] = "pairwise_gain"
@@ -91,7 +91,7 @@ def segments(means: Tensor, tau: float) -> Tensor:
 def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
     """Return 1 - mean cosine of each segment's mean to those of earlier segments, [S].
 
-    The first segment has the largest value of the others. ``means`` [T, D]: of the units;
+    The first segment gets the largest value of any other segment. ``means`` [T, D]: of the units;
     ``segment`` int64 [T]: of each unit.
     """
     count = int(segment[-1]) + 1

@@ -1,8 +1,8 @@
 """PruneVid: merge still positions in time, similar tokens in space, then prune by the question.
 
 The clip is cut into runs of similar units; a position that hardly changes in a run is averaged over
-it, and similar tokens are clustered and averaged. Inside the language model the tokens are kept
-that the question attends to most.
+the run, and similar tokens are clustered and averaged. Inside the language model, the tokens that
+the question attends to most are kept.
 
 Huang, Zhou, Han, "PruneVid: Visual Token Pruning for Efficient Video Large Language Models"
 (Findings of ACL 2025), https://arxiv.org/abs/2412.16117. Written from the formulas; the original
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 7
-_LARGEST_UNMERGED = 14  # the authors' code leaves smaller sets unchanged
+_LARGEST_UNMERGED = 14  # the authors' code does not cluster sets of up to this size
 
 
 @dataclass(frozen=True)

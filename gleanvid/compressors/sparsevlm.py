@@ -47,7 +47,9 @@ class SparseVLM(Compressor):
     title: ClassVar[str] = "SparseVLM"
     paper: ClassVar[str] = "Zhang et al., ICML 2025, https://arxiv.org/abs/2410.04417"
     licence: ClassVar[str] = "Apache-2.0"
-    reported: ClassVar[str] = "93 % of full, compressed by 78 %: LLaVA (abstract, first version)"
+    reported: ClassVar[str] = (
+        "93 % of the full performance, tokens compressed by 78 %: LLaVA (abstract, first version)"
+    )
     not_ported: ClassVar[str] = "the video branch, version 2.0"
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
@@ -74,7 +76,7 @@ class SparseVLM(Compressor):
         affinity = torch.softmax(tokens.features.float() @ text.T, dim=1)  # [L, Q]
         relevance = affinity.mean(dim=0)
         raters = torch.nonzero(relevance > relevance.mean()).squeeze(1)
-        if not len(raters):  # a single text token, or all alike
+        if not len(raters):  # no text token is above the mean: all are raters
             raters = torch.arange(len(text), device=text.device)
         record = identity_record(tokens, trace={"relevance": relevance})
         return replace(record, state={"raters": raters})

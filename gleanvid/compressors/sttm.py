@@ -26,8 +26,8 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_HALVINGS = 20  # bisection steps for the scale of both distances
-_APART = 2.1  # more than any 1 - cosine
+_HALVINGS = 20  # bisection steps for the factor that scales both allowed distances
+_APART = 2.1  # an allowed distance above any 1 - cosine: everything is merged
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,15 @@ class STTM(Compressor):
     paper: ClassVar[str] = "Hyun et al., ICCV 2025, https://arxiv.org/abs/2507.07990"
     licence: ClassVar[str] = "none stated"
     reported: ClassVar[str] = (
-        "2 times faster, 0.5 % lost at 50 %; 3 times, 2 % lost at 30 % (abstract)"
+        "2 times faster, 0.5 % of accuracy lost at 50 % of the tokens; "
+        "3 times faster, 2 % lost at 30 % of the tokens (abstract)"
     )
-    not_ported: ClassVar[str] = "means weighted by size, cosines by head"
+    not_ported: ClassVar[str] = "means weighted by cell size, cosines per attention head"
     merges: ClassVar[bool] = True
 
     spatial_threshold: float = setting(
         0.85,
-        "Cosine to all its parts above which a spatial cell becomes one token",
+        "Minimum cosine of a spatial cell to all its parts for it to become one token",
         low=-1.0,
         high=0.99,
         step=0.01,
@@ -69,7 +70,7 @@ class STTM(Compressor):
     )
     root_level: int = setting(
         1,
-        "Number of quadtree levels below the coarsest at which trees begin",
+        "Number of levels from the coarsest quadtree level down to the roots of the trees",
         low=0,
         high=4,
         step=1,

@@ -1,7 +1,7 @@
 """V-CAST: budgets by the curvature of the video in feature space, tokens by novelty and norm.
 
 The means of the units form a path in feature space; a unit at which it turns sharply gets more
-tokens. Within a unit the tokens are kept that are least like the unit's mean and have a large norm.
+tokens. Within a unit, the tokens least like the unit's mean and with a large norm are kept.
 
 Lin, Liu, Wang, Ma, Ren, "V-CAST: Video Curvature-Aware Spatio-Temporal Pruning for Efficient Video
 Large Language Models" (2026), https://arxiv.org/abs/2603.27650. The authors use it with Qwen3-VL;
@@ -42,7 +42,8 @@ class VCast(Compressor):
     paper: ClassVar[str] = "Lin et al., 2026, https://arxiv.org/abs/2603.27650"
     licence: ClassVar[str] = "none stated for the method"
     reported: ClassVar[str] = (
-        "98.6 % of full; latency 86.4 %, memory 86.7 %: Qwen3-VL-8B (abstract)"
+        "98.6 % of the full performance, 86.4 % of the latency, 86.7 % of the memory: "
+        "Qwen3-VL-8B (abstract)"
     )
 
     temperature: float = setting(

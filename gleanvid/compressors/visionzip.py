@@ -24,7 +24,7 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_NEIGHBOURS = 5  # cosines averaged for a density, qwen3_port only
+_NEIGHBOURS = 5  # cosines averaged for the density of a token, in variant qwen3_port
 _CHUNK = 1024  # rows of the cosine matrix held at once
 
 
@@ -67,7 +67,7 @@ class VisionZip(Compressor):
         saliency = required(tokens, "saliency", "VisionZip").float().view(units, per_unit)
         keys = required(tokens, "keys", "VisionZip").float().view(units, per_unit, -1)
         budgets = self._budgets(tokens).to(saliency.device)
-        dominant_count = budgets * 54 // 64  # the official split of 64 into 54 and 10
+        dominant_count = budgets * 54 // 64  # the authors' split: of 64 rows, 54 are dominant
         contextual_count = budgets - dominant_count
         if self.variant == "cls" and not self.exact:
             dominant_count = (dominant_count - 1).clamp(min=0)

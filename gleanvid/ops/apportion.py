@@ -42,7 +42,7 @@ def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> T
         for unit in room:
             budgets[unit] += 1
         missing -= len(room)
-    return torch.tensor(budgets, dtype=torch.int64)  # also for an empty list
+    return torch.tensor(budgets, dtype=torch.int64)  # without dtype, an empty list gives float32
 
 
 def _capped(shares: Sequence[float], total: int, cap: int, floor: int) -> list[float]:

@@ -42,9 +42,9 @@ class RowFilter:
         The direction of a rejected row is zero and has no part in those of later rows: it is
         rounding noise. Rows are first judged by their distances from all rows before them. Near
         full rank this can reject a row that adds a direction, if a rejected row before it has the
-        same. So with ``again``, and always on a CPU, rejected rows are judged once more by their
-        distances from accepted rows alone, and those accepted now by their distances from each
-        other.
+        same direction. So with ``again``, and always on a CPU, rejected rows are judged once more
+        by their distances from accepted rows alone, and those accepted now by their distances from
+        each other.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
@@ -90,10 +90,10 @@ class GrowingBasis:
     ) -> None:
         self._width = like.shape[-1]
         self._used = 0  # number of rows in the basis
-        # To judge rows twice costs two factorizations per block; a small basis does not need it.
+        # Judging rows twice costs two factorizations per block, and matters only near full rank.
         again = 2 * capacity > self._width
         self._filter = RowFilter(relative, floor, most, like.device, again)
-        self._rejected: list[Tensor] = []  # bool [k] of every block
+        self._rejected: list[Tensor] = []  # for every block, bool [k]: its rejected rows
         self._rows = like.new_empty(min(capacity, self._width + most), self._width)
 
     def remove_from(self, points: Tensor) -> Tensor:

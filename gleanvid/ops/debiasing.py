@@ -65,7 +65,7 @@ def _krylov_directions(features: Tensor, mean: Tensor, rank: int, start: Tensor)
     block = _images(orthonormalised(_combined(drawn.to(start), start, mean)), start, mean)
     basis = images = features.new_zeros(0, features.shape[1])
     for _ in range(_MAX_STEPS):
-        for _ in range(2):  # two passes, for accuracy
+        for _ in range(2):  # the second pass removes rounding errors
             block = orthonormalised(outside(block, basis))
         basis = torch.cat([basis, block])
         block = _images(block, features, mean)
@@ -154,6 +154,6 @@ def orthonormalised(rows: Tensor) -> Tensor:
     """Orthonormalise rows [k, D]; a row that depends on earlier ones comes out shorter than 1."""
     wide = rows.double()
     gram = wide @ wide.T
-    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # above zero for all-zero rows
+    gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # Cholesky would fail on all-zero rows
     factor = torch.linalg.cholesky_ex(gram).L
     return torch.linalg.solve_triangular(factor, wide, upper=False).to(rows.dtype)

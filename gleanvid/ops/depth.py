@@ -42,9 +42,9 @@ def rows_for_average(
 ) -> int:
     """Return how many rows a stage before ``layer`` keeps, for ``ratio * total`` rows on average.
 
-    The average is over all layers; each of those before the stage saw ``rows`` rows. It is at most
-    the ratio, except that one row is always kept. Raises ``ValueError``, with the name ``method``,
-    if the layers before the stage already cost more.
+    The average is over all layers; each of those before the stage saw ``rows`` rows. The average is
+    at most the ratio, except that one row is always kept. Raises ``ValueError``, with the name
+    ``method``, if the layers before the stage already cost more.
     """
     left = ratio * num_layers * total - layer * rows
     if left <= 0 and rows > 1:

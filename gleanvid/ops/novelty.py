@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TINY = 1e-300  # keeps the system of an all-zero history, which explains nothing, solvable
-_SYSTEMS = 2**19  # least number of values in the Gram systems that are solved at once
+_SYSTEMS = 2**19  # Gram systems solved at once may have this many numbers, or more in a long clip
 _SHORT = 32  # units that are interpolated together at the start of a clip
 _ERROR = 1e-8  # error of an interpolated squared residual, relative to the largest at the nodes
 # If a cell's smallest ridge is below this fraction of its largest, nothing is interpolated.
@@ -31,8 +31,8 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     units, _, width = prototypes.shape
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
-    values = max(_SYSTEMS, prototypes.numel())  # numbers held in memory at once
-    most = _nodes(-math.log(_RANGE) / 2)  # ridges per cell, each with a system and a factor
+    values = max(_SYSTEMS, prototypes.numel())  # how many numbers a batch may hold in memory
+    most = _nodes(-math.log(_RANGE) / 2)  # most ridges per cell; each has a system and its factor
     batch = max(1, values // (units * (width + 2 * most * units)))
     found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
     return found.clamp(min=0).sqrt().T
@@ -55,10 +55,12 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
     if units > 2:
         low, high = torch.aminmax(ridges[:, 1:], dim=1)
-        if bool((low < _RANGE * high).any()):  # the Gram matrix would lose small units to rounding
+        if bool((low < _RANGE * high).any()):  # rounding would hide units of small norm
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
-    while stop > 0:  # halve from the end: its ridges differ least, and what is left is smaller
+    # Solve the later half of the units first: its ridges differ least, and the systems of the
+    # earlier units are smaller.
+    while stop > 0:
         start = stop // 2 if stop > _SHORT else 0
         parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
         stop = start
@@ -109,10 +111,11 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
     units, cells, width = prototypes.shape
     by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2))  # [C, T, T]
-    del by_cell  # the systems below need its memory
+    del by_cell  # frees memory for the systems below
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
     left = squares.clone()
-    batch = max(_SYSTEMS, cells * units * width // 3)  # not more memory than the prototypes take
+    # For a long clip, the systems take no more memory than the prototypes.
+    batch = max(_SYSTEMS, cells * units * width // 3)
     step = max(1, batch // (cells * units * units))
     for start in range(1, units, step):
         stop = min(start + step, units)

@@ -20,7 +20,7 @@ _FULL = 4  # children of a cell that is not cut by the edge of the grid
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level of cells; computed on the host, which avoids device-to-host syncs."""
+    """One quadtree level of a token grid; built on the host, to avoid device-to-host syncs."""
 
     cell: Tensor  # int64 [N]: the cell of every position, row-major
     parent: Tensor  # int64 [C]: the cell of the level above that holds each cell
@@ -70,7 +70,8 @@ class Trees:
         self._levels, self._units = levels, len(features)
         self._per_unit = features.shape[1]
         means, unit = features, torch.nn.functional.normalize(features, dim=-1)
-        self._lowest = [unit.new_full(unit.shape[:2], 2.0)]  # above any cosine: no children
+        # Positions have no children; 2.0, above any cosine, passes every threshold.
+        self._lowest = [unit.new_full(unit.shape[:2], 2.0)]
         cells = [unit]
         for below, level in pairwise(levels):
             total = means.new_zeros(len(means), len(level.corner), means.shape[-1])
@@ -134,7 +135,7 @@ class Trees:
         return (earlier[:, up], later) if a > b else (earlier, later[:, up])
 
     def _alike(self, cells: list[Tensor], a: int, b: int) -> Tensor:
-        """Return the cosines of the pairs of :meth:`_facing`, flat."""
+        """Return the cosines of all pairs of cells that :meth:`_facing` forms, in one list."""
         earlier, later = self._facing(cells, a, b)
         return (earlier * later).sum(dim=-1).flatten()
 
@@ -160,7 +161,7 @@ def labels_of(first: Tensor, second: Tensor, count: int, complete: bool = True) 
     ``first`` and ``second`` int64 [P] are pairs of connected items. A label is the lowest index
     that has spread to an item along pairs. With ``complete`` all items that are connected, also
     through others, share a label. Without it, spreading stops as soon as the item of
-    every label has its own index as label, which may be earlier.
+    every label has its own index as label, so connected items may still have different labels.
     """
     label = torch.arange(count, device=first.device)
     while True:

@@ -20,7 +20,7 @@ _FLOOR = 1e-5  # directions shorter than this fraction of the largest norm are r
 
 
 class Evidence(Protocol):
-    """Directions that the tokens kept so far span, extended unit by unit (Algorithm 2)."""
+    """Directions spanned by the tokens kept so far, extended unit by unit (Algorithm 2)."""
 
     scale: float  # the largest value that ``complement`` can have; 0: unknown
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SATURATED = 1e-3  # relative to the largest norm; below this a unit is saturated
 _CONSTANT = 1e-6  # a spread up to this is rounding (of complements: relative to the largest norm)
 _TIED = 1e-4  # joint scores this close to the last chosen one count as ties
-_TINY = 1e-30  # a cosine with a zero vector is zero
+_TINY = 1e-30  # makes the cosine with a zero vector zero
 
 
 def local_scores(
@@ -29,7 +29,7 @@ def local_scores(
     """
     wide = references.double()
     wide /= torch.linalg.vector_norm(wide, dim=-1, keepdim=True).clamp(min=_TINY)
-    # subtracted before the product: the cosines are near 1, and their difference loses digits
+    # Subtract the means, not the cosines, which are near 1: their difference would lose digits.
     away = wide[:, :-1].sub_(wide[:, -1:]).to(features.dtype)
     inner = torch.bmm(features, away.mT).gather(2, cell.expand(len(norms), -1)[..., None])[..., 0]
     return torch.nn.functional.softplus((inner / norms.clamp(min=_TINY)).double(), beta=tau)

@@ -8,7 +8,7 @@ from threading import Thread
 
 import torch
 
-_SMALL = 5e9  # multiplications and additions: a fraction of a second of one core
+_SMALL = 5e9  # floating-point operations: a fraction of a second on one core
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
     if device.type != "cpu" or operations > _SMALL or before == 1:
         yield
         return
-    torch.set_num_threads(1)  # also affects threads started from now on
+    torch.set_num_threads(1)  # also sets the default of later threads, restored below
     try:
         _for_later_threads(before)
         yield

@@ -73,9 +73,9 @@ def exact_counts(sizes: Tensor, total: int) -> Tensor:
 def with_singles(windows: Windows, score: Tensor, total: int) -> tuple[Tensor, Tensor]:
     """Average static tokens, except some that become rows of their own, into ``total`` rows.
 
-    These are the repeated tokens (:attr:`Windows.repeated`) of largest ``score`` [T, N]; ``total``
-    must be at least the number of rows of ``windows``. Returns for every token the flat index of
-    its row, int64 [T*N], and its weight in it [T*N].
+    The exceptions are the repeated tokens (:attr:`Windows.repeated`) of largest ``score`` [T, N];
+    ``total`` must be at least the number of rows of ``windows``. Returns for every token the flat
+    index of its row, int64 [T*N], and its weight in it [T*N].
     """
     homes = windows.homes.flatten()
     missing = total - int(windows.sizes.sum())

@@ -46,7 +46,7 @@ from tests.golden.inputs import video_features
 
 @dataclass(frozen=True)
 class Form:
-    """A method with settings, and the ways in which its records may differ from other methods'."""
+    """A variant of a method: its settings, and what its records may look like."""
 
     method: type[Compressor]
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -165,7 +165,7 @@ def record_of(label, case):
 
 
 def within_reach(label, cases):
-    """Yield the cases that the form accepts; an exception in the loop names its case."""
+    """Yield the cases that variant ``label`` accepts; an exception in the loop names its case."""
     for case in cases:
         if not below_floor(AHEAD[label](case.ratio), case.grid):
             with named(case):
@@ -184,8 +184,8 @@ def named(case):
 def below_floor(compressor, grid):
     """Whether the budget is smaller than the units that a method always keeps whole.
 
-    The method refuses such a budget. DyCoke keeps units 0, 4, 8, ... and the even ones of the last
-    four; EVS keeps the first unit.
+    The method refuses such a budget. DyCoke keeps units 0, 4, 8, ... and the last unit with an even
+    number; EVS keeps the first unit.
     """
     units, per_unit = grid[0], grid[1] * grid[2]
     whole = {

@@ -39,7 +39,7 @@ def test_ablation_with_v_cast_budgeting_and_selection_equals_v_cast():
     assert torch.equal(both.keep, VCast(0.3).compress(TOKENS).keep)
 
 
-def test_ablation_with_local_scores_only_ranks_tokens_by_lrs():
+def test_ablation_with_selection_lrs_keeps_the_tokens_of_highest_local_score():
     made = Ablation(0.3, selection="lrs").compress(TOKENS)
     lrs = made.scores["lrs"].view(6, -1)
     for unit, budget in enumerate(made.budgets.tolist()):

@@ -32,7 +32,7 @@ def spread(counts):
 def favours_nothing(mask):
     over_clip = [mask.sum(dims) for dims in ((1, 2), (0, 2), (0, 1))]
     assert max(map(spread, over_clip)) <= 1
-    # rows and columns within every unit
+    # within a unit, rows differ by at most one kept token and columns by at most two
     assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2
 
 

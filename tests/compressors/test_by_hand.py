@@ -52,12 +52,12 @@ def test_hand_edited_mask_for_another_grid_is_refused():
 
 
 @pytest.mark.parametrize("keep", [[0, 1], torch.ones(4, dtype=torch.bool)])
-def test_hand_edited_mask_is_refused_for_tokens_without_a_grid(keep):
+def test_hand_edited_mask_without_a_grid_is_refused(keep):
     with pytest.raises(ValueError, match="with their grid"):
         by_hand(keep)
 
 
-def test_hand_edited_mask_can_be_asked_with_and_is_not_in_the_list_of_compressors(tmp_path):
+def test_hand_edited_mask_works_as_a_compressor_but_is_not_in_the_list_of_compressors(tmp_path):
     assert "by_hand" not in COMPRESSORS
     video = gleanvid.Video.from_frames(torch.zeros(4, 64, 64, 3, dtype=torch.uint8).numpy())
     full = gleanvid.ask(video, "What moves?", "builtin", "full")

@@ -3,7 +3,7 @@ import pytest
 from gleanvid.compressors import COMPRESSORS, from_settings, title_of
 
 
-def test_every_method_has_a_title_of_its_own():
+def test_every_method_declares_a_title_that_no_other_method_has():
     titles = {method.title for method in COMPRESSORS.values()}
     assert all("title" in vars(method) for method in COMPRESSORS.values())
     assert len(titles) == len(COMPRESSORS)
@@ -27,6 +27,6 @@ def test_compressor_is_rebuilt_from_its_settings(method):
         ({"name": "gleanvid", "tau": 0.0}, "tau=0.0 must be in"),
     ],
 )
-def test_invalid_compressor_settings_are_refused_by_name(settings, named):
+def test_error_names_the_invalid_compressor_setting(settings, named):
     with pytest.raises(ValueError, match=named):
         from_settings(settings)

@@ -42,7 +42,7 @@ STILL = [
     for ratio in (*RATIOS, 0.4, 0.95)
 ]
 PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
-# papers whose methods keep exactly the requested ratio in the authors' mode, too
+# variants whose number of rows follows the ratio in the authors' mode (exact=False), too
 BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]
 ANY_GRID = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 ANY_RATIO = st.floats(0.01, 1.0)
@@ -79,7 +79,7 @@ def test_record_is_valid_and_meets_the_budget_on_noise(label, grid, ratio, seed)
 
 @every_form
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_every_compressor_variant_keeps_the_contract(check, label):
+def test_every_compressor_variant_passes_every_contract_check(check, label):
     assert not why_broken(check, AHEAD[label])
 
 
@@ -94,7 +94,7 @@ def test_merging_equal_tokens_returns_the_same_token(label):
 
 @pytest.mark.parametrize("method", [DyCoke, EVS])
 @given(grid=ANY_GRID, ratio=ANY_RATIO)
-def test_ratio_is_refused_only_below_the_minimum_that_units_kept_whole_need(method, grid, ratio):
+def test_ratio_is_refused_only_if_the_units_kept_whole_exceed_the_budget(method, grid, ratio):
     compressor = method(ratio)
     refusal = pytest.raises(
         ValueError, match=rf"out of reach for {method.title}: .* (0\.\d+|1\.0+) of this video"
@@ -142,7 +142,7 @@ def test_full_tokens_keeps_all_and_accepts_only_ratio_1():
         (FastV(), "attention"),
     ],
 )
-def test_missing_signal_of_video_tokens_is_refused_by_name(compressor, signal):
+def test_error_names_the_missing_signal_of_video_tokens(compressor, signal):
     tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2))
     with pytest.raises(ValueError, match=rf"VideoTokens\.{signal}"):
         compressor.compress(tokens)

@@ -1,4 +1,4 @@
-"""Invariants of stages inside the language model, for every form that has one."""
+"""Invariants of stages inside the language model, for every variant with such a stage."""
 
 from functools import cache
 from itertools import pairwise, product
@@ -59,7 +59,7 @@ def exceeds_budget(label, case, num_layers):
 
 
 def within_reach(label):
-    """Yield (case, layers, outcome) for all cases that the form ``label`` accepts."""
+    """Yield (case, layers, outcome) for all cases that the variant ``label`` accepts."""
     for case, depth in PASSAGES:
         if not exceeds_budget(label, case, depth):
             with named((case, depth)):
@@ -112,7 +112,7 @@ def test_stages_accept_half_precision_and_are_deterministic(label, dtype):
 
 
 @every_form
-def test_stages_accept_a_still_video(label):
+def test_stages_inside_the_model_meet_the_ratio_on_a_still_video(label):
     result = passage(label, Case(0.25, (8, 4, 5), still=True))
     assert result.average == pytest.approx(0.25, abs=3 / 160)
 
@@ -120,8 +120,9 @@ def test_stages_accept_a_still_video(label):
 def test_flashvid_s_published_stages_average_to_the_retention_ratio():
     """FlashVID keeps the ratio on average over its L layers.
 
-    It keeps E times the ratio before the model, and a share r of that from layer K on. So
-    E * (K + (L - K) * r) / L = 1 for both published pairs of K and r.
+    With its expansion E, FlashVID keeps E times the ratio before the model, and a fraction r of
+    these tokens from layer K on. So E * (K + (L - K) * r) / L = 1 for both published pairs of K and
+    r.
     """
     for layer, share, depth in ((20, 0.3, 28), (28, 0.1, 36)):
         stages = {"inner": True, "layer": layer, "inner_retention": share, "num_layers": depth}

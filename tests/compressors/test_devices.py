@@ -51,7 +51,7 @@ def test_tokens_kept_on_a_device_without_float64_equal_those_on_the_cpu(label):
         assert torch.equal(found[name], part.to(found[name].dtype)), name
 
 
-def test_float64_support_and_availability_are_judged_by_kind_of_device(monkeypatch):
+def test_devices_without_float64_and_missing_devices_are_recognised(monkeypatch):
     assert has_float64(torch.device("cpu")) and has_float64(torch.device("cuda"))
     assert not has_float64(torch.device("mps"))
     for able in (True, False):

@@ -27,7 +27,7 @@ from gleanvid.types import VideoTokens
         ("tau", "4"),
     ],
 )
-def test_gleanvid_settings_out_of_range_are_refused_by_name(setting, value):
+def test_error_names_the_gleanvid_setting_that_is_out_of_range(setting, value):
     with pytest.raises(ValueError, match=rf"{setting}=.*must be in"):
         GleanVID(**{setting: value})
 

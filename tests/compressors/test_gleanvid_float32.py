@@ -13,7 +13,7 @@ Grid = tuple[int, int, int]
 
 SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # budget B relative to the feature width D
 RANKS = [0.25, 1.0]  # rank of the clip relative to its width
-SCENE = 3  # number of temporal units
+SCENE = 3  # number of temporal units in a scene
 
 
 def scenes(grid: Grid, width: int, rank: int, grain: float, new: float, sensor: float, seed: int):
@@ -54,7 +54,7 @@ def agreement(one: set[int], other: set[int]) -> float:
 def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
     expected = kept_tokens(features, grid, ratio)
     found = agreement(kept(features, grid, ratio), expected)
-    if found < 0.99:  # even noise of 1e-6 changes the selection of float64 as much
+    if found < 0.99:  # allowed if noise of 1e-6 changes the float64 choice as much
         assert found >= noise_agreement(features, grid, ratio, expected) - 0.01, found
 
 

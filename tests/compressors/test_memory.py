@@ -52,8 +52,8 @@ def test_no_compressor_allocates_a_tensor_of_all_token_pairs(method, still):
     if still:
         tokens = replace(tokens, features=tokens.features[:64].repeat(48, 1))
     with PeakBytes(tokens.features) as held:
-        method(0.5).compress(tokens)  # DyCoke cannot keep as few as 0.25
-    assert held.largest < len(tokens) ** 2  # smaller than all pairs as one-byte booleans
+        method(0.5).compress(tokens)  # DyCoke refuses the default ratio 0.25
+    assert held.largest < len(tokens) ** 2  # bytes of a bool matrix of all token pairs
 
 
 def peak_over_features(grid, width, **settings) -> float:
@@ -66,7 +66,7 @@ def peak_over_features(grid, width, **settings) -> float:
 
 @pytest.fixture
 def no_fixed_part(monkeypatch):
-    """Disable the larger buffers that make short clips fast."""
+    """Remove the minimum buffer size, which hides the growth of memory in short clips."""
     monkeypatch.setattr(novelty, "_SYSTEMS", 1)
 
 

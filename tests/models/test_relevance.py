@@ -324,7 +324,7 @@ def test_relevance_is_refused_with_a_sentence_for_a_model_without_gradients(
     prompt = prompt_of(qwen3, clips)
     whole = AnsweredPrompt.log_probabilities
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", lambda self: whole(self).detach())
-    with pytest.raises(ModelError, match="by='occlusion' needs none"):
+    with pytest.raises(ModelError, match="by='occlusion', which needs no gradient"):
         gradient_maps(prompt, [slice(None)])
 
 
