@@ -50,7 +50,7 @@ def test_keeping_all_tokens_is_bit_identical(every_adapter, rows):
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_keeping_a_quarter_equals_the_whole_prompt_with_the_rest_masked(adapter, rows):
-    videos = unlike_videos(adapter)[:rows]  # every batch row keeps a different number
+    videos = unlike_videos(adapter)[:rows]  # batch rows keep different numbers of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, QUARTER) as record:
         output = generate(adapter, inputs)

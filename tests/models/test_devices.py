@@ -41,9 +41,7 @@ def test_hooks_act_on_a_layer_compiled_earlier(own):
     with fewer_layers(own, 3):
         plain, expected = (logits(own, inputs, one) for one in (None, INSIDE))
         own.layout.language_model.layers[2].compile(backend="eager")
-        assert torch.equal(
-            logits(own, inputs, None), plain
-        )  # the first call compiles the layer, which has no hooks yet
+        assert torch.equal(logits(own, inputs, None), plain)  # compiles the layer without hooks
         assert torch.equal(logits(own, inputs, INSIDE), expected)
         assert torch.equal(logits(own, inputs, None), plain)
     assert expected.shape[1] < plain.shape[1]

@@ -38,10 +38,8 @@ CHAINS = [
     Chain("twice-inside", ((1, HALF), (3, HALF))),
     Chain("thrice", ((0, HALF), (1, HALF), (4, HALF))),
 ]
-WHOLE = (
-    "qwen3_vl",
-    "llava_onevision",
-)  # families tested on all chains, each with one batch row and with two
+# families tested on all chains, each with one batch row and with two
+WHOLE = ("qwen3_vl", "llava_onevision")
 # Chains that all other families are tested on -> number of batch rows.
 FEW = {
     "ahead-and-inside": 2,
@@ -106,7 +104,7 @@ def oracle_logits(adapter, inputs, layers, steps):
 @every_pair
 def test_stages_inside_the_model_equal_masking_layer_by_layer(oracle_adapter, chain, rows):
     adapter = oracle_adapter
-    videos = unlike_videos(adapter)[:rows]  # every batch row keeps a different number
+    videos = unlike_videos(adapter)[:rows]  # batch rows keep different numbers of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, chain) as record:
         output = generate(adapter, inputs)

@@ -88,9 +88,8 @@ def test_silent_hub_delays_loading_by_seconds_at_most(address, monkeypatch):
         start = time.perf_counter()
         with pytest.raises(ModelError, match="hf download Qwen/Qwen3-VL-2B-Instruct"):
             load_model("Qwen/Qwen3-VL-2B-Instruct")
-    assert (
-        time.perf_counter() - start < 8.0
-    )  # with huggingface_hub's own retries it would take 23 s
+    # with huggingface_hub's own retries it would take 23 s
+    assert time.perf_counter() - start < 8.0
 
 
 def test_offline_mode_sends_no_request_and_reads_local_files(monkeypatch):
