@@ -1,4 +1,4 @@
-"""Every ``gleanvid`` command in the documentation parses; all fill the paper's tables."""
+"""Every documented ``gleanvid`` command parses; together they fill the paper's tables."""
 
 import re
 import shutil

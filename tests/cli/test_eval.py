@@ -96,7 +96,7 @@ def test_eval_of_an_ablation_preset_writes_a_table_shaped_as_in_the_paper(model,
 
 
 def test_preset_named_after_a_paper_table_runs_exactly_that_table_s_rows(model, tmp_path):
-    # refused: the preset sets the number of frames
+    # exit code 2: --num-frames is refused, because the preset sets the number of frames
     assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2
     given = ["eval", "--benchmark", "fake", "--preset", "qwen3-vl-8b-32", "--limit", "4"]
     # exit code 1 if a method needs saliency, which the fake model lacks

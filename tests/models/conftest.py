@@ -81,8 +81,8 @@ VARIANTS = {  # models that differ from their family in MLP, vision tower, masks
 }
 DENSE = [family for family in FAMILIES if family not in VARIANTS]
 INSIDE = [family for family in FAMILIES if family not in AHEAD_ONLY]
-# Three families represent all in tests of shared code. They differ in what the code must
-# handle: positions on a grid, newline tokens, attention windows.
+# Three families stand for all others in tests of shared code. They differ in what that code
+# must handle: positions on a grid, newline tokens, attention windows.
 few_families = pytest.mark.parametrize(
     "adapter",
     [name for name in ("qwen3_vl", "llava_onevision", "gemma4") if name in FAMILIES],

@@ -345,7 +345,7 @@ def test_relevance_is_refused_for_recordings_and_served_models():
         name, encode, generate = "recorded", None, None
 
         def check_can_answer(self):
-            """Raise nothing, so that only the missing language model can be the reason."""
+            """Raise nothing, so that relevance() itself must refuse the model."""
 
     with pytest.raises(ModelError, match="needs a model that answers in this process"):
         gleanvid.relevance(noise_video(), "what?", Recorded())

@@ -1,4 +1,4 @@
-"""Our hooks run equally many operations for any number of tokens and of layers."""
+"""GleanVID's hooks run equally many operations for any number of tokens and layers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def test_dycoke_matches_its_authors_code(dycoke):
 
 
 def temporal(case):
-    """Compare with the original, which fails for T <= 4 units; ours handles them, too."""
+    """Compare with the authors' code, which fails for T <= 4 units; our code does not."""
     visual, per_unit = features(case), case["height"] * case["width"]
     share = case["config"]["dycoke_k"]
     method = DyCoke(case["retention"], drop_share=share, exact=False)

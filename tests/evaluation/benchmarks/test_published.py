@@ -109,7 +109,7 @@ def test_qwen3_vl_gets_the_system_message_of_lmms_eval(setting, model_type, mess
     folder = str(folders.videomme(tmp_path))
     benchmark = open_benchmark("videomme", data=folder, system_message=setting)
     assert benchmark.system_message_for(model_type) == message
-    # in the settings, because runs with different messages must not share a journal
+    # the message is a setting, because runs with different messages must not share a journal
     assert benchmark.settings()["system_message"] == setting
     assert open_benchmark("glimpse").system_message_for(model_type) == ""
 
