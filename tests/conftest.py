@@ -13,8 +13,9 @@ from hypothesis import settings
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-CLOCKED = ("server/test_attack.py",)  # these tests measure waiting times, so they run alone
-# A busy machine is slow, and a test that passed once must pass again.
+# files of tests that measure time, so no other test runs meanwhile
+CLOCKED = ("server/test_attack.py",)
+# no deadline, because a busy machine is slow; the same examples in every run
 settings.register_profile("tests", deadline=None, derandomize=True, database=None)
 settings.load_profile("tests")
 OWN_CLIPS = ("cli", "evaluation", "glimpse", "test_cli.py", "test_docstrings.py", "test_several.py")
@@ -39,7 +40,8 @@ def pytest_configure(config):
     folder = tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True)
     os.environ["GRADIO_TEMP_DIR"] = folder.name
     config.add_cleanup(folder.cleanup)
-    if worker := getattr(config, "workerinput", None):  # one of several processes of pytest-xdist
+    # set only in a worker process of pytest-xdist
+    if worker := getattr(config, "workerinput", None):
         config.machine = Machine(f"tests-{worker['testrunuid']}")
         config.add_cleanup(config.machine.close)
 
@@ -86,14 +88,14 @@ def pytest_collection_finish():
 def _settled():
     yield
     settle()
-    # on Linux: a real-time priority left by a test would starve other tests
+    # a real-time priority (Linux) that a test leaves on would starve other processes
     if hasattr(os, "sched_getscheduler"):
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 @pytest.fixture(autouse=True)
 def _decoded_here(request, monkeypatch):
-    """Decode clips in this process: the sandbox takes 0.3 s per clip; tests/video tests it."""
+    """Decode clips without the sandbox, which takes 0.3 s per clip, in folders of OWN_CLIPS."""
     if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
         monkeypatch.setattr("gleanvid.video.isolation.sandbox.decode", lambda *_: None)
 
@@ -103,7 +105,7 @@ def pytest_unconfigure():
 
 
 def settle():
-    """Freeze living objects, so that garbage collection does not scan them again and again."""
+    """Freeze all objects, so that later garbage collections do not scan them."""
     gc.collect()
     gc.freeze()
 
@@ -129,7 +131,7 @@ def own_plugins(monkeypatch):
 
 @pytest.fixture(scope="session")
 def ray_workers():
-    """One Ray cluster for all tests: the cluster at RAY_ADDRESS, or a new one."""
+    """One Ray cluster for all tests: the running one at RAY_ADDRESS, or a new one."""
     pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
     from gleanvid.evaluation.run.ray_cluster import cluster
 

@@ -27,10 +27,10 @@ class Repository:
     folder: Path
     gated: bool = False
     pause_s: float = 0.0  # seconds between pieces of large files
-    breaks: int = 0  # number of connections that still break off within a large file
+    breaks: int = 0  # number of next downloads of a large file that break off
     corrupt: bool = False
     no_ranges: bool = False
-    silent: str = ""  # part of a path whose requests are never answered
+    silent: str = ""  # requests whose path contains this text are never answered
 
     def files(self):
         return {path.name: path.read_bytes() for path in sorted(self.folder.iterdir())}

@@ -28,7 +28,7 @@ class Machine:
             fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def close(self):
-        """Delete the lock files; processes that still run tests keep their open handles."""
+        """Delete the lock files; other processes go on using the locks that they have opened."""
         for file, path in zip((self._gate, self._lock), self._paths, strict=True):
             file.close()
             path.unlink(missing_ok=True)

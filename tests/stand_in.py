@@ -11,7 +11,7 @@ PLACE = torch.device("ipu", 0)
 
 
 class There(torch.Tensor):
-    """Tensor that reports to be on the simulated device; ``held`` has its values."""
+    """Tensor that claims to be on the simulated device; ``held`` is the CPU tensor behind it."""
 
     @staticmethod
     def __new__(cls, held):
@@ -46,7 +46,7 @@ def there(one):
 
 
 class StandIn(TorchFunctionMode):
-    """While open, tensors can be moved to the simulated device and back."""
+    """Context manager in which tensors can be moved to the simulated device and back."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}

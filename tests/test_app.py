@@ -1,4 +1,4 @@
-"""The whole page builds, has safe launch options, and runs all model calls in one queue."""
+"""The app: its page, its launch options, and the one queue for all model calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_building_the_page_loads_no_model():
     assert (library.loads, library.reads, library.encodes) == (0, 0, 0)
 
 
-def test_gradio_queue_does_not_limit_events_so_that_only_the_model_queue_orders_jobs(page):
+def test_gradio_limits_no_concurrency_so_that_only_the_model_queue_orders_jobs(page):
     names = {"on_follow", "on_ask", "on_compare", "on_sweep", "ask", "compress"}
     shared = [fn for fn in page.fns.values() if fn.name in names | {"compare"}]
     assert {fn.name for fn in shared} == names | {"compare"}
@@ -46,7 +46,7 @@ def test_page_state_contains_run_ids_and_no_runs(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    # The page state contains only run ids.
+    # no value of the page state is a run, only ids of runs
     assert sorted(values, key=str) == sorted(["", saved, [], [], {}, {}], key=str)
     assert all(isinstance(run_id, str) for run_id in saved)
 
@@ -106,7 +106,7 @@ def test_page_does_not_say_where_the_app_is_installed(tmp_path, monkeypatch):
     assert "glimpse_1.mp4" in content and str(serving.ROOT) not in content
 
 
-def test_variables_of_gradio_do_not_open_the_server(monkeypatch):
+def test_environment_variables_of_gradio_other_than_the_port_are_removed(monkeypatch):
     names = ("ALLOWED_PATHS", "DEBUG", "LOCAL_DEV_MODE", "SHARE", "MCP_SERVER", "SERVER_PORT")
     for name in names:
         monkeypatch.setenv(f"GRADIO_{name}", "1")
@@ -119,7 +119,7 @@ def test_variables_of_gradio_do_not_open_the_server(monkeypatch):
     assert {f"GRADIO_{name}" for name in names} & {*seen} == {"GRADIO_SERVER_PORT"}
 
 
-def test_limits_of_a_public_launch_reach_the_server(monkeypatch):
+def test_limits_of_a_public_app_reach_its_server(monkeypatch):
     launched = {}
     monkeypatch.setattr(Engine, "warm_up", lambda self, name: None)
     monkeypatch.setattr(
@@ -225,7 +225,7 @@ def test_limits_given_on_the_command_line_override_public_defaults():
     assert (limits.max_frames, limits.deadline_s) == (8, 5.0)
 
 
-OURS = ["builtin", "mobilenet_v2"]  # models included in the package
+OURS = ["builtin", "mobilenet_v2"]  # models that the package includes
 
 
 def test_model_menu_lists_the_given_model_before_offered_models():
@@ -243,6 +243,7 @@ def test_model_not_yet_downloaded_is_not_in_a_private_server_s_menu(tmp_path):
 def test_model_name_with_precision_is_loaded_in_it_on_the_given_device(loads):
     options = launch.parse(["--device", "cpu"])
     library = loading.LocalBackend(launch.how_to_load(options), {"device": "cpu"})
-    with pytest.raises(AttributeError):  # the fake load_model returns nothing, which has no name
+    # the fake load_model returns None, which has no attribute `name`
+    with pytest.raises(AttributeError):
         library.load_model("a/b@4bit")
     assert loads["a/b"] == {"device": "cpu", "quantization": "4bit"}

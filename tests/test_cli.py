@@ -37,7 +37,8 @@ def test_ask_command_prints_answer_and_cost(clip, model, capsys):
     assert "(50.0%)" in out
     for name in ("decode", "encode", "compress", "prefill", "generate", "MAC"):
         assert name in out
-    assert "peak memory" not in out  # on the CPU, it would be the peak of the whole process
+    # on the CPU, memory is measured for the whole process, so it is not printed
+    assert "peak memory" not in out
 
 
 @pytest.mark.parametrize("command", ["ask", "compare", "least", "relevance"])
@@ -152,7 +153,7 @@ def test_sampling_options_of_commands_reach_the_model(clip, model, capsys):
     assert first == again != other
     made = runs[0]["made_with"]
     assert (made["temperature"], made["top_p"], made["seed"]) == (2.0, 0.9, 7)
-    # the method's setting, not the sampling temperature
+    # the method has its own setting "temperature", which the sampling option leaves alone
     assert runs[0]["compressor"]["temperature"] == 0.01
 
 
@@ -299,7 +300,8 @@ def test_relevance_command_writes_heat_maps_and_prints_the_fraction_kept(
 
 
 def test_compare_command_writes_its_runs_as_one_web_page(clip, model, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "gleanvid_app", components)  # name of the installed app
+    # the command imports the app under its installed name
+    monkeypatch.setitem(sys.modules, "gleanvid_app", components)
     file = tmp_path / "runs.html"
     words = ("--compressor", "full,uniform,gleanvid", "--html", str(file))
     assert call("compare", clip, "What moves?", "--model", model, *words) == 0

@@ -1,4 +1,4 @@
-"""Every ``gleanvid`` command in the documents parses, and together they fill the paper's tables."""
+"""Every documented ``gleanvid`` command parses; together they fill the paper's tables."""
 
 import re
 import shutil
@@ -27,13 +27,13 @@ SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037'
 
 @cache
 def commands(page):
-    """Return the words of every command in a page's code blocks; bash splits, but runs nothing."""
+    """Return the words of every ``gleanvid`` command in a page's code blocks, split by bash."""
     bash = shutil.which("bash") or pytest.skip("bash is not installed")
     blocks = re.findall(
         r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL
     )
     script = [bash, "-c", SHELL + "\n".join(blocks)]
-    # an empty folder, as bash would run a program named by a relative path
+    # in an empty folder, because bash would run programs given by a relative path
     with TemporaryDirectory() as nowhere:
         done = subprocess.run(script, cwd=nowhere, capture_output=True, text=True, check=False)
     return [line.split("\x1f")[:-1] for line in done.stdout.splitlines()]
@@ -47,7 +47,7 @@ def test_every_command_in_the_documentation_parses(page, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     for words in found:
         assert callable(parse(words).run), words
-        if words[0] == "new":  # later commands name the file that it writes
+        if words[0] == "new":  # run it, because later commands need the file that it writes
             assert main(words) == 0
 
 

@@ -20,7 +20,7 @@ TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 
 
 def example(name):
-    """Return the class of this name, run from the documentation's code block."""
+    """Return the class of this name, after running the code block that defines it."""
     (code,) = (part for part in re.findall(r"```python\n(.*?)```", TEXT, re.S) if name in part)
     names = {"__name__": __name__}
     exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), names)

@@ -33,7 +33,7 @@ ALLOWED = {
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }
-# modules of a package from the top layer down; each imports only from its layer and those below
+# package -> layers of modules, top first; a module imports only from its layer and lower ones
 ROOMS = {
     "models": (
         ("__init__",),

@@ -1,4 +1,4 @@
-"""Packages for the tools: a downloaded file is accepted only if its hash is the expected one."""
+"""Packages that the tools download are accepted only with the expected hash."""
 
 import hashlib
 

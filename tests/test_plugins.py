@@ -151,7 +151,7 @@ def test_broken_file_that_the_user_names_is_an_error(
         ),
     ],
 )
-def test_failure_in_a_plugin_is_named_with_its_line(line, reason, write_plugin):
+def test_error_of_a_failing_plugin_names_the_plugin_and_the_reason(line, reason, write_plugin):
     (method,) = register(
         write_plugin(FIRST.replace("start = min(", f"{line}\n        start = min("))
     )
@@ -160,7 +160,7 @@ def test_failure_in_a_plugin_is_named_with_its_line(line, reason, write_plugin):
         method().compress(tokens)
 
 
-def test_failure_in_a_class_of_no_plugin_stays_as_it_is(write_plugin):
+def test_exception_in_a_class_outside_plugins_is_not_converted(write_plugin):
     register(write_plugin())
 
     @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def test_failure_in_a_class_of_no_plugin_stays_as_it_is(write_plugin):
         Own().compress(VideoTokens(torch.rand(8, 4), (2, 2, 2)))
 
 
-def test_out_of_memory_in_a_plugin_keeps_its_advice(write_plugin):
+def test_out_of_memory_in_a_plugin_is_not_converted_to_a_plugin_error(write_plugin):
     (method,) = register(
         write_plugin(FIRST.replace("start = min(", "raise MemoryError\n        min("))
     )
@@ -207,7 +207,7 @@ def test_missing_plugin_is_refused_by_name(name):
 def test_registering_the_same_class_twice_works_and_two_classes_of_one_name_do_not(write_plugin):
     (first,) = register(write_plugin())
     assert register(first) is first
-    (again,) = register(write_plugin())  # the same file, written again
+    (again,) = register(write_plugin())  # registers the same file once more
     assert COMPRESSORS["first"] is again
     with pytest.raises(PluginError, match=r"other\.py.*the name 'first' is taken already"):
         register(write_plugin(FIRST, "other.py"))
@@ -274,7 +274,7 @@ def test_contract_command_reports_an_exception_of_a_compressor_once(write_plugin
     assert out.count("OSError: boom") == 1 and "the other checks were not run" in out
 
 
-def test_error_for_an_unknown_compressor_on_the_command_line_names_the_option_for_plugins(capsys):
+def test_command_line_error_for_an_unknown_compressor_names_the_option_for_plugins(capsys):
     for words in (["ask", "a.mp4", "What?"], ["compress", "a.mp4", "--out", "x"]):
         assert main([*words, "--compressor", "most_changed"]) == 2
         assert "; --plugin FILE adds compressors of your own" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The wheel and a Space start without the checkout; the Docker image's files exist."""
+"""The wheel and a Space start without the checkout; files named in the Dockerfile exist."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 MIB = 2**20
 LIMIT_S = 120
-FOLDERS = {"gleanvid": "gleanvid", "components": "gleanvid_app"}  # here -> installed
+# folder in the checkout -> name of the installed package
+FOLDERS = {"gleanvid": "gleanvid", "components": "gleanvid_app"}
 
 
 def modules():
@@ -42,7 +43,7 @@ def run(*words, cwd, **how):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, built from a copy, because building leaves folders next to the source."""
+    """Path of the wheel, built from a copy because a build leaves folders in the source."""
     folder = tmp_path_factory.mktemp("source")
     left_out = shutil.ignore_patterns("__pycache__", "docs")
     for name in ("gleanvid", "components", "assets"):
@@ -58,14 +59,15 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """A new environment with the wheel, which uses the other packages of this environment."""
-    folder = tmp_path_factory.mktemp("empty") / ".venv"  # hidden, like most environments
+    """A new virtual environment with the wheel and the packages of the running environment."""
+    # in a hidden folder, as most virtual environments are
+    folder = tmp_path_factory.mktemp("empty") / ".venv"
     venv.create(folder, with_pip=False, symlinks=True)
     paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)}, scheme="venv")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     run(*pip, "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel), cwd=folder)
-    # The other packages come from this environment; its .pth files, which may name the checkout,
-    # are not read.
+    # A .pth file adds the folder of the other packages. Python then reads no .pth files in that
+    # folder, so none of them can put the checkout on the import path.
     beside = Path(paths["purelib"]) / "packages_of_others.pth"
     beside.write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")
     return folder
@@ -87,7 +89,7 @@ def free_port():
 
 
 def page_of(program, port, **headers):
-    """Return the page once it is served; fail with the output of a program that ends."""
+    """Return the response of the page once it is served; fail if the program ends before."""
     until = time.monotonic() + LIMIT_S
     while time.monotonic() < until and program.poll() is None:
         try:
@@ -123,7 +125,7 @@ def test_wheel_and_changelog_have_pyproject_s_version(wheel):
 
 @pytest.fixture(scope="module")
 def served(installed, tmp_path_factory):
-    """Start the installed command, and a Space written by it; both serve the page."""
+    """Start the installed app and a Space that it wrote; yield the Space and both programs."""
     home, command = tmp_path_factory.mktemp("home"), str(installed / "bin" / "gleanvid")
     space = home / "space"
     run(command, "space", "--out", str(space), cwd=home, env=os.environ | {"PYTHONPATH": ""})

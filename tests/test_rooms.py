@@ -1,4 +1,4 @@
-"""The app's packages are ordered: no module imports from a higher package or in a cycle."""
+"""The app's packages are layers: no module imports from a higher layer or in a cycle."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Spare.keep = stop
 app.main(["--device", "cpu"])
 """
 INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n" + CLI
-ENTRIES = {  # program -> heavy packages that it imports
+ENTRIES = {  # name -> (program, heavy packages that it may import)
     "import gleanvid": ("import gleanvid", set()),
     "gleanvid --help": (CLI.format(words=["--help"]), set()),
     "gleanvid models": (CLI.format(words=["models"]), set()),
@@ -58,7 +58,7 @@ def imported(program, folder):
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_an_entry_point_imports_only_the_packages_it_needs(entry, tmp_path):
+def test_program_imports_only_the_heavy_packages_it_needs(entry, tmp_path):
     program, needed = ENTRIES[entry]
     if "gradio" in needed:
         pytest.importorskip("gradio", reason="needs the app extra")

@@ -53,7 +53,7 @@ def test_one_token_can_contribute_to_two_merged_rows():
     assert torch.allclose(record.then(last).apply(rows)[0], record.apply(rows)[1])
 
 
-def test_applying_a_record_keeps_half_precision():
+def test_applying_a_record_does_not_change_the_dtype_of_half_precision_rows():
     assert merge().apply(torch.randn(8, 3).bfloat16()).dtype == torch.bfloat16
 
 

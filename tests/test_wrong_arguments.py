@@ -84,14 +84,14 @@ def test_relevance_refuses_the_address_of_a_server_as_model():
 
 
 @pytest.mark.parametrize("records", [[], ["gleanvid"], None])
-def test_relevance_kept_by_a_list_of_records_is_refused(records):
+def test_relevance_kept_refuses_anything_but_one_record(records):
     found = gleanvid.Relevance(torch.ones(4) / 4, (1, 2, 2), "", "", 0.0, "gradient", 0.0)
     with pytest.raises(TypeError, match="must be one record"):
         found.kept(records)
 
 
 @pytest.mark.parametrize(("video", "question"), [("a.mp4", ["what?"]), (["a.mp4"], "what?")])
-def test_ask_with_a_list_is_refused_in_favour_of_ask_many(video, question):
+def test_error_for_ask_with_a_list_recommends_ask_many(video, question):
     with pytest.raises(TypeError, match="for lists use ask_many"):
         gleanvid.ask(video, question)
 
@@ -165,7 +165,7 @@ def test_empty_list_of_videos_is_refused(model):
         gleanvid.ask_many([], "what?", model)
 
 
-def test_second_compressing_block_on_one_model_is_refused(model):
+def test_nested_compressing_blocks_on_one_model_are_refused(model):
     with gleanvid.compressing(model.hf_model, gleanvid.Uniform()):
         inner = gleanvid.compressing(model.hf_model, gleanvid.Random())
         with pytest.raises(gleanvid.ModelError, match="already inside"), inner:

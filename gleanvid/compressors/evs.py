@@ -1,4 +1,4 @@
-"""EVS: the tokens that differ most from the same place one unit before; the first unit whole.
+"""EVS: keep the first unit, and the tokens that changed most since the unit before.
 
 Every token is compared with the token at the same place one unit before. The tokens that changed
 most are kept, by one ranking over the whole clip.

@@ -1,4 +1,4 @@
-"""FastVID: segments, salient tokens in each, and the rest merged into dense centres of few frames.
+"""FastVID: keep the salient tokens of each segment, and merge the others into dense centres.
 
 The clip is cut into segments where neighbouring units differ most. In each segment part of the
 budget goes to salient tokens of all units; the rest goes to dense centres in a few anchor units,

@@ -1,4 +1,4 @@
-"""PairwiseGain: greedy selection by information minus pairwise redundancy. Ours, a baseline.
+"""PairwiseGain, our own baseline: greedy choice by information minus pairwise redundancy.
 
 Tokens are picked one by one for differing from the mean of their unit and from every token picked
 before. The budget is divided over the units first, by how new the segment of a unit is.

@@ -1,4 +1,4 @@
-"""VidCom2: more tokens for frames unlike the video, and in each the tokens unlike frame and video.
+"""VidCom2: larger budgets for unusual frames, then the most unusual tokens of each frame.
 
 A unit's share of the budget grows with how far its tokens are from the mean of the whole video.
 Within a unit, the tokens farthest from both means, the video's and the unit's, are kept.

@@ -45,7 +45,7 @@ def test_relevance_kept_over_layers_counts_a_token_in_each_layer_that_reads_it()
     two = Compression.pruned(torch.tensor([0, 3]), GRID)
     early = FOUND.kept_over_layers({0: two}, 4)
     assert early == pytest.approx(FOUND.kept_with_bounds(two))
-    # layers 0 and 1 read all tokens, before the compression at layer 2
+    # compressed at layer 2 of 4: layers 0 and 1 read all tokens
     late = FOUND.kept_over_layers({2: two}, 4)
     assert late == pytest.approx({"kept": 0.75, "best": 0.85, "random": 0.75})
     then = {0: two, 3: Compression.pruned(torch.tensor([0]), (1, 1, 2))}

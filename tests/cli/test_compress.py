@@ -84,7 +84,7 @@ def test_clip_name_with_invalid_utf_8_or_escape_codes_does_not_stop_other_clips(
         assert (out / "a\\xff.mp4.npz").is_file()
 
 
-def test_folder_where_a_result_file_belongs_is_reported_without_traceback(clips, capsys):
+def test_folder_with_the_name_of_a_result_file_is_reported_without_traceback(clips, capsys):
     for name in ("a.mp4.npz", "b.mp4.npz.part"):
         (clips.parent / "out" / name).mkdir(parents=True)
         assert run(clips)[0] == 2

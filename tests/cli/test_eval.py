@@ -91,15 +91,15 @@ def test_eval_of_an_ablation_preset_writes_a_table_shaped_as_in_the_paper(model,
     text = (tmp_path / "table.md").read_text()
     assert "### Token-selection signals" in text and "| LRS + SCS |" in text
     assert "| History h |" in text and "| all † |" in text
-    # all tokens, three choices of signals, three lengths of history
+    # 5 clips, 7 setups: all tokens, 3 choices of signals, 3 lengths of history
     assert len(set(model[0].read)) == 5 * 7
 
 
 def test_preset_named_after_a_paper_table_runs_exactly_that_table_s_rows(model, tmp_path):
-    # The preset sets the number of frames.
+    # exit code 2: --num-frames is refused, because the preset sets the number of frames
     assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2
     given = ["eval", "--benchmark", "fake", "--preset", "qwen3-vl-8b-32", "--limit", "4"]
-    # 1 if a method needs saliency, which fakes lack
+    # exit code 1 if a method needs saliency, which the fake model lacks
     assert main([*given, "--out", str(tmp_path)]) in (0, 1)
     found = json.loads((tmp_path / "results.json").read_text())["results"]
     assert [line["setup"] for line in found] == [
@@ -226,12 +226,14 @@ def test_phase_times_are_summed_over_questions_and_leave_answers_unchanged(tmp_p
         assert full[f"sum_{name}_s"] == pytest.approx(sum(part[name] for part in own), abs=1e-5)
         assert full[f"sum_{name}_s"] > 0
     assert "| seconds, summed |" in capsys.readouterr().out
-    # refused: the journal of a run without times cannot be resumed
+    # refused: this folder's journal has phase times, so a run without them cannot resume it
     assert glimpse(tmp_path / "timed")[0] == 2
     assert "phases=True" in capsys.readouterr().err
 
 
-def test_phases_say_how_many_questions_were_summed(tmp_path, monkeypatch, capsys):
+def test_table_of_phase_times_says_over_how_many_questions_they_are_summed(
+    tmp_path, monkeypatch, capsys
+):
     original, calls = phases.measure_item, []
 
     def failing_once(model, video, method, *arguments):
@@ -252,7 +254,7 @@ def test_phase_times_are_refused_for_likelihood_scoring_and_several_workers(
 ):
     assert run(tmp_path, "--phases", "--limit", "2") == 2
     assert "choose --how text or --how letter" in capsys.readouterr().err
-    # A journal would bind the folder to the first way of answering.
+    # with a journal, the folder would accept no other --how
     assert not (tmp_path / "journal.jsonl").exists()
     assert run(tmp_path, "--phases", "--num-workers", "2") == 2
     assert "--phases cannot be combined" in capsys.readouterr().err
@@ -274,5 +276,5 @@ def test_rerun_that_asks_no_question_keeps_the_machine_of_the_first_run(model, t
     path.write_text(json.dumps(told))
     run(tmp_path)
     assert json.loads(path.read_text())["machine"]["cpu"] == "the first one"
-    run(tmp_path, "--retention-ratio", "0.5")  # only answers of another retention ratio are missing
+    run(tmp_path, "--retention-ratio", "0.5")  # new questions are asked for the other ratio
     assert json.loads(path.read_text())["machine"]["cpu"] != "the first one"

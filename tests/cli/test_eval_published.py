@@ -61,7 +61,7 @@ def test_eval_table_has_the_columns_of_its_published_benchmark(name, run, tmp_pa
         counts = {group: row[f"{group} questions"] for group in COLUMNS[name].split(" | ")}
         assert sum(counts.values()) == row["questions"] and row["failed"] == 0
         right = sum(row[group] * count for group, count in counts.items())
-        # the other benchmarks average over groups of questions
+        # the accuracy of the other benchmarks is the mean over groups of questions
         if name in ("videomme", "longvideobench"):
             assert row["accuracy"] == pytest.approx(right / row["questions"], abs=1e-6)
         else:

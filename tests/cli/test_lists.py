@@ -16,7 +16,7 @@ WIDTHS = (80, 132)
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """Return a function that simulates a terminal with a number of columns."""
+    """Return a function that simulates a terminal of a given width."""
 
     def make(width):
         size = os.terminal_size((width, 24))
@@ -27,7 +27,7 @@ def terminal(monkeypatch):
 
 
 @pytest.mark.parametrize("program", ["gleanvid.cli methods", "app"])
-def test_program_whose_output_nobody_reads_ends_without_a_message(program):
+def test_program_writing_to_a_closed_pipe_ends_without_a_message(program):
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", *program.split()]

@@ -25,7 +25,7 @@ def run(tmp_path, monkeypatch):
         home.mkdir(parents=True, exist_ok=True)
         (home / "__init__.py").touch()
         (home / "__main__.py").write_text(PROGRAM.format(said=said))
-        # Python detects stale bytecode by size and second; this file changes faster than that.
+        # this file changes within a second, too fast for Python to notice outdated bytecode
         monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
         monkeypatch.syspath_prepend(home.parent)
         paths = [str(home.parent), os.environ.get("PYTHONPATH", "")]
@@ -56,7 +56,7 @@ def test_failed_questions_or_missing_results_make_the_exit_code_nonzero(run, cap
     assert run({"throughput": {"avg_failed": 2.0}}, "--model_args", "pretrained=a")[0] == 1
     assert "questions failed and count as wrong" in capfd.readouterr().err
     assert run({"throughput": {"avg_failed": 0.0}}, "--model_args", "pretrained=a")[0] == 0
-    # results of the previous run do not count
+    # the results left in the folder by the previous run do not count
     assert run(None, "--model_args", "pretrained=a")[0] == 1
     assert "ended without results" in capfd.readouterr().err
 

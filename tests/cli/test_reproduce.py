@@ -4,7 +4,7 @@ from gleanvid.cli import main
 from tests.cli.test_eval_published import Reader
 from tests.evaluation.benchmarks.test_published import MAKERS
 
-TWO = ("longvideobench", "videomme")  # the columns of the reproduced table
+TWO = ("longvideobench", "videomme")  # benchmarks, the columns of the reproduced table
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_reproduce_runs_a_table_once_and_prints_it_next_to_the_paper_s_numbers(
     filed = (tmp_path / "out" / "temperature" / "table.md").read_text()
     assert filed in capsys.readouterr().out
     assert "(paper / ours;" in filed and "questions: 2 of longvideobench" in filed
-    assert filed.count(" / ") > 4 * len(TWO)  # cells "paper / ours" in four rows
+    assert filed.count(" / ") > 4 * len(TWO)  # the table has four rows of cells "paper / ours"
     assert main(words) == 0
     assert len(loaded) == len(TWO)  # no question was asked again
     (tmp_path / "out" / "temperature" / "videomme" / "command.txt").unlink()
@@ -48,7 +48,8 @@ def test_reproduce_prints_data_folder_and_estimated_gpu_hours(data, capsys):
     words = ["reproduce", "--table", "1", "--data", str(data), "--", "--num-workers", "4"]
     assert main(words) == 0
     printed = capsys.readouterr().out
-    # 4,000 questions with 15 rows of 64 frames; 1369.5 s is for 2,700 questions of 32 frames
+    # MVBench: 4,000 questions x 15 rows of 64 frames, scaled from 1369.5 s for 2,700 questions
+    # of 32 frames
     assert f"{data / 'mvbench'}; 16.9 GPU hours" in printed
     assert printed.count("--num-workers 4") == 4
     assert "--max-pixels 50331648" in printed

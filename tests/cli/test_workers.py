@@ -25,7 +25,7 @@ def rows(folder):
 
 
 def table(folder):
-    """Return a folder's results without the columns of times."""
+    """Return the rows of a folder's results.json without the columns of seconds."""
     whole = json.loads((folder / "results.json").read_text("utf-8"))
     return [{n: v for n, v in line.items() if "second" not in n} for line in whole["results"]]
 
@@ -76,7 +76,7 @@ def test_a_running_cluster_is_joined_and_left_running(tmp_path, running_cluster)
     assert main([*given, str(tmp_path / "alone")]) == 0
     command = [sys.executable, "-m", "gleanvid.cli", *given, str(tmp_path / "there")]
     command += ["--num-workers", "1", "--address", address]
-    for _ in range(20):  # until the cluster has started
+    for _ in range(20):  # retry until the cluster has started
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         if "has no cluster" not in done.stderr:
             break

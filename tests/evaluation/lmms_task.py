@@ -43,7 +43,7 @@ QUESTIONS = ("What happens first?", "What colour is it?", "How many things are t
 
 @dataclass(frozen=True)
 class Tiny(Benchmark):
-    """Benchmark of ``rows.jsonl`` in a folder; an answer is right if it is the expected text."""
+    """Benchmark from ``rows.jsonl`` in a folder; an answer must equal the expected text."""
 
     name: ClassVar[str] = "tiny"
     how: ClassVar[str] = "text"

@@ -18,7 +18,7 @@ ITEMS = [item(n, HARD[n % 7]) for n in range(700)] + [item(n, "shape") for n in 
 
 
 def verdicts_except(wrong):
-    """Verdicts of all questions: right, except the first ``wrong`` hard ones."""
+    """Return verdicts: the first ``wrong`` hard questions are wrong, all others right."""
     return {each.id: int(each.id) >= wrong for each in ITEMS}
 
 
@@ -26,8 +26,9 @@ def verdicts_except(wrong):
     ("whole", "half", "kept"),
     [
         (100, 121, (True, True, True)),
-        (100, 122, (True, False, True)),  # half of the tokens: 22 more of 700 are wrong, 3.1 points
-        # 2 points less on hard questions are allowed, but not fewer right answers in all
+        # with half of the tokens, 22 of 700 more are wrong: 3.1 points
+        (100, 122, (True, False, True)),
+        # 2 points less on hard questions are allowed, fewer right answers in total are not
         (114, 114, (True, True, False)),
         (115, 115, (False, True, False)),
     ],

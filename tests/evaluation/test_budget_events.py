@@ -30,7 +30,7 @@ def test_listed_events_match_what_the_generated_scene_shows():
     assert all(seen.values())
 
 
-def test_table_gives_the_auc_of_each_method_s_budgets_for_events_with_interval():
+def test_table_lists_each_method_s_auc_for_events_with_a_confidence_interval():
     rows = [
         {"clip": clip, "ratio": ratio, "method": name, "event": "cut", "auc": value}
         for clip in range(40)

@@ -28,7 +28,7 @@ def test_kernel_counts_of_the_compressor_list_come_from_the_results_file():
     assert kernels_on_file(WORK.with_name("none.json")) == {}
 
 
-def test_compressor_list_states_the_lowest_possible_ratio_where_low_ratios_are_refused():
+def test_compressor_list_states_the_lowest_ratio_of_methods_that_refuse_low_ratios():
     signals = {"saliency": torch.rand(48), "keys": torch.rand(48, 4), "text": torch.rand(3, 8)}
     tokens = VideoTokens(torch.randn(48, 8), (4, 3, 4), **signals)
     for name, facts in FACTS.items():

@@ -13,7 +13,7 @@ from tools.filmed_tables import COLUMNS, RATIOS, table
 
 @pytest.fixture
 def one_clip(monkeypatch, tmp_path):
-    """Replace the clips by one in a fake package; return a list of the packages downloaded."""
+    """Replace the list of clips by one fake clip; return the names of downloaded packages."""
     fetched = []
 
     def download(package, folder):
@@ -57,7 +57,7 @@ def test_every_filmed_clip_has_a_hash_and_a_licence():
         assert len(clip.sha256) == len(clip.package.sha256) == 64 and clip.package.licence
 
 
-def test_methods_that_need_a_signal_or_the_model_are_left_out():
+def test_only_methods_that_need_nothing_but_features_are_measured_on_filmed_clips():
     found = names()
     assert {"gleanvid", "frames", "resize", "pool", "fastvid"} <= {*found}
     assert not {"visionzip", "fastv", "cdpruner", "full"} & {*found}
@@ -73,7 +73,7 @@ def test_table_of_filmed_clips_names_only_significant_differences():
     ]
     text = table(rows)
     assert "25%, labels: ahead of `worse`; behind none." in text
-    assert "25%, clip KL: ahead of none; behind `worse`." in text  # less divergence is better
+    assert "25%, clip KL: ahead of none; behind `worse`." in text  # a lower KL divergence is better
     assert f"Holm over all {2 * 3 * len(RATIOS)} comparisons" in text
 
 
@@ -100,7 +100,7 @@ def test_resumed_run_over_filmed_clips_measures_only_missing_clips(tmp_path):
 @pytest.mark.parametrize(
     ("cuts", "expected"), [((2.5,), 3.0), ((2.5, 0.5), 2.0), ((), math.nan), ((9.0,), math.nan)]
 )
-def test_tokens_kept_at_cuts_are_compared_with_those_of_other_frames(cuts, expected):
+def test_tokens_kept_at_cuts_are_divided_by_the_mean_of_other_frames(cuts, expected):
     # Frames at 0, 1, 2, 3, 4 s. The first one is always new, so it is not counted.
     found = at_cuts([9, 2, 2, 6, 2], [0, 1, 2, 3, 4], cuts)
     assert found == pytest.approx(expected, nan_ok=True)

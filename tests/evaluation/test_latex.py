@@ -18,7 +18,8 @@ def test_negative_number_in_latex_has_a_minus_sign():
 
 def test_latex_table_marks_best_and_second_best_per_ratio_with_ties_shared():
     rows = [["all", "100%", "80.0"], *(["a", "25%", value] for value in ("3", "2", "3", "–"))]
-    rows.insert(3, ["e", "15%", "9 ± 1"])  # the rows of 15 % are printed after those of 25 %
+    # the row of 15 % is given in the middle, and the table prints it last
+    rows.insert(3, ["e", "15%", "9 ± 1"])
     body = latex_table(["m", "kept", "acc"], rows, ["acc"], setting=[1]).splitlines()
     marked = [line.split(" & ")[2] for line in body if line.count("&") == 2]
     assert marked[1:] == [
@@ -34,7 +35,7 @@ def test_latex_of_every_paper_table_has_balanced_braces_and_equally_long_rows(na
     text = capsys.readouterr().out
     assert text.count("{") == text.count("}") and text.isascii()
     lines = [line for line in text.splitlines() if line.endswith(r"\\")]
-    # LaTeX would read [ as an argument of the previous line's end
+    # LaTeX reads [ after a line break as its optional argument
     assert not any(line.startswith("[") for line in lines)
     (columns,) = re.findall(r"begin{tabular}{(l[r]+)}", text)
     assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {len(columns) - 1}

@@ -1,4 +1,4 @@
-"""Tools that write rows to a CSV file and a table from it; ``--read`` uses existing rows."""
+"""Tools that write a CSV file of rows and a table; ``--read`` takes the rows of the file."""
 
 import sys
 
@@ -27,7 +27,7 @@ def tool(monkeypatch, tmp_path):
     return call
 
 
-def test_option_read_takes_the_number_of_clips_from_the_file(tool, tmp_path):
+def test_option_read_uses_the_rows_and_the_number_of_clips_in_the_file(tool, tmp_path):
     assert tool("--clips", "2") == "2 clips, 2 rows\n"
     (tmp_path / "table.md").unlink()
     assert tool("--read") == tool("--read", "--clips", "9") == "2 clips, 2 rows\n"

@@ -32,7 +32,7 @@ def test_reference_selection_equals_greedy_column_subset_selection():
     assert greedy_order(rows, 6).tolist() == greedy_by_projection(rows, 6)
 
 
-def test_reference_selection_continues_after_all_features_are_spanned():
+def test_reference_selection_fills_the_budget_if_fewer_tokens_span_all_features():
     order = greedy_order(torch.eye(3).repeat(2, 1), 5).tolist()
     assert sorted(row % 3 for row in order[:3]) == [0, 1, 2]
     assert len(set(order)) == 5
@@ -63,7 +63,8 @@ def test_regret_is_coverage_error_above_the_reference_selection_of_the_same_worl
         for ratio in RATIOS
         for name in (BEST, *METHODS)
     ]
-    for name in ("rank", "life", "noise", "strength"):  # every value of the grid has a column
+    # the table has a column for every value of these parameters
+    for name in ("rank", "life", "noise", "strength"):
         filled = {20: 80} if name == "rank" else {}
         means += [{**row, name: filled[row[name]]} for row in means if row[name] in filled]
     noisy = [{**row, "noise": noise} for row in means for noise in (0.05, 0.15, 0.4)]

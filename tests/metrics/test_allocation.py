@@ -23,7 +23,7 @@ def test_gini_equals_values_computed_by_hand():
         gini(torch.tensor([-1.0, 2]))
 
 
-SHARES = st.just(0.0) | st.floats(1e-9, 100)  # smaller fractions would underflow when scaled
+SHARES = st.just(0.0) | st.floats(1e-9, 100)  # smaller values would underflow when scaled
 
 
 @given(st.lists(SHARES, min_size=1, max_size=20), st.floats(0.01, 100))

@@ -40,11 +40,12 @@ def test_diagnostics_are_stored_and_saved_with_the_run(tmp_path):
     assert again is not None
     for name, value in found.summary().items():
         np.testing.assert_equal(again.summary()[name], value)
-    assert metrics.diagnostics_of(run) is None  # the run that was given gets no diagnostics
+    # with_diagnostics() returns a copy: the argument is unchanged
+    assert metrics.diagnostics_of(run) is None
 
 
 def test_kept_span_has_feature_width_squared_entries_for_any_number_of_tokens():
-    """With twenty times the tokens the span is still [D, D]: no [T*N, T*N] matrix is built."""
+    """The span of 4,000 tokens is still [D, D]: no [T*N, T*N] matrix is built."""
     features, kept = clip(units=40, rows=10, columns=10, width=16)
     span = metrics.kept_span(features, kept)
     assert span.directions.shape == (16, 16)
@@ -52,7 +53,7 @@ def test_kept_span_has_feature_width_squared_entries_for_any_number_of_tokens():
 
 
 def test_rank_relative_to_random_is_above_1_for_diverse_and_below_1_for_narrow_selections():
-    """Every unit has sixteen directions: one selection keeps each once, the other always four."""
+    """Units hold the same 16 directions: one selection keeps all 16, the other the same 4."""
     directions = torch.eye(16).repeat(4, 1)
     narrow = (torch.arange(4)[:, None] * 16 + torch.arange(4)).flatten()
     for keep, wide in ((torch.arange(16), True), (narrow, False)):

@@ -53,7 +53,7 @@ def test_random_selection_has_the_expected_iou():
     kept = COMPRESSORS["random"](0.25).compress(tokens)
     found, line = spatial_iou_curve(kept), random_iou_curve(kept)
     torch.testing.assert_close(found, line, atol=0.02, rtol=0)
-    assert random_iou(kept, 100) != random_iou(kept, 100)  # both are NaN
+    assert random_iou(kept, 100) != random_iou(kept, 100)  # NaN, because the gap exceeds the clip
 
 
 def test_mask_overlap_is_symmetric_and_refuses_records_of_different_clips():

@@ -14,7 +14,8 @@ def every(step):
 
 def test_reconstruction_predicts_dropped_tokens_that_repeat_the_nearest_kept_row():
     frames = torch.randn(12, 2, 8, generator=torch.Generator().manual_seed(0))
-    features = frames.repeat_interleave(8, dim=1).flatten(0, 1)  # halves of each frame are alike
+    # tokens within each half of a frame are equal
+    features = frames.repeat_interleave(8, dim=1).flatten(0, 1)
     assert reconstruction(features, every(2)) > 0.95
 
 

@@ -13,7 +13,7 @@ def clip_of_equal_units(width=64):
     return VideoTokens(unit.repeat(4, 1), (4, 3, 4))
 
 
-def test_still_clip_is_saturated_after_a_unit_kept_whole():
+def test_still_clip_is_saturated_once_a_unit_is_kept_completely():
     found = saturation(GleanVID(0.5).compress(clip_of_equal_units()))
     assert found.units in (2, 3) and found.of == 4
     assert str(found).startswith(f"{found.units} of 4 units had nothing new to add")

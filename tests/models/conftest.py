@@ -41,7 +41,7 @@ FAMILIES = {
     "llava_next_video": tiny_llava.next_video,
     "perception_lm": tiny_llava.perception_lm,
 }
-# recurrent layers ignore masks, so there is no reference and no stage inside the model
+# Recurrent layers ignore masks: outputs cannot be compared with those of a masked prompt.
 RECURRENT = {
     "qwen3_5": tiny_qwen.qwen35,
     "qwen3_5_moe": tiny_qwen.qwen35_moe,
@@ -49,14 +49,14 @@ RECURRENT = {
 }
 
 
-# Families that allow no stage inside the language model.
+# Families whose language model cannot drop tokens between its layers.
 AHEAD_ONLY = {
     "gemma4",
     "gemma4_large",
     "gemma4_unified",
     *RECURRENT,
 }
-# families without a usable class in transformers 5.17
+# families that need transformers 5.23 or later
 LATER = {
     "qwen3_omni",
     "gemma4",
@@ -71,7 +71,7 @@ if parse(transformers.__version__) < parse("5.23"):
     RECURRENT = {family: RECURRENT[family] for family in RECURRENT if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
-VARIANTS = {  # models that differ from their family in MLP, tower, masks or timestamps
+VARIANTS = {  # models that differ from their family in MLP, vision tower, masks or timestamps
     "qwen3_vl_moe",
     "glm46v",
     "glm4v_moe",
@@ -81,7 +81,8 @@ VARIANTS = {  # models that differ from their family in MLP, tower, masks or tim
 }
 DENSE = [family for family in FAMILIES if family not in VARIANTS]
 INSIDE = [family for family in FAMILIES if family not in AHEAD_ONLY]
-# Representatives for code shared by all families: grid positions, newlines, attention windows.
+# Three families stand for all others in tests of shared code. They differ in what that code
+# must handle: positions on a grid, newline tokens, attention windows.
 few_families = pytest.mark.parametrize(
     "adapter",
     [name for name in ("qwen3_vl", "llava_onevision", "gemma4") if name in FAMILIES],

@@ -21,7 +21,7 @@ QUESTIONS = ["what moves?", "which colour is the video, and what is it that move
 
 @dataclass(frozen=True)
 class EveryNth(Compressor):
-    """Keeps an irregular choice of tokens that depends only on their number."""
+    """Compressor that keeps irregularly spaced tokens, chosen by their number alone."""
 
     name: ClassVar[str] = "every-nth"
     paper: ClassVar[str] = "test"
@@ -39,7 +39,7 @@ class EveryNth(Compressor):
 
 @dataclass(frozen=True)
 class Tilted(EveryNth):
-    """Keeps one token less if the features of the video's second half are larger."""
+    """Compressor that keeps one token less for videos whose second half is stronger."""
 
     def skipped(self, tokens: VideoTokens) -> int:
         first, second = tokens.features.tensor_split(2)
@@ -48,7 +48,7 @@ class Tilted(EveryNth):
 
 @dataclass(frozen=True)
 class IdentityMerge(Compressor):
-    """Merges every token with itself alone, to run the code for weighted merging."""
+    """Compressor that merges each token only with itself, to run the code for merging."""
 
     name: ClassVar[str] = "identity-merge"
     paper: ClassVar[str] = "test"
@@ -61,7 +61,7 @@ class IdentityMerge(Compressor):
 
 @dataclass(frozen=True)
 class PairMean(Compressor):
-    """Replaces tokens 2i and 2i+1 by their mean at position 2i."""
+    """Compressor that replaces tokens 2i and 2i+1 by their mean, at position 2i."""
 
     name: ClassVar[str] = "pair-mean"
     paper: ClassVar[str] = "test"
@@ -87,7 +87,7 @@ def unlike_videos(adapter) -> list[Video]:
     """Return two videos of which :class:`Tilted` keeps different numbers of tokens."""
     if not isinstance(adapter, SquareFrames):
         return [noise_video(5), noise_video(8, 64, 128, seed=1)]
-    video = noise_video(4)  # some models need equally long videos in a batch
+    video = noise_video(4)  # some models require videos of equal length in a batch
     return [video, Video.from_frames(video.frames[::-1].copy(), fps=2.0)]
 
 
@@ -110,7 +110,7 @@ def model_inputs(adapter, questions, videos=None, **processor_options) -> dict:
                 for value in values
             ]
         joined = torch.is_tensor(values[0])
-        # frames of all videos concatenated
+        # the processor concatenates the frames of all videos
         packed = adapter.layout.joined and name == adapter.pixel_input
         batch[name] = (
             torch.cat(values, -1 if packed else 0)
@@ -155,9 +155,9 @@ def repeats_mix(adapter, inputs) -> bool:
 
 
 def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
-    """Return for each layer which prompt positions it reads, bool [B, L]."""
+    """Return the mask of the prompt positions that each layer reads, bool [B, L]."""
     layers: list[Tensor] = []
-    # row of the batch -> all stages so far, composed to one record
+    # batch row -> the records of all stages so far, composed to one
     whole: dict[int, Compression] = {}
     for layer in range(depth):
         for row, made in enumerate(record.stages.get(layer, [])):

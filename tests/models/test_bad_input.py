@@ -27,7 +27,7 @@ def calls_of(module):
 
 @pytest.fixture
 def short_context(adapter, monkeypatch):
-    """Shorten the adapter's context to the text and half of the video's tokens."""
+    """Limit the adapter's context length to the text and half of the video tokens."""
     encoded = adapter.encode(noise_video(8, 128, 192))
     limit = encoded.inputs["input_ids"].shape[1] - len(encoded.tokens) // 2
     monkeypatch.setattr(adapter.text_config, "max_position_embeddings", limit)
@@ -76,7 +76,7 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
     before, held = hook_count(adapter.hf_model), []
 
     def exhaust(module, args, output):
-        huge = torch.zeros(1000)  # memory that the failing layer holds
+        huge = torch.zeros(1000)  # stands for the memory of the failing layer
         held.append(weakref.ref(huge))
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
@@ -103,7 +103,7 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
     thread.start()
     thread.join()
     assert free == [True]
-    adapter.lock = threading.RLock()  # the thread that held it has ended
+    adapter.lock = threading.RLock()  # the thread ended while it held the old lock
     again = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     assert again == expected
 

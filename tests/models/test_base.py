@@ -37,7 +37,7 @@ def test_encoded_tokens_equal_the_language_model_s_inputs(adapter):
 
 
 @pytest.mark.parametrize("compressor", [None, QUARTER], ids=["none", "25%"])
-def test_answers_on_a_reused_encoding_equal_fresh_runs(adapter, compressor):
+def test_answers_from_a_reused_encoding_equal_those_of_fresh_runs(adapter, compressor):
     video = noise_video()
     encoded = adapter.encode(video)
     for question in ("what moves?", "which colour is it? "):
@@ -68,7 +68,7 @@ def test_the_vision_tower_runs_once_per_video(adapter):
 
 
 def test_history_is_part_of_the_prompt(adapter):
-    """The number of prompt tokens equals the processor's for the whole conversation."""
+    """The prompt has as many tokens as the processor's own prompt with the history."""
     video = noise_video()
     encoded = adapter.encode(video)
     history = [("what moves?", "a red square")]
@@ -115,7 +115,7 @@ def test_sampling_is_reproducible_by_seed_and_leaves_the_global_generator_unchan
 
 
 @few_families
-def test_stop_ends_generation_and_leaves_no_hooks(adapter):
+def test_stop_event_ends_generation_and_leaves_no_hooks(adapter):
     before = hook_count(adapter.hf_model)
     encoded = adapter.encode(noise_video())
     stop, steps = threading.Event(), []
@@ -138,7 +138,7 @@ def test_stop_ends_generation_and_leaves_no_hooks(adapter):
 
 @few_families
 @pytest.mark.parametrize("passes", [1, 3])
-def test_stop_ends_a_forward_pass_at_the_next_layer(adapter, passes):
+def test_stop_event_ends_a_forward_pass_at_the_next_layer(adapter, passes):
     """A stop during prefill raises; a stop during decoding returns the text so far."""
     encoded, layers = adapter.encode(noise_video()), adapter.layout.language_model.layers
     stop, first, second = threading.Event(), [], []

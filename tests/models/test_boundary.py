@@ -1,4 +1,4 @@
-"""Compression before the language model equals masked attention: pruning, merging, videos."""
+"""Compression before the language model gives the same logits as masked attention."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_keeping_all_tokens_is_bit_identical(every_adapter, rows):
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_keeping_a_quarter_equals_the_whole_prompt_with_the_rest_masked(adapter, rows):
-    videos = unlike_videos(adapter)[:rows]  # each row of the batch keeps another number of tokens
+    videos = unlike_videos(adapter)[:rows]  # batch rows keep different numbers of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, QUARTER) as record:
         output = generate(adapter, inputs)
@@ -67,7 +67,7 @@ def test_keeping_a_quarter_equals_the_whole_prompt_with_the_rest_masked(adapter,
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 
 
-def test_renumbered_positions_would_change_the_logits(adapter):
+def test_renumbering_the_kept_positions_changes_the_logits(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, QUARTER):
         right = adapter.hf_model(**inputs).logits
@@ -78,7 +78,7 @@ def test_renumbered_positions_would_change_the_logits(adapter):
 
 
 def test_deepstack_rows_follow_their_tokens(qwen3):
-    """Without DeepStack levels the logits differ clearly, so the oracle covers them."""
+    """Logits change without DeepStack levels, so comparing logits also tests the levels."""
     inputs = model_inputs(qwen3, QUESTIONS[:1])
 
     def flat(module, args, kwargs):
@@ -100,7 +100,7 @@ def test_merging_each_token_into_itself_is_bit_identical(adapter):
     assert torch.equal(plain, merged)
 
 
-def test_merged_rows_reach_the_language_model_and_every_level(qwen3):
+def test_merged_rows_reach_the_language_model_and_every_deepstack_level(qwen3):
     inputs = model_inputs(qwen3, QUESTIONS)
     seen = []
 
@@ -180,7 +180,7 @@ def test_grids_that_do_not_fit_the_prompt_are_refused():
 @pytest.mark.parametrize(
     "oracle_adapter", ["qwen3_vl", "llava_onevision", "smolvlm"], indirect=True
 )
-def test_oracle_table_gives_a_left_padded_row_the_positions_of_the_row_alone(adapter):
+def test_reference_gives_a_left_padded_row_the_positions_and_logits_of_the_row_alone(adapter):
     videos = [noise_video(4, seed=number) for number in range(2)]
     batch = model_inputs(adapter, QUESTIONS, videos)
     assert not bool(batch["attention_mask"].all())

@@ -1,4 +1,4 @@
-"""The key/value cache is passed and found under both of its names in transformers."""
+"""The key/value cache is found whether transformers names it cache or past_key_values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Before524(nn.Module):
     ("module", "name"), [(Since524(), "cache"), (Before524(), "past_key_values")]
 )
 def test_cache_is_passed_under_the_name_in_the_signature_of_forward(module, name):
-    empty = []  # an empty cache of transformers is false, too
+    empty = []  # falsy, like an empty cache of transformers
     argument = cache_argument(module, empty)
     assert list(argument) == [name] and argument[name] is empty
     assert passed_cache(argument | {"use_cache": True}) is empty

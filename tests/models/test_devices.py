@@ -36,12 +36,12 @@ def own(adapters):
 
 @pytest.mark.slow
 def test_hooks_act_on_a_layer_compiled_earlier(own):
-    """Compiled code may ignore hooks that are added later; ours must still run."""
+    """torch.compile may ignore hooks added later, but those of compressing() must run."""
     inputs = model_inputs(own, QUESTIONS[:1])
     with fewer_layers(own, 3):
         plain, expected = (logits(own, inputs, one) for one in (None, INSIDE))
         own.layout.language_model.layers[2].compile(backend="eager")
-        assert torch.equal(logits(own, inputs, None), plain)  # compiled before any hook was added
+        assert torch.equal(logits(own, inputs, None), plain)  # compiles the layer without hooks
         assert torch.equal(logits(own, inputs, INSIDE), expected)
         assert torch.equal(logits(own, inputs, None), plain)
     assert expected.shape[1] < plain.shape[1]
@@ -60,7 +60,7 @@ def flash(module, query, key, value, attention_mask, scaling=None, **options):
     if attention_mask is not None:
         assert attention_mask.shape[1] == columns
         seen = seen & attention_mask[:, None, None].bool()
-        if rows == columns:  # else a row of padding would attend to nothing
+        if rows == columns:  # a padding row must attend to itself: softmax over nothing is NaN
             seen = seen | torch.eye(rows, dtype=torch.bool)
     groups = query.shape[1] // key.shape[1]
     key, value = (part.repeat_interleave(groups, 1) for part in (key, value))
@@ -70,7 +70,7 @@ def flash(module, query, key, value, attention_mask, scaling=None, **options):
 
 @contextmanager
 def flash_attention(hf_model):
-    """Make the model call ``flash`` in the way it would call FlashAttention-2."""
+    """Make the model call ``flash`` with the arguments of FlashAttention-2."""
     configs = {id(m.config): m.config for m in hf_model.modules() if hasattr(m, "config")}
     before = {name: config._attn_implementation for name, config in configs.items()}
     for config in configs.values():
@@ -98,7 +98,7 @@ def test_masks_in_flash_attention_format_give_the_same_logits(adapters, family, 
 
 
 @pytest.mark.parametrize("family", ["qwen3_vl", "qwen2_5_vl"])
-def test_signals_are_equal_with_flash_attention_s_packed_frames(adapters, family):
+def test_saliency_and_keys_are_equal_with_flash_attention_s_packed_frames(adapters, family):
     model, needs = adapters[family], frozenset({"saliency", "keys"})
     expected = model.encode(noise_video(8), needs).tokens
     with flash_attention(model.hf_model):
@@ -108,7 +108,7 @@ def test_signals_are_equal_with_flash_attention_s_packed_frames(adapters, family
 
 
 def prompt(method):
-    """Return video spans, records and plan of a prompt of 20 tokens, 12 of them of a video."""
+    """Return the video spans, records and plan of a prompt with 12 video tokens of 20."""
     present, columns = torch.ones(1, 20, dtype=torch.bool), torch.arange(3, 15)
     spans = [[Span(columns, (3, 2, 2))]]
     tokens = VideoTokens(torch.zeros(12, 1), (3, 2, 2))

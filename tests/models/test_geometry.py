@@ -61,7 +61,7 @@ def test_painting_a_token_s_rectangle_changes_that_token_s_features_most(blind, 
     tokens = encoded.tokens
     per_unit = tokens.tokens_per_unit
     frames_per_unit = -(-len(video) // tokens.num_units)
-    step = max(1, len(tokens) // 6) | 1  # odd, so that all rows and columns are covered
+    step = max(1, len(tokens) // 6) | 1  # an odd step reaches even and odd columns
     for token in range(0, len(tokens), step):
         unit, place = divmod(token, per_unit)
         own = slice(unit * frames_per_unit, (unit + 1) * frames_per_unit)
@@ -74,7 +74,7 @@ def test_painting_a_token_s_rectangle_changes_that_token_s_features_most(blind, 
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_frame_is_in_one_unit_and_boxes_lie_in_the_source(adapter, shape):
+def test_every_frame_is_in_one_unit_and_token_rectangles_lie_in_the_frame(adapter, shape):
     count = shape[0]
     times = np.array([0.0, 0.5, 3.0, 3.2, 9.0])[:count]
     frames = np.full((*shape, 3), 40, np.uint8)

@@ -38,8 +38,9 @@ CHAINS = [
     Chain("twice-inside", ((1, HALF), (3, HALF))),
     Chain("thrice", ((0, HALF), (1, HALF), (4, HALF))),
 ]
-WHOLE = ("qwen3_vl", "llava_onevision")  # families tested on all cases, with one row and two
-# Cases that the other families are tested on -> number of rows.
+# families tested on all chains, each with one batch row and with two
+WHOLE = ("qwen3_vl", "llava_onevision")
+# Chains that all other families are tested on -> number of batch rows.
 FEW = {
     "ahead-and-inside": 2,
     "twice-inside": 1,
@@ -56,12 +57,12 @@ every_pair = pytest.mark.parametrize(
     ],
     indirect=["oracle_adapter"],
 )
-ROWS: list[int] = []  # rows seen by Uneven
+ROWS: list[int] = []  # token count of every batch row that Uneven compressed
 
 
 @dataclass(frozen=True)
 class Uneven(EveryNth):
-    """Keeps 1 token in the first batch row, 9 in the second."""
+    """Compressor that keeps 1 token in the first batch row, 9 in the second."""
 
     def _compress(self, tokens):
         ROWS.append(len(tokens))
@@ -88,7 +89,7 @@ def oracle_logits(adapter, inputs, layers, steps):
         count, length = kept.shape
         columns = torch.cat([kept, kept.new_ones(count, new)], 1)
         seen = torch.ones(length + new, length + new, dtype=torch.bool).tril()
-        if adapter.layout.masked:  # frames see later frames: the mask is not causal
+        if adapter.layout.masked:  # model whose mask is not causal: frames attend to later frames
             seen = kwargs["attention_mask"]
         mask = seen & columns[:, None, None]
         return args, kwargs | {"attention_mask": mask | torch.eye(length + new, dtype=torch.bool)}
@@ -103,7 +104,7 @@ def oracle_logits(adapter, inputs, layers, steps):
 @every_pair
 def test_stages_inside_the_model_equal_masking_layer_by_layer(oracle_adapter, chain, rows):
     adapter = oracle_adapter
-    videos = unlike_videos(adapter)[:rows]  # each row of the batch keeps another number of tokens
+    videos = unlike_videos(adapter)[:rows]  # batch rows keep different numbers of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, chain) as record:
         output = generate(adapter, inputs)
@@ -163,7 +164,7 @@ def compact_rotary_rows(adapter, stage):
         yield
 
 
-def test_renumbered_rotary_positions_inside_the_model_would_change_the_logits(adapter):
+def test_renumbering_rotary_positions_inside_the_model_changes_the_logits(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with torch.no_grad(), compressing(adapter.hf_model, CHAINS[1]):
         right = adapter.hf_model(**inputs).logits

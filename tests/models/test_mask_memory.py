@@ -1,4 +1,4 @@
-"""With L x L attention masks, compression needs less memory, but not linear memory."""
+"""Compression saves memory even for models that build an attention mask of L x L."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.models.oracle import EveryNth
 from tests.models.test_memory import tensors_in
 from tests.models.tiny import noise_video
 
-# All families whose transformers class builds masks over pairs of tokens.
+# All families whose transformers class builds an attention mask [L, L].
 PAIRING = (
     "gemma4",
     "gemma4_large",
@@ -34,5 +34,5 @@ def test_keeping_a_quarter_needs_less_memory_despite_the_full_attention_mask(ada
         peak_bytes(adapters[family], 16, method) for method in METHODS.values()
     )
     assert columns == same
-    # in bytes: even the compressed run builds the mask of the whole prompt
+    # L x L bytes: even the compressed run builds the mask of the whole prompt
     assert columns**2 < cut < 0.9 * whole

@@ -8,7 +8,7 @@ from tests.models.conftest import DENSE
 from tests.models.tiny import noise_video
 
 SIZED = ("qwen3_vl", "qwen2_5_vl", "qwen2_vl", "qwen3_omni", "glm4v", "video_llama_3", "qwen3_5")
-# Families that have tests of their own are left out.
+# gemma4 and molmo2 have their own tests of max_pixels.
 SQUARE = [family for family in DENSE if family not in (*SIZED, "gemma4", "molmo2")]
 
 

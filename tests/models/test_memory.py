@@ -26,7 +26,7 @@ def adapter(request, adapters):
 
 
 def tower_calls(adapter, call):
-    """Collect the size of the pixel input of each run of the vision tower."""
+    """Return the sizes of all inputs of the vision tower during ``call()``, and its result."""
     sizes = []
     tower = adapter.layout.tower
     layers = next(m for m in tower.modules() if isinstance(m, torch.nn.ModuleList))
@@ -40,7 +40,7 @@ def tower_calls(adapter, call):
 
 
 def limit_parts(adapter, numbers, monkeypatch):
-    """Limit the elements that the tower processes at a time."""
+    """Limit the number of input elements that the vision tower processes at a time."""
     monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
 
 
@@ -72,7 +72,7 @@ def test_parts_of_a_clip_are_as_large_as_the_memory_limit_allows(adapter, monkey
 def tensors_in(output):
     if torch.is_tensor(output):
         return [output]
-    # Fields of an output, declared and undeclared.
+    # vars() also has fields that the output's dataclass does not declare
     parts = vars(output).values() if hasattr(output, "values") else output
     nested = parts if isinstance(parts, (list, tuple)) else list(parts)
     return [t for part in nested if part is not None for t in tensors_in(part)]
@@ -111,7 +111,7 @@ def added(adapter):
 
 
 def test_conversation_frees_the_outputs_of_the_vision_tower(adapter):
-    """All vision outputs are freed, except the rows of the tokens, which are copies."""
+    """All vision outputs are freed; only the copied token rows stay in memory."""
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
     more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
@@ -147,19 +147,19 @@ def short_and_long(adapter):
         video = noise_video(frames)
         prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
-        if adapter.layout.masked:  # else transformers would make a mask of all pairs of tokens
+        if adapter.layout.masked:  # with token types, transformers would make a mask [L, L]
             inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
         yield video, inputs
 
 
 def growth(adapter, videos, call):
-    """Return how peak memory and pixel inputs grow from the short to the long video.
+    """Return the growth of peak memory and of pixel inputs from the short to the long video.
 
-    Unit: the bytes of one language-model row, per added item. ``call`` returns (peak, items).
+    Both are per added item, in rows of the language model. ``call`` returns (peak bytes, items).
     """
     found = []
     for video, inputs in videos:
-        with pytest.MonkeyPatch.context() as patch:  # frames are resized before memory is counted
+        with pytest.MonkeyPatch.context() as patch:  # prepared inputs: resizing is not measured
             patch.setattr(adapter, "build_inputs", lambda *given, made=inputs: dict(made))
             found.append((*call(video, inputs), inputs[adapter.pixel_input].nbytes))
     (peak, rows, pixels), (peak2, rows2, pixels2) = found
@@ -181,7 +181,9 @@ def test_memory_of_encoding_grows_only_by_the_vision_features(adapter, monkeypat
     kind = adapter.hf_model.config.model_type
     unbounded_windows(adapter, monkeypatch)
     if kind == "molmo2":
-        pytest.skip("its adapter takes the patches of all frames at once, which is more than these")
+        pytest.skip(
+            "Molmo 2's adapter takes the patches of all frames at once: more than the features"
+        )
     if "llava" in kind and not hasattr(output_capturing, "select_hidden_states"):
         pytest.skip("this version of transformers keeps the output of every layer for LLaVA")
 
@@ -190,7 +192,7 @@ def test_memory_of_encoding_grows_only_by_the_vision_features(adapter, monkeypat
             encoded = adapter.encode(video)
         return live.peak, len(encoded.tokens)
 
-    copies = kind == "smolvlm"  # SmolVLM copies the frames that are not zero
+    copies = kind == "smolvlm"  # SmolVLM copies all frames that are not blank
     videos = list(short_and_long(adapter))
     for limit, bounded in ((1, True), (2**62, False)):
         limit_parts(adapter, limit, monkeypatch)
@@ -207,7 +209,7 @@ def test_memory_of_answering_grows_only_with_the_prompt(adapter, monkeypatch):
             answer = adapter.generate(encoded, "what?", QUARTER, Sampling(2))
         return live.peak, answer.prompt_tokens
 
-    # the pure torch kernels of recurrent layers keep every step
+    # the PyTorch fallback of recurrent layers keeps the state of every step
     most = 60 if adapter.layout.recurrent else 24
     grown, _ = growth(adapter, short_and_long(adapter), answer)
     assert 0 < grown <= most

@@ -73,7 +73,7 @@ def test_photo_encoder_refuses_a_question_before_encoding(model, monkeypatch):
         next(gleanvid.compare(clip(), "What moves?", model, ["full"]))
 
 
-def test_photo_encoder_refuses_signals_and_can_be_stopped(model):
+def test_photo_encoder_refuses_to_compute_saliency_and_obeys_the_stop_event(model):
     with pytest.raises(ModelError, match="no saliency"):
         model.encode(clip(), frozenset({"saliency"}))
     stop = threading.Event()
@@ -98,7 +98,7 @@ def test_photo_encoder_refuses_loading_options_other_than_its_own(option):
         gleanvid.load_model("mobilenet_v2", **option)
 
 
-def test_every_label_of_all_tokens_has_a_box_and_few_kept_tokens_lose_labels(model):
+def test_labels_have_rectangles_and_some_are_lost_if_one_token_is_kept(model):
     tokens = model.encode(gleanvid.read_video("assets/clips/city.mp4", num_frames=2)).tokens
     every = model.see(tokens)
     assert every

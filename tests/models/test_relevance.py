@@ -22,7 +22,7 @@ from tools.relevance_study.scores import ranks_agree
 
 ROOT = Path(__file__).parents[2]
 ASKED = ("what moves?", "a red")
-STEP = 2e-3  # step size relative to a token's distance from the mean
+STEP = 2e-3  # step of the finite differences, as a fraction of a token's distance from the mean
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,10 @@ def prompt_of(adapter, clips):
 
 @contextmanager
 def token_moved(prompt, stream, token, step):
-    """Context in which one token of a stream is moved away from the stream's mean, by ``step``."""
+    """Context in which one visual token is moved away from the mean token by ``step``.
+
+    Stream 0 holds the input embeddings, stream n the DeepStack features of level n.
+    """
 
     def change(module, args, kwargs):
         if stream == 0:
@@ -192,7 +195,7 @@ def test_measuring_relevance_does_not_change_log_probabilities(qwen3, clips):
     assert torch.equal(each, before)
 
 
-def test_relevance_map_of_a_word_is_that_of_its_own_probability(qwen3, clips):
+def test_relevance_map_of_a_word_uses_only_the_probability_of_that_word(qwen3, clips):
     prompt = prompt_of(qwen3, clips)
     found = measure(qwen3, clips[qwen3.name], *ASKED, words=True)
     assert [word for word, _ in found.words] == ["a", "red"]
@@ -212,7 +215,7 @@ def test_neighbouring_words_of_a_long_answer_share_one_relevance_map(qwen3, clip
     texts = [text for text, _ in found.words]
     assert len(texts) == 4
     place = 0
-    for text in texts:  # the page looks up each text in the answer after the previous one
+    for text in texts:  # the app looks up the texts in the answer from left to right
         place = answer.index(text, place) + len(text)
     assert place == len(answer)
     alone = measure(qwen3, encoded, question, answer, words=True).words
@@ -254,7 +257,7 @@ def losing_prompt(adapter, clips):
         prompt = AnsweredPrompt.of(adapter, clips[adapter.name], ASKED[0], answer)
         if bool(occlusion_map(prompt, passes=prompt.grid[0])[1].any()):
             return prompt
-    raise AssertionError("no answer loses anything")
+    raise AssertionError("no answer becomes less likely if a unit is hidden")
 
 
 def test_occlusion_map_gives_each_unit_the_loss_from_hiding_it(qwen3, clips):
@@ -289,7 +292,7 @@ def test_attention_map_agrees_with_the_eager_model_s_attention(tmp_path):
     torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-4)
 
 
-def test_stop_ends_the_relevance_measurement_and_leaves_no_hooks(qwen3, clips):
+def test_stop_event_ends_the_relevance_measurement_and_leaves_no_hooks(qwen3, clips):
     prompt_of(qwen3, clips)
     hooks, stop = hook_count(qwen3.hf_model), threading.Event()
     stop.set()
@@ -298,7 +301,7 @@ def test_stop_ends_the_relevance_measurement_and_leaves_no_hooks(qwen3, clips):
     assert hook_count(qwen3.hf_model) == hooks
 
 
-def test_stop_ends_the_backward_pass_of_a_relevance_measurement(qwen3, clips, monkeypatch):
+def test_stop_event_ends_the_backward_pass_of_a_relevance_measurement(qwen3, clips, monkeypatch):
     prompt, stop, stops = prompt_of(qwen3, clips), threading.Event(), []
     layers = prompt.layout.language_model.layers
     for layer in layers:
@@ -314,7 +317,7 @@ def test_stop_ends_the_backward_pass_of_a_relevance_measurement(qwen3, clips, mo
     monkeypatch.setattr(AnsweredPrompt, "log_probabilities", stop_after)
     with pytest.raises(StoppedError):
         measure(qwen3, clips[qwen3.name], *ASKED, stop=stop)
-    assert len(stops) == len(layers)  # the backward pass recomputed no layer
+    assert len(stops) == len(layers)  # the backward pass ended before it recomputed a layer
 
 
 def test_relevance_is_refused_with_a_sentence_for_a_model_without_gradients(
@@ -342,7 +345,7 @@ def test_relevance_is_refused_for_recordings_and_served_models():
         name, encode, generate = "recorded", None, None
 
         def check_can_answer(self):
-            """Raise, as a model on a server does."""
+            """Raise nothing, so that relevance() itself must refuse the model."""
 
     with pytest.raises(ModelError, match="needs a model that answers in this process"):
         gleanvid.relevance(noise_video(), "what?", Recorded())

@@ -56,7 +56,7 @@ def test_unknown_quantization_and_missing_packages_are_refused(model_folder, mon
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["8bit", "4bit"])
-def test_quantized_models_answer_compressed_and_from_a_reused_video(kind):
+def test_quantized_model_answers_with_compression_and_from_a_reused_encoding(kind):
     pytest.importorskip("bitsandbytes")
     model = load_model("builtin", quantization=kind, device="cpu")
     layer = model.layout.language_model.layers[0].self_attn.q_proj
@@ -88,7 +88,8 @@ def test_silent_hub_delays_loading_by_seconds_at_most(address, monkeypatch):
         start = time.perf_counter()
         with pytest.raises(ModelError, match="hf download Qwen/Qwen3-VL-2B-Instruct"):
             load_model("Qwen/Qwen3-VL-2B-Instruct")
-    assert time.perf_counter() - start < 8.0  # the hub's own retries alone sleep for 23 s
+    # with huggingface_hub's own retries it would take 23 s
+    assert time.perf_counter() - start < 8.0
 
 
 def test_offline_mode_sends_no_request_and_reads_local_files(monkeypatch):
@@ -126,7 +127,7 @@ def test_model_that_cannot_be_fetched_is_refused_with_the_closest_known_name(
         load_model(name)
 
 
-def test_offline_a_model_that_was_downloaded_before_is_found_by_its_hub_id(tmp_path, monkeypatch):
+def test_downloaded_model_is_found_by_its_hub_id_in_offline_mode(tmp_path, monkeypatch):
     repository = tmp_path / "models--somebody--tiny"
     (repository / "refs").mkdir(parents=True)
     (repository / "refs" / "main").write_text("0123abcd")

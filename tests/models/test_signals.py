@@ -38,7 +38,7 @@ class Reading(Compressor):
 
 
 def attention_maps(adapter, video):
-    """Return query and key [n, H, d], frame index [n] of all n patches in the tower's order."""
+    """Return queries and keys [n, H, d] and frame indices [n] of all patches, in tower order."""
     attention = adapter.layout.vision_attention
     seen = {}
 
@@ -67,7 +67,7 @@ def attention_maps(adapter, video):
 
 
 def timm_maps(attention, hidden, rope):
-    """Return query and key [T*P, H, d]; a frame's class token gets no rotary embedding."""
+    """Return a timm tower's queries and keys [T*P, H, d]; class tokens are not rotated."""
     from timm.layers import apply_rot_embed_cat
 
     made = attention.qkv(hidden).unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
@@ -77,7 +77,10 @@ def timm_maps(attention, hidden, rope):
 
 
 def gemma_maps(attention, hidden, seen):
-    """Return query and key without a frame's padding; Gemma's attention has no scale."""
+    """Return Gemma's queries, keys and frame indices without padding patches.
+
+    Gemma does not scale its logits; multiplied queries undo the scaling of the caller.
+    """
     turn = partial(apply_multidimensional_rope, position_ids=seen["position_ids"])
     both = [
         turn(norm(project(hidden).unflatten(2, (-1, attention.head_dim))), *rotary)
@@ -106,7 +109,7 @@ def test_saliency_equals_the_sums_of_the_full_attention_map(adapter):
     torch.testing.assert_close(tokens.keys, keys, atol=1e-6, rtol=1e-5)
 
 
-SHUFFLED = {  # module that returns patches, module that gets a token's patches joined
+SHUFFLED = {  # module that returns patches, module that receives each token's patches joined
     "smolvlm": ("vision_model.post_layernorm", "connector.modality_projection"),
     "internvl": ("vision_tower.layernorm", "multi_modal_projector"),
     "video_llama_3": ("vision_model.post_layernorm", "projector"),
@@ -114,7 +117,7 @@ SHUFFLED = {  # module that returns patches, module that gets a token's patches 
 
 
 def shuffled_rows(adapter, video, names):
-    """Return :func:`patch_rows` for models that concatenate or average patches before a layer."""
+    """Return :func:`patch_rows` of a model whose projector receives joined patches."""
     seen = []
     left, entered = (adapter.layout.core.get_submodule(name) for name in names)
     handles = [
@@ -130,7 +133,7 @@ def shuffled_rows(adapter, video, names):
 
 
 def gemma_rows(adapter, video):
-    """Return :func:`patch_rows` for a tower whose pooler leaves out the padding of a frame."""
+    """Return :func:`patch_rows` of Gemma 4, whose pooler leaves out padding patches."""
     seen = {}
 
     def look(module, args, kwargs, output):
@@ -146,7 +149,7 @@ def gemma_rows(adapter, video):
 
 
 def molmo_rows(adapter, video):
-    """Return :func:`patch_rows` for an adapter that queries with the mean of a token's patches."""
+    """Return :func:`patch_rows` of Molmo 2, whose query is the mean of a token's patches."""
     seen, projector = [], adapter.layout.core.multi_modal_projector
     handles = [
         module.register_forward_pre_hook(lambda module, args: seen.append(args[0]))
@@ -160,7 +163,7 @@ def molmo_rows(adapter, video):
 
 
 def patch_rows(adapter, video):
-    """Return rows per patch in the tower's order, the model's own pooling of them, and the grid."""
+    """Return patch rows in tower order, the rows that the model pools from them, the grid."""
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])
@@ -174,7 +177,7 @@ def patch_rows(adapter, video):
     tokens = adapter.encode(video).tokens
     handle.remove()
     ((rows, *_), pooled), *_ = seen
-    if name == "visual.merger":  # the merger makes one row of a token's four patches
+    if name == "visual.merger":  # one row per token: repeat it for the four patches
         return pooled.repeat_interleave(4, 0), tokens.features, tokens.grid
     if name == "multi_modal_projector":
         return pooled.flatten(0, 1), tokens.features, tokens.grid
@@ -182,21 +185,21 @@ def patch_rows(adapter, video):
     return torch.cat([classes, rows], 1).flatten(0, 1), pooled.flatten(0, 1), tokens.grid
 
 
-def test_signals_are_in_the_order_of_the_tokens(adapter):
-    """Signals are reordered and pooled as features are, with windows and class tokens."""
+def test_saliency_and_keys_are_in_the_order_of_the_tokens(adapter):
+    """The pooling of saliency and keys equals the model's own pooling of its patches."""
     rows, pooled, grid = patch_rows(adapter, noise_video(5, 90, 150))
     made = adapter.layout.patches_to_tokens(rows, [grid])
     torch.testing.assert_close(made, pooled, atol=1e-6, rtol=1e-6)
 
 
-def test_signals_of_a_video_exclude_images_in_the_same_prompt(adapter):
+def test_saliency_and_keys_of_a_video_exclude_images_in_the_same_prompt(adapter):
     rows, pooled, grid = patch_rows(adapter, noise_video(3))
     image = rows[: len(rows) // grid[0]].flip(0)
     made = adapter.layout.patches_to_tokens(torch.cat([image, rows]), [grid])
     torch.testing.assert_close(made, pooled, atol=1e-6, rtol=1e-6)
 
 
-def test_collecting_signals_changes_no_output(adapter):
+def test_measuring_saliency_and_keys_does_not_change_the_features(adapter):
     video = noise_video()
     plain, watched = adapter.encode(video), adapter.encode(video, BOTH)
     assert torch.equal(plain.tokens.features, watched.tokens.features)
@@ -205,8 +208,8 @@ def test_collecting_signals_changes_no_output(adapter):
 
 
 @pytest.mark.parametrize("options", [{}, {"num_beams": 2}], ids=str)
-def test_compressing_with_the_caller_s_generate_gives_the_same_signals(adapter, options):
-    """The batch has two rows of different size, which beam search also repeats."""
+def test_compressors_get_the_same_signals_from_generate_as_from_encode(adapter, options):
+    """The batch has two videos of different size; with two beams, each row comes twice."""
     videos = unlike_videos(adapter)
     inputs = model_inputs(adapter, ["what?", "and which colour?"], videos)
     if "num_beams" in options:
@@ -227,7 +230,7 @@ def test_compressing_with_the_caller_s_generate_gives_the_same_signals(adapter, 
         assert torch.equal(tokens.text, embed(behind))
 
 
-def test_reused_encoding_passes_its_signals_on_and_missing_signals_are_refused(adapter):
+def test_reused_encoding_gives_its_saliency_to_compressors_and_missing_keys_are_refused(adapter):
     video = noise_video()
     encoded = adapter.encode(video, BOTH)
     SEEN.clear()

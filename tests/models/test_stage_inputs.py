@@ -20,7 +20,7 @@ SEEN: list = []
 
 @dataclass(frozen=True)
 class Watching(Compressor):
-    """A compressor that keeps everything and stores its inputs."""
+    """Compressor that keeps all tokens and appends its input to ``SEEN``."""
 
     name: ClassVar[str] = "watching"
     paper: ClassVar[str] = "test"
@@ -48,7 +48,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(scope="module")
 def own():
-    """By family: an eager model, its inputs, its attention in layer 1, its hidden states."""
+    """Cache by family: an eager model, its inputs, its attention, its hidden states."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Hooks run the same number of operations for any number of tokens and layers."""
+"""GleanVID's hooks run equally many operations for any number of tokens and layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_operations_per_hook_do_not_grow_with_the_number_of_tokens(model):
     few, many = by_stage(model, 8, True), by_stage(model, 16, True)
     for hooks in HOOKS:
         assert few[hooks] == many[hooks]
-    assert few["hooks before"][1] <= 16  # device-to-host syncs
+    assert few["hooks before"][1] <= 16  # number of device-to-host syncs
     assert few["hooks inside"][1] <= 24
 
 

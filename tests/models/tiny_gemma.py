@@ -1,7 +1,7 @@
 """Tiny random models of Gemma 4.
 
-One has inputs by layer and shared keys, one has full attention within a frame, and one has no
-vision tower."""
+One model has per-layer inputs and shared keys, one attends in both directions within a frame, and
+one has no vision tower."""
 
 from __future__ import annotations
 
@@ -130,14 +130,14 @@ def _gemma4(classes: Any, tower: dict[str, Any], more: dict[str, Any], directory
         video_processor=videos(max_soft_tokens=70, **PATCHES),
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
-    # suppressed, because a random model would generate them
+    # a random model would generate placeholders, so generate() suppresses them
     placeholders = [
         "<|image|>",
         "<|video|>",
         "<|audio|>",
     ]
     model = build(config)
-    for layer in model.model.language_model.layers:  # the attention of Gemma 4 is unscaled
+    for layer in model.model.language_model.layers:  # Gemma 4 does not scale attention logits
         torch.nn.init.constant_(layer.self_attn.q_norm.weight, 0.25)
     model.generation_config.suppress_tokens = tokenizer.convert_tokens_to_ids(placeholders)
     save(model, processor, directory)

@@ -1,4 +1,4 @@
-"""Tiny random LLaVA models: seven patches a side of a frame, pooled to four or three tokens."""
+"""Tiny random LLaVA models: 7 x 7 patches a frame, pooled to 4 x 4 or 3 x 3 tokens."""
 
 from __future__ import annotations
 

@@ -50,6 +50,6 @@ def molmo2(directory: Path) -> None:
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
     model = Molmo2ForConditionalGeneration(config)
-    # suppressed, because a random model would generate it
+    # suppress patch tokens, which a random model would generate
     model.generation_config.suppress_tokens = [ids["<im_patch>"]]
     save(model, processor, directory)

@@ -29,7 +29,7 @@ from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoP
 from tests.models.tiny import CHAT, ROPE, TOWER, ids_of, save, text_numbers, tiny_tokenizer
 
 TOWER3 = TOWER | {"patch_size": 16, "num_position_embeddings": 64}
-EXPERTS = {  # hidden size unlike the experts' width: checkpoints may hold experts transposed
+EXPERTS = {  # the expert width is not the hidden size, so transposed weights have another shape
     "num_experts": 4,
     "num_experts_per_tok": 2,
     "moe_intermediate_size": 24,
@@ -95,7 +95,7 @@ def qwen2_vl(directory: Path) -> None:
 
 
 def parts2(tokenizer: Any, least: int) -> dict[str, Any]:
-    """Return the parts of Qwen2-VL's and Qwen2.5-VL's processors; ``least``: fewest pixels."""
+    """Return the arguments of a Qwen2-VL processor; ``least``: its minimum of pixels."""
     return {
         "image_processor": Qwen2VLImageProcessor(),
         "tokenizer": tokenizer,

@@ -1,4 +1,4 @@
-"""Count a device's operations between a question and its first token, for each stage."""
+"""Count device operations between a question and its first token, by stage."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSIDE = Chain("inside", ((2, Fourth(0.25)),))
 
 @torch.no_grad()
 def work(model, encoded, method):
-    """Count operations from a question to its first token, after a warm-up."""
+    """Return device operations from a question to its first token, after a warm-up."""
     answer(model, encoded, method, 1)
     found = count(lambda: answer(model, encoded, method, 1))
     return [getattr(found, name) for name in COUNTED]
@@ -39,7 +39,7 @@ def work(model, encoded, method):
 
 @torch.no_grad()
 def by_stage(model, frames, inside):
-    """Return counts by stage; the hooks' counts exclude choosing tokens."""
+    """Return counts by stage; those of the hooks exclude the choice of tokens."""
     encoded = model.encode(noise_video(frames))
     plain = work(model, encoded, None)
     chosen = count(lambda: AHEAD.compress(encoded.tokens))

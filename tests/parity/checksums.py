@@ -1,4 +1,4 @@
-"""Inputs made from a golden case or a seed, and comparing merged rows with a checksum."""
+"""Make inputs from a golden case or a seed; compare merged rows with a checksum."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def attention_rows_of(case, count):
 
 
 def between_text(case, visual):
-    """Put the case's text rows before and after the visual rows [K, D]."""
+    """Return the visual rows [K, D] between the text rows of the case."""
     before = case["config"]["text_before"]
     text = rows(case["seed"] + 1000, _text_length(case), case["dim"])
     return torch.cat([text[:before], visual, text[before:]])
@@ -47,7 +47,7 @@ def in_order(record, out, order):
 
 
 def assert_checksum(out, expected, first=True):
-    """Compare sum and norm to 1e-5 relative; with ``first`` also the first eight values."""
+    """Check sum and norm to a relative 1e-5; with ``first`` also the first eight values."""
     out = out.double()
     assert list(out.shape) == expected["shape"]
     assert float(out.sum()) == pytest.approx(expected["sum"], rel=1e-5)

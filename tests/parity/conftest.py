@@ -1,4 +1,4 @@
-"""A test with the name of a golden file as an argument runs for every case of that file."""
+"""Parametrize tests: an argument named like a golden file gets each case of the file."""
 
 import json
 

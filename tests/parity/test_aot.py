@@ -15,7 +15,7 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, SHARES
 
 def tokens_of(seed, grid):
     features = clip(seed, grid)
-    # otherwise all distances would be nearly equal
+    # with their common mean, all features would be nearly equally distant
     features = features - 0.9 * features.mean(dim=0)
     saliency = torch.from_numpy(attention_rows(seed, grid[0], grid[1] * grid[2])).flatten()
     return VideoTokens(features, grid, saliency=saliency)
@@ -40,7 +40,7 @@ def cosines(a, b):
 
 
 def anchors_of(saliency, height, width, count, local):
-    """Return a unit's anchors: the most salient of nine windows, then of all other tokens."""
+    """Return a unit's anchors: the most salient tokens of 3 x 3 windows, then of the rest."""
     near, windows = int(count * local), {}
     for place in range(height * width):
         key = (place // width * 3 // height, place % width * 3 // width)
@@ -72,7 +72,7 @@ def merged_units(frames, anchors, height, width):
 
 
 def rows_of(tokens, clips, residual, local, share):
-    """Return (flat token, whether merged over time, feature) of every row."""
+    """Return (flat token index, whether merged over time, feature) of every row."""
     units, height, width = tokens.grid
     size = height * width
     frames, saliency = (

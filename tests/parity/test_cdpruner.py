@@ -7,7 +7,7 @@ from tests.parity.checksums import clip
 
 
 def kernel_of(features, text, theta):
-    """Return the conditional kernel, entry by entry after the paper's equation."""
+    """Return the conditional kernel, computed entry by entry as in the paper's equation."""
     features, text = features.double(), text.double()
     cosine = torch.nn.functional.cosine_similarity(features[:, None], features[None], dim=-1)
     mean = torch.nn.functional.cosine_similarity(features[:, None], text[None], dim=-1).mean(dim=1)
@@ -18,7 +18,7 @@ def kernel_of(features, text, theta):
 
 
 def greedy(kernel, count):
-    """Return the indices that, one by one, raise the kept rows' determinant most."""
+    """Return the indices of a greedy selection: each raises the determinant most."""
     chosen = []
     for _ in range(count):
         volumes = [

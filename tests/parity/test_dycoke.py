@@ -12,7 +12,7 @@ def test_dycoke_matches_its_authors_code(dycoke):
 
 
 def temporal(case):
-    """The original code fails for T <= 4 units; our code applies the same rules to them."""
+    """Compare with the authors' code, which fails for T <= 4 units; our code does not."""
     visual, per_unit = features(case), case["height"] * case["width"]
     share = case["config"]["dycoke_k"]
     method = DyCoke(case["retention"], drop_share=share, exact=False)
@@ -44,7 +44,7 @@ def decoding(case):
             previous=previous,
         )
         record = method.compress(tokens)
-        # the query hardly differs from the previous one: the whole cache stays
+        # nothing is pruned: the query hardly differs from the previous one
         if step["kept_image"] is None:
             assert record.num_kept == length
         else:

@@ -16,7 +16,7 @@ CASES = [
 
 
 def kept_by_vllm(features, grid, ratio):
-    """Return the first unit's tokens, then the best others, in the number that vLLM keeps."""
+    """Return the tokens that vLLM keeps: the first unit's, then those that changed most."""
     units, per_unit = grid[0], grid[1] * grid[2]
     rows = features.double().reshape(units, per_unit, -1)
     ranked = []

@@ -25,14 +25,15 @@ def shortfall_and_objective(features, order):
     cosine = rows @ rows.T
     cover, left, short = torch.full_like(cosine[0], -math.inf), torch.ones(len(rows)).bool(), 0.0
     for choice in order:
-        sums = torch.maximum(cosine, cover).sum(dim=1)  # objective if each token were chosen next
+        # [L]: objective after choosing each token next
+        sums = torch.maximum(cosine, cover).sum(dim=1)
         short = max(short, float(sums[left].max() - sums[choice]))
         cover, left[choice] = torch.maximum(cover, cosine[choice]), False
     return short, float(cover.sum())
 
 
 def centred(seed, grid):
-    """Return features with as many negative as positive cosines."""
+    """Return features minus their mean, so that about half of the cosines are negative."""
     features = clip(seed, grid)
     return features - features.mean(dim=0) if len(features) > 1 else features
 
@@ -40,7 +41,7 @@ def centred(seed, grid):
 @pytest.mark.parametrize("shift", [0.0, 4.0])
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
 def test_every_choice_of_floc_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
-    monkeypatch.setattr(floc, "_CHUNK", 50)  # small enough for several chunks
+    monkeypatch.setattr(floc, "_CHUNK", 50)  # small, so that the features need several chunks
     tokens = VideoTokens(shift + centred(seed, grid), grid)
     record = FLoC(ratio).compress(tokens)
     unit = torch.nn.functional.normalize(tokens.features, dim=-1)

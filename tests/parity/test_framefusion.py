@@ -11,7 +11,8 @@ def test_framefusion_matches_its_authors_code(framefusion):
     case, config = framefusion, framefusion["config"]
     units, height, width = grid(case)
     visual = features(case)
-    if config["newline"] == "grid":  # newlines are one more column, merged like patches
+    # newline tokens form one more column and are merged like patches
+    if config["newline"] == "grid":
         newline = rows(case["seed"] + 500, 1, case["dim"]).expand(units * height, 1, -1)
         visual = torch.cat([visual.view(units * height, width, -1), newline], dim=1).flatten(0, 1)
         width += 1
@@ -37,6 +38,6 @@ def test_framefusion_matches_its_authors_code(framefusion):
     assert result.average == pytest.approx(case["mean_retention"], rel=1e-9)
     ratios = result.by_layer[config["num_layers"] - 1].state["merge_ratios"].tolist()
     assert ratios == pytest.approx(case["sparsity_list"], rel=1e-9)
-    # both the stages one by one and the composed record
+    # rows after applying the stages one by one, and after applying the composed record
     for out in (result.hidden, result.record.apply(visual)):
         assert_checksum(between_text(case, out), case["merged_checksum"])

@@ -30,12 +30,12 @@ def test_prunevid_matches_its_authors_code(prunevid):
     assert record.then(chosen).keep.tolist() == prunevid["kept"]
     place = torch.argsort(
         torch.tensor(order)
-    ).tolist()  # index of each of our rows in the original's order
+    ).tolist()  # place of each of our rows among the original's rows
     assert sorted(place[row] for row in chosen.keep.tolist()) == prunevid["stage2_rows_kept"]
 
 
 def static_sizes(record):
-    """Return the number of rows for the static tokens of each window."""
+    """Return how many rows hold the static tokens of each window."""
     per_unit = record.grid[1] * record.grid[2]
     static = record.scores["static"][record.keep]
     window = record.trace["window"][record.keep // per_unit]

@@ -19,8 +19,8 @@ def test_sparsevlm_matches_its_authors_code(sparsevlm):
     layers = [layer + 1 for layer in config["prune_after_layers"]]
     counts = keep_counts(len(visual), case["retention"], config["num_layers"], exact=False)
     assert [counts[layer] for layer in layers] == config["keep_counts"]
-    order = torch.arange(len(visual))  # flat indices in the original's order
-    survivors = []  # for each stage, the kept tokens that were never recycled
+    order = torch.arange(len(visual))  # flat token indices in the order of the original code
+    survivors = []  # tokens that all stages so far kept without recycling
 
     def attention(stage, left, previous):
         nonlocal order
@@ -43,14 +43,14 @@ def test_sparsevlm_matches_its_authors_code(sparsevlm):
         assert record.num_kept == expected["visual_tokens"]
         assert int(recycled(stage).sum()) == expected["recycled"]
     assert survivors == case["kept"]
-    # both the stages one by one and the composed record
+    # rows after applying the stages one by one, and after applying the composed record
     for out in (result.hidden, result.record.apply(visual)):
         hidden = torch.cat([text[:before], out, text[before:]])
         assert_checksum(hidden, case["merged_checksum"])
 
 
 def recycled(record):
-    """Return the rows that a stage made from dropped tokens, bool [K]."""
+    """Return the mask of the rows that a stage made from dropped tokens, bool [K]."""
     return record.weight[record.keep] != 1
 
 

@@ -73,7 +73,7 @@ def rows_of(features, grid, spatial, temporal, root_level):
     """Return the first tokens and the features of the merged rows, as the authors compute them."""
     units, height, width = grid
     frames = features.double().view(units, height * width, -1)
-    cells = []  # (unit, first token, tokens, feature)
+    cells = []  # (unit, set of tokens, sorted tokens, mean feature)
     for unit in range(units):
         levels = pyramid(frames[unit], height, width, root_level)
         cells += [(unit, set(inside), inside, mean) for mean, inside in standing(levels, spatial)]
@@ -115,11 +115,11 @@ def test_sttm_matches_a_float64_transcription(seed, grid, thresholds, root_level
     torch.testing.assert_close(record.apply(features).double(), rows, rtol=1e-4, atol=1e-4)
 
 
-def test_sttm_s_exact_budget_scales_spatial_and_temporal_thresholds_alike():
+def test_sttm_s_exact_budget_scales_both_allowed_distances_by_one_factor():
     features = clip(3, (8, 8, 8))
     tokens = VideoTokens(features, (8, 8, 8))
     exact = STTM(0.3).compress(tokens)
     scale = float(exact.trace["scale"])
     loose = STTM(0.3, 1 - 0.15 * scale, 1 - 0.45 * scale, exact=False).compress(tokens)
     assert exact.num_kept == 153
-    assert loose.num_kept == pytest.approx(153, abs=8)  # without single tokens
+    assert loose.num_kept == pytest.approx(153, abs=8)  # exact=False adds no single tokens

@@ -19,7 +19,7 @@ def test_vidcom2_matches_its_authors_code(vidcom2):
 
 
 def with_newlines(record, units, rows, columns):
-    """Return positions in a grid with newlines; a unit's newlines follow its kept tokens."""
+    """Return kept positions in a grid with newlines: per unit, its tokens, then newlines."""
     wide, order = columns + 1, []
     for unit, kept in enumerate(record.keep.split(record.budgets.tolist())):
         local = kept - unit * rows * columns

@@ -17,7 +17,7 @@ def check(case):
     seed, per_unit, visual = case["seed"], height * width, features(case)
     variant = VARIANTS[case["config"]["variant"]]
     saliency = rows(seed, units, per_unit)
-    if variant == "cls":  # the official code sums the [CLS] row over the heads
+    if variant == "cls":  # the authors' code sums the attention of the [CLS] token over the heads
         heads = case["config"]["heads"]
         saliency = rows(seed + 800, units * heads, 1 + per_unit)
         saliency = saliency.view(units, heads, -1)[:, :, 1:].sum(dim=1)

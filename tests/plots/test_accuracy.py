@@ -57,5 +57,5 @@ def test_only_gleanvid_is_coloured_among_many_methods():
     assert len(figure.axes[0].lines) == 11  # one line per method, and the reference accuracy
 
 
-def test_title_that_the_accuracy_plot_highlights_is_gleanvid_s_title():
+def test_accuracy_plot_highlights_the_method_with_gleanvid_s_title():
     assert GleanVID.title == OURS

@@ -180,7 +180,7 @@ def test_method_has_the_same_style_by_name_and_by_title():
 def test_overlay_outlines_kept_tokens_and_darkens_the_rest():
     made = run()
     plain = plots.overlay_frame(run("full", 1.0), 0)
-    assert (plain == 200).all()  # nothing is dropped, so nothing is outlined
+    assert (plain == 200).all()  # with all tokens kept, there is nothing to outline
     shown = plots.overlay_frame(made, 1)
     mask = made.compression.mask.view(6, 4, 5)[1].repeat_interleave(10, 0).repeat_interleave(10, 1)
     kept, level = mask.numpy(), shown[..., 0]
@@ -193,7 +193,7 @@ def test_side_by_side_image_has_one_column_per_run_and_contact_sheet_one_tile_pe
     alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
     assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
     sheet = plots.contact_sheet(run(), columns=3)
-    # rows of pixels without those of clip and question, which stand above the whole sheet
+    # pixel rows of one tile; clip and question take 24 rows above the whole sheet
     tile = alone.shape[0] - 24
     assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
 

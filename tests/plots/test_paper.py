@@ -27,7 +27,7 @@ def test_complementarity_plot_has_one_panel_per_metric_and_one_bar_per_variant()
     figure = paper.complementarity({"lrs": made, "lrs+scs": made})
     assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [
         [2.0, 2.0],
-        [50.0, 50.0],  # per cent
+        [50.0, 50.0],  # the plot shows percent
         [10.0, 10.0],
     ]
 

@@ -43,7 +43,7 @@ def test_bench_model_lists_all_tokens_first_and_fills_every_row(measured):
         assert row["new_tokens"] == 3
         assert row["prompt_tokens_kept"] < full["prompt_tokens_kept"] == row["prompt_tokens"]
         assert row["throughput"] == pytest.approx(1 / row["total_s"])
-    # The model's functions are no longer wrapped.
+    # the timing wrappers are removed from the model
     assert model.build_inputs.__func__ is type(model).build_inputs
 
 

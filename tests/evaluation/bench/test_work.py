@@ -13,7 +13,7 @@ def test_kernel_count_ignores_views_and_operations_on_the_host():
     x = torch.randn(4, 6)
 
     def call():
-        product = x @ x.T  # .T is a view
+        product = x @ x.T  # .T is a view, so it launches no kernel
         host = product.cpu()
         return host.sum() + host.max(), bool(product[0, 0] > 0)
 

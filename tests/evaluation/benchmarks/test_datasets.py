@@ -12,7 +12,7 @@ from tests.evaluation.benchmarks import folders
 
 @pytest.fixture
 def snapshot(tmp_path):
-    """Video-MME as on the hub: a table and zip files of videos."""
+    """Write Video-MME as published on the Hub: a table and zip files of videos."""
     made = folders.videomme(tmp_path / "made")
     home = tmp_path / "snapshot"
     home.mkdir()

@@ -38,9 +38,10 @@ def test_glimpse_questions_have_unique_ids_and_four_options(items):
 def test_glimpse_question_families_and_answer_positions_are_balanced(items):
     asked = Counter(item.groups[0] for item in items)
     assert max(asked.values()) <= 2 + 1.25 * 160 / len(FAMILIES)
-    assert set(asked) == set(FAMILIES) - {"repeats"}  # eight units leave no room to repeat
+    # clips of eight units are too short for "repeats"
+    assert set(asked) == set(FAMILIES) - {"repeats"}
     places = Counter(item.answer for item in items)
-    # 40 are expected; 20 is 3.6 standard deviations
+    # expected: 160 / 4 = 40 per position; 20 is 3.6 standard deviations below
     assert all(20 <= places[place] <= 60 for place in range(4))
 
 

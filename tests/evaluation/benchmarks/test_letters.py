@@ -20,13 +20,13 @@ def test_letters_read_from_an_answer_equal_those_of_lmms_eval(text, sure, lone, 
 
 
 @given(st.sampled_from("ABCD"), st.sampled_from(["{}", "{}.", "({})", "{}. a cup", "{}) a cup"]))
-def test_all_three_readers_find_the_letter_in_every_usual_form_of_answer(letter, form):
+def test_all_three_functions_find_the_option_letter_in_usual_answers(letter, form):
     for find in (sure_letter, lone_letter, first_letter):
         assert find(form.format(letter)) == letter
 
 
 @given(st.text())
-def test_any_text_is_read_as_one_of_the_option_letters_or_none(text):
+def test_letter_found_in_any_text_is_an_option_letter_or_empty(text):
     assert sure_letter(text) in set("ABCD") | {""}
     assert lone_letter(text) in set("ABCDE") | {""}
     assert first_letter(text) in set("ABCDE") | {""}

@@ -42,7 +42,7 @@ def test_published_benchmark_loads_questions_and_clips_and_judges_answers(name, 
 
 
 LETTER = "Answer with the option's letter from the given choices directly."
-PROMPTS = [  # (benchmark, settings, item, LMMs-Eval's prompt to the letter)
+PROMPTS = [  # (benchmark, settings, item, exact prompt of LMMs-Eval)
     (
         "mvbench",
         {},
@@ -109,7 +109,7 @@ def test_qwen3_vl_gets_the_system_message_of_lmms_eval(setting, model_type, mess
     folder = str(folders.videomme(tmp_path))
     benchmark = open_benchmark("videomme", data=folder, system_message=setting)
     assert benchmark.system_message_for(model_type) == message
-    # a journal is refused if this setting differs
+    # the message is a setting, because runs with different messages must not share a journal
     assert benchmark.settings()["system_message"] == setting
     assert open_benchmark("glimpse").system_message_for(model_type) == ""
 
@@ -178,7 +178,8 @@ def test_mvbench_download_with_uncut_clips_is_cut_to_the_asked_segment(tmp_path)
     cut, pictures = {item.clip: item for item in benchmark.items()}
     assert cut.endswith("ABCDE.mp4#t=1,2")
     assert numbers(benchmark.video(cut, 3).frames) == [30, 45, 60]
-    video = benchmark.video(pictures, 4)  # from 2 s to 6 s: images 6 to 18, at 3 per second
+    # the segment from 2 s to 6 s: images 6 to 18 at 3 images per second
+    video = benchmark.video(pictures, 4)
     assert numbers(video.frames) == [6, 10, 14, 18]
     assert video.timestamps[1] == pytest.approx(4 / 3)
 

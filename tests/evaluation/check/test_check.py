@@ -39,13 +39,13 @@ def test_check_passes_for_an_intact_model_and_fails_for_wrong_positions(model):
     report = check(model, VIDEO, quick=True)
     assert not report.failed
     found = {one.name: one for one in report.findings}
-    assert found["deepstack"].note == ""  # the check was run, not skipped
+    assert found["deepstack"].note == ""  # a skipped check would have a note
     assert found["keep_all"].figure == found["keep_all"].bound == 0
     assert found["prefill"].control > 100 * found["prefill"].bound
 
 
 def stopping_at(text):
-    """Return an ``on_law`` callback that stops the run at the check with this name."""
+    """Return a progress callback that stops the run at the check with this name."""
 
     def heard(told):
         if told == text:
@@ -64,7 +64,7 @@ def test_stopped_check_keeps_the_findings_so_far(model):
 
 
 def shifted(change):
-    """Return a fault: ``change`` is applied to every shortened prompt."""
+    """Return a faulty ``shortened``, which applies ``change`` to every shortened prompt."""
     whole = shortening.shortened
 
     def faulty(*args):

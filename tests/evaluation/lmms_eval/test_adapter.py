@@ -1,4 +1,4 @@
-"""The model class for LMMs-Eval, tested also without LMMs-Eval."""
+"""The model class for LMMs-Eval, tested with fakes if LMMs-Eval is not installed."""
 
 import importlib
 import sys
@@ -72,7 +72,7 @@ def test_folder_of_images_is_read_as_a_clip(module, loaded, tmp_path):
         Image.fromarray(picture(number)).save(tmp_path / f"{number:05d}.png")
     model = module.GleanVIDQwen3VL(num_frames=4)
     assert numbers(model._read(str(tmp_path), None).frames) == [1, 11, 20, 30]
-    # Images are shown at 3 per second.
+    # a folder of images counts as a clip of 3 frames per second
     assert numbers(model._read(str(tmp_path), (2.0, 6.0)).frames) == [6, 10, 14, 18]
     down = module.GleanVIDLlavaOneVision(num_frames=4)
     assert numbers(down._read(str(tmp_path), None).frames) == [1, 10, 20, 30]

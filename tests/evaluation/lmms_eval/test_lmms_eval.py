@@ -66,7 +66,7 @@ def test_lmms_eval_run_gives_the_answers_and_score_of_gleanvid_eval(tmp_path, mo
     benchmark, setup = lmms_task.Tiny(str(folder)), Setup(GleanVID(retention_ratio=0.25), 6)
     first = asked_by_us(benchmark, setup, folder / "ours.jsonl")
     found = lmms_task.rows(folder)
-    for number, row in enumerate(found):  # make every other answer the right one
+    for number, row in enumerate(found):  # change the questions so that every other answer is right
         said = first[str(number), setup.key].get("said", {}).get("text", "?")
         row["answer"] = said if number % 2 == 0 else said + "?"
     lmms_task.save(folder, found)

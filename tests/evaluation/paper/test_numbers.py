@@ -22,9 +22,9 @@ from gleanvid.evaluation.paper.render import text
 
 ALL = [(table, row) for table in tables().values() for row in table.rows]
 LENGTHS = tuple(f"videomme/{length}" for length in ("short", "medium", "long"))
-EXACT = 0.05 + 1e-9  # rounding: half of the last printed digit
+EXACT = 0.05 + 1e-9  # largest rounding error of a number with one decimal
 
-# (table, setup, column) -> printed value, value that the row's other numbers give
+# (table, setup, column) -> printed value, value computed from the row's other numbers
 DOES_NOT_ADD_UP = {
     ("qwen3-vl-8b-32", "holitom(retention_ratio=0.15)@32", "videomme"): (58.3, 58.43),
     ("llava-video-7b", "vidcom2(retention_ratio=0.25)@64", "videomme"): (61.7, 61.57),
@@ -41,7 +41,7 @@ DOES_NOT_ADD_UP = {
 
 
 def check(table, row, column, expected, slack):
-    """Check that a printed number is within ``slack`` of ``expected``, or a known exception."""
+    """Check that a printed number equals ``expected`` up to ``slack``, or is a known error."""
     printed = row.values[column]
     known = DOES_NOT_ADD_UP.get((table.name, row.setup, column))
     if known is None:
@@ -147,7 +147,8 @@ def results(folder, benchmark, full, kept, model=MODEL, **groups):
         line = {"setup": setup, "accuracy": accuracy, "questions": 40, "failed": 1}
         for name, share in groups.items():
             line |= {name: share, f"{name} questions": 10}
-        lines += [line, line | {"accuracy": 0.0}]  # the same setup with another way of answering
+        # a second line per setup, for another way of answering
+        lines += [line, line | {"accuracy": 0.0}]
     report = {"model": model, "benchmark": {"benchmark": benchmark}, "results": lines}
     (folder / "results.json").write_text(json.dumps(report))
 

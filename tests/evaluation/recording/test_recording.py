@@ -42,7 +42,7 @@ def recorded(model, video, tmp_path_factory):
     sizes = []
     changed = record(model, video, wanted, path, sizes.append)
     assert set(changed.values()) == {0.0}
-    # the recorded runs add less than 1 MiB to the reported size
+    # the reported size excludes the recorded runs, which add less than 1 MiB
     assert 0 < path.stat().st_size - sizes[0] < 2**20
     return path
 
@@ -64,7 +64,7 @@ def test_recording_gives_the_same_masks_in_a_new_process_without_the_model(recor
     masks, scores = map(json.loads, done.stdout.replace("'", '"').splitlines())
     assert masks == [one.keep.tolist() for one in live]
     assert scores.keys() == live[0].scores.keys()
-    for name, rows in live[0].scores.items():  # memory alignment affects the last bits
+    for name, rows in live[0].scores.items():  # alignment in memory changes the last bits of sums
         torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
 
 
@@ -76,13 +76,13 @@ def test_recording_contains_the_relevance_of_the_model_s_answer(recorded, model,
     assert found.log_probability == pytest.approx(expected.log_probability)
 
 
-def test_recording_holds_tokens_signals_frames_and_facts(recorded, model, video):
+def test_recording_holds_tokens_saliency_keys_frames_and_metadata(recorded, model, video):
     found, encoded = open_recording(recorded), model.encode(video, frozenset({"saliency", "keys"}))
     for name in ("features", "saliency", "keys", "seconds", "rectangles"):
         assert torch.equal(getattr(found.tokens, name), getattr(encoded.tokens, name)), name
     assert found.tokens.grid == encoded.tokens.grid
     assert len(repr(found)) <= 300 and len(repr(encoded)) <= 300
-    # JPEG is lossy
+    # frames are stored as JPEG, which is lossy
     assert np.abs(found.video.frames.astype(int) - video.frames.astype(int)).mean() < 4
     assert np.array_equal(found.video.timestamps, video.timestamps)
     assert found.facts["licence"]["clip"] == "CC0-1.0"
@@ -101,7 +101,7 @@ def test_recorded_answers_match_the_model(recorded, model, video):
     assert found.answered(QUESTION, gleanvid.GleanVID(0.1).settings()) is None
 
 
-def test_int8_recording_is_half_the_size_of_bfloat16_and_states_changed_selections(
+def test_int8_recording_takes_half_the_bytes_of_bfloat16_and_states_changed_selections(
     model, video, tmp_path
 ):
     path, features = tmp_path / ("clip" + SUFFIX), model.encode(video).tokens.features
@@ -276,9 +276,9 @@ def test_named_pipe_in_place_of_a_recording_is_refused(tmp_path):
         open_recording(path)
 
 
-def test_signals_missing_from_a_recording_are_named(model, video, tmp_path):
+def test_error_names_the_saliency_that_a_recording_lacks(model, video, tmp_path):
     path = tmp_path / ("clip" + SUFFIX)
-    model.clips.clear()  # drop encoded clips that other tests requested with signals
+    model.clips.clear()  # forget the cached encoding, which has saliency and keys from other tests
     record(model, video, Wanted(), path)
     found = open_recording(path)
     with pytest.raises(ModelError, match="holds no saliency"):

@@ -82,7 +82,7 @@ def test_file_that_is_no_journal_is_refused(tmp_path):
     assert other.read_text() == "hello\n"
 
 
-def test_failed_question_is_journaled_as_open_until_an_answer_replaces_it(tmp_path):
+def test_failed_question_is_not_done_until_an_answer_replaces_its_error(tmp_path):
     path = tmp_path / "j.jsonl"
     with Journal(path, SETTINGS) as journal:
         journal.append({"item": "a", "setup": "full", "error": "boom"})

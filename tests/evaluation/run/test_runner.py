@@ -74,7 +74,7 @@ def test_larger_limit_reuses_answers_of_a_smaller_one(tmp_path):
 
 
 class Stops(FakeModel):
-    """Raises KeyboardInterrupt during the ``at``-th question."""
+    """Fake model that raises KeyboardInterrupt during the ``at``-th question."""
 
     def __init__(self, at):
         super().__init__()
@@ -167,7 +167,7 @@ def test_kept_evidence_is_counted_by_token_object_and_moment():
     group = torch.tensor([0, 0, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1])
     record = Compression(keep, (2, 2, 3), group, (group >= 0).float())
     assert evidence_kept(record, shown.flatten(1)) == {
-        # evidence tokens, those kept, those kept or merged, most that three rows can hold
+        # numbers of evidence tokens: all, kept, kept or merged, most that 3 kept rows can have
         "evidence": [5, 2, 3, 3],
         "things": [2, 1],
         "moments": [3, 2],

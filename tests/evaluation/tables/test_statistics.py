@@ -46,7 +46,8 @@ def test_interval_over_clustered_questions_is_wider_by_the_design_effect():
     clustered = paired_difference(first, second, [place // 4 for place in range(1600)])
     alone = paired_difference(first, second, list(range(1600)))
     ratio = (clustered.high - clustered.low) / (alone.high - alone.low)
-    assert ratio == pytest.approx(2.0, abs=0.2)  # square root of four equal answers per clip
+    # design effect: square root of 4 equal answers per clip
+    assert ratio == pytest.approx(2.0, abs=0.2)
     assert clustered.high - clustered.low == pytest.approx(2 * 1.96 * 0.5 / 20, rel=0.1)
 
 
@@ -58,7 +59,7 @@ def test_bootstrap_with_the_same_seed_gives_the_same_interval():
 
 
 def test_macro_average_weighs_groups_equally_and_omits_questions_without_a_group():
-    # three of four right in one group, one of one in the other: (0.75 + 1) / 2
+    # group a: 3 of 4 right, group b: 1 of 1 right; mean (0.75 + 1) / 2
     right, groups = [True, True, True, False, True, False], [*"aaaab", None]
     assert clip_mean(right, range(6), groups).value == pytest.approx(0.875)
     full = [True] * 6
@@ -86,11 +87,12 @@ def test_macro_average_interval_is_scipys_bootstrap_of_means_within_groups():
 
 
 def test_each_bootstrap_draw_recomputes_the_mean_of_every_group():
-    """With fixed weights, a draw of two questions of the small group would exceed 1."""
+    """With fixed weights, a draw with the rare question twice would have a mean of 1."""
     groups = ["rare"] + ["common"] * 30
     found = clip_mean([1.0] + [0.0] * 30, range(31), groups)
     assert found.value == 0.5
-    assert found.high == 0.5 and found.low == 0.0  # 1/2 if drawn, else 0
+    # a draw has mean 1/2 if it contains the rare question, else 0
+    assert found.high == 0.5 and found.low == 0.0
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 40])

@@ -69,7 +69,7 @@ def test_results_equal_counts_over_journal_rows():
     assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
 
 
-def test_table_has_a_column_of_units_without_new_content_only_if_some_exist():
+def test_table_has_a_column_of_units_with_nothing_new_only_if_some_exist():
     assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
     known = rows()
     for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
@@ -84,7 +84,7 @@ def test_table_has_a_column_of_units_without_new_content_only_if_some_exist():
 def test_each_method_is_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert full.p_full_clips is ours.comparison is None
-    # the differences of all three clips have one sign: 2 of 8 patterns
+    # all three clips differ in the same direction: 2 of the 8 sign patterns are as extreme
     assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.sign_flip == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.difference.value == pytest.approx(4 / 8)
@@ -157,7 +157,7 @@ LARGE = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
 
 
 def graded(right):
-    """Rows in which a setup answers the first ``n`` of twenty questions right."""
+    """Return journal rows; ``right``: setup -> number of questions it answers right, of 20."""
     return {
         (item.id, setup.key): {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
         for setup, count in right.items()
@@ -265,7 +265,7 @@ def test_evidence_table_has_means_and_correlations_of_five_evidence_measures():
     expected = {"kept": 0.4, "represented": 0.8, "reachable": 0.8, "moments": 0.75}
     assert means == pytest.approx(expected | {"things": (0.5 * 2 + 6) / 8})
     assert ours.evidence.correlations["things"] == pytest.approx(1)
-    # NaN, as the value is the same for every question
+    # no correlation, because the value is the same for every question
     assert math.isnan(ours.evidence.correlations["kept"])
     heads, _, *body = cells(evidence_table([ours, even]))
     assert len(body) == 2 and body[0][heads.index("r things")] == "+1.00"

@@ -58,11 +58,11 @@ def test_per_layer_inputs_follow_the_kept_tokens(small):
     visual = inputs["input_ids"][0] == small.layout.video_token_id
     assert shorter.shape[1] == record.prompt_tokens_kept[0] < whole.shape[1]
     assert torch.equal(shorter[0, -5:], whole[0, -5:])
-    assert whole[0, visual].std(0).max() == 0  # all tokens of a video have the same input
+    assert whole[0, visual].std(0).max() == 0  # per-layer inputs are equal for all video tokens
     assert not torch.equal(shorter[0, -1], whole[0, visual][0])
 
 
-def test_eager_attention_is_refused_for_gemma4_with_the_alternatives(small):
+def test_error_for_eager_attention_with_gemma4_names_the_alternatives(small):
     with pytest.raises(ModelError, match=r"attn_implementation='eager'.*sdpa"):
         load_model(small.name, device="cpu", attn_implementation="eager")
 
@@ -82,7 +82,7 @@ def test_audio_input_is_refused_while_compressing(small):
 
 
 def test_max_pixels_sets_the_number_of_tokens_per_frame(small):
-    """Limits of pixels give frames of at most 70, 140, 280 ... tokens of 12 x 12 pixels."""
+    """Gemma 4 encodes a frame as at most 70, 140, 280, ... tokens, depending on max_pixels."""
     video = noise_video(4, 240, 320)
     for most in (70, 140, 280):
         encoded = small.encode(video, max_pixels=4 * 144 * (2 * most - 1))
@@ -99,7 +99,7 @@ def beginning(small):
     tokenizer.bos_token = None
 
 
-def test_prompt_with_a_begin_token_gets_no_second_one(small, beginning, monkeypatch):
+def test_begin_token_is_not_added_to_a_prompt_that_starts_with_one(small, beginning, monkeypatch):
     asked = []
     original = type(small.processor).__call__
 

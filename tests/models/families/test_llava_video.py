@@ -66,7 +66,9 @@ def test_every_prompt_row_is_the_expected_pooled_token_or_newline(video_model, m
 
 @pytest.mark.parametrize("position", ["grid", "frame", "one_token", "no_token"])
 @pytest.mark.parametrize("policy", ["line", "all", "none"])
-def test_every_newline_policy_equals_the_masked_prompt(video_model, position, policy):
+def test_logits_with_every_newline_policy_equal_those_of_the_masked_prompt(
+    video_model, position, policy
+):
     video_model.configure(newline_position=position, newline_policy=policy)
     inputs = model_inputs(video_model, QUESTIONS[:1])
     with compressing(video_model.hf_model, QUARTER) as record:

@@ -125,8 +125,8 @@ def test_checkpoint_in_the_original_llava_format_loads_as_the_same_model(adapter
     assert loaded.layout.grids({"pixel_values_videos": torch.empty(1, 4, 3, 100, 0)}) == [(4, 3, 3)]
 
 
-def test_checkpoint_in_the_original_llava_format_answers(adapters, tmp_path):
-    """Original checkpoints have only a tokenizer; our code has prompt format and frame size."""
+def test_checkpoint_in_the_original_llava_format_answers_a_question(adapters, tmp_path):
+    """Original checkpoints lack prompt format and frame size, so our code sets both."""
     original(tmp_path, adapters["llava_video"].name)
     loaded = load_model(tmp_path, device="cpu")
     encoded = loaded.encode(noise_video())

@@ -22,13 +22,13 @@ def model(request, adapters):
 
 
 def test_thinker_is_loaded_from_a_whole_checkpoint(model, tmp_path):
-    """Published checkpoints have the weights under "thinker", next to other parts."""
+    """Published checkpoints hold the weights of the thinker and of the talker."""
     source = model.hf_model.config.to_dict()
     whole = Qwen3OmniMoeConfig(thinker_config=source).to_dict() | {"thinker_config": source}
     (tmp_path / "config.json").write_text(json.dumps(whole, default=str))
     weights = load_file(f"{model.name}/model.safetensors")
     made = {"thinker." + name.removeprefix("thinker."): weights[name] for name in weights}
-    # as published: without a level `language_model` in the name
+    # published weight names have no `language_model` after "thinker.model"
     assert "thinker.model.layers.0.self_attn.q_proj.weight" in made
     made["talker.model.norm.weight"] = torch.ones(32)
     save_file(made, tmp_path / "model.safetensors", metadata={"format": "pt"})

@@ -54,9 +54,9 @@ REUSING = [
 ]
 FRESH = [Reading(), Chain("attending", ((0, HALF), (2, Attending(0.5))))]
 NAMES = ["none", "full", "25%", "pairs", "inside", "both", "text", "attention"]
-# these families are tested with all compressors, the others with FEW
+# families tested with all compressors; other families are tested with those in FEW
 WHOLE = ("qwen3_vl", "llava_onevision")
-FEW = ("pairs", "both")  # merging; cuts at several layers
+FEW = ("pairs", "both")  # one compressor that merges, one that drops tokens at several layers
 every_pair = pytest.mark.parametrize(
     ("adapter", "compressor"),
     [
@@ -84,7 +84,7 @@ def encoded(adapter, clips):
 
 @contextmanager
 def reading(adapter):
-    """Yield a list that gets the logits [vocabulary] of every generated step."""
+    """Yield a list to which the logits [vocabulary] of every generated step are added."""
     logits = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: logits.append(output[0, -1].clone())
@@ -112,7 +112,7 @@ def fresh_scores(adapter, encoded, question, answers, compressor):
 def skip_if_refused(adapter, compressor):
     """Skip the test if the family refuses the compressor, whose stages are inside the model."""
     if adapter.layout.ahead_only and isinstance(compressor, Chain):
-        pytest.skip("nothing can be taken out inside this model")
+        pytest.skip("this language model cannot drop tokens between its layers")
 
 
 @every_pair
@@ -161,7 +161,7 @@ def test_score_of_an_answer_does_not_depend_on_other_scored_answers(adapter):
 
 @few_families
 @pytest.mark.parametrize("compressor", [QUARTER, REUSING[-1], FRESH[1]], ids=["0", "in", "at"])
-def test_scores_are_equal_if_the_attention_takes_no_custom_mask(
+def test_scores_do_not_depend_on_whether_attention_supports_custom_masks(
     adapter, encoded, compressor, monkeypatch
 ):
     skip_if_refused(adapter, compressor)
@@ -172,7 +172,7 @@ def test_scores_are_equal_if_the_attention_takes_no_custom_mask(
 
 
 def test_scored_answer_has_the_token_ids_that_the_chat_template_writes(adapter):
-    """The scored answer ends with its end token and starts where a generated one would."""
+    """The answer's ids follow the prompt's and end with the end-of-sequence token."""
     encoded = adapter.encode(noise_video())
     tokenizer = adapter.processor.tokenizer
     ids = adapter.answer_ids(encoded, "what moves?", "a red", ())
@@ -203,7 +203,7 @@ def test_conversation_compresses_and_prefills_the_video_once(adapter):
         talk.score(question, ANSWERS)
     handle.remove()
     assert len(calls) == 1
-    # either one pass for each answer, or one pass for all
+    # with attention windows, every answer is scored in its own forward pass
     assert len(widths) == (10 if adapter.layout.windows else 4)
     assert talk.compress_s > 0 and talk.prefill_s > 0
 

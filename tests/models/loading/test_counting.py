@@ -29,7 +29,7 @@ def test_token_grid_computed_without_weights_equals_that_of_encode(family, size,
 def test_tokens_of_a_file_are_counted_without_decoding(model, monkeypatch):
     encoded = gleanvid.load_model(model, "cpu").encode(read_video(CLIP, 9))
     monkeypatch.setattr(sandbox, "decode", lambda *_: None)
-    monkeypatch.setattr(pyav, "_picture", None)  # called for every decoded frame
+    monkeypatch.setattr(pyav, "_picture", None)  # fails if a frame is decoded
     found = gleanvid.count_tokens(CLIP, model, "vidcom2(0.1)", frames=gleanvid.Frames(9))
     assert found.grid == encoded.tokens.grid and found.tokens == len(encoded.tokens)
     assert (
@@ -54,6 +54,6 @@ def test_count_command_accepts_files_and_sizes(capsys):
 
 
 @pytest.mark.parametrize("size", [(0, 4, 4), (2, 4), (1.0, 4, 4)])
-def test_size_with_other_than_positive_whole_numbers_is_refused(size):
+def test_clip_size_with_other_than_positive_whole_numbers_is_refused(size):
     with pytest.raises(ValueError, match=r"\(frames, height, width\)"):
         gleanvid.count_tokens(size)

@@ -171,7 +171,7 @@ def test_gated_model_needs_a_token_with_access(hub, monkeypatch, token, sentence
             download()
 
 
-def test_unknown_and_impossible_names_are_refused(hub):
+def test_unknown_and_invalid_model_names_are_refused(hub):
     with pytest.raises(ModelError, match="no model no/body"):
         list_files("no/body")
     with pytest.raises(ModelError, match="not the name of a model"):
@@ -264,6 +264,6 @@ def test_next_process_resumes_the_download_of_a_killed_one(hub):
     last = other_process(hub, constants.HF_HUB_CACHE)
     lines, problems = last.communicate(timeout=60)
     assert last.returncode == 0, problems
-    # torch and transformers were not imported
+    # "[]": the other process imported neither torch nor transformers
     assert lines.splitlines()[-2:] == [str(plan.size), "[]"]
     assert hub.ranges() and plan.missing == 0 and cached(NAME) == plan.folder

@@ -16,12 +16,12 @@ from gleanvid.types import ModelError
 from tests.models.small import SMALL
 from tests.models.tiny import noise_video
 
-PARAMETERS = {  # billions, as published
+PARAMETERS = {  # billions of parameters, as published
     "qwen3-vl-8b": 8.77,
     "llava-onevision-7b": 8.03,
     "llava-video-7b": 8.03,
 }
-GRIDS = {  # grids of 4 frames of 96 x 160: Qwen merges two frames, LLaVA squashes each to a square
+GRIDS = {  # token grids of 4 frames of 96 x 160: Qwen merges frame pairs, LLaVA resizes to squares
     "qwen3-vl-8b": (2, 3, 5),
     "llava-onevision-7b": (4, 14, 14),
     "llava-video-7b": (4, 13, 13),
@@ -83,4 +83,4 @@ def test_word_tokenizer_has_one_token_per_word_and_keeps_special_ids():
     tokenizer = word_tokenizer({"<|endoftext|>": 5, "<|im_end|>": 151645, "<video>": 151647})
     ids = tokenizer("<video>The red ball, 12.5 s<|im_end|>")["input_ids"]
     assert ids[0] == 151647 and ids[-1] == 151645
-    assert ids[1:-1] == [0] * 10  # one id each for: The, red, ball, comma, space, 1, 2, ., 5, s
+    assert ids[1:-1] == [0] * 10  # one id each: The, red, ball, comma, space, 1, 2, ., 5, s

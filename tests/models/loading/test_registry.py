@@ -13,7 +13,7 @@ from gleanvid.models.loading.random_weights import shipped_configs
 from gleanvid.models.loading.registry import CHECKPOINTS
 from tests.models.conftest import ALL, EVERY
 
-# types that are built under another name: as llava_video, or as the thinker
+# model types that load as another type: LLaVA-Video, or the thinker of Qwen3-Omni
 READ_AS_ANOTHER = {
     "llava_qwen",
     "qwen3_omni_moe",
