@@ -41,7 +41,8 @@ def load_without_weights(
 def grid_of(model: TokenModel, video: Video, max_pixels: int | None = None) -> Grid:
     """Return the grid (units, rows, columns) that ``model.encode`` would give.
 
-    The vision tower of a Video LLM is not run. Raises ``ModelError`` if the frames do not fit into ``max_pixels``.
+    The vision tower of a Video LLM is not run. Raises ``ModelError`` if the frames do not fit into
+    ``max_pixels``.
     """
     if not isinstance(model, ModelAdapter):  # an encoder small enough to run
         return model.encode(video, max_pixels=max_pixels).tokens.grid
