@@ -24,9 +24,10 @@ VIEWS = ("all", "still", "shuffled")
 _ABOUT = """\
 ### What each family gives away
 
-Ideal observers, from the truth: {num_frames} frames, learnt from at most {learnt} questions a
-family of the train split, asked about the test split; % right, with all frames in order 100. A
-family needs time where the best still picture is at least 25 points below that.
+Right answers in % of ideal observers, which know the true contents of {num_frames} frames. They
+learn from at most {learnt} questions per family of the train split and answer questions of the test
+split. With all frames in order, they answer 100 % right. A family needs time if the observer of
+the best single frame answers at most 75 % right.
 """
 
 
@@ -40,7 +41,7 @@ class Glimpse2(Glimpse):
 
     name: ClassVar[str] = "glimpse2"
     columns: ClassVar[tuple[str, ...]] = FAMILIES2
-    hard: ClassVar[tuple[str, ...]] = ()  # no mean over hard families; see :meth:`notes` instead
+    hard: ClassVar[tuple[str, ...]] = ()  # none: :meth:`notes` says which families are hard
     version: ClassVar[int] = 2
     per_family: ClassVar[int] = 1
 

@@ -60,7 +60,7 @@ class Download:
 
     @property
     def weights(self) -> int:
-        """Bytes of the weights."""
+        """Total size of the weight files in bytes."""
         return sum(file.size for file in self.files if file.has_weights)
 
     @property

@@ -1,10 +1,10 @@
 """The default decoder: PyAV, exact to the frame.
 
 The packets are listed once, which gives the times of all frames (variable rates and edit lists
-included) without decoding them. Each sampled frame is then reached from the keyframe before it, and accepted
-only if its time is *equal* to the one listed. If a container cannot seek, the file is decoded once
-from the start. If the file is damaged, its intact frames are counted first, and the sample is
-spread over these. Pixels are assumed to be square.
+included) without decoding them. Each sampled frame is then reached from the keyframe before it,
+and accepted only if its time is *equal* to the one listed. If a container cannot seek, the file is
+decoded once from the start. If the file is damaged, its intact frames are counted first, and the
+sample is spread over these. Pixels are assumed to be square.
 """
 
 from __future__ import annotations
