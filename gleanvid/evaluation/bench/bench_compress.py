@@ -17,7 +17,7 @@ from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
-_LAYERS, _HEADS = 28, 28  # of the language model that stages inside it assume
+_LAYERS, _HEADS = 28, 28  # layers and attention heads of the assumed language model
 _TEXT_TOKENS, _KEY_WIDTH = 16, 64
 
 

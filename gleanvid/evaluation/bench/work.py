@@ -129,11 +129,14 @@ class _Transfers(TorchFunctionMode):
         return copy
 
     def _create(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Create a tensor: on the host, or with ``device=`` there (counting a list's copy)."""
+        """Create a tensor, which is on the host unless ``device=`` is given.
+
+        Creating a tensor on the device from a list counts as one copy.
+        """
         if kwargs.get("device") is not None:
             self._work.copies += func in _FROM_LISTS
             return func(*args, **kwargs)
-        if args and isinstance(args[0], Tensor):  # it stays on its device
+        if args and isinstance(args[0], Tensor):  # a tensor argument stays on its device
             return func(*args, **kwargs)
         with _disable_current_modes():
             made = func(*args, **kwargs)

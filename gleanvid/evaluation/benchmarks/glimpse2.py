@@ -41,7 +41,7 @@ class Glimpse2(Glimpse):
 
     name: ClassVar[str] = "glimpse2"
     columns: ClassVar[tuple[str, ...]] = FAMILIES2
-    hard: ClassVar[tuple[str, ...]] = ()  # none: :meth:`notes` says which families are hard
+    hard: ClassVar[tuple[str, ...]] = ()  # no mean over hard families; see :meth:`notes` instead
     version: ClassVar[int] = 2
     per_family: ClassVar[int] = 1
 

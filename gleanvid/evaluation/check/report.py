@@ -58,7 +58,7 @@ class Report:
 
     facts: Mapping[str, Any]  # facts on machine, model and clip
     findings: tuple[Finding, ...]
-    timings: tuple[Timing, ...] = ()  # the first one keeps all tokens
+    timings: tuple[Timing, ...] = ()  # the first timing is for all tokens
     encode_s: float | None = None
     advice: tuple[str, ...] = field(default=())  # conclusions from the times, in sentences
     not_tested: tuple[str, ...] = ()  # names of checks, or "times", not run because of a stop

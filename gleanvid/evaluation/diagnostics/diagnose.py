@@ -52,11 +52,11 @@ class Row:
     later_residual_energy: float
     coverage_error: float
     energy_outside_span: float
-    energy_outside_picked: float  # span of earlier picks; NaN if a method has no order
+    energy_outside_picked: float  # energy outside earlier picks; NaN if picks have no order
     raw_effective_rank: float  # effective rank of the tokens before debiasing
     raw_coverage_error: float
     budget_gini: float
-    spatial_iou: tuple[float, ...]  # by gap of 1 to 20 units; NaN if the clip is shorter
+    spatial_iou: tuple[float, ...]  # IoU by gap, 1 to 20 temporal units; NaN if the clip is shorter
     random_iou: tuple[float, ...]  # expected IoU of random positions with the same budgets
 
 

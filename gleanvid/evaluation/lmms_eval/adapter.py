@@ -174,7 +174,7 @@ class GleanVIDModel(lmms):
         row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
-        """Return the clip, encoded and compressed; reuse it if the last question had it."""
+        """Return the encoded and compressed clip, which its next question reuses."""
         if self._open is None or self._open[0] != clip:
             self._open = None  # frees memory for the next clip
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)

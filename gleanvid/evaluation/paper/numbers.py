@@ -3,9 +3,9 @@
 ``numbers.json`` holds every table with results: accuracies in percent, memory in MB, and seconds
 summed over the benchmark (in all likelihood, over the questions of one of eight GPUs). ``setup`` of
 a row is the key of a ``gleanvid.evaluation.run.setups.Setup`` (its ratio, frames and settings), by
-which results are matched. Other methods have the settings that their authors use for that model, not the defaults:
-FastVID and FlashVID on LLaVA differ. Rows of the paper that do not add up are listed in
-``tests/evaluation/paper/test_numbers.py``.
+which results are matched. Other methods have the settings that their authors use for that model,
+not the defaults: FastVID and FlashVID on LLaVA differ. Rows of the paper that do not add up are
+listed in ``tests/evaluation/paper/test_numbers.py``.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class AnswerRow(Row, EvidenceCounts, total=False):
     saturated: list[int]  # number of saturated and of all temporal units, if known
     phases: dict[str, float]  # seconds by phase, if measured
     peak_memory_mib: float
-    relevance: list[float]  # of kept tokens, of as many best and as many random ones
+    relevance: list[float]  # relevance of the kept tokens, as many best and as many random ones
 
 
 class ClipRow(Row, total=False):

@@ -36,7 +36,7 @@ class MiniCPMV(ModelAdapter):
             video_token_id=config.video_token_id,
             grids=partial(_grids, config.video_token_id, side),
             vision_attention=core.vision_tower.encoder.layers[-1].self_attn,
-            patches_to_tokens=partial(blocks_to_tokens, 2),  # the tower has merged 2x2 already
+            patches_to_tokens=partial(blocks_to_tokens, 2),  # the tower has merged 2x2 patches
             tower=core.vision_tower,
             split=_by_frame,
             joined=1,

@@ -193,7 +193,8 @@ def _folded(hf_model: Any) -> Any:
     for layer in hf_model.modules():
         if getattr(layer, "normalization", None) is not None:
             dtype = layer.convolution.weight.dtype
-            both = layer.convolution.double(), layer.normalization.double()  # float64: rounded once
+            # Fuse in float64, so that the weights are rounded only once.
+            both = layer.convolution.double(), layer.normalization.double()
             layer.convolution = fuse_conv_bn_eval(*both).to(dtype)
             layer.normalization = Identity()
     return hf_model

@@ -18,7 +18,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 # Bytes per parameter. In quantised models, embeddings and output layer stay in 16 bits.
 _BYTES = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0, "8bit": 1.15, "4bit": 0.75}
 _TOKENS_PER_FRAME = 256
-_SPARE_GB = 0.5  # added for GPU kernels, buffers and the CUDA context
+_SPARE_GB = 0.5  # added for kernels, buffers and the context of the device
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from huggingface_hub.errors import (
 from gleanvid.errors import ModelError, UnreachableError
 from gleanvid.models.loading.background import in_background
 
-SECONDS = 2.0  # the hub must answer within this time
+SECONDS = 2.0  # time limit in seconds for the hub's answer
 SILENCE_S = 15.0  # seconds without data after which a connection counts as broken
 
 

@@ -75,7 +75,7 @@ class Download:
 
     @property
     def folder(self) -> Path:
-        """Folder in which complete files have their own names."""
+        """Folder of the cache in which complete files have their own names."""
         return self.store / "snapshots" / self.revision
 
     def part(self, file: File) -> Path:
@@ -150,5 +150,5 @@ def _digest(text: Any) -> str:
 
 
 def _is_needed(file: File) -> bool:
-    is_elsewhere = re.search(r"[/\\]|^consolidated", file.name)  # weights in other formats
+    is_elsewhere = re.search(r"[/\\]|^consolidated", file.name)  # other formats of the same weights
     return file.name.endswith(_FORMATS) and not is_elsewhere

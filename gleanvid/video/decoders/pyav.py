@@ -31,7 +31,7 @@ from gleanvid.video.plan import (
     make_plan,
 )
 
-_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seek this much earlier: in MPEG streams, seeks end too late
+_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds by which to seek earlier: MPEG streams seek too late
 
 
 def read(request: Request) -> Events:

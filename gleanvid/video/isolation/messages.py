@@ -14,7 +14,7 @@ from gleanvid.video.plan import UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
 PLACE = struct.Struct("<q")  # index of a frame in the plan, sent before its pixels
-PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # payloads: JSON; index and pixels; JSON
+PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # payloads: JSON; frame index and pixels; JSON
 FACTS, ARRAY, DATA = b"J", b"A", b"D"  # a saved run's JSON; an array's header; its bytes
 ERROR, END = b"E", b"."
 MAX_ERROR_BYTES = 2**12

@@ -27,7 +27,7 @@ LAYERS = {  # name of a layer -> how it restricts the decoding process
 PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
 CAPABILITIES = 64  # larger than the number of any capability of the kernel
 CAPABILITY_VERSION = 0x20080522
-CAP_DAC_READ_SEARCH = 1 << 2  # root keeps this one, to read clips of other users
+CAP_DAC_READ_SEARCH = 1 << 2  # root keeps this capability, to read clips of other users
 
 
 def give_up(path: str | None) -> list[str]:
@@ -43,7 +43,7 @@ def give_up(path: str | None) -> list[str]:
 
 def _drop_capabilities(libc: ctypes.CDLL) -> bool:
     """Give up the capabilities of root, except for reading; return whether that worked."""
-    for number in range(CAPABILITIES):  # fails if not root, who alone has them
+    for number in range(CAPABILITIES):  # only root has capabilities to drop; others fail
         libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
     reading = struct.pack("=6I", CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
@@ -74,7 +74,7 @@ def limit_growth(more_bytes: int) -> None:
 
 # --- Landlock: Documentation/userspace-api/landlock.rst of the kernel -----------------------------
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system calls, the same on all CPUs
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system call numbers, the same on all CPUs
 VERSION_ONLY, PATH_BENEATH, READ_FILE = 1, 1, 1 << 2
 # ABI version of Landlock -> bits of all file rights that it knows.
 FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}

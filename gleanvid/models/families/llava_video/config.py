@@ -11,13 +11,13 @@ from transformers import AutoConfig, LlavaOnevisionConfig, Qwen2Config
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "spatial_pool_mode": ("average", "bilinear"),
-    "newline_position": ("grid", "frame", "one_token", "no_token"),  # newline per line, frame, clip
+    "newline_position": ("grid", "frame", "one_token", "no_token"),  # where the newline tokens are
     "newline_policy": ("line", "all", "none"),
     "time_instruction": (True, False),
 }
 SIGLIP = "siglip-so400m-patch14-384"  # checkpoints hold and use 26 of the 27 SigLIP layers
 _ONLY = {  # setting of an original checkpoint -> the only value that is supported
-    "mm_vision_select_layer": -2,  # of 27 layers, so the output of the 26th layer is used
+    "mm_vision_select_layer": -2,  # -2 of 27 layers: the output of the 26th layer is used
     "mm_projector_type": "mlp2x_gelu",
     "add_faster_video": False,
 }

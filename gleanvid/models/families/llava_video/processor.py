@@ -27,7 +27,7 @@ _CHAT = (
 class LlavaVideoProcessor(LlavaOnevisionProcessor):
     """Processor that writes ``video_side``^2 placeholders per frame, and newlines."""
 
-    def __init__(  # transformers finds the tokenizer etc. by these names
+    def __init__(  # transformers finds tokenizer and image processor by parameter name
         self,
         image_processor: Any = None,
         tokenizer: Any = None,
