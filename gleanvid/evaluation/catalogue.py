@@ -19,11 +19,10 @@ _HEADS = ["method", "acts", "needs", "does", "exact budget", "works with vLLM", 
 _HEADS += ["licence", "source", "by its own paper", "not ported"]
 _NOTE = (
     "Methods act before or inside the language model. Saliency is the attention that a token gets "
-    "in the vision encoder, keys are that encoder's. Kernels are those of one `compress` of "
-    "32 x 14 x 14 tokens of width 3584, 25 % kept, by the code here (`gleanvid bench compress "
-    "--count`). Licences "
-    "are those of the originals. What papers say of their own methods holds on their models and "
-    "in their settings: nothing in that column was measured here."
+    "in the vision encoder, keys are the keys of that encoder. Kernels: GPU kernels of one "
+    "`compress` of 32 x 14 x 14 tokens of width 3584, 25 % kept, by the code here (`gleanvid bench "
+    "compress --count`). Licences are those of the original code. What papers say of their own "
+    "methods holds on their models and in their settings: nothing in that column was measured here."
 )
 
 

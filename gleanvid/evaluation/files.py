@@ -19,11 +19,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        part.unlink(missing_ok=True)  # an old link here would lead the caller to another file
+        part.unlink(missing_ok=True)  # an old link at this path would lead to another file
         yield part
         part.replace(path)
     except BaseException:
-        with suppress(OSError):  # ``part`` may be a folder of another's making
+        with suppress(OSError):  # the path may be a folder, which unlink refuses
             part.unlink()
         raise
 

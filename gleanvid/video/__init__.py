@@ -1,7 +1,7 @@
-"""Reading video files: exact, evenly spaced frames, or a sentence saying why not.
+"""Read evenly spaced frames from video files, or say in an error why that failed.
 
-``read_video`` is the only name to use. It is looked up on first use, because the decoding process
-imports this package too and must not pay for importing torch.
+``read_video`` is the only public name. It is imported on first use, because the decoding process
+imports this package, too, and need not wait for torch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Messages between reader, decoders and decoding process. Imports no decoder and no torch."""
+"""What reader, decoders and decoding process exchange: requests and plans of frames.
+
+This module imports no decoder and no torch.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MAX_PIXELS = 8192 * 4320  # a frame larger than 8K is refused from the header
-MAX_DECODED_PIXELS = 2**36  # most pixels of all frames to decode for one request: minutes of 4K
+MAX_PIXELS = 8192 * 4320  # larger frames (above 8K) are refused before decoding
+MAX_DECODED_PIXELS = 2**36  # limit on the pixels to decode for one request: minutes of 4K
 MAX_DURATION_S = 6 * 3600.0
-MAX_RESULT_BYTES = 4 * 2**30  # most bytes of the sampled frames together
-_SLACK_S = 1e-4  # tolerance at the end of a time span
-MAX_THREADS = 4  # most threads of a decoder; each buffers frames
+MAX_RESULT_BYTES = 4 * 2**30  # limit on the bytes of all sampled frames together
+_SLACK_S = 1e-4  # seconds of tolerance at both ends of a time span;
+MAX_THREADS = 4  # limit on the threads of a decoder, each of which buffers frames
 
 
 class UnreadableVideoError(Exception):
-    """Raised with a sentence for the person who chose the file; becomes a ``VideoError``."""
+    """Raised with a message for the user; ``read_video`` turns it into a ``VideoError``."""
 
 
 @dataclass(frozen=True)
 class Request:
     """Which frames to read of one file that :func:`gleanvid.video.sniff.check_file` accepted."""
 
-    path: str  # absolute path of the file
-    name: str  # name of the file in messages
-    container: str  # name of FFmpeg's demuxer for it
+    path: str  # absolute path of the file;
+    name: str  # the file's name in messages
+    container: str  # FFmpeg's demuxer for the file
     num_frames: int
     backend: str
     max_side: int | None = None
@@ -90,8 +93,8 @@ def check_work(request: Request, height: int, width: int, frames: int) -> None:
     """Raise ``UnreadableVideoError`` if too many pixels would have to be decoded."""
     if height * width * frames > MAX_DECODED_PIXELS:
         raise UnreadableVideoError(
-            f"{request.name} takes {frames:,} decoded frames of {width} x {height} pixels; take "
-            "fewer frames, a smaller picture, or a file with more keyframes."
+            f"{request.name}: {frames:,} frames of {width} x {height} pixels are too many to "
+            "decode; take fewer frames, or a file with smaller frames or more keyframes."
         )
 
 
@@ -113,7 +116,7 @@ def make_plan(
     total_frames: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Plan, np.ndarray]:
-    """Return the plan for ``request``, and which rows of ``seconds`` it takes, int64 [T].
+    """Return the plan for ``request``, and its frames as indices into ``seconds``, int64 [T].
 
     A part of a file is planned like a whole file: its frame numbers and times count from its first
     frame, unless the request keeps those of the file.
@@ -177,14 +180,14 @@ def check_span(start: float | None, end: float | None) -> tuple[float, float]:
 
 
 def between(start: float, stop: float) -> str:
-    """Say which part of a clip is meant: "between 1 and 3 seconds", "after 1 seconds"."""
+    """Format a time span of a clip: "between 1 and 3 seconds", "after 1 seconds"."""
     if stop < math.inf:
         return f"between {start:g} and {stop:g} seconds"
     return f"after {start:g} seconds"
 
 
 def _rows_of_part(request: Request, seconds: np.ndarray) -> tuple[int, int]:
-    """Return the first row and the end of the rows of ``seconds`` in the request's part."""
+    """Return the slice (first, end) of ``seconds`` that lies in the requested time span."""
     start, stop = request.part or (0.0, 0.0)
     times = seconds - seconds[0]
     first = int(np.searchsorted(times, start - _SLACK_S))

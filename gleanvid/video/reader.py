@@ -95,9 +95,9 @@ def blank_video(
     max_side: int | None = None,
     timeout_s: float = 120.0,
 ) -> Video:
-    """Return the video of :func:`read_video` with black frames: none is decoded.
+    """Return what :func:`read_video` returns, but with black frames, which is faster.
 
-    Number, times and size of the frames are those in the file's index. Raises the errors of
+    Decoding stops once number, times and size of the frames are known. Raises the errors of
     :func:`read_video`.
     """
     _check_settings(num_frames, backend, max_side, timeout_s)
@@ -126,7 +126,7 @@ def _check_settings(num_frames: int, backend: str, max_side: int | None, timeout
 
 def _check_part(part: tuple[float, float] | None, rounding: str) -> None:
     if part is not None and not 0 <= part[0] <= part[1]:
-        raise ValueError(f"part={part!r} must be (first, last) second, first <= last")
+        raise ValueError(f"part={part!r} must be two times in seconds, 0 <= first <= last")
     if rounding not in get_args(Rounding):
         raise ValueError(
             f"rounding must be one of {', '.join(get_args(Rounding))}, got {rounding!r}"

@@ -56,7 +56,7 @@ def label(path: str | os.PathLike[str]) -> str:
 def check_file(path: str | os.PathLike[str]) -> tuple[Path, str]:
     """Return ``path`` with links resolved, and the FFmpeg demuxer for the file.
 
-    Raises ``UnreadableVideoError`` with the reason why it cannot be read.
+    Raises ``UnreadableVideoError`` if the file cannot be read, with the reason.
     """
     name = label(path)
     if _ADDRESS.match(os.fspath(path)):

@@ -96,4 +96,4 @@ def test_opencv_stops_at_damaged_data_with_a_note(tmp_path):
     video = read_video(path, 16, backend="opencv", isolate=False)
     assert numbers(video.frames) == video.indices.tolist()
     assert video.total_frames < 120
-    assert "the header tells of 120" in video.notes[0]
+    assert "the file states 120" in video.notes[0]

@@ -17,7 +17,7 @@ from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
-_LAYERS, _HEADS = 28, 28  # language model assumed for the stages inside it
+_LAYERS, _HEADS = 28, 28  # layers and attention heads of the assumed language model
 _TEXT_TOKENS, _KEY_WIDTH = 16, 64
 
 
@@ -88,7 +88,7 @@ def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
 
 
 class Row(TypedDict):
-    """Measured cost of one compressor."""
+    """Measured cost of one compressor; "xxt" is the product X @ X^T of the features."""
 
     compressor: str
     median_s: float
@@ -151,7 +151,7 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
 
 
 def _refusal(call: Callable[[], Any]) -> str:
-    """Return the ``ValueError`` text of ``call``, "" without one. It also warms up the call."""
+    """Make a first ``call``, as warm-up; return the text of its ``ValueError``, or ""."""
     try:
         call()
     except ValueError as error:

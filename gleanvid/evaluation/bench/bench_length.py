@@ -19,8 +19,8 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.models.cost.measure import now
 
-_ENOUGH = 2.0  # total seconds of a method's calls after which none is added
-_TICK = 0.01  # seconds; largest step of a process's CPU clock
+_ENOUGH = 2.0  # no further timed call once a method's calls took this many seconds
+_TICK = 0.01  # resolution in seconds of a process's CPU clock
 
 
 class Row(TypedDict):

@@ -19,7 +19,7 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NO_RECORDS = 2**62  # above every record number, so that the server sends only its totals
+NO_RECORDS = 2**62  # larger than any record's number: the server then sends only its totals
 
 
 @dataclass(frozen=True)

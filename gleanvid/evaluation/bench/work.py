@@ -129,11 +129,14 @@ class _Transfers(TorchFunctionMode):
         return copy
 
     def _create(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Create a tensor, on the host without ``device=``; with it, count the copy of a list."""
+        """Create a tensor, which is on the host unless ``device=`` is given.
+
+        Creating a tensor on the device from a list counts as one copy.
+        """
         if kwargs.get("device") is not None:
             self._work.copies += func in _FROM_LISTS
             return func(*args, **kwargs)
-        if args and isinstance(args[0], Tensor):  # a tensor argument stays where it is
+        if args and isinstance(args[0], Tensor):  # a tensor argument stays on its device
             return func(*args, **kwargs)
         with _disable_current_modes():
             made = func(*args, **kwargs)
@@ -167,7 +170,7 @@ def _copy(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
-    """The storage of a tensor; None for sparse tensors and for those inside vmap."""
+    """Return the storage of a tensor; None for sparse tensors and tensors inside vmap."""
     if tensor.layout != torch.strided:
         return None
     with suppress(NotImplementedError):

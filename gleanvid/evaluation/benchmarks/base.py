@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class BenchmarkError(ValueError):
-    """Raised for a benchmark that cannot be read; the message names the file, row or setting."""
+    """Raised if a benchmark cannot be read; the message names the file, row or setting."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Glimpse(Benchmark):
     how: ClassVar[str] = "likelihood"
     ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
-    macro_without: ClassVar[str] = "count"  # a question that needs tokens of all objects
+    macro_without: ClassVar[str] = "count"  # counting needs tokens of all objects
     hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
     version: ClassVar[int] = 1  # version of the Glimpse world

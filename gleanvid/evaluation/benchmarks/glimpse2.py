@@ -24,9 +24,10 @@ VIEWS = ("all", "still", "shuffled")
 _ABOUT = """\
 ### What each family gives away
 
-Ideal observers, from the truth: {num_frames} frames, learnt from at most {learnt} questions a
-family of the train split, asked about the test split; % right, with all frames in order 100. A
-family needs time where the best still picture is at least 25 points below that.
+Right answers in % of ideal observers, which know the true contents of {num_frames} frames. They
+learn from at most {learnt} questions per family of the train split and answer questions of the test
+split. With all frames in order, they answer 100 % right. A family needs time if the observer of
+the best single frame answers at most 75 % right.
 """
 
 

@@ -1,4 +1,4 @@
-"""Base of the four published benchmarks: their folder, its videos, and how they are sampled."""
+"""Base of the four published benchmarks: finds their files, and samples their videos."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes of a model over one clip, compressed and not, and the references they must equal."""
+"""Forward passes over one clip with and without compression, and their references."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from gleanvid.models.encoded import Encoded
 from gleanvid.types import Compression
 
 QUESTIONS = ("What happens in this video?", "Describe the scene and what changes in it.")
-STEPS = 6  # number of decoding steps that are compared
+STEPS = 6  # number of decoding steps that are compared;
 ROWS = 64  # maximum number of prompt columns whose logits are compared
 FLOOR = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
-MOST = 0.3  # no bound is larger, as real faults cause larger differences
+MOST = 0.3  # largest bound: real faults cause larger differences than this
 
 
 @dataclass(frozen=True)
 class Generated:
-    """One generated answer of S + 1 tokens, with what the model computed for it.
+    """One generated answer of S + 1 tokens, with its logits and the calls behind it.
 
     ``logits`` [S+1, V]: over the vocabulary V; ``steps`` [1, S]: the answer without its last token;
     ``calls``: arguments of all calls of the language model; ``record``: None without a compressor.
@@ -105,7 +105,7 @@ class Case:
 
     @cached_property
     def kept(self) -> Tensor:
-        """bool [L]: columns of the prompt that are left after compression."""
+        """Columns of the prompt that are kept by compression, bool [L]."""
         assert self.short.record is not None
         return kept_columns(self.model, self.inputs, [self.short.record])[0]
 

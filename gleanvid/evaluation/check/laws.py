@@ -2,8 +2,9 @@
 
 Each check returns a :class:`Finding` with a figure and its bound. Differences of logits are
 relative to the spread of the reference's logits over the vocabulary (root mean squares). The effect
-of rounding on this machine is measured without compression: decoding step by step compared with
-one pass over everything. The bound is four times this effect, at least a floor for the precision.
+of rounding on this machine is measured without compression: decoding step by step is compared with
+one pass over prompt and answer. The bound is four times this effect, but not below ``FLOOR`` of the
+dtype and not above ``MOST`` (in :mod:`.case`).
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def deepstack(case: Case) -> Finding:
     levels, visual = plain.get("deepstack_visual_embeds"), plain.get("visual_pos_masks")
     title = "deep visual levels follow their tokens"
     if not levels or visual is None:
-        return Finding("deepstack", title, 0, 0, "rows", note="this model has none")
+        return Finding("deepstack", title, 0, 0, "rows", note="this model has no such levels")
     staying = case.kept.to(visual.device)[visual[0]]
     found = short.get("deepstack_visual_embeds") or [None] * len(levels)
     wrong = sum(
@@ -122,14 +123,19 @@ def _unequal(ours: Tensor | None, theirs: Tensor) -> int:
 def prefill(case: Case) -> Finding:
     expected = case.expected[: len(case.rows)]
     figure, control = apart(case.prefill(), expected), apart(case.prefill(compact=True), expected)
-    note = "" if control > case.bound else "wrong positions could not be told on this clip"
-    title = f"{case.method.retention_ratio:.0%} of the tokens equal the prompt with the rest hidden"
+    note = "" if control > case.bound else "this clip does not reveal wrong positions"
+    title = (
+        f"{case.method.retention_ratio:.0%} of the tokens give the logits of the whole prompt with "
+        "the dropped tokens hidden"
+    )
     return Finding("prefill", title, figure, case.bound, SPREAD, control, note)
 
 
 def decode(case: Case) -> Finding:
     figure = apart(case.short.logits, case.expected[len(case.rows) :])
-    title = f"so do {STEPS} tokens decoded behind it"
+    title = (
+        f"the next {STEPS} tokens give the logits after the prompt with the dropped tokens hidden"
+    )
     return Finding("decode", title, figure, case.bound, SPREAD)
 
 

@@ -104,7 +104,7 @@ def recomputed(
 
 
 def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
-    """Return the arguments that the language model receives for ``inputs`` uncompressed."""
+    """Return the arguments that the language model receives without compression."""
     with language_model_calls(model) as calls:
         model.layout.core(**inputs, use_cache=False)
     return calls[0]

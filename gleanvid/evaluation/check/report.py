@@ -48,7 +48,7 @@ class Timing:
     prefill_s: float  # prompt to first token, without ``compress_s``
     decode_s: float  # seconds per generated token after the first
     peak_memory_mib: float
-    kernels: int  # number launched from the question to the first token
+    kernels: int  # number of GPU kernels from the question to the first token
     read_backs: int
 
 
@@ -58,7 +58,7 @@ class Report:
 
     facts: Mapping[str, Any]  # facts on machine, model and clip
     findings: tuple[Finding, ...]
-    timings: tuple[Timing, ...] = ()  # the first is that of all tokens
+    timings: tuple[Timing, ...] = ()  # the first timing is for all tokens
     encode_s: float | None = None
     advice: tuple[str, ...] = field(default=())  # conclusions from the times, in sentences
     not_tested: tuple[str, ...] = ()  # names of checks, or "times", not run because of a stop

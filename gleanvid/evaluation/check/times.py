@@ -1,4 +1,4 @@
-"""Measures the time and memory that compression costs and saves on this device."""
+"""Measure the time and memory that compression costs and saves on this device."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Clock:
 
 
 class _Timed(Compressor):
-    """Wraps ``inner`` and records the time before and after it."""
+    """Compressor that runs ``inner`` and records the time before and after it."""
 
     name: ClassVar[str] = "timed"
     title: ClassVar[str] = "Timed"
@@ -176,7 +176,7 @@ def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None
     """
     clock, frames = Clock(model), 2
     while frames <= LONGER * len(video):
-        on_length(f"whether it pays on {frames} frames")
+        on_length(f"whether compression pays on {frames} frames")
         encoded = model.encode(repeated(video, frames))
         turns = [
             [once(model, encoded, method, clock, 0) for method in (FullTokens(), GleanVID(0.25))]
@@ -211,10 +211,14 @@ def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str,
     if pays is None:
         said.append(
             f"Compression does not make the first token faster here, up to {LONGER * frames} "
-            "frames: it is for memory, longer clips and a faster answer behind the first token."
+            "frames: it saves memory, and time after the first token."
         )
     elif saved_s(full, shorter[0]) <= 0 or pays > frames:
-        said.append(f"On {frames} frames it does not pay here; it does from {pays} frames on.")
+        said.append(
+            f"On {frames} frames compression does not pay here; it does from {pays} frames on."
+        )
     else:
-        said.append(f"It pays from {pays} frames on (clips of 2, 4, 8 ... frames were tried).")
+        said.append(
+            f"Compression pays from {pays} frames on (clips of 2, 4, 8 ... frames were tried)."
+        )
     return tuple(said)

@@ -33,7 +33,7 @@ from gleanvid.video.reader import Backend
 SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # compared at equal budgets per frame
 SELECTION_RATIO = 0.15  # retention ratio of the complementarity analysis
 POSITION_RATIO = 0.25  # retention ratio of the comparison of positions with random selection
-_QUESTION = "What happens in the video?"  # for compressor stages that need text
+_QUESTION = "What happens in the video?"  # asked for compressor stages that need text
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ class Row:
     later_residual_energy: float
     coverage_error: float
     energy_outside_span: float
-    energy_outside_picked: float  # of tokens picked earlier; NaN if tokens have no order
+    energy_outside_picked: float  # energy outside earlier picks; NaN if picks have no order
     raw_effective_rank: float  # effective rank of the tokens before debiasing
     raw_coverage_error: float
     budget_gini: float
-    spatial_iou: tuple[float, ...]  # for gaps of 1 to 20 temporal units; NaN past the clip
+    spatial_iou: tuple[float, ...]  # IoU by gap, 1 to 20 temporal units; NaN if the clip is shorter
     random_iou: tuple[float, ...]  # expected IoU of random positions with the same budgets
 
 
@@ -133,7 +133,7 @@ def diagnose_clips(
 def _encoded(
     model: TokenModel, video: Video, needs: frozenset[str]
 ) -> tuple[Encoded, dict[str, str]]:
-    """Return the clip encoded with the available signals, and why each other is missing."""
+    """Return the encoded clip, and the reason for each signal that the model lacks."""
     missing: dict[str, str] = {}
     try:
         return model.encode(video, needs), missing

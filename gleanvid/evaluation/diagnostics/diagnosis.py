@@ -157,14 +157,16 @@ def text(found: Mapping[str, Any]) -> str:
         f"# Diagnosis: {found['model']}, {found['num_frames']} frames, "
         f"mean of {found['clips_measured']} clips ± half of Student's 95 % interval over clips",
         *([f"`{found['command']}`"] if "command" in found else []),
-        "## Effective dimension of what is kept",
-        "exp of the entropy of singular values, of their squares (energy), and of the squares "
-        "around the mean; the last of tokens as they are, all others debiased.",
+        "## Effective dimension of the kept tokens",
+        "exp of the entropy of the singular values, of their squares (energy), and of the squares "
+        "after subtracting the mean (centred). Tokens are debiased except in the column 'raw'.",
         markdown_table(["compressor", "kept", *_RANKS.values()], _joined(kept, ranks)),
-        "## What is new, and what is missed",
-        "Shares of energy: of tokens kept after the first unit, outside earlier units; of dropped "
-        "tokens, outside all that is kept; of kept tokens, outside all those picked before, for "
-        "methods that pick one by one. The Gini coefficient: how unevenly tokens are spread.",
+        "## New energy of kept tokens, missed energy of dropped tokens",
+        "Residual energy: fraction of the energy of kept tokens outside the span of earlier units. "
+        "Coverage error: fraction of the energy of dropped tokens outside the span of all kept "
+        "tokens. Outside all earlier picks: fraction of the energy of kept tokens outside the span "
+        "of tokens picked before them, for methods that pick one by one. Gini of budgets: how "
+        "unevenly kept tokens are spread over the units.",
         markdown_table(["compressor", "kept", *_MISSED.values()], _joined(kept, missed)),
         f"## Spatial IoU over gaps of 1 to {_widest(found)} units, {POSITION_RATIO:.0%} kept",
         markdown_table(["compressor", "spatial IoU", "random, same budgets"], positions),

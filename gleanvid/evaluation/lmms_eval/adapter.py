@@ -108,7 +108,7 @@ class GleanVIDModel(lmms):
             **self.reading,
         }
         self.journal_path = journal_path(journal, self._rank, self._world_size)
-        self._open: tuple[Clip, Conversation] | None = None  # the clip read last is kept in memory
+        self._open: tuple[Clip, Conversation] | None = None  # the clip that was read last
 
     def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
         """Return answers in the order of ``requests``; answers in the journal are reused."""
@@ -174,7 +174,7 @@ class GleanVIDModel(lmms):
         row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
-        """Return the clip, encoded and compressed; the last clip is kept for its next question."""
+        """Return the encoded and compressed clip, which its next question reuses."""
         if self._open is None or self._open[0] != clip:
             self._open = None  # frees memory for the next clip
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)
@@ -195,7 +195,9 @@ class GleanVIDModel(lmms):
         failed = len(rows) - len(good)
         if failed:
             kept = f"; {self.journal_path} says why" if self.journal_path else ""
-            logger.error(f"gleanvid: {failed} of {len(rows)} questions failed and are wrong{kept}")
+            logger.error(
+                f"gleanvid: {failed} of {len(rows)} questions failed and count as wrong{kept}"
+            )
         spent = sum(row["prefill_s"] + row["compress_s"] + row["generate_s"] for row in good)
         written = sum(row["new_tokens"] for row in good)
         seconds = {

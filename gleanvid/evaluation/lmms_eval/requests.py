@@ -44,7 +44,7 @@ def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
 
 
 def digest(clip: Clip, prompt: str, options: Mapping[str, Any]) -> str:
-    """Return a hash that identifies a question: LMMs-Eval may give two the same number."""
+    """Return a hash that identifies a question: LMMs-Eval's numbers are not unique."""
     asked = json.dumps([clip, prompt, options], sort_keys=True, default=str)
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 

@@ -1,11 +1,11 @@
 """The tables of the GleanVID paper as data, and measured results compared with them.
 
-``numbers.json`` holds every table with results: accuracies in percent, seconds summed over (an
-eighth of) the benchmark, memory in MB. ``setup`` of a row is the key of a
-``gleanvid.evaluation.run.setups.Setup`` (its ratio, frames and settings), by which results are
-matched. Other methods have the settings that their authors use for that model, not the defaults:
-FastVID and FlashVID on LLaVA differ. Rows of the paper that do not add up are listed in
-``tests/evaluation/paper/test_numbers.py``.
+``numbers.json`` holds every table with results: accuracies in percent, memory in MB, and seconds
+summed over the benchmark (in all likelihood, over the questions of one of eight GPUs). ``setup`` of
+a row is the key of a ``gleanvid.evaluation.run.setups.Setup`` (its ratio, frames and settings), by
+which results are matched. Other methods have the settings that their authors use for that model,
+not the defaults: FastVID and FlashVID on LLaVA differ. Rows of the paper that do not add up are
+listed in ``tests/evaluation/paper/test_numbers.py``.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def ours(table: Table, measured: Measured) -> list[Values]:
-    """Return our values for every row of ``table``, measured or derived."""
+    """Return measured values, and values derived from them, for every row of ``table``."""
     averages = [_average(table, measured.values.get(row.setup, {})) for row in table.rows]
     full = _average(table, measured.values.get(table.full.setup, {}))
     shares = [None if a is None or not full else 100 * a / full for a in averages]

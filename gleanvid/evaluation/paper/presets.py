@@ -47,7 +47,10 @@ class Preset:
     frames: int = 32
 
     def setups(self, num_frames: int | None = None, ratio: float | None = None) -> list[Setup]:
-        """Return all tokens, then one setup per variant. Raises ``ValueError`` for bad settings."""
+        """Return a setup with all tokens, then one setup per variant.
+
+        Raises ``ValueError`` if a setting is out of its range.
+        """
         base = self.frames if num_frames is None else num_frames
         share = self.ratio if ratio is None else ratio
         rows = [Setup(FullTokens(), base)]
@@ -63,7 +66,7 @@ def _replaced(label: str, **parts: Any) -> Variant:
 
 
 def _grid(title: str, heading: str, name: str, values: Mapping[str, Any]) -> Preset:
-    """Return a variant for each value of one setting; a dagger marks the default."""
+    """Return a preset with a variant per value of a setting; a dagger marks the default."""
     rows = tuple(Variant(label, GleanVID, {name: value}) for label, value in values.items())
     return Preset(title, heading, rows)
 

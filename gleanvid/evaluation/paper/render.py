@@ -1,4 +1,4 @@
-"""The paper's tables as Markdown and as LaTeX, with our numbers where there are some."""
+"""The paper's tables as Markdown and as LaTeX, with measured numbers if there are any."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADS = {
 
 
 def latex(table: Table, measured: Measured | None = None) -> str:
-    """Return a table in LaTeX with our numbers, or the paper's if there are no results of ours.
+    """Return a table in LaTeX with measured numbers, or the paper's if none are given.
 
     The best two numbers of a column are marked.
     """
@@ -46,7 +46,7 @@ def _who(row: Row) -> list[str]:
 
 
 def text(table: Table, measured: Measured | None = None) -> str:
-    """Return Markdown: the paper's numbers, then after a slash ours and the difference."""
+    """Return Markdown: the paper's numbers / measured numbers and the difference."""
     values = ours(table, measured) if measured else [{}] * len(table.rows)
     heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
     about = f"{table.title} (paper{' / ours' if measured else ''}; {table.label})"
@@ -62,7 +62,7 @@ def _notes(measured: Measured | None, table: Table) -> str:
     if measured is None:
         return ""
     asked = ", ".join(f"{count} of {name}" for name, count in measured.questions.items())
-    timed = ", and are in no sum of seconds" if "prefill_s" in table.columns else ""
+    timed = ", and are not in the sums of seconds" if "prefill_s" in table.columns else ""
     failed = f"; {measured.failed} failed and count as wrong{timed}" if measured.failed else ""
     questions = f", questions: {asked}{failed}" if asked else ""
     return f"\nOurs: {measured.model}{questions}.\n"

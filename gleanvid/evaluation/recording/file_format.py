@@ -30,7 +30,7 @@ from torch import Tensor
 SUFFIX = ".recording.safetensors"
 KEY = "gleanvid_recording"
 VERSION = 1
-ROWS = 1024  # tokens unpacked at a time
+ROWS = 1024  # number of tokens converted at a time;
 STORED = ("exact", "bfloat16", "int8")  # precisions of stored features; exact: the model's own
 
 
@@ -56,7 +56,7 @@ def read_features(tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
     if scale is None:
         return features.to(dtype)
     made = torch.empty(features.shape, dtype=dtype)
-    for start in range(0, len(features), ROWS):  # avoids a float32 copy of all features
+    for start in range(0, len(features), ROWS):  # in parts, to avoid a float32 copy of all features
         rows = slice(start, start + ROWS)
         made[rows] = features[rows].float() * scale + tensors["features_mean"]
     return made

@@ -202,6 +202,6 @@ def _save(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -
     try:
         with whole_file(path) as part:
             save_file(whole, part, metadata={KEY: json.dumps(facts, ensure_ascii=False)})
-            part.chmod(0o644)  # safetensors makes it readable for its owner only
+            part.chmod(0o644)  # safetensors lets only the owner read files
     except OSError as error:
         raise ValueError(f"cannot write {path.name}: {error}") from error

@@ -15,8 +15,8 @@ from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video
 
 NOTHING_NEW = (
-    "This clip was recorded on another machine, and its model is not here: it has answers for "
-    "what was asked there, and methods that read the question cannot run."
+    "This clip was recorded on another machine, and its model is not loaded here: only questions "
+    "asked there have an answer, and methods that read the question cannot run."
 )
 
 
@@ -55,9 +55,9 @@ class RecordedModel(TokenModel):
 
 
 def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:
-    """Return a model that has the tokens of these recordings; None if no path is a recording.
+    """Return a model with the tokens of these recordings; None if none is a recording.
 
-    Raises ``ValueError`` if there are also videos, or recordings of different models.
+    Raises ``ValueError`` if some paths are videos, or if recordings have different models.
     """
     places = list(paths)
     recordings = [path for path in places if is_recording(path)]

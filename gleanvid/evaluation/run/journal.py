@@ -54,7 +54,7 @@ class AnswerRow(Row, EvidenceCounts, total=False):
     saturated: list[int]  # number of saturated and of all temporal units, if known
     phases: dict[str, float]  # seconds by phase, if measured
     peak_memory_mib: float
-    relevance: list[float]  # fraction in the kept tokens; in as many best; as many random
+    relevance: list[float]  # relevance of the kept tokens, as many best and as many random ones
 
 
 class ClipRow(Row, total=False):
@@ -131,7 +131,7 @@ class Journal:
     def append(self, row: Mapping[str, Any]) -> None:
         """Append a row with "item" and "setup". Raises ``JournalError`` if writing fails.
 
-        An error is not written again if an earlier row of the same item and setup has it.
+        Nothing is written if the last row of the same item and setup has the same error.
         """
         before = self.rows.get((row["item"], row["setup"]), {})
         if "error" in row and before.get("error") == row["error"]:
@@ -140,7 +140,7 @@ class Journal:
         self._take(dict(row))
 
     def done(self, key: Key) -> bool:
-        """Return whether this item is finished under this setup; failures are not."""
+        """Return whether this item has a result under this setup; a failed one has not."""
         return key in self.rows and "error" not in self.rows[key]
 
     def close(self) -> None:

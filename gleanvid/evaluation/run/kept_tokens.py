@@ -1,7 +1,7 @@
 """Save the kept tokens of every video in a folder: one NPZ file per clip.
 
-An NPZ has the arrays of the app's export: ``keep``, ``mask``, ``group``, ``weight``, ``budgets``
-and scores (:func:`gleanvid.run.mask_arrays`), and the seconds and rectangles of the tokens. A file
+An NPZ has the arrays of :func:`gleanvid.run.mask_arrays` (``keep``, ``mask``, ``group``,
+``weight``, ``budgets`` and scores), and the seconds and rectangles of the tokens. A file
 is written whole or not at all, before the clip's journal line.
 """
 
@@ -59,7 +59,7 @@ class Job:
         return Setup(self.method, self.num_frames).key
 
     def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the files; a journal with others is refused."""
+        """Return all settings that affect the files; a journal with other ones is refused."""
         return {"setup": self.key, "backend": self.backend, "max_pixels": self.max_pixels}
 
 

@@ -1,4 +1,4 @@
-"""Keeps results in a journal as they come, and reports progress."""
+"""Write results into a journal as they come, and report progress."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ MISSING = "Several workers need the package ray, which the extra ray has: pip in
 def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
     """Join Ray at ``address``, or start it here for ``num_workers``; leave it after the block.
 
-    If this process is in a cluster already, that one is used and not left. Yields the GPUs per
-    worker: 1 if the cluster has GPUs, else 0. Raises ``ModelError`` if the package is missing,
+    If this process has joined a cluster already, that cluster is used and not left. Yields the GPUs
+    per worker: 1 if the cluster has GPUs, else 0. Raises ``ModelError`` if the package is missing,
     there is no cluster at the address, or none can be started.
     """
     try:
@@ -62,7 +62,7 @@ def _join(num_workers: int, address: str | None) -> None:
     local: dict[str, Any] = {}
     if files := plugins.loaded():
 
-        def load_plugins() -> None:  # no partial(), as Ray reads the hook's __name__
+        def load_plugins() -> None:  # Ray needs a __name__, which partial() lacks
             plugins.load_all(files)
 
         local["runtime_env"] = {"worker_process_setup_hook": load_plugins}

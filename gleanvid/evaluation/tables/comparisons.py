@@ -21,7 +21,7 @@ from gleanvid.evaluation.tables.result_tables import (
 from gleanvid.evaluation.tables.statistics import holm
 from gleanvid.evaluation.tables.summary import Result
 
-ACCURACY = "accuracy"  # the endpoint of tests, unless a macro-average is
+ACCURACY = "accuracy"  # the average that tests compare by default
 _LEVEL = 0.05
 _SIDES = ("ahead of", "not told apart from", "behind")
 Adjusted = Mapping[tuple[str, str], float]  # p of a comparison, by way to respond and setup key

@@ -38,20 +38,21 @@ Cell = str | float | None
 NOTES = """\
 accuracy: 95 % Wilson interval over questions, and a bootstrap over clips ("95 %, clips"), which
 holds where questions about one clip are not independent. macro: mean over the kinds of questions,
-those with fewer than 15 pooled as one; the bootstrap takes the mean of every kind anew in every
-draw of clips. % of full: accuracy over that with all tokens, 95 % by bootstrap over clips. kept:
-share asked for; tokens: visual tokens of a clip, mean over the layers of the language model.
-s / question: compress, read and respond, a clip's reading shared by its questions; encoding left
-out. A question that failed counts as wrong. A method that chooses at random is the mean over five
-seeds, its interval a bootstrap over clips.
+where kinds with fewer than 15 questions count as one kind; the bootstrap computes the mean of every
+kind again in every draw of clips. % of full: accuracy divided by that with all tokens, 95 % by
+bootstrap over clips. kept: the requested retention ratio; tokens: visual tokens of a clip, mean
+over the layers of the language model. s / question: seconds to compress, prefill and respond,
+where the questions about a clip share its prefill; without encoding. A question that failed counts
+as wrong. A method that chooses at random is averaged over five seeds, with a bootstrap over clips
+as its interval.
 p: sign-flip test, clip by clip, two-sided, not adjusted. Holm: adjusted for all comparisons of
-this page. All of it is about questions and clips, for one checkpoint: another training run of the
-same model may order methods differently.
-evidence: the tokens that show what is asked about. Every share is taken question by question, and
-the column is the mean over questions. tokens: that stay in place; of reachable: the same over the
-most that the budget could keep; things: of which at least one token stays; moments: the same of
-pairs of a thing and a temporal unit; represented: tokens in any kept row. r: correlation, over
-the questions of a row, of the share with being right.
+this page. Intervals and tests are about questions and clips, for one checkpoint: another training
+run of the same model may order methods differently.
+evidence: the tokens that show what a question asks about. Fractions of it are computed per question
+and averaged over questions. tokens: evidence tokens kept in place; of reachable: these, divided by
+the most that the budget could keep; things: things with at least one kept token; moments: the same
+for pairs of a thing and a temporal unit; represented: evidence tokens in any kept row. r:
+correlation, over the questions of a row, of the fraction with right answers.
 """
 
 

@@ -138,9 +138,9 @@ def phase_table(results: Sequence[Result]) -> str:
     names = [*PHASES, "total", "peak MiB", "questions/s"]
     heads = ["seconds, summed", "kept", "frames", "questions", *names]
     note = (
-        "Every question by itself: its clip is encoded, compressed and read for it alone, on one "
-        "device. Decoding is left out. The seconds of questions that failed are not known and in "
-        "no sum: questions is how many were summed."
+        "The clip is encoded, compressed and read again for every question, on one device. Video "
+        "decoding is not included, and neither are questions that failed: the column 'questions' "
+        "is the number of questions in the sums."
     )
     return f"{markdown_table(heads, rows)}\n{note}\n"
 

@@ -130,7 +130,7 @@ def student_mean(values: Sequence[float]) -> Estimate:
     mean, free = float(np.mean(values)), len(values) - 1
     if free < 1:
         return Estimate(mean, math.nan, math.nan)
-    angle = np.linspace(0, math.pi / 2, 100_001)  # Student's t is sqrt(free) times the tangent
+    angle = np.linspace(0, math.pi / 2, 100_001)  # Student's t is sqrt(free) * tan(angle)
     density = np.cos(angle) ** (free - 1)
     area = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
     quantile = math.sqrt(free) * math.tan(float(np.interp(0.95 * area[-1], area, angle)))

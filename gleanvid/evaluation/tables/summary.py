@@ -68,8 +68,8 @@ class Result:
     comparison: Paired | None
     evidence: Evidence | None
     relevance: RelevanceKept | None
-    tokens: float  # visual tokens of a clip
-    tokens_kept: float  # visual tokens that enter layer 0
+    tokens: float  # number of visual tokens of a clip
+    tokens_kept: float  # visual tokens that enter layer 0;
     tokens_mean: float  # visual tokens that enter a layer, mean over the layers
     seconds: float  # per question: compression, prefill, response; no encoding
     saturated: float = 0.0  # fraction of units whose tokens lie in the span of earlier kept ones

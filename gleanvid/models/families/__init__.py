@@ -57,8 +57,8 @@ MODELS = Registry(  # config.model_type -> the adapter of its family
 )
 
 REFUSED = {  # model types with video that cannot be compressed -> reason
-    "qwen4_exp": "its indexer chooses what a layer reads among groups of neighbours, which "
-    "would be other groups, and its cache keeps the positions of the whole prompt",
+    "qwen4_exp": "its indexer picks groups of neighbouring tokens for a layer to read, and "
+    "removing tokens would change these groups; its cache keeps the positions of the whole prompt",
 }
 
 

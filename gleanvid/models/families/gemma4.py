@@ -1,12 +1,12 @@
-"""Gemma 4: frames are encoded one by one, each after its time as text; most layers have windows.
+"""Gemma 4: single frames, each after its time as text; most layers use windowed attention.
 
 Gemma team, "Gemma 4", 2026. A token is the mean of a block of patches (3x3). The smaller models
-give every layer separate inputs per token, which follow the tokens that stay; in the larger ones
-the tokens of a frame see each other within a window. Windows are counted in the whole prompt, so a
-token that stays sees what it would have seen. transformers makes masks of all pairs of tokens where
-a prompt is longer than a window, before any are removed (``results/mask_memory.md``). The last
-layers of the smaller models read keys of earlier ones, so no token can be removed inside the
-language model. Sound is refused.
+give every layer separate inputs per token, which are kept or dropped with their tokens. In the
+larger models the tokens of a frame see each other within a window. Windows are counted in columns
+of the whole prompt, as without compression. If a prompt is longer than a window, transformers makes
+masks of all pairs of its tokens before any token is removed (``results/mask_memory.md``). The last
+layers of the smaller models read the keys of earlier layers, so no token can be removed inside the
+language model. Videos with sound are refused.
 
 The unified model has no vision tower: a token is a block of pixels, and there is no saliency.
 """
@@ -24,7 +24,7 @@ from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.types import ModelError, Video
 
-_TOKENS = (1120, 560, 280, 140, 70)  # largest number of tokens per frame that the processor allows
+_TOKENS = (1120, 560, 280, 140, 70)  # bounds on the tokens per frame that the processor allows
 
 
 class Gemma4(ModelAdapter):
@@ -38,8 +38,8 @@ class Gemma4(ModelAdapter):
         implementation = core.language_model.config._attn_implementation
         if implementation != "sdpa":
             raise ModelError(
-                f"attn_implementation={implementation!r}: windows of Gemma 4 can be kept under "
-                "compression with 'sdpa' alone."
+                f"attn_implementation={implementation!r} cannot keep the attention windows of "
+                "Gemma 4 under compression: use 'sdpa'."
             )
         return Layout(
             core=core,
@@ -51,7 +51,7 @@ class Gemma4(ModelAdapter):
             tower=core.embed_vision if tower is None else tower,
             windows=True,
             masked=True,
-            ahead_only="windows and shared keys tie the layers of this language model together",
+            ahead_only="layers of this language model share keys, and windows count all tokens",
         )
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
@@ -66,7 +66,10 @@ class Gemma4(ModelAdapter):
         )
 
     def _most_tokens(self, num_frames: int, max_pixels: int | None) -> int:
-        """Return the tokens per frame; ``ModelError`` if the fewest exceed ``max_pixels``."""
+        """Return the most tokens per frame that fit into ``max_pixels``.
+
+        Raises ``ModelError`` if even the smallest number that the processor allows does not fit.
+        """
         processor = self.processor.video_processor
         if max_pixels is None:
             return processor.max_soft_tokens
@@ -81,7 +84,7 @@ class Gemma4(ModelAdapter):
 
 
 def _grids(block: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """Return the grids from the patch positions (x, y) of every frame, -1 for padding."""
+    """Return the grids of all videos, read from the patch positions (x, y); -1 is padding."""
     if inputs.get("input_features") is not None:
         raise ModelError(
             "input_features: a video with sound cannot be compressed; remove the sound."

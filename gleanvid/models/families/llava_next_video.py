@@ -1,8 +1,8 @@
 """LLaVA-NeXT-Video (Vicuna): frames cropped to their middle square, 24x24 patches to 12x12 tokens.
 
 Zhang et al., "LLaVA-NeXT: A Strong Zero-shot Video Understanding Model", 2024,
-https://llava-vl.github.io/blog/2024-04-30-llava-next-video. No newlines; the CLIP tower has a
-class token, whose row is left out, and is read at its last layer but one.
+https://llava-vl.github.io/blog/2024-04-30-llava-next-video. There are no newline
+tokens. Features come from the last layer but one of the CLIP tower, without its class token.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class MiniCPMV(ModelAdapter):
             video_token_id=config.video_token_id,
             grids=partial(_grids, config.video_token_id, side),
             vision_attention=core.vision_tower.encoder.layers[-1].self_attn,
-            patches_to_tokens=partial(blocks_to_tokens, 2),  # the tower merges 2x2 patches earlier
+            patches_to_tokens=partial(blocks_to_tokens, 2),  # the tower has merged 2x2 patches
             tower=core.vision_tower,
             split=_by_frame,
             joined=1,
@@ -79,7 +79,7 @@ class MiniCPMV(ModelAdapter):
 
 
 def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """Return one video per prompt row, with as many frames as it has placeholders for."""
+    """Return the grid of every prompt's video; frames are counted by placeholders."""
     sizes, ids = inputs.get("target_sizes_videos"), inputs.get("input_ids")
     if sizes is None or ids is None:
         return []
@@ -94,7 +94,7 @@ def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Split the tower's pixels [1, C, p, N] into frames, which follow each other in N."""
+    """Split the pixels [1, C, p, N] at frame boundaries into parts of ``limit`` values."""
     (name, pixels), *_ = inputs.items()
     sizes = inputs["target_sizes"]
     widths = (sizes.prod(1) * pixels.shape[2]).tolist()

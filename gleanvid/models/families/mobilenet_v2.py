@@ -28,7 +28,7 @@ from gleanvid.types import Compression, ModelError, Video, VideoTokens
 STRIDE = 32  # pixels along a side of a token
 FRAME_PIXELS = 448 * 448  # default pixels of a frame: about 14 x 14 tokens
 WINDOW = 6  # tokens along a side of a labelled window; smaller windows give mostly wrong labels
-LIKELY = 0.5  # probability from which a label counts
+LIKELY = 0.5  # labels with a lower probability are left out
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # normalisation of ImageNet
 
 
@@ -46,7 +46,7 @@ class Seen:
 
 
 class MobileNetV2(TokenModel):
-    """The encoder: frames keep their shape, each frame is a temporal unit."""
+    """MobileNetV2 as an encoder: each frame is a temporal unit, its aspect ratio kept."""
 
     cannot_answer = (
         "MobileNetV2 has no language model: it gives tokens and labels, and answers no question. "
@@ -77,7 +77,7 @@ class MobileNetV2(TokenModel):
 
         Args:
             video: the frames; any size and shape.
-            needs: signals; this model has neither "saliency" nor "keys".
+            needs: signals that a compressor needs; this model has no "saliency" and no "keys".
             max_pixels: bound on the pixels of all frames together; None: 448 x 448 px a frame.
             stop: once set, ends the work.
 
@@ -112,8 +112,8 @@ class MobileNetV2(TokenModel):
 
         Args:
             tokens: tokens that this model encoded.
-            record: what a compressor kept of them. A label stays if the kept tokens show it in a
-                window and unit where all tokens show it. None: all tokens.
+            record: the tokens that a compressor kept; None: all tokens. A label is returned if the
+                kept tokens show it in a window and unit where all tokens show it, too.
         """
         places = self._places(tokens)
         if not len(places):
@@ -152,7 +152,7 @@ class MobileNetV2(TokenModel):
         ]
 
     def _places(self, tokens: VideoTokens) -> Tensor:
-        """int64 [P, 4]: unit, row, column and class of labels that windows of all tokens show."""
+        """Return the labels that all tokens show, int64 [P, 4]: unit, row, column, class."""
         if tokens not in self._likely:
             every = torch.ones(len(tokens), device=tokens.features.device)
             means = _window_means(tokens.features, every, tokens.grid)
@@ -161,7 +161,7 @@ class MobileNetV2(TokenModel):
         return self._likely[tokens]
 
     def _grid(self, video: Video, max_pixels: int | None) -> tuple[int, int]:
-        """Return the rows and columns of tokens, in the shape of the frames.
+        """Return (rows, columns) of a frame's tokens, in about its aspect ratio.
 
         Raises ``ModelError`` if the smallest grid exceeds ``max_pixels``.
         """
@@ -189,18 +189,19 @@ class MobileNetV2(TokenModel):
 
 
 def _folded(hf_model: Any) -> Any:
-    """Put every batch normalisation, which is linear here, into its convolution."""
+    """Fuse every batch normalisation into the convolution before it."""
     for layer in hf_model.modules():
         if getattr(layer, "normalization", None) is not None:
             dtype = layer.convolution.weight.dtype
-            both = layer.convolution.double(), layer.normalization.double()  # for one rounding
+            # Fuse in float64, so that the weights are rounded only once.
+            both = layer.convolution.double(), layer.normalization.double()
             layer.convolution = fuse_conv_bn_eval(*both).to(dtype)
             layer.normalization = Identity()
     return hf_model
 
 
 def _window_means(features: Tensor, present: Tensor, grid: tuple[int, int, int]) -> Tensor:
-    """Return the mean of the tokens present in every window, [T, rows, columns, D], 0 for none."""
+    """Return each window's mean over its present tokens, or 0: [T, rows, columns, D]."""
     window = min(WINDOW, grid[1]), min(WINDOW, grid[2])
     planes = (features * present[:, None]).view(*grid, -1).permute(0, 3, 1, 2)
     sums = functional.avg_pool2d(planes, window, 1)

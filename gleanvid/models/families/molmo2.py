@@ -2,8 +2,8 @@
 
 Clark et al., "Molmo2", 2026, arXiv:2601.10611. A token is a block of patches (3x3) pooled by
 attention and added to the row of its placeholder, which is that of images. All visual tokens and
-the marks around frames are one block in which the mask is not causal; it is cut to the tokens that
-stay. transformers makes this mask of all pairs of tokens before any are removed
+the marks around frames are one block in which the mask is not causal; the mask is cut to the kept
+tokens. transformers makes it for all pairs of tokens, before any token is removed
 (``results/mask_memory.md``), and pools the patches of all frames at once.
 """
 

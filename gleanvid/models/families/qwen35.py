@@ -2,9 +2,9 @@
 
 Qwen team, "Qwen3.5", 2026; its successors have the same classes. Most layers are gated delta nets,
 which keep one state of everything read so far and no keys and values. A token removed before
-layer 0 was never read; inside the model it has already gone into the states of the layers before,
-and there is no attention row to choose by. So only compressors that act before the language model
-work; others are refused.
+layer 0 was never read. A token removed inside the model is already part of earlier layers' states,
+and these layers have no attention by which to choose tokens. So only compressors that act before
+the language model work; others are refused.
 """
 
 from __future__ import annotations

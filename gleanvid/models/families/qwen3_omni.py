@@ -1,6 +1,6 @@
 """The thinker of Qwen3-Omni: video in, text out, with deep visual levels as in Qwen3-VL.
 
-Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. Of a whole checkpoint the talker
+Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. The talker of a whole checkpoint
 is not loaded. Positions follow the seconds, 13 a second in the published models; the prompt says
 nothing about time. Sound is refused: its tokens are placed between those of the video, and their
 positions depend on them.
@@ -74,7 +74,7 @@ class Qwen3Omni(QwenVL):
         return self.processor.vision_eos_token
 
     def _times(self, video: Video) -> dict[str, Any]:
-        """Return the frame times; equal times become one second apart, because a rate is needed."""
+        """Return the options for frame times and frame rate (1.0 if times are equal)."""
         span = float(video.timestamps[-1] - video.timestamps[0])
         rate = (len(video) - 1) / span if span > 0 else 1.0
         return super()._times(video) | {"fps": rate}

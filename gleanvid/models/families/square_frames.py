@@ -24,11 +24,11 @@ class Tower:
 
     Args:
         module: the tower.
-        attention: its last attention whose output is used.
+        attention: the last attention layer of the tower whose output is used.
         image: pixels along a side of a frame.
         patch: pixels along a side of a patch.
         stride: patches along a side of a token.
-        pooling: rows per patch [T, P, C] to rows per token [T, N, C]; means of blocks if None.
+        pooling: turns patch rows [T, P, C] into token rows [T, N, C]; None: means of blocks.
         prefix_rows: rows before the patches that have no token, such as a class token.
     """
 
@@ -47,14 +47,14 @@ class Tower:
 
     @property
     def tokens(self) -> int:
-        """Tokens along a side of a frame."""
+        """Number of tokens along one side of a square frame."""
         return round(self.pool(torch.zeros(1, self.patches**2, 1)).shape[1] ** 0.5)
 
     def pool(self, rows: Tensor) -> Tensor:
         return block_mean(self.stride, rows) if self.pooling is None else self.pooling(rows)
 
     def patches_to_tokens(self, patches: Tensor, grids: list[Grid]) -> Tensor:
-        """Pool rows [n, C] of the tower to one per token, the same way as the features."""
+        """Pool rows [n, C] of the tower to one row per token, as the model pools features."""
         frames, real = sum(grid[0] for grid in grids), self.patches**2
         rows = patches.unflatten(0, (-1, self.prefix_rows + real))[-frames:, -real:]
         return self.pool(rows).flatten(0, 1)
@@ -123,7 +123,7 @@ class SquareFrames(ModelAdapter):
 
     @classmethod
     def sides(cls, config: Any, grid: Grid) -> Tensor:
-        """Return ``Layout.sides``: none, unless a family overrides this."""
+        """Return the placeholders outside the grid (``Layout.sides``): none by default."""
         return no_sides(grid)
 
     def check_pixels(self, video: Video, max_pixels: int | None) -> None:
@@ -142,7 +142,7 @@ class SquareFrames(ModelAdapter):
         grid, seconds, _ = super().place_tokens(video, inputs)
         tower = self.tower_of(self.hf_model)
         pooled = min(grid[1] * tower.stride, tower.patches)
-        seen = pooled * tower.patch / tower.image  # fraction of the view's width and height
+        seen = pooled * tower.patch / tower.image  # fraction of the view's sides that has tokens
         left, top, right, bottom = self.view(video)
         boxes = cells(grid[1], grid[2], ((bottom - top) * seen, (right - left) * seen))
         return grid, seconds, boxes + torch.tensor([left, top, left, top])
@@ -153,7 +153,7 @@ class SquareFrames(ModelAdapter):
 
 
 class FramesAsImages(SquareFrames):
-    """Base class of families that take frames as images; all videos of a prompt are one."""
+    """Base class of families that take frames as images: one video per prompt."""
 
     pixel_input: ClassVar[str] = "pixel_values"
     placeholder: ClassVar[str] = "image_token_id"
@@ -165,7 +165,7 @@ class FramesAsImages(SquareFrames):
 
 
 def _frames_in_prompt(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """Return one video per prompt row, with as many frames as it has placeholders for."""
+    """Return the grid of every prompt's video; frames are counted by placeholders."""
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None:
         return []

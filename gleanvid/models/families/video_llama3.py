@@ -50,7 +50,7 @@ class VideoLlama3(ModelAdapter):
         return inputs
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
-        """Return the processor's bounds: a lower one per frame, an upper one of all frames."""
+        """Return the pixel bounds: the lower one per frame, the upper one for all frames."""
         size = self.processor.video_processor.size
         low, high = int(size["shortest_edge"]), int(size["longest_edge"])
         if max_pixels is not None:
@@ -67,6 +67,6 @@ def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _patches_to_tokens(patches: Tensor, grids: list[Grid]) -> Tensor:
-    """Average the four patches of each token, stored consecutively, images before videos."""
+    """Average the four patches of each video token; patches of images come first."""
     total = sum(units * rows * columns for units, rows, columns in grids)
     return patches[-4 * total :].unflatten(0, (-1, 4)).mean(1)

@@ -42,14 +42,14 @@ def polling(
         if stop is not None and stop.is_set():
             raise StoppedError
         if time.monotonic() > end:
-            raise TimeoutError(f"it took longer than {within_s:.0f} seconds")
+            raise TimeoutError(f"the call took longer than {within_s:.0f} seconds")
         yield
 
 
 def result_of(
     call: Future[T], stop: threading.Event | None = None, within_s: float = math.inf
 ) -> T:
-    """Wait for the result of a call, or raise its exception. Raises as :func:`polling`."""
+    """Wait for the result of a call, or raise its exception. Raises what ``polling`` raises."""
     for _ in polling(call, stop, within_s):
         continue
     return call.result()

@@ -1,4 +1,4 @@
-"""The token grid of a clip from the checkpoint's processor alone, without weights."""
+"""Compute the token grid of a clip with a checkpoint's processor, without its weights."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ def load_without_weights(
 
 @torch.no_grad()
 def grid_of(model: TokenModel, video: Video, max_pixels: int | None = None) -> Grid:
-    """Return the (units, rows, columns) that ``model.encode`` gives; no vision tower is run.
+    """Return the grid (units, rows, columns) that ``model.encode`` would give.
 
-    Raises ``ModelError`` if the frames do not fit into ``max_pixels``.
+    The vision tower of a Video LLM is not run. Raises ``ModelError`` if the frames do not fit into
+    ``max_pixels``.
     """
-    if not isinstance(model, ModelAdapter):  # an encoder whose weights are small
+    if not isinstance(model, ModelAdapter):  # an encoder small enough to run
         return model.encode(video, max_pixels=max_pixels).tokens.grid
     limit = model.max_pixels if max_pixels is None else max_pixels
     prefix, _ = split_after(model.chat_text(video, "", ()), model.video_token)

@@ -31,10 +31,10 @@ _SPARE = 256 * 2**20  # disk space to leave free, in bytes
 
 
 def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
-    """Download what is missing, yielding the bytes received so far.
+    """Download the missing files, yielding the bytes received so far.
 
     Resumes where an earlier call or process was interrupted. Raises ``ModelError`` if the download
-    fails, and ``StoppedError`` soon after ``stop`` is set; what was received is kept.
+    fails, and ``StoppedError`` soon after ``stop`` is set; received data are kept.
     """
     with explaining(download.repo), _locked(download):
         for folder in (download.store / "blobs", download.store / "refs", download.folder):
@@ -84,7 +84,7 @@ def _append(url: str, part: Path, stop: threading.Event) -> None:
         headers["Range"] = f"bytes={received}-"
     with get_session().stream("GET", url, headers=headers, timeout=SILENCE_S) as answer:
         if answer.is_error:
-            answer.read()  # the body contains the reason
+            answer.read()  # read the body, which contains the reason
         hf_raise_for_status(answer)
         with part.open("ab" if answer.status_code == 206 else "wb") as file:
             for piece in answer.iter_raw():
@@ -94,7 +94,7 @@ def _append(url: str, part: Path, stop: threading.Event) -> None:
 
 
 def _verify(download: Download, file: File, stop: threading.Event) -> None:
-    """Raise ``ModelError`` and delete a file whose digest is not the one that was listed."""
+    """Delete the file and raise ``ModelError`` if its digest is not that of the hub."""
     path = download.part(file)
     digest = hashlib.sha256() if file.is_large else hashlib.sha1(b"blob %d\0" % file.size)
     with path.open("rb") as opened:
@@ -123,7 +123,7 @@ def _locked(download: Download) -> Iterator[None]:
 
 
 def _check_space(download: Download) -> None:
-    """Raise ``ModelError`` if the disk is too small."""
+    """Raise ``ModelError`` if the missing files do not fit on the disk."""
     free = shutil.disk_usage(download.store).free - _SPARE
     if download.missing > free:
         raise ModelError(
@@ -134,7 +134,7 @@ def _check_space(download: Download) -> None:
 
 
 def _link(blob: Path, target: Path) -> None:
-    """Link the file under its name; move it if the system has no links."""
+    """Give a downloaded file its name: as a link, or by moving the file."""
     if target.is_file():
         return
     target.unlink(missing_ok=True)  # a dangling link

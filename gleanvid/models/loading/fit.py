@@ -1,8 +1,7 @@
-"""Free memory of this machine, and an estimate of what a checkpoint needs of it.
+"""Free memory of this machine, and an estimate of the memory that a checkpoint needs.
 
-The memory of frames on top of the weights is an upper estimate: keys and values follow a curve
-above those of SmolVLM2-256M (23 KB per token) and Qwen3-VL-2B to 32B (115 to 262 KB). Nothing
-here was measured on a GPU.
+The estimate for frames is high on purpose: its bytes of keys and values per token lie above those
+of SmolVLM2-256M (23 KB) and Qwen3-VL-2B to 32B (115 to 262 KB). No estimate was checked on a GPU.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 # Bytes per parameter. In quantised models, embeddings and output layer stay in 16 bits.
 _BYTES = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0, "8bit": 1.15, "4bit": 0.75}
 _TOKENS_PER_FRAME = 256
-_SPARE_GB = 0.5  # kernels, buffers, the device's own context
+_SPARE_GB = 0.5  # added for kernels, buffers and the context of the device
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def _main_memory() -> tuple[int | None, int | None]:
 
 
 def _cached_files() -> int:
-    """Bytes of the page cache that the system reclaims when a container needs them."""
+    """Return the bytes of cached files, which the system frees on demand."""
     with suppress(OSError, ValueError):
         lines = (_CGROUP / "memory.stat").read_text().splitlines()
         facts = dict(line.split() for line in lines)

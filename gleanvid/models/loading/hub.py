@@ -27,14 +27,14 @@ from huggingface_hub.errors import (
 from gleanvid.errors import ModelError, UnreachableError
 from gleanvid.models.loading.background import in_background
 
-SECONDS = 2.0  # time limit for the hub's answer
-SILENCE_S = 15.0  # silence after which a connection counts as broken
+SECONDS = 2.0  # time limit in seconds for the hub's answer
+SILENCE_S = 15.0  # seconds without data after which a connection counts as broken
 
 
 def is_reachable() -> bool:
     """Return whether the hub answers in time; False if ``HF_HUB_OFFLINE=1`` is set.
 
-    Proxies and ``HF_ENDPOINT`` are those of huggingface_hub. Name resolution knows no time limit,
+    Proxies and ``HF_ENDPOINT`` are those of huggingface_hub. Name resolution has no time limit,
     so the request runs in a thread.
     """
     if is_offline_mode():
@@ -97,7 +97,7 @@ def explaining(name: str) -> Iterator[None]:
 
 
 def unreachable(name: str) -> ModelError:
-    """Return why a checkpoint cannot be downloaded now, and what to do."""
+    """Return an error that says why a checkpoint cannot be downloaded now."""
     if is_offline_mode():
         why = "HF_HUB_OFFLINE=1 forbids downloads: unset it"
     else:
@@ -108,8 +108,8 @@ def unreachable(name: str) -> ModelError:
 def _otherwise(name: str) -> str:
     """Return advice for working without the hub, as the end of a sentence."""
     return (
-        "set HF_ENDPOINT to a mirror or HF_HOME to a cache that has it, or run "
-        f"'hf download {name}' where there is a network and give the folder"
+        "set HF_ENDPOINT to a mirror or HF_HOME to a cache that has the model, or run "
+        f"'hf download {name}' where there is a network and pass the downloaded folder"
     )
 
 
@@ -117,8 +117,8 @@ def _gated(name: str) -> str:
     page = f"{constants.ENDPOINT}/{name}"
     if get_token() is None:
         return (
-            f"{name} is gated: accept its terms at {page}, then 'hf auth login' or set HF_TOKEN "
-            "on the machine that serves this page, and choose it again."
+            f"{name} is gated: accept its terms at {page}, then run 'hf auth login' or set "
+            "HF_TOKEN on the machine that serves this page, and choose the model again."
         )
     return f"{name} is gated and the token has no access to it: accept its terms at {page}."
 
@@ -127,13 +127,13 @@ def _refused(name: str, error: HfHubHTTPError) -> ModelError:
     status, given = error.response.status_code, get_token() is not None
     if given and status in (401, 403):
         return ModelError(
-            f"The hub refused the token when asked for {name}: 'hf auth login' with a valid one, "
-            "or unset HF_TOKEN for models that need none."
+            f"The hub refused the token when asked for {name}: run 'hf auth login' with a valid "
+            "token, or unset HF_TOKEN for models that need none."
         )
     if isinstance(error, RepositoryNotFoundError) or status == 404:
         return ModelError(
             f"There is no model {name} at {constants.ENDPOINT}, or it is private: check the name, "
-            "or 'hf auth login'."
+            "or run 'hf auth login'."
         )
     text = f"{constants.ENDPOINT} answered {status} when asked for {name}: try again in a minute"
     return UnreachableError(f"{text}, {_otherwise(name)}.")

@@ -20,7 +20,7 @@ from gleanvid.models.loading.hub import (
     unreachable,
 )
 
-# no pickles, which can contain code
+# endings of the files to download; no pickles, because they can contain code
 _FORMATS = (
     ".safetensors",
     ".json",
@@ -28,7 +28,7 @@ _FORMATS = (
     ".txt",
     ".model",
 )
-_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # checked, because digests become file names
+_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # strict, because digests become file names
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Download:
 
     @property
     def weights(self) -> int:
-        """Bytes of the weights."""
+        """Total size of the weight files in bytes."""
         return sum(file.size for file in self.files if file.has_weights)
 
     @property
@@ -70,12 +70,12 @@ class Download:
 
     @property
     def store(self) -> Path:
-        """The checkpoint's folder in the cache."""
+        """The checkpoint's folder in the cache of huggingface_hub."""
         return Path(constants.HF_HUB_CACHE) / f"models--{self.repo.replace('/', '--')}"
 
     @property
     def folder(self) -> Path:
-        """Folder of the files under their names, once they are complete."""
+        """Folder of the cache in which complete files have their own names."""
         return self.store / "snapshots" / self.revision
 
     def part(self, file: File) -> Path:
@@ -145,10 +145,10 @@ def _file(listed: Any) -> File:
 
 def _digest(text: Any) -> str:
     if not _DIGEST.fullmatch(str(text)):
-        raise ValueError(f"{text!r} is not a SHA-256 digest")
+        raise ValueError(f"{text!r} is not a SHA-1 or SHA-256 digest")
     return str(text)
 
 
 def _is_needed(file: File) -> bool:
-    is_elsewhere = re.search(r"[/\\]|^consolidated", file.name)  # other formats of the weights
+    is_elsewhere = re.search(r"[/\\]|^consolidated", file.name)  # other formats of the same weights
     return file.name.endswith(_FORMATS) and not is_elsewhere

@@ -1,4 +1,4 @@
-"""Load a model by name or directory; every failure becomes a ``ModelError`` with a sentence."""
+"""Load a model by name or directory; a ``ModelError`` explains why loading failed."""
 
 from __future__ import annotations
 

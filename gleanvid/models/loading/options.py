@@ -1,4 +1,4 @@
-"""Turn the options of ``load_model`` into what torch and transformers take."""
+"""Turn the options of ``load_model`` into arguments of torch and transformers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) ->
 def quantization_config(kind: str, dtype: torch.dtype) -> BitsAndBytesConfig:
     """Return the config of LLM.int8() (NeurIPS 2022) or NF4 with double quantisation (QLoRA).
 
-    ``dtype`` is that of computation. Raises ``ModelError`` if ``kind`` is unknown or if
+    ``dtype``: the dtype of computation. Raises ``ModelError`` if ``kind`` is unknown or if
     bitsandbytes or accelerate is not installed.
     """
     if kind not in QUANTIZATIONS:

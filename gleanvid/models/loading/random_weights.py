@@ -56,7 +56,7 @@ def random_model(
     attn_implementation: str | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> ModelAdapter:
-    """Build a model with random weights (seed 0) on its device in its dtype.
+    """Build a model with random weights (seed 0) directly on its device, in its dtype.
 
     It has no end-of-sequence token, so every answer has the requested length.
 
@@ -83,7 +83,7 @@ def random_model(
         "attn_implementation": attention_of(attn_implementation, target, kind),
     }
     with (
-        explaining_out_of_memory(f"{name} does not fit on {target}."),
+        explaining_out_of_memory(f"{name} does not fit on {target}: choose a smaller one."),
         seeded(0, target),
         torch.device(target),
     ):

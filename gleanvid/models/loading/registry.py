@@ -30,14 +30,14 @@ class Checkpoint:
     size: float
     licence: str = ""
     context: int | None = None
-    parameters: float | None = None  # billions, counted, where known
+    parameters: float | None = None  # exact number in billions, None if unknown
     tested: str = ORACLE
     note: str = ""
     gated: bool = False  # requires accepting terms on its page
 
     @property
     def weights_gb(self) -> float:
-        """Size of the weights in bfloat16, in 10^9 bytes; from ``size`` if not counted."""
+        """Size of the weights in bfloat16, in 10^9 bytes."""
         return 2 * (self.parameters or self.size)
 
 

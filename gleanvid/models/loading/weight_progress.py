@@ -16,8 +16,8 @@ from gleanvid.errors import StoppedError
 def weight_progress(report: Callable[[float], None], stop: threading.Event) -> Iterator[None]:
     """Call ``report`` with the fraction of weights loaded while the block runs.
 
-    Loading raises ``StoppedError`` at the next weight once ``stop`` is set. One block at a time:
-    transformers has one progress hook per process.
+    Loading raises ``StoppedError`` at the next weight once ``stop`` is set. Do not nest such
+    blocks: transformers has one progress hook per process.
     """
     thread = threading.get_ident()
 

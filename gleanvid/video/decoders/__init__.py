@@ -38,7 +38,7 @@ def decode(request: Request) -> Events:
     except ImportError as error:
         package = BACKENDS[request.backend][1]
         raise UnreadableVideoError(
-            f"Reading {request.name} takes a part of the package {package!r} that was not loaded "
+            f"Reading {request.name} needs a part of the package {package!r} that was not loaded "
             f"in time ({error.name or 'unknown'}). This is a bug in GleanVID: please report it."
         ) from error
     except MemoryError as error:
@@ -47,7 +47,7 @@ def decode(request: Request) -> Events:
 
 @contextmanager
 def explained(request: Request) -> Iterator[None]:
-    """Turn a missing package and a lack of memory, when a backend is loaded, into a sentence."""
+    """Turn a missing package, or too little memory to load it, into an error for the user."""
     try:
         yield
     except ImportError as error:

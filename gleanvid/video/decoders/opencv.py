@@ -1,6 +1,6 @@
 """OpenCV, the last resort if neither PyAV nor decord is installed.
 
-Its seeking and its frame counts cannot be trusted (old frames returned as new ones, counts of
+OpenCV's seeking and frame counts cannot be trusted (old frames returned as new ones, counts of
 -9e18), so the file is read twice from the start: once to count and to time the frames, once to take
 them. OpenCV stops at the first damaged frame.
 """
@@ -20,7 +20,7 @@ from gleanvid.video.plan import (
     make_plan,
 )
 
-_MAX_COUNT = 10**7  # header counts beyond this are nonsense
+_MAX_COUNT = 10**7  # larger frame counts in a file's header are ignored
 
 
 def read(request: Request) -> Events:
@@ -31,7 +31,7 @@ def read(request: Request) -> Events:
     capture = _opened(request)
     for number in range(len(seconds)):
         if not capture.grab():
-            raise UnreadableVideoError(f"OpenCV lost {request.name} at frame {number}.")
+            raise UnreadableVideoError(f"OpenCV stopped reading {request.name} at frame {number}.")
         if number not in places:
             continue
         there, picture = capture.retrieve()
@@ -65,7 +65,7 @@ def _survey(request: Request) -> tuple[np.ndarray, tuple[int, int], float, tuple
     promised = capture.get(cv2.CAP_PROP_FRAME_COUNT)
     notes: tuple[str, ...] = ()
     if 0 < promised < _MAX_COUNT and len(seconds) < 0.95 * promised - 1:
-        notes = (f"{len(seconds)} frames can be decoded; the header tells of {promised:.0f}.",)
+        notes = (f"{len(seconds)} frames can be decoded; the file states {promised:.0f}.",)
     return seconds, first.shape[:2], fps, notes
 
 

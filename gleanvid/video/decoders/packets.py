@@ -1,4 +1,4 @@
-"""Lists a file's video packets and their times with PyAV, without decoding."""
+"""List the times of a file's frames with PyAV, decoding only until the first frame."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOCAL = {"protocol_whitelist": "file"}
 _TITLES: Any = (  # before PyAV 19, a title in Latin-1 would raise an error
     {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
 )
-_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # damage raises an error
+_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # stop at damaged data
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Index:
     """Times and sizes of a file's frames, known after decoding only the first of them."""
 
     times: np.ndarray  # int64 [n] presentation times in ``time_base``, ascending
-    keys: np.ndarray  # int64 [k] times of keyframes, including those that an edit list hides
-    time_base: float  # in seconds
+    keys: np.ndarray  # int64 [k] times of keyframes, including those that an edit list hides;
+    time_base: float  # seconds per unit of ``times``
     fps: float
     size: tuple[int, int]  # (height, width) as displayed
     notes: tuple[str, ...]
@@ -86,7 +86,7 @@ def _why_not_opened(request: Request) -> str:
 
 
 def scan(request: Request) -> Index:
-    """List every packet's time, and decode until the first picture appears."""
+    """Read the times of all frames; decode until the first frame appears, for its size."""
     times, keys, end = [], [], 0.0
     first: VideoFrame | None = None
     with opened(request) as (container, stream):
@@ -107,7 +107,7 @@ def scan(request: Request) -> Index:
                 f"({stream.codec_context.name}); they are damaged or encrypted."
             )
         promised = (container.duration or 0) / av.time_base
-        start = min(0, container.start_time or 0) / av.time_base  # Matroska counts from zero
+        start = min(0, container.start_time or 0) / av.time_base  # Matroska's duration starts at 0
         size = (first.height, first.width)
         return Index(
             times=np.unique(np.array(times or [0], np.int64)),
@@ -123,7 +123,7 @@ def packets(
     container: InputContainer, stream: VideoStream | None = None
 ) -> Iterator[av.Packet[Any]]:
     """Yield the packets of ``stream``, or of all streams, until the file cannot be read further."""
-    # IndexError: a track that begins inside the file.
+    # PyAV raises IndexError for a track that begins after the start of the file.
     with suppress(av.error.FFmpegError, IndexError):
         yield from container.demux() if stream is None else container.demux(stream)
 
@@ -137,22 +137,21 @@ def _first_picture(packet: av.Packet[Any], request: Request) -> VideoFrame | Non
 
 
 def _shortfall(promised: float, there: float) -> tuple[str, ...]:
-    """Return a note if the header states clearly more seconds than the file has, else nothing."""
+    """Return a note if the file has clearly fewer seconds than its header states."""
     if promised - there <= max(1.0, 0.05 * promised):
         return ()
     return (f"The file is cut short: {there:.1f} of {promised:.1f} seconds are there.",)
 
 
 def quarter_turns(frame: VideoFrame) -> int:
-    """Return how many counter-clockwise quarter turns put the picture upright."""
+    """Return how many counter-clockwise quarter turns put the frame upright."""
     return round(frame.rotation / 90) % 4
 
 
 def resized(picture: Picture, size: tuple[int, int]) -> Picture:
-    """Return an RGB picture scaled to ``size`` (height, width), itself if it has that already.
+    """Scale an RGB frame to ``size`` (height, width), if it has another size.
 
-    Use it for decoders that should not resize: decord fails if a row is not a multiple of 32
-    pixels.
+    For decoders that cannot resize: decord fails if a row is not a multiple of 32 pixels.
     """
     if picture.shape[:2] == size:
         return picture

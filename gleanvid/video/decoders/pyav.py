@@ -1,10 +1,10 @@
 """The default decoder: PyAV, exact to the frame.
 
-The packets are listed once without decoding, which gives every frame's time, variable rates and
-edit lists included. Each sampled frame is then reached from the keyframe before it, and accepted
-only if its time is *equal* to the one listed. If a container cannot seek, the file is decoded once
-from the start; if it is damaged, the intact frames are counted first and the sample is spread over
-these. Pixels are assumed to be square.
+The packets are listed once, which gives the times of all frames (variable rates and edit lists
+included) without decoding them. Each sampled frame is then reached from the keyframe before it,
+and accepted only if its time is *equal* to the one listed. If a container cannot seek, the file is
+decoded once from the start. If the file is damaged, its intact frames are counted first, and the
+sample is spread over these. Pixels are assumed to be square.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from gleanvid.video.plan import (
     make_plan,
 )
 
-_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds to seek too early: in MPEG streams a seek lands late
+_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds by which to seek earlier: MPEG streams seek too late
 
 
 def read(request: Request) -> Events:
-    """Yield the plan for ``request``, then its frames in any order."""
+    """Yield the plan for ``request``, then the frames of the plan in any order."""
     index = scan(request)
     plan, rows = make_plan(
         request, index.times * index.time_base, index.size, index.fps, notes=index.notes
@@ -53,7 +53,7 @@ def read(request: Request) -> Events:
 
 
 def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
-    """Return how many frames must be decoded: the wanted ones, and those since their keyframes.
+    """Return how many frames must be decoded: from each keyframe to the wanted frames.
 
     ``rows`` int64 [T]: numbers of the wanted frames.
     """
@@ -92,7 +92,7 @@ def _run_up(
     """Yield the frames from the keyframe at time ``key`` to the frame at ``last``.
 
     A seek may end before the keyframe, or at one whose first frames need earlier frames (open GOP):
-    frames before ``key`` are skipped, and so are errors there. If a seek ends after ``key``,
+    frames before ``key`` are skipped, and so are errors in them. If a seek ends after ``key``,
     nothing is yielded.
     """
     reached = False
@@ -152,10 +152,10 @@ def _what_is_intact(request: Request, index: Index) -> Events:
 
 
 def _intact(request: Request) -> Iterator[VideoFrame | None]:
-    """Yield every sound frame in order, and None for each damaged one.
+    """Yield the intact frames in order, and None in place of each damaged frame.
 
-    Frames that depend on a damaged one count as damaged, up to the next keyframe. Decoding uses one
-    thread, so that an error belongs to the packet for which it is raised.
+    After a damaged frame all frames up to the next keyframe count as damaged, because they depend
+    on it. Decoding uses one thread, so that PyAV raises an error for the damaged packet itself.
     """
     sound = True
     with opened(request, threads=1) as (container, stream):
@@ -172,7 +172,7 @@ def _intact(request: Request) -> Iterator[VideoFrame | None]:
 
 
 def _picture(frame: VideoFrame, plan: Plan) -> Picture:
-    """Return a frame as RGB, upright, in the plan's size."""
+    """Convert a decoded frame to RGB, upright, in the plan's size."""
     turns = quarter_turns(frame)
     height, width = plan.size[::-1] if turns % 2 else plan.size
     if (frame.height, frame.width) != (height, width):

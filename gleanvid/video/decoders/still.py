@@ -14,15 +14,15 @@ ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 
 
 def is_picture(path: str | Path) -> bool:
-    """Whether the ending of a file's name is that of an image."""
+    """Return whether a file's name ends like that of an image, such as "a.png"."""
     return Path(path).suffix.lower() in ENDINGS
 
 
 def as_video(given: Any) -> Video:
     """Return a ``Video`` of frames uint8 [H, W, 3] or [T, H, W, 3], or of a Pillow image.
 
-    Frames are a second apart. Raises ``TypeError`` for anything else and ``ValueError`` for another
-    shape.
+    Frames are a second apart. Raises ``TypeError`` for other objects and ``ValueError`` for other
+    shapes.
     """
     if isinstance(given, Video):
         return given

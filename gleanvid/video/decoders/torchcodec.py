@@ -1,7 +1,7 @@
 """torchcodec, PyTorch's own reader, in its exact mode: frames by number, checked by their times.
 
-PyAV lists the frames first, so sampling is the same with both. torchcodec 0.17 decodes what is
-damaged without an error, and its package holds no FFmpeg: it needs the system's shared libraries.
+PyAV lists the frames first, so both decoders sample the same frames. torchcodec 0.17 decodes
+damaged frames without an error. Its package holds no FFmpeg: it needs the system's libraries.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def read(request: Request) -> Events:
     except (RuntimeError, ValueError) as error:
         raise _refused(request, "cannot open it") from error
     if count != len(seconds):
-        raise _refused(request, f"counts {count} frames where {len(seconds)} are shown")
+        raise _refused(request, f"counts {count} frames, but {len(seconds)} are shown")
     yield plan
     for place, row in enumerate(rows.tolist()):
         try:

@@ -1,7 +1,7 @@
 """A saved run's archive, sent array by array from the decoding process to the server.
 
-Its JSON and the headers of its arrays are checked before anything is unpacked, and an array is sent
-as it comes out, so the decoding process never holds one whole. The server checks all of it again.
+The decoding process checks JSON and array headers before it unpacks anything, and sends an array
+in pieces as it is unpacked, so it never holds a whole array. The server repeats all checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, SyntaxError)
 
 
 def import_all() -> None:
-    """Unpack a small archive, so that every module it needs is imported.
+    """Unpack a small archive, so that every module that unpacking needs is imported.
 
     After the process has given up its rights, it can open no file and so import no module.
     """
@@ -54,7 +54,7 @@ def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
             text = part.read(bounds.MAX_JSON_BYTES + 1)
         if not bounds.fits(text):
             raise UnreadableVideoError(bounds.TOO_LARGE)
-        # decoded first: given bytes, json would accept encodings that hide brackets
+        # decode first: for bytes, json guesses an encoding, and UTF-16 would hide brackets
         json.loads(text.decode())
         send(pipe, FACTS, text)
         with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
@@ -90,7 +90,7 @@ def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _is_plain(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
-    """Return whether an array has plain numbers, whose bytes cannot run code, and a sane shape."""
+    """Return whether an array has plain numbers, which cannot run code, and a valid shape."""
     return dtype.kind in "biuf" and all(type(side) is int and side >= 0 for side in shape)
 
 

@@ -13,7 +13,7 @@ MAX_JSON_ITEMS = 50_000
 TOO_LARGE = "This saved run is too large to be opened here."
 NO_RUN = "This is not a run saved by GleanVID."
 
-# The closing quote is optional: otherwise a text without one would be scanned from every quote.
+# The closing quote is optional: without it, the regex would scan the rest again from every quote.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
@@ -25,7 +25,7 @@ def fits(
 ) -> bool:
     """Return whether JSON text is safe to parse: not too long, too deep or of too many items.
 
-    The time is linear in the length of the text.
+    The check takes time linear in the length of the text.
     """
     if len(text) > most_bytes:
         return False

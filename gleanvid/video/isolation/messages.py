@@ -14,7 +14,7 @@ from gleanvid.video.plan import UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
 PLACE = struct.Struct("<q")  # index of a frame in the plan, sent before its pixels
-PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # payloads: JSON; place and pixels; JSON
+PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # payloads: JSON; frame index and pixels; JSON
 FACTS, ARRAY, DATA = b"J", b"A", b"D"  # a saved run's JSON; an array's header; its bytes
 ERROR, END = b"E", b"."
 MAX_ERROR_BYTES = 2**12
@@ -28,9 +28,9 @@ def send(pipe: IO[bytes], kind: bytes, *parts: bytes | memoryview) -> None:
 
 
 def receive(pipe: IO[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Yield kind and length of every message; the caller reads the payload before the next.
+    """Yield kind and length of every message; the caller must read the payload itself.
 
-    Raises ``UnreadableVideoError`` with the sentence of an error message, and ``EOFError`` if the
+    Raises ``UnreadableVideoError`` with the text of an error message, and ``EOFError`` if the
     process ended early.
     """
     while True:

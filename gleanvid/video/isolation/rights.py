@@ -1,9 +1,9 @@
 """The rights that a decoding process gives up: resource limits, Landlock and seccomp, by ctypes.
 
-Not covered: the sizes and dates of other files (``stat``) can be seen, and time can be read.
-Threads are counted from outside (:mod:`.sandbox`). Kernels before 5.13 have no Landlock; before 6.2
+Still possible: to read the sizes and dates of other files (``stat``), and the time. The number of
+threads is limited from outside (:mod:`.sandbox`). Kernels before 5.13 have no Landlock; before 6.2
 the clip itself can be emptied (``O_TRUNC``). The numbers of aarch64's system calls are taken from
-its table and are not tested. On other systems than Linux, only the resource limits hold.
+its table and are not tested. On systems other than Linux, there are only the resource limits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-LAYERS = {  # layer -> description of the rights that a decoding process gives up
+LAYERS = {  # name of a layer -> how it restricts the decoding process
     "limits": "memory, time and new files are limited",
     "files": "no other file can be read",
     "calls": "no network, programs or signals",
@@ -27,7 +27,7 @@ LAYERS = {  # layer -> description of the rights that a decoding process gives u
 PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 38, 24
 CAPABILITIES = 64  # larger than the number of any capability of the kernel
 CAPABILITY_VERSION = 0x20080522
-CAP_DAC_READ_SEARCH = 1 << 2  # kept, so that root can read clips of other users
+CAP_DAC_READ_SEARCH = 1 << 2  # root keeps this capability, to read clips of other users
 
 
 def give_up(path: str | None) -> list[str]:
@@ -43,7 +43,7 @@ def give_up(path: str | None) -> list[str]:
 
 def _drop_capabilities(libc: ctypes.CDLL) -> bool:
     """Give up the capabilities of root, except for reading; return whether that worked."""
-    for number in range(CAPABILITIES):  # fails without root's rights, which are then absent
+    for number in range(CAPABILITIES):  # only root has capabilities to drop; others fail
         libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
     reading = struct.pack("=6I", CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
@@ -74,12 +74,12 @@ def limit_growth(more_bytes: int) -> None:
 
 # --- Landlock: Documentation/userspace-api/landlock.rst of the kernel -----------------------------
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # calls, on any architecture
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system call numbers, the same on all CPUs
 VERSION_ONLY, PATH_BENEATH, READ_FILE = 1, 1, 1 << 2
-# ABI version -> rights of files that it knows.
+# ABI version of Landlock -> bits of all file rights that it knows.
 FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
-TCP, TCP_SINCE = 3, 4  # rights to bind and connect, ABI version that has them
-SCOPES, SCOPES_SINCE = 3, 6  # abstract sockets and signals, ABI version that has them
+TCP, TCP_SINCE = 3, 4  # bits of the rights to bind and connect; ABI version that has them
+SCOPES, SCOPES_SINCE = 3, 6  # bits of abstract sockets and signals; ABI version that has them
 
 
 def _restrict_files(libc: ctypes.CDLL, path: str | None) -> bool:
@@ -118,7 +118,7 @@ def _allow_reading(libc: ctypes.CDLL, rules: int, path: str) -> bool:
 
 
 class Machine(NamedTuple):
-    """Numbers of an architecture that a filter needs: its audit number and some system calls."""
+    """Numbers of a CPU architecture for the filter: audit number and system calls."""
 
     audit: int
     seccomp: int
@@ -155,7 +155,7 @@ DENIED = {  # kind of system call -> numbers on x86-64, numbers on aarch64
         (132, 133, 188, 189, 190, 197, 198, 199, 235, 259, 261, 280),
         (5, 6, 7, 14, 15, 16, 33, 88),
     ),
-    "what happens to other files (inotify, fanotify)": (
+    "watching other files (inotify, fanotify)": (
         (253, 254, 294, 300, 301),
         (26, 27, 262, 263),
     ),
@@ -171,7 +171,7 @@ DENIED = {  # kind of system call -> numbers on x86-64, numbers on aarch64
         (159, 164, 170, 171, 227, 305),
         (112, 161, 162, 170, 171, 266),
     ),
-    "files by handle": ((303, 304), (264, 265)),
+    "opening files by handle": ((303, 304), (264, 265)),
     "priorities and affinity": ((141, 142, 144, 203, 251, 314), (30, 118, 119, 122, 140, 274)),
     "keys, perf, memory of other processes, bpf": (
         (248, 249, 250, 298, 310, 311, 319, 321, 323),
@@ -209,7 +209,8 @@ def _restrict_calls(libc: ctypes.CDLL) -> bool:
 def _filter(machine: Machine) -> Iterator[bytes]:
     """Yield the instructions of the seccomp filter.
 
-    The last two arguments of a comparison: how many instructions to skip if true, if false.
+    The last two arguments of a comparison are how many instructions to skip if it is true, and if
+    it is false.
     """
     fail, allow = _step(RETURN, FAIL | errno.EPERM), _step(RETURN, ALLOW)
     yield from (_step(LOAD, MACHINE), _step(EQUAL, machine.audit, 1, 0), fail)

@@ -2,8 +2,8 @@
 
 A plain subprocess rather than ``multiprocessing``: it needs no ``__main__`` guard, works from
 threads, notebooks and scripts on standard input, and can be killed at any moment. Frames come back
-as raw bytes through its standard output, one at a time, so neither side holds them twice. A process
-that a hostile file has taken over can send nothing but frames of the size it announced.
+as raw bytes through its standard output, one at a time, so that no process holds them twice. A
+process that a hostile file has taken over can send nothing but frames of the size it announced.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, Unreada
 FORGED = "The decoder returned something other than frames of {name}; the file is not read."
 MAX_PLAN_BYTES = 2**20
 POLL_S = 0.1  # seconds between two checks whether a task must end
-MOST_THREADS = 512  # of a decoding process; dav1d starts up to 256
+MOST_THREADS = 512  # limit for a decoding process; the AV1 decoder dav1d starts up to 256
 
 
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
@@ -77,10 +77,10 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
 def _running(
     task: str, argument: Any, timeout_s: float, stop: threading.Event | None = None
 ) -> Iterator[tuple[Decoder, threading.Event]]:
-    """Start a decoding process with a task; yield the process and an event.
+    """Start a decoding process with a task; yield the process and its timeout event.
 
-    The process is killed after ``timeout_s`` seconds (then the event is set), once ``stop`` is
-    set, or if it has more than ``MOST_THREADS`` threads.
+    The process is killed after ``timeout_s`` seconds, once ``stop`` is set, or if it has more than
+    ``MOST_THREADS`` threads. The event is set only in the first case.
     """
     try:
         decoder = spare.KEPT.take()
@@ -104,7 +104,7 @@ def _running(
     cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
     request = {"task": task, "argument": argument, "cpu_seconds": cpu_seconds}
     try:
-        # BrokenPipeError: the process has died, which is reported when its output is read.
+        # BrokenPipeError: the process is dead, which the code that reads its output reports.
         with suppress(BrokenPipeError), decoder.stdin:
             decoder.stdin.write(json.dumps(request).encode() + b"\n")
         yield decoder, expired

@@ -1,7 +1,7 @@
 """Starts decoding processes; a server keeps one started in advance.
 
-An interpreter with its libraries takes half a second to start. A server therefore has one waiting
-(``KEPT.keep()``); without that every task starts its own.
+A process takes half a second to start and to import its libraries. A server therefore keeps one
+waiting (``KEPT.keep()``); otherwise every task starts its own process.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-# Environment variables that the process gets: none with a token or key.
+# Environment variables that a decoding process gets. None of them holds a token or key.
 PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")
-FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy only copies here
+FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy only copies arrays
 START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
 _HOME = Path(__file__).resolve().parents[3]  # folder from which this gleanvid package is imported
-_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # of the decoders
+_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # packages that decoders import
 
 
 def import_folders() -> list[str]:
-    """Return the folders to import from: Python's own, those of the decoders' packages, and ours.
+    """Return the import folders of a decoding process: Python's, the decoders', and ours.
 
-    Not all of ``sys.path``: it holds the folder of the caller's script, and a ``random.py`` there
-    would come before Python's.
+    Not all of ``sys.path`` is returned: it holds the folder of the caller's script, and a
+    ``random.py`` there would come before Python's.
     """
     found = [_HOME]
     for name in _PACKAGES:
@@ -53,7 +53,7 @@ class Decoder:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by end
         try:
             self.process = subprocess.Popen(
-                # -B: under its limit on file size Python would leave cut-off .pyc files behind.
+                # -B: write no .pyc files, which the limit on file size could cut off.
                 [sys.executable, "-I", "-S", "-B", "-c", START, *import_folders()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -71,23 +71,23 @@ class Decoder:
         self.process.kill()
 
     def threads(self) -> int:
-        """Return how many threads the process has; 0 where the system does not say."""
+        """Return how many threads the process has; 0 if the system does not say."""
         try:
             return os.stat(f"/proc/{self.process.pid}/task").st_nlink - 2
         except OSError:
             return 0
 
     def wait(self) -> int:
-        """Wait for the end; return the exit status: -N if signal N killed the process."""
+        """Wait until the process ends; return its exit status: -N if signal N killed it."""
         return self.process.wait()
 
     def complaints(self) -> list[str]:
-        """Return the lines that the process wrote to its standard error; only after its end."""
+        """Return the lines that the process, which has ended, wrote to standard error."""
         self._errors.seek(0)
         return self._errors.read(2**16).decode(errors="replace").strip().splitlines()
 
     def end(self) -> None:
-        """Kill the process, if it still runs, and release all that belongs to it."""
+        """Kill the process if it still runs, and close its pipes and temporary file."""
         self.process.kill()
         with suppress(BrokenPipeError):
             self.stdin.close()
@@ -121,12 +121,12 @@ class Spare:
         return Decoder()
 
     def refill(self) -> None:
-        """Start the next process; call this after a task, because starting would slow it down."""
+        """Start the next waiting process; call this after a task, which it would slow down."""
         if self._keeper is not None and self._waiting.empty():
             self._wanted.release()
 
     def _start(self) -> None:
-        """Start processes whenever one is wanted.
+        """Start a process whenever one is requested.
 
         This runs in a thread that never ends: a process is killed when the thread that started it
         ends (PR_SET_PDEATHSIG).

@@ -1,7 +1,7 @@
 """The decoding process: one request on standard input, its messages on standard output.
 
-Imports neither torch nor ``gleanvid.types``: it is started for every file. Before it opens the file
-it gives up the rights in :mod:`.rights`. A hang or a crash from then on ends only this process.
+It starts for every file, so it imports neither torch nor ``gleanvid.types``. Before it opens the
+file, it gives up the rights in :mod:`.rights`. A hang or a crash then ends only this process.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from gleanvid.video.isolation.messages import END, ERROR, FRAME, LAYER_NAMES, PL
 from gleanvid.video.plan import Plan, Request, UnreadableVideoError
 
 MAX_MEMORY_BYTES = 4 * 2**30  # address space of this process
-ARCHIVE_BYTES = 64 * 2**20  # memory for an archive, beyond what the process has
+ARCHIVE_BYTES = 64 * 2**20  # additional memory for unpacking an archive
 MAX_REQUEST_BYTES = 2**16
-MAX_FILE_BYTES = 2**16  # of standard error, in which native libraries write messages
+MAX_FILE_BYTES = 2**16  # limit for standard error, a file in which native libraries write messages
 NICENESS = 10
 PR_SET_PDEATHSIG = 1
 
@@ -37,7 +37,7 @@ def main() -> None:
     rights.limit("RLIMIT_AS", MAX_MEMORY_BYTES)
     rights.limit("RLIMIT_FSIZE", MAX_FILE_BYTES)
     rights.limit("RLIMIT_CORE", 0)
-    with suppress(ImportError, MemoryError):  # a request for PyAV reports the error
+    with suppress(ImportError, MemoryError):  # missing PyAV is reported when a request needs it
         decoders.load("pyav")
     line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
     if line:
@@ -56,7 +56,7 @@ def _leave_with_parent() -> None:
 
 
 def serve(task: str, argument: Any, answers: BinaryIO) -> None:
-    """Send the frames of a ``video``, the arrays of an ``archive``, or the ``layers`` in force."""
+    """Do the task "video", "archive" or "layers", and send its results or its error."""
     try:
         if task == "video":
             _serve_video(Request(**argument), answers)
@@ -71,7 +71,7 @@ def serve(task: str, argument: Any, answers: BinaryIO) -> None:
 
 def _serve_video(request: Request, answers: BinaryIO) -> None:
     with decoders.explained(request):
-        decoders.load(request.backend)  # while files can still be opened
+        decoders.load(request.backend)  # give_up forbids later imports
     rights.give_up(request.path)
     for event in decoders.decode(request):
         if isinstance(event, Plan):

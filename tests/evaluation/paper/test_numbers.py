@@ -268,7 +268,7 @@ def test_phase_times_of_a_benchmark_run_fill_the_paper_s_efficiency_table(tmp_pa
     lines[1]["failed"] = 2
     (tmp_path / "results.json").write_text(json.dumps(report))
     shown = text(table, choose(table, found(tmp_path)))
-    assert "2 failed and count as wrong, and are in no sum of seconds" in shown
+    assert "2 failed and count as wrong, and are not in the sums of seconds" in shown
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from gleanvid.models.families.llava_video.processor import LlavaVideoProcessor
 from gleanvid.models.families.square_frames import SquareFrames, Tower, llava_tower
 from gleanvid.types import ModelError, Video
 
-# transformers looks these up by the type of the configuration
+# transformers finds model and processor classes by the class of the configuration
 AutoModelForImageTextToText.register(
     LlavaVideoConfig, LlavaVideoForConditionalGeneration, exist_ok=True
 )
@@ -28,10 +28,10 @@ AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
 
 
 class LlavaVideo(SquareFrames):
-    """LLaVA-Video; its newline tokens follow one of three policies.
+    """Adapter of LLaVA-Video, with three policies for the newline tokens under compression.
 
-    A newline is kept if a token of its line is kept ("line"), always ("all"), or only if no token
-    of the video is dropped ("none").
+    A newline token is kept if a token of its line is kept ("line"), always ("all"), or only if no
+    token of the video is dropped ("none").
     """
 
     model_types: ClassVar[tuple[str, ...]] = ("llava_video", "llava_qwen")
@@ -48,7 +48,7 @@ class LlavaVideo(SquareFrames):
     def configure(self, **settings: Any) -> None:
         """Override settings of the checkpoint's layout, see ``config.CHOICES``.
 
-        Forgets all encoded videos. Raises ``ValueError`` if a setting is unknown or its value is
+        Discards all encoded videos. Raises ``ValueError`` if a setting is unknown or its value is
         not among its choices.
         """
         config = self.hf_model.config
@@ -80,7 +80,7 @@ class LlavaVideo(SquareFrames):
         return torch.stack([place, *belongs[config.newline_policy]], 1)
 
     def introduction(self, video: Video) -> str:
-        """Return the sentence with the frame times that the model was trained with."""
+        """Return the sentence about frame times with which the model was trained."""
         if not self.hf_model.config.time_instruction:
             return ""
         times = ",".join(f"{second:.2f}s" for second in video.timestamps)

@@ -11,13 +11,13 @@ from transformers import AutoConfig, LlavaOnevisionConfig, Qwen2Config
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "spatial_pool_mode": ("average", "bilinear"),
-    "newline_position": ("grid", "frame", "one_token", "no_token"),  # what a newline follows
+    "newline_position": ("grid", "frame", "one_token", "no_token"),  # where the newline tokens are
     "newline_policy": ("line", "all", "none"),
     "time_instruction": (True, False),
 }
-SIGLIP = "siglip-so400m-patch14-384"  # checkpoints contain and use 26 of its 27 layers
-_ONLY = {  # setting -> the only value that is implemented
-    "mm_vision_select_layer": -2,  # counted over 27 layers: the output of the 26th
+SIGLIP = "siglip-so400m-patch14-384"  # checkpoints hold and use 26 of the 27 SigLIP layers
+_ONLY = {  # setting of an original checkpoint -> the only value that is supported
+    "mm_vision_select_layer": -2,  # -2 of 27 layers: the output of the 26th layer is used
     "mm_projector_type": "mlp2x_gelu",
     "add_faster_video": False,
 }
@@ -61,7 +61,7 @@ class LlavaVideoConfig(LlavaOnevisionConfig):
 
 
 class LlavaQwenConfig(LlavaVideoConfig):
-    """The original format: a Qwen2 configuration with mm_... keys."""
+    """Configuration in the original format: a Qwen2 configuration with mm_... keys."""
 
     model_type = "llava_qwen"
 
@@ -87,15 +87,18 @@ class LlavaQwenConfig(LlavaVideoConfig):
 
 
 def checked_choice(name: str, value: Any) -> Any:
-    """Return ``value``; raise ``ValueError`` if it, or the setting, is not in ``CHOICES``."""
+    """Return ``value`` unchanged if ``CHOICES`` allows it for the setting ``name``.
+
+    Raises ``ValueError`` for an unknown setting or another value.
+    """
     if name not in CHOICES:
-        raise ValueError(f"{name} is no setting of this model, which has {', '.join(CHOICES)}")
+        raise ValueError(f"{name} is not a setting of this model, which are {', '.join(CHOICES)}")
     if value not in CHOICES[name]:
         choices = ", ".join(map(str, CHOICES[name]))
         raise ValueError(f"{name}={value!r} must be one of {choices}")
     return value
 
 
-# transformers looks these up by their model type
+# transformers finds configuration classes by the model type in config.json
 AutoConfig.register("llava_video", LlavaVideoConfig, exist_ok=True)
 AutoConfig.register("llava_qwen", LlavaQwenConfig, exist_ok=True)

@@ -1,8 +1,8 @@
-"""LLaVA-Video for transformers, which has no class for it: the model.
+"""LLaVA-Video's model class for transformers, which has none of its own.
 
 Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713, and the
-checkpoints lmms-lab/LLaVA-Video-7B-Qwen2 and alike, read in their original format (model type
-llava_qwen) too. It is LLaVA-OneVision with another pooling and newlines within the video.
+checkpoints lmms-lab/LLaVA-Video-7B-Qwen2 and alike, whose original format (model type llava_qwen)
+can be read, too. The model is LLaVA-OneVision with another pooling and newlines within the video.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from transformers import LlavaOnevisionForConditionalGeneration, LlavaOnevisionM
 
 from gleanvid.models.families.llava_video.config import LlavaVideoConfig, lines_of
 
-_ORIGINAL_NAMES = {  # of tensors
+_ORIGINAL_NAMES = {  # pattern of an original tensor name -> its name in this class
     r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.vision_tower.",
     r"^model\.mm_projector\.0\.": "model.multi_modal_projector.linear_1.",
     r"^model\.mm_projector\.2\.": "model.multi_modal_projector.linear_2.",
@@ -41,7 +41,7 @@ class LlavaVideoModel(LlavaOnevisionModel):
     def get_video_features(self, pixel_values_videos: Tensor, **kwargs: Any) -> Any:
         output = super().get_video_features(pixel_values_videos, **kwargs)
         count, frames = pixel_values_videos.shape[:2]
-        rows = output.pooler_output  # [B, T*N, D], in transformers 5.23 with one row more
+        rows = output.pooler_output  # [B, T*N, D]; transformers 5.23 adds a newline row
         side = int((rows.shape[1] / frames) ** 0.5)
         rows = rows[:, : frames * side * side]
         lines = lines_of(self.config.newline_position, (frames, side, side))
@@ -60,7 +60,7 @@ class LlavaVideoModel(LlavaOnevisionModel):
         mm_encoder_outputs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Insert the video features here: the parent class of transformers 5.17 adds a newline."""
+        """Insert the video features: transformers 5.17's own method would add a newline."""
         encoded = dict(mm_encoder_outputs or {})
         video = encoded.pop("video", None)
         if video is None and pixel_values_videos is not None:

@@ -25,9 +25,9 @@ _CHAT = (
 
 
 class LlavaVideoProcessor(LlavaOnevisionProcessor):
-    """Write a placeholder per model row: ``video_side`` x ``video_side`` tokens, and newlines."""
+    """Processor that writes ``video_side``^2 placeholders per frame, and newlines."""
 
-    def __init__(  # transformers reads the parts from this signature
+    def __init__(  # transformers finds tokenizer and image processor by parameter name
         self,
         image_processor: Any = None,
         tokenizer: Any = None,
