@@ -112,7 +112,7 @@ def events() -> str:
 
 
 def evidence_correlation() -> str:
-    """Return the correlation of evidence kept with right answers, for every table row."""
+    """Correlate the kept fraction of the evidence with right answers, for every table row."""
     lines = results("glimpse")
     found = [
         line["evidence_moments r"] for line in lines if line.get("evidence_moments r") is not None

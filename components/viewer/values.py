@@ -92,7 +92,7 @@ class Sheet(TypedDict):
 
 class Sketch(TypedDict):
     width: int
-    place: int  # byte offset of the sketch, int8 [L, width]
+    place: int  # byte offset of the feature sketch (features.py), int8 [L, width]
 
 
 class Truth(TypedDict):

@@ -76,24 +76,29 @@ FIGURES = {
         ),
         Figure(
             "effective_rank",
-            "Spread within each unit",
+            "Effective rank within each unit",
             "effective rank, directions",
             "units",
             _measured,
         ),
-        Figure("residual_energy", "New against earlier units", ENERGY, "units", _measured),
+        Figure("residual_energy", "What earlier units do not explain", ENERGY, "units", _measured),
         Figure(
             "spatial_iou",
-            "Same positions in two units",
+            "Positions kept in both of two units",
             "IoU by distance in units; dashed: random",
             "gaps",
         ),
         Figure(
             "mask_overlap",
-            "Same tokens in two methods",
+            "Tokens that two methods both keep",
             "IoU in hundredths; columns in the order of the rows",
             needs=_several_masks,
         ),
-        Figure("effective_dimension", "Spread by share kept", DIMENSION, needs=_several_ratios),
+        Figure(
+            "effective_dimension",
+            "Effective rank by retention ratio",
+            DIMENSION,
+            needs=_several_ratios,
+        ),
     )
 }

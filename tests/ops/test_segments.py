@@ -47,7 +47,7 @@ def test_cosines_depend_on_direction_only():
         ([0, 0, 2, 1, 1], [0, 0, 0, 1, 1]),
         ([0, 0, 2, 1, 1, 1], [0, 0, 1, 1, 1, 1]),  # the gap joins the longer neighbour
         ([2, 1, 1], [1, 1, 1]),  # the gap has no neighbour on the left
-        # each gap between equally long neighbours joins the left one, here twice
+        # two gaps, each between equally long neighbours, join their left neighbours
         ([0, 0, 2, 1, 1, 3, 4, 4], [0, 0, 0, 1, 1, 1, 4, 4]),
         ([7], [0]),
     ],

@@ -1,4 +1,7 @@
-"""Test how well relevance kept, and other measures, predict right answers under compression."""
+"""Test how well the kept fraction of relevance predicts right answers under compression.
+
+Other measures are tested next to it.
+"""
 
 from __future__ import annotations
 

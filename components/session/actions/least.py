@@ -39,7 +39,7 @@ def least(
     names: Sequence[str],
     make: Callable[[str, float], Compressor],
 ) -> Iterator[Found]:
-    """Search one compressor after another; other visitors may use the model between two answers."""
+    """Search the compressors in turn; other visitors may use the model between two answers."""
     search = _Search(engine, session, request, question, make)
     try:
         yield from search.updates(names)

@@ -1,8 +1,8 @@
-"""Glimpse 2: the question families of Glimpse and new ones, about a second world.
+"""Glimpse 2: questions about clips of a second procedural world, whose camera moves.
 
-The new families need more than one frame. The table in :meth:`Glimpse2.notes` says how many
-questions of each family can be answered without the clip, from the best single frame, and from
-shuffled frames.
+It has the question families of Glimpse and new ones. The new families need more than one frame.
+The table in :meth:`Glimpse2.notes` says how many questions of each family can be answered without
+the clip, from the best single frame, and from shuffled frames.
 """
 
 from __future__ import annotations

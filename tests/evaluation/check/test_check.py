@@ -131,7 +131,7 @@ def test_check_fails_if_a_hook_is_left_on_the_model(model, monkeypatch):
     assert failed == ("hooks",)
 
 
-def test_check_reports_failed_compression_without_paths(model, monkeypatch):
+def test_check_report_of_a_failed_compression_contains_no_file_paths(model, monkeypatch):
     def broken(*args):
         raise RuntimeError("cannot read /home/somebody/weights.bin: gone")
 
