@@ -46,7 +46,7 @@ def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[f
 
 
 def frame_agreement(features: Tensor, record: Compression, head: Head) -> float:
-    """Return the fraction of ``TOP`` classes in common per unit, as a mean over all units.
+    """Return the fraction of a unit's ``TOP`` classes that kept and all tokens share, averaged.
 
     The rows of a unit are those that contain one of its tokens; a unit without rows counts as 0.
     """

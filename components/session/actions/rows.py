@@ -30,7 +30,7 @@ COLUMNS = (  # title, unit, meaning; see :func:`figures`
     (
         "Labels",
         "% of all",
-        "Recall: fraction of the labels of all tokens that kept tokens still show",
+        "Recall: of the labels found among all tokens, the fraction found among kept tokens",
     ),
     ("Mattered", "% kept", MATTERED),
     ("First token", "s", FIRST_TOKEN),

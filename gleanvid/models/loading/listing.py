@@ -75,7 +75,7 @@ class Download:
 
     @property
     def folder(self) -> Path:
-        """Folder of the cache in which complete files have their own names."""
+        """Folder of the cache with one entry per complete file, under the file's original name."""
         return self.store / "snapshots" / self.revision
 
     def part(self, file: File) -> Path:
