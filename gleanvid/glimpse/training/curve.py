@@ -83,7 +83,10 @@ def draw_reader(folder: Path, picture: Path) -> None:
     rows = _read(folder / "loss.csv")
     steps = _column(rows, "step")
     for axes, kind, title in zip(
-        figure.subplots(1, 2), ("whole", "dropped"), ("all tokens", "a random part"), strict=True
+        figure.subplots(1, 2),
+        ("whole", "dropped"),
+        ("all tokens", "a random part of the tokens"),
+        strict=True,
     ):
         for name, label, colour in (
             (f"{kind}_loss", f"reader, {title}", "black"),
