@@ -109,7 +109,7 @@ def test_every_kind_of_training_mask_keeps_its_fraction_with_the_intended_uneven
     assert (by_place > 0.15) == (kind in ("column", "blob"))
 
 
-def test_training_mask_keeps_at_least_one_token_and_all_at_fraction_1():
+def test_training_mask_keeps_at_least_one_token_and_all_at_retention_ratio_1():
     rng = np.random.default_rng(0)
     assert draw_mask(rng, (1, 1, 3), 0.01).sum() == 1
     assert all(draw_mask(rng, GRID, 1.0).all() for _ in range(8))

@@ -15,7 +15,7 @@ from gleanvid.glimpse.questions.families import Family
 from gleanvid.glimpse.world.stories import STORIES
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 
-FAMILIES = tuple(families.FAMILIES)  # families of version 1
+FAMILIES = tuple(families.FAMILIES)  # question families of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
 # Question families of version 1 that are asked about the stories of version 2, too.
 PLAIN = ("colour", "shape")
