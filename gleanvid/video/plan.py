@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MAX_PIXELS = 8192 * 4320  # larger frames (above 8K) are refused before decoding
-MAX_DECODED_PIXELS = 2**36  # limit on the pixels to decode for one request: minutes of 4K
+MAX_DECODED_PIXELS = 2**36  # limit on the pixels to decode for one request: minutes of 4K video
 MAX_DURATION_S = 6 * 3600.0
 MAX_RESULT_BYTES = 4 * 2**30  # limit on the bytes of all sampled frames together
 _SLACK_S = 1e-4  # seconds of tolerance at both ends of a time span;
@@ -51,7 +51,7 @@ class Plan:
     size: tuple[int, int]  # (height, width) of the decoded frames
     source_size: tuple[int, int]  # (height, width) as shown, before resizing
     fps: float
-    duration: float  # in seconds
+    duration: float  # length of the video in seconds
     total_frames: int
     notes: tuple[str, ...] = ()  # sentences for the user, such as one on missing frames
 

@@ -70,7 +70,8 @@ def check_file(path: str | os.PathLike[str]) -> tuple[Path, str]:
             head = file.read(_HEAD)
     except PermissionError as error:
         raise UnreadableVideoError(f"There is no permission to read {name}.") from error
-    except (OSError, ValueError, RuntimeError) as error:  # a NUL byte, a loop of links, a bad disk
+    # for example a NUL byte in the path, a loop of links, a bad disk
+    except (OSError, ValueError, RuntimeError) as error:
         raise UnreadableVideoError(f"{name} cannot be opened.") from error
     return real, _container(head, name)
 
@@ -132,7 +133,7 @@ def _is_text(head: bytes) -> bool:
     if b"\x00" in head:
         return False
     try:
-        head[: len(head) - 3].decode("utf-8")  # a character may be cut in two at the end
+        head[: len(head) - 3].decode("utf-8")  # the last character may be cut off
     except UnicodeDecodeError as error:
         return error.start >= len(head) - 7
     return True

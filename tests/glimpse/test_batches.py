@@ -71,7 +71,7 @@ def test_packed_question_has_the_token_ids_and_pixels_that_the_processor_makes(c
         assert torch.allclose(batch.patches, inputs["pixel_values_videos"], atol=1e-5)
 
 
-def test_packed_question_gets_the_logits_that_it_has_without_others(clip, tokenizer, learner):
+def test_question_packed_with_others_gets_the_same_logits_as_alone(clip, tokenizer, learner):
     batch = pack([clip, make_clip(0, "train", 5, SETTINGS, worse=True, limit=6)], tokenizer)
     untouched = build_model(tokenizer)
     untouched.load_state_dict(learner.model.state_dict())

@@ -77,7 +77,7 @@ def test_glimpse_make_refuses_a_folder_with_files_and_leaves_it_unchanged(tmp_pa
     [(("--split", "best"), "split='best'"), (("--num-frames", "7"), "num_frames=7"),
      (("--height", "170"), "height=170"), (("--n", "0"), "n=0")],
 )  # fmt: skip
-def test_invalid_glimpse_make_settings_are_refused_by_name(tmp_path, capsys, words, named):
+def test_error_for_invalid_glimpse_make_settings_names_the_setting(tmp_path, capsys, words, named):
     assert make(tmp_path / "out", *words) == 2
     assert named in capsys.readouterr().err
 

@@ -50,7 +50,7 @@ def learner(tokenizer):
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.8])
-def test_training_scores_an_answer_on_kept_tokens_as_the_library_does(tokenizer, learner, share):
+def test_training_and_library_give_equal_logits_for_the_same_kept_tokens(tokenizer, learner, share):
     clip = make_clip(0, "train", 4, SETTINGS, worse=False, limit=6)
     batch = pack([clip], tokenizer)
     keep = draw_mask(np.random.default_rng(3), (3, 6, 8), share)
@@ -79,7 +79,7 @@ def test_training_scores_an_answer_on_kept_tokens_as_the_library_does(tokenizer,
     assert offset == len(scores)
 
 
-def test_batch_without_dropped_tokens_has_matching_ids_positions_and_labels(tokenizer, learner):
+def test_batch_after_token_removal_has_matching_ids_positions_and_labels(tokenizer, learner):
     batch = pack([make_clip(0, "train", 4, SETTINGS, worse=False, limit=6)], tokenizer)
     keep = draw_mask(np.random.default_rng(0), (3, 6, 8), 0.25)
     video = learner.model.config.video_token_id
@@ -101,19 +101,21 @@ def test_every_kind_of_training_mask_keeps_its_fraction_with_the_intended_uneven
     rng = np.random.default_rng(0)
     drawn = torch.stack([draw_mask(rng, GRID, 0.25) for _ in range(40)]).float().view(-1, *GRID)
     assert drawn.sum((1, 2, 3)).eq(400).all()
-    by_unit = drawn.mean((2, 3)).std(1).mean()  # 0.04 for masks of kind "uniform"
-    by_place = drawn.mean(1).std((1, 2)).mean()  # 0.11 for masks of kind "uniform"
+    # Standard deviation of the retention ratio, over units and over places: 0.04 and 0.11 for masks
+    # of kind "uniform", by chance alone.
+    by_unit = drawn.mean((2, 3)).std(1).mean()
+    by_place = drawn.mean(1).std((1, 2)).mean()
     assert (by_unit > 0.08) == (kind in ("time", "blob"))
     assert (by_place > 0.15) == (kind in ("column", "blob"))
 
 
-def test_training_mask_keeps_at_least_one_token_and_all_at_fraction_1():
+def test_training_mask_keeps_at_least_one_token_and_all_at_retention_ratio_1():
     rng = np.random.default_rng(0)
     assert draw_mask(rng, (1, 1, 3), 0.01).sum() == 1
     assert all(draw_mask(rng, GRID, 1.0).all() for _ in range(8))
 
 
-def test_drawn_fractions_are_1_at_a_fixed_rate_and_log_uniform_otherwise():
+def test_drawn_retention_ratios_are_1_at_a_fixed_rate_and_log_uniform_otherwise():
     rng = np.random.default_rng(0)
     shares = np.array([draw_share(rng) for _ in range(4000)])
     assert abs((shares == 1).mean() - masks.WHOLE) < 0.03

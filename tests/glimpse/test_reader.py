@@ -37,7 +37,7 @@ def test_token_dropping_training_changes_the_language_model_and_not_the_vision_t
         for name, weight in run.learner.model.state_dict().items()
         if not torch.equal(weight, before[name])
     }
-    # "weight" is that of ``lm_head``, which shares it with the embedding
+    # "weight" stands for ``lm_head.weight``, which is tied to the language model's embedding
     assert changed == {"language_model", "weight"}
 
 

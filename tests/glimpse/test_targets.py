@@ -103,7 +103,7 @@ def test_training_target_of_change_is_0_before_the_cut_and_the_changed_property_
     assert set(np.unique(happened[cut:, ..., CHANGE])) == {0, CHANGES.index(what) + 1}
 
 
-def test_training_evidence_is_most_of_the_benchmark_s_evidence_and_nothing_else():
+def test_training_evidence_covers_most_of_the_benchmark_s_evidence_tokens_and_no_others():
     grid, told_tokens, true_tokens = (SETTINGS.num_units, 6, 8), 0, 0
     for index in range(8):
         _, shares = render(sample_scene(0, "train", index, SETTINGS))

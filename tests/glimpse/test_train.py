@@ -66,7 +66,9 @@ def test_bfloat16_is_used_only_on_machines_that_compute_it(tmp_path, monkeypatch
     assert computes_bfloat16(torch.device("cuda"))
 
 
-def test_settings_that_differ_from_the_checkpoint_s_are_refused_by_name(tmp_path, monkeypatch):
+def test_error_for_settings_that_differ_from_the_checkpoint_s_names_the_setting(
+    tmp_path, monkeypatch
+):
     small_curriculum(monkeypatch)
     Trainer(TrainSettings(token_budget=72), Pace(), tmp_path).save()
     with pytest.raises(ValueError, match="seed=1"):

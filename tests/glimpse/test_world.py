@@ -105,7 +105,8 @@ def test_object_coverage_of_tokens_equals_rendered_pixels_and_lies_in_the_boxes(
             assert (k in held) or not len(rows)
             if len(rows):
                 left, top, right, bottom = held[k]
-                reach = 0.35 * (right - left)  # star tips and turned corners may leave the box
+                # star tips and corners of turned squares may stick out of the box
+                reach = 0.35 * (right - left)
                 assert left - reach <= columns.min() and columns.max() <= right + reach
                 assert top - reach <= rows.min() and rows.max() <= bottom + reach
 
@@ -121,7 +122,7 @@ def test_every_shape_fills_a_quarter_to_all_of_its_circle_s_area(shape):
 @pytest.mark.parametrize(
     ("label", "value"), [("height", 40), ("width", 8), ("num_frames", 66), ("num_frames", 7)]
 )
-def test_invalid_clip_settings_are_refused_by_name(label, value):
+def test_error_for_invalid_clip_settings_names_the_setting(label, value):
     with pytest.raises(ValueError, match=label):
         ClipSettings(**{label: value})
 

@@ -69,7 +69,7 @@ def test_frames_of_a_time_span_keep_their_times_and_numbers_in_the_file(tmp_path
     assert rest.indices.tolist() == list(range(45, 60))
 
 
-def test_frames_read_with_decord_equal_decord_s_own_batch(tmp_path):
+def test_frames_read_with_decord_equal_those_of_decord_s_get_batch(tmp_path):
     decord = pytest.importorskip("decord")
     path = write_clip(tmp_path / "clip.mp4", 60, options={"g": "20"})
     video = read_video(path, 9, backend="decord", isolate=False)

@@ -149,7 +149,7 @@ def test_command_line_and_server_decode_in_the_same_sandbox(tmp_path, inputs, mo
     assert asked == ["mov_text.mp4"] * 2
 
 
-def test_every_module_of_pyav_is_imported_before_the_sandbox_closes():
+def test_every_module_of_pyav_is_imported_before_the_sandbox_forbids_imports():
     """Inside the sandbox nothing can be imported, so a module that loads on demand would fail."""
     root = Path(av.__file__).parent
     modules = {
@@ -163,7 +163,7 @@ def test_every_module_of_pyav_is_imported_before_the_sandbox_closes():
     assert len(modules) > 20 and modules <= set(loaded.stdout.split())
 
 
-def test_import_error_inside_the_sandbox_becomes_a_sentence_without_paths(tmp_path, monkeypatch):
+def test_message_for_an_import_error_in_the_sandbox_contains_no_file_paths(tmp_path, monkeypatch):
     path = write_clip(tmp_path / "clip.mp4", 4)
 
     def read(request):

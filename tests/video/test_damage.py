@@ -49,7 +49,7 @@ def test_damaged_file_gives_only_undamaged_frames_with_a_note(sound, damage):
         assert video.indices[-1] == 119  # frames after the damage are used
 
 
-def test_note_on_a_chained_ogg_file_counts_no_more_frames_than_in_total(tmp_path):
+def test_note_on_a_chained_ogg_file_reports_no_more_decodable_frames_than_total_frames(tmp_path):
     path = write_clip(tmp_path / "chain.ogv", 23, "libtheora")
     path.write_bytes(path.read_bytes() * 5)
     *_, note = read_video(path, 8, isolate=False).notes
@@ -57,7 +57,7 @@ def test_note_on_a_chained_ogg_file_counts_no_more_frames_than_in_total(tmp_path
     assert 23 < found <= total
 
 
-def test_truncated_matroska_file_notes_how_much_is_present(tmp_path):
+def test_note_on_a_truncated_matroska_file_says_how_many_seconds_are_there(tmp_path):
     path = write_clip(tmp_path / "cut.mkv", 120, options=GOPS)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.6)])
     video = read_video(path, 16, isolate=False)

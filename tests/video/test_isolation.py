@@ -1,4 +1,4 @@
-"""If the decoding process hangs, crashes or lacks packages, the user gets a sentence."""
+"""If the decoding process hangs, crashes or lacks packages, the user gets an error message."""
 
 import subprocess
 import sys
@@ -99,7 +99,7 @@ def test_decoder_process_with_many_threads_is_killed(clip, monkeypatch, tmp_path
         (NOISE + MISSING, r"needs the package 'av' \(libav.so: not found\).*pip install av"),
     ],
 )
-def test_failing_decoder_is_reported_with_a_sentence(
+def test_failing_decoder_raises_a_readable_error(
     clip, monkeypatch, tmp_path, started, source, words
 ):
     fake_pyav(monkeypatch, tmp_path, source)
@@ -118,7 +118,7 @@ def test_failing_decoder_is_reported_with_a_sentence(
         ("bytearray({})", r"clip\.mp4 needs more memory"),
     ],
 )
-def test_decoder_over_its_memory_limit_is_ended_with_a_sentence(
+def test_decoder_over_its_memory_limit_ends_with_a_readable_error(
     clip, monkeypatch, tmp_path, source, words
 ):
     fake_pyav(monkeypatch, tmp_path, source.format(worker.MAX_MEMORY_BYTES))
@@ -170,7 +170,7 @@ def test_reading_in_a_script_needs_no_main_guard_and_imports_no_neighbouring_mod
     script.write_text(
         f"import sys; own = sys.path.pop(0); sys.path[:0] = {sys.path!r}\n"
         "from gleanvid.video import read_video\n"
-        # this process has imported everything; only the decoding process could import the fakes
+        # The script has its imports already; only the decoding process could import the fakes.
         "sys.path.insert(0, own)\n"
         f"for name in {beside}: open(name, 'w').write('raise SystemExit(3)')\n"
         f"print(read_video({clip.name!r}, 4).indices.tolist())\n"

@@ -26,7 +26,9 @@ def test_sampled_frame_indices_round_halves_to_even_as_in_qwen_vl_utils():
 
 
 @given(st.integers(1, 9000), st.integers(1, 9000), st.integers(1, 5000))
-def test_fitting_a_frame_into_max_side_keeps_its_shape_and_never_enlarges(height, width, max_side):
+def test_fitting_a_frame_into_max_side_keeps_its_aspect_ratio_and_never_enlarges(
+    height, width, max_side
+):
     scaled = fit((height, width), max_side)
     assert max(scaled) == min(max(height, width), max_side)
     exact = height * min(1, max_side / max(height, width))

@@ -141,7 +141,7 @@ def test_special_characters_in_a_file_name_are_not_interpreted(tmp_path):
         ("end", float("nan")),
     ],
 )
-def test_reader_setting_out_of_range_is_refused_by_name(setting, value):
+def test_error_for_a_reader_setting_out_of_range_names_the_setting(setting, value):
     with pytest.raises(ValueError, match=setting) as caught:
         read_video("none.mp4", **{setting: value})
     assert not isinstance(caught.value, VideoError)

@@ -152,7 +152,7 @@ def plan(**changes):
     ],
     ids=range(17),
 )
-def test_forged_message_of_the_decoder_process_becomes_a_sentence(monkeypatch, sent):
+def test_forged_message_of_the_decoder_process_raises_a_readable_error(monkeypatch, sent):
     program = f"import sys, time; sys.stdout.buffer.write({sent!r}); sys.stdout.flush(); input()"
     monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setattr(spare, "START", program)

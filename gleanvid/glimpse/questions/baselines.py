@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-TEMPORAL = 0.25  # a family needs time if a single frame costs at least this much accuracy
+# A question family is temporal if the best single frame's accuracy is at least this far below 1.
+TEMPORAL = 0.25
 VIEWS = ("blind", "still", "shuffled")
 KEPT = Path(__file__).with_name("baselines.json")
 
@@ -32,7 +33,7 @@ class Baseline:
 
 
 def write(path: Path, found: Sequence[Baseline], num_frames: int, learnt: int) -> None:
-    """Write baselines as JSON, with the numbers of frames per clip and of training questions."""
+    """Write baselines as JSON, with ``num_frames`` per clip and ``learnt`` training questions."""
     facts = {"num_frames": num_frames, "learnt": learnt, "families": [asdict(one) for one in found]}
     path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 

@@ -17,7 +17,7 @@ _VISIBLE = 0.12  # fraction of a token's rectangle that an object covers if the 
 
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
-    """Render a clip of the world, as if it had been read from a file of 8 frames per second."""
+    """Render a Glimpse clip, as if it had been read from a file with 8 frames per second."""
     settings = settings or ClipSettings()
     frames, _ = render(sample_scene(seed, split, index, settings))
     return Video.from_frames(frames, FPS, clip_name(seed, split, index, settings.version))
@@ -45,10 +45,11 @@ def evidence_by_thing(
     question: Question,
     grid: tuple[int, int, int],
 ) -> Tensor:
-    """Return the tokens on each thing asked about, in frames from which the answer can be seen.
+    """Return, for each thing in the question's evidence, a mask of the tokens that show it.
 
-    The result is bool [things, T * rows * columns]. The clip's frames are spread evenly over the T
-    units of ``grid``, and each frame over its rows and columns.
+    A token counts only in frames within the times of the evidence. The result is bool
+    [things, T * rows * columns]. The clip's frames are spread evenly over the T units of ``grid``,
+    and each frame over its rows and columns.
     """
     scene = sample_scene(seed, split, index, settings)
     shares = coverage(scene, *grid[1:])  # [F, K, rows, columns]

@@ -30,14 +30,14 @@ class EvidenceFacts(TypedDict):
 
 
 def unchanged(scene: Scene) -> list[tuple[int, Thing]]:
-    """Return (number, thing) for the things of a scene that no cut changes."""
+    """Return (index in ``scene.things``, thing) for every thing that no cut changes."""
     change = scene.change
     changed = () if change is None else (change.before, change.after)
     return [(k, thing) for k, thing in enumerate(scene.things) if k not in changed]
 
 
 def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
-    """Return (number, thing) for things whose behaviour was drawn uniformly.
+    """Return (index in ``scene.things``, thing) for things whose behaviour was drawn uniformly.
 
     In scenes of the theme "medley" these are all things, in scenes of ``theme`` the first thing,
     in other scenes none.
@@ -95,7 +95,10 @@ def options_for(
 def name_options(
     scene: Scene, rng: np.random.Generator, thing: Thing, but: Thing | None = None
 ) -> list[str]:
-    """Return four names without a shared word: the thing's, others of its scene, invented ones."""
+    """Return four option names that share no word, the name of ``thing`` first.
+
+    The others name other things of its scene except ``but``, and invented things.
+    """
     others = [name(other) for other in scene.things if other is not thing and other is not but]
     return [name(thing), *[*others, *invent_names(scene, rng)][:3]]
 

@@ -32,7 +32,8 @@ ACTIONS = {"grows": "it grows", "turns": "it turns", "blinks": "it blinks", "bou
 OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leaves": "gone"}
 PLACES = ("top left", "top right", "bottom left", "bottom right")
 SIDES = ("left", "right", "above", "below")
-# A thing is in no quarter of the frame if it is closer than this to a middle line, in frame sides.
+# A thing closer than this to a line through the middle of the frame is in no quarter of the frame.
+# The distance is a fraction of the frame's width or height.
 _CLEAR = 0.08
 # Largest angle (radians) by which the camera's motion may change the direction of a path in the
 # frame. Beyond it, no question asks for that direction.
@@ -181,7 +182,7 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            # In version 1 the name reveals an answer: a thing that turns is always "COLOUR object".
+            # Version 1 hints at the answer: only turning things are always named "COLOUR object".
             named = refer_to(rng, thing)
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"
@@ -219,7 +220,7 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
-    """Return the quarter of the frame with the thing, None for a thing near a middle line."""
+    """Return the quarter of the frame that holds the thing, None near a border of quarters."""
     x, y = centre(scene, thing, time)
     x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
     return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]

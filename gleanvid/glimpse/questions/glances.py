@@ -31,7 +31,8 @@ def frames_of(scene: Scene) -> np.ndarray:
 def glances(scene: Scene, question: Question, kinds: list[str]) -> np.ndarray:
     """Return the glances of a question, float32 [units, 4 options, numbers].
 
-    ``kinds``: question templates and words known so far, extended in place; at most 64.
+    ``kinds``: question templates and answer words seen so far, each one-hot encoded by its index;
+    new ones are appended in place, at most 64 in all.
     """
     subjects = _subjects(scene, question)
     kind = _number(kinds, _WORDS.sub("", question.text))

@@ -83,7 +83,7 @@ def write_mp4(
 ) -> None:
     """Write frames uint8 [F, H, W, 3] as H.264 in yuv420p, every pixel repeated ``scale`` times.
 
-    The file appears under its name only when it is complete.
+    The file is written as ``.part`` and renamed to ``path`` when it is complete.
     """
     import av
 
@@ -114,7 +114,7 @@ class ThingFacts(TypedDict):
 
 
 class ClipFacts(TypedDict):
-    """A line of ``clips.jsonl``; ``boxes``: for every frame, number of a thing -> its box in px."""
+    """A line of ``clips.jsonl``; ``boxes``: for every frame, index of a thing -> its box in px."""
 
     clip: str
     fps: float

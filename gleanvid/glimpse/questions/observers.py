@@ -2,7 +2,7 @@
 
 A small network learns on clips of the train split to choose among the options from ``glances``,
 and is tested on the test split. The **blind** observer sees only the question and the options. The
-**still** observer sees any single frame and answers from the frame of its highest confidence. The
+**still** observer scores every frame alone and gives the answer of its highest confidence. The
 **shuffled** observer sees all frames without their order. All frames in order would give 100 %. The
 figures that the benchmark prints are measured by
 ``python -m gleanvid.glimpse.questions.observers --out gleanvid/glimpse/questions/baselines.json``.
@@ -29,7 +29,7 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
-_MOST = 6  # largest number of different things that is counted over all frames
+_MOST = 6  # largest number of different things that the shuffled observer counts over all frames
 _PATIENCE = 6000  # largest number of clips that are searched for questions of a family
 
 
@@ -40,7 +40,7 @@ def baselines(
     seed: int = 0,
     families: Sequence[str] = FAMILIES2,
 ) -> list[Baseline]:
-    """Train observers for each family on ``learn`` questions; test them on ``ask`` others."""
+    """Train observers on ``learn`` questions of each family; test them on ``ask`` questions."""
     train = _gather(settings, "train", learn, seed, families)
     test = _gather(settings, "test", ask, seed, families)
     found = []
@@ -92,8 +92,8 @@ def _views(view: str, seen: list[np.ndarray], part: Asked) -> Tensor:
 def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
     """Return the features that an observer sees, [looks, 4 options, numbers].
 
-    ``view``: "blind", "still" or "shuffled"; ``seen`` [units, 4, numbers]: glances at every unit. A
-    look is a single frame ("still"), else all that the observer sees at once.
+    ``view``: "blind", "still" or "shuffled"; ``seen`` [units, 4, numbers]: glances at every unit.
+    The looks are the single frames for "still"; "blind" and "shuffled" have one look in all.
     """
     if view == "blind":
         return torch.from_numpy(seen[:1] * (np.arange(seen.shape[2]) < 64))
@@ -106,9 +106,10 @@ def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
 
 
 def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
-    """Train a network to score the four options of Q questions; each step uses one random look.
+    """Train a network to score the four options of Q questions.
 
-    ``views`` [Q, looks, 4, numbers]; ``right`` [Q]: number of the right option.
+    ``views`` [Q, looks, 4, numbers]: features from ``_view``, of which every step uses one random
+    look per question; ``right`` [Q]: index of the right option.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)

@@ -15,9 +15,10 @@ from gleanvid.glimpse.questions.families import Family
 from gleanvid.glimpse.world.stories import STORIES
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 
-FAMILIES = tuple(families.FAMILIES)  # families of version 1
+FAMILIES = tuple(families.FAMILIES)  # question families of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
-PLAIN = ("colour", "shape")  # families of version 1 that also ask about the stories of version 2
+# Question families of version 1 that are asked about the stories of version 2, too.
+PLAIN = ("colour", "shape")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
 
 
 def _asking(scene: Scene) -> dict[str, Family]:
-    """Return the families that ask about a scene: for a story, the temporal ones and ``PLAIN``."""
+    """Return the question families for a scene: for a story, temporal families and ``PLAIN``."""
     if scene.theme in STORIES:
         return {**{plain: families.FAMILIES[plain] for plain in PLAIN}, **temporal.FAMILIES}
     return families.FAMILIES

@@ -22,7 +22,8 @@ from gleanvid.glimpse.questions.families import Family, Found
 from gleanvid.glimpse.world.travel import STRAIGHT
 from gleanvid.glimpse.world.world import Scene
 
-IN_ALL = ("two", "three", "four", "five")  # answers of "total": up to ``stories.MOST_IN_ALL``
+# All answers to "How many different objects are there in all?"; see ``stories.MOST_IN_ALL``.
+IN_ALL = ("two", "three", "four", "five")
 _SEQUENCE = 4  # number of things that appear one after the other, in the story "sequence"
 _MOVERS = 3  # number of moving things in the story "speed"
 

@@ -23,10 +23,10 @@ class TrainSettings:
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
     warm_up: int = 100  # steps of warm-up, at the start and when the language loss is added
-    token_budget: int = 1600  # largest number of visual and question tokens per batch
-    seen_weight: float = 1.0  # weight of the loss on what each token shows
+    token_budget: int = 1600  # largest number of visual and question tokens per batch;
+    seen_weight: float = 1.0  # weight of the loss on what each token shows;
     past_weight: float = 0.5  # weight of the loss on what has happened at each token
-    pointing_weight: float = 0.3  # weight of the loss of questions pointing at their evidence
+    pointing_weight: float = 0.3  # weight of the loss on a question's attention to its evidence
     look_every: int = 1  # train the vision tower at every n-th step only, to save time
     bfloat16: bool = True  # use bfloat16 if the device supports it
     start_from: str = ""  # directory of the model with whose weights a run begins

@@ -1,7 +1,7 @@
 """Write and draw the loss and accuracy of a training run.
 
 ``python -m gleanvid.glimpse.training.curve FOLDER`` draws ``loss.csv`` and ``accuracy.csv``, or
-the ``loss.csv`` of a reader (``gleanvid.glimpse.training.reader``).
+the ``loss.csv`` of a training run with dropped tokens (``gleanvid.glimpse.training.reader``).
 """
 
 from __future__ import annotations
@@ -76,14 +76,20 @@ def draw(folder: Path, picture: Path) -> None:
 
 
 def draw_reader(folder: Path, picture: Path) -> None:
-    """Draw a reader's loss on clips with all tokens and with fewer, and the teacher's loss."""
+    """Draw losses of a training run with dropped tokens, and those of its teacher model.
+
+    The left panel is for clips with all tokens, the right panel for clips with a part of them.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 4), layout="constrained")
     rows = _read(folder / "loss.csv")
     steps = _column(rows, "step")
     for axes, kind, title in zip(
-        figure.subplots(1, 2), ("whole", "dropped"), ("all tokens", "a random part"), strict=True
+        figure.subplots(1, 2),
+        ("whole", "dropped"),
+        ("all tokens", "a random part of the tokens"),
+        strict=True,
     ):
         for name, label, colour in (
             (f"{kind}_loss", f"reader, {title}", "black"),

@@ -25,14 +25,14 @@ _KINDS, _PASTS = tuple(SEEN.values()), tuple(HAPPENED.values())
 _EMPTY_WEIGHT = 0.1  # loss weight of class 0, "no object", small as most tokens show no object
 _STILL_WEIGHT = 0.02  # loss weight of class 0, "no event", small as most tokens have no event
 _LEVEL_WEIGHT = 0.3  # weight of the loss at a DeepStack level
-_POINTER = 64  # width of the space in which a question points at its tokens
+_POINTER = 64  # width of queries (questions) and keys (tokens) in the pointing loss
 
 
 @dataclass(frozen=True)
 class Reading:
     """Output of the language model for M visual tokens, A answer tokens and Q questions."""
 
-    scores: Tensor  # [A, V], logits of the answer tokens
+    scores: Tensor  # [A, V], logits of the answer tokens;
     labels: Tensor  # [A], right answer tokens
     weights: Tensor  # [A], loss weights of the answer tokens
     half_way: Tensor  # [M, D], states of the visual tokens after half the layers
@@ -115,7 +115,7 @@ class Learner(nn.Module):
         return -found.mean(), found.exp().mean().detach()
 
     def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
-        """Return the scores of all classes [M, sum of classes], one target after the other."""
+        """Return the class scores of all targets, concatenated: [M, sum of numbers of classes]."""
         scores = head(stream)
         if level:
             return scores
@@ -169,7 +169,8 @@ class Learner(nn.Module):
         start = places.amax(0).masked_fill(~film, 0).amax(1, keepdim=True) + 1  # [B, 1]
         at = torch.arange(batch.ids.shape[1], device=film.device).expand_as(batch.ids)
         first = torch.cat([film.new_ones(len(film), 1), batch.segments.diff(dim=1) != 0], 1)
-        begin = torch.where(first, at, 0).cummax(1).values  # first column of each column's segment
+        # for each column, the first column of the segment that it belongs to
+        begin = torch.where(first, at, 0).cummax(1).values
         return torch.where(film, places, start + at - begin)
 
 

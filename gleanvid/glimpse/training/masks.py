@@ -18,8 +18,10 @@ from gleanvid.glimpse.training.batches import Batch, answers_begin
 KINDS = ("uniform", "time", "column", "blob")
 LEAST = 0.05  # smallest fraction of a clip's tokens that is kept
 WHOLE = 0.3  # fraction of clips that keep every token
-_UNEVEN = (1.0, 4.0)  # range of the log-odds' standard deviation over units, places or blobs
-_BLOB = 3  # masks of kind "blob": maximum cells per dimension of their coarse noise
+# Range of the standard deviation of the log-odds that a token is kept, for masks that vary.
+_UNEVEN = (1.0, 4.0)
+# Masks of kind "blob" come from a coarse grid of noise, with at most this many cells per dimension.
+_BLOB = 3
 
 
 def draw_share(rng: np.random.Generator) -> float:

@@ -64,7 +64,8 @@ class Reader:
         Row 0 is for clips with all tokens, row 1 for clips with dropped tokens. The columns are
         those of ``_NOTED``, then the number of answers.
         """
-        # Same sizes and fractions in all processes, so that none waits for another.
+        # All processes draw the same clip size and retention ratio, so that their steps take
+        # equally long and none waits for another.
         shared = np.random.default_rng([self.settings.seed, self.step])
         if not self.shelf or self.step % self.settings.uses == 0:
             self._fetch(int(shared.choice(_SIZES)), int(shared.choice(_UNITS)))

@@ -32,7 +32,7 @@ _BINS = 8  # number of bins along each side of the frame, for the centre of a th
 _DOINGS = (*BEHAVIOURS, "collides")
 _EVENTS = ("goes on", "appears", "has just gone")
 _MOST_SPANS = 5
-_KNOWN_BY = 0.75  # fraction of the clip after which an object's behaviour is visible
+_KNOWN_BY = 0.75  # fraction of the clip after which an object's behaviour can be recognised
 _EVENTS_ALONE = ("leaves", "flashes", "arrives")  # behaviours that are an event, not a state
 
 SEEN: dict[str, int] = {  # name of a target -> number of classes, including class 0
@@ -120,7 +120,10 @@ def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, 
 
 
 def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
-    """Return a thing's classes for ``HAPPENED``; the first is 1 if it was absent one unit ago."""
+    """Return a thing's classes for the targets ``HAPPENED``; the caller completes them.
+
+    The first is 1 if the thing was absent one unit ago, else 0. The last four are 0.
+    """
     thing, change = scene.things[k], scene.change
     before = time - 1 / scene.settings.num_units
     changed = change is not None and k in (change.before, change.after)

@@ -1,7 +1,8 @@
 """The built-in model's own tokenizer: lower-cased byte-level BPE with Qwen's special tokens.
 
 A word is the same token everywhere, even as the first word of an answer. So a word has one
-embedding in questions and in answers, and tokens that show it can be trained towards it.
+embedding in questions and in answers, and training can move visual tokens of a red object towards
+the embedding of "red".
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _MORE_TEXT = ("system", "user", "assistant", "you are a helpful assistant.", "wh
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
-    """Train the tokenizer on the sentences of the world; deterministic, takes about a second."""
+    """Train the tokenizer on Glimpse questions and answers; deterministic, takes about a second."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)

@@ -31,7 +31,7 @@ def place_thing(
     others: list[Thing],
     clearance: float,
 ) -> Thing:
-    """Place a thing at a distance from the others: the first good try, else the best one."""
+    """Draw a thing at least ``clearance`` from the others, else the farthest of many draws."""
     best, best_gap = None, -math.inf
     for _ in range(_TRIES):
         thing = _DOING[behaviour](rng, settings, Thing(*appearance, behaviour, ()))
@@ -45,7 +45,7 @@ def place_thing(
 
 
 def _gap(first: Thing, second: Thing) -> float:
-    """Return the least distance over time between two centres, in sums of radii."""
+    """Return the least ratio over time of the centres' distance to the sum of the radii."""
     return min(
         math.dist(first.centre(t), second.centre(t)) / (first.radius(t) + second.radius(t))
         for t in np.linspace(0, 1, 7)
@@ -89,7 +89,7 @@ def _growing(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def _turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    quarter = settings.num_units / 16  # about a quarter of a turn in four units
+    quarter = settings.num_units / 16  # full turns per clip: a quarter turn every four units
     return _still(rng, settings, replace(thing, turns=float(quarter * rng.choice([-1, 1]))))
 
 

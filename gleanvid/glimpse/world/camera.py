@@ -14,7 +14,9 @@ from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
 _SHAKES = 3  # number of sine waves that make up the shake
 _FAST = (5.0, 17.0)  # smallest and largest number of periods of a shake wave per clip
-_STILL = 0.01  # a thing's direction is measured until this fraction of the clip before it vanishes
+# A thing's direction is measured from its appearance until this long before it vanishes, as a
+# fraction of the clip.
+_STILL = 0.01
 
 
 def shot_at(scene: Scene, time: float) -> Shot:

@@ -52,13 +52,13 @@ _PAIRS = {  # theme -> behaviour of the first two things, smallest and largest n
 }
 LEAST_UNITS = 4  # clips with fewer units have no room for appearing, leaving or changing
 UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # smallest number of units with room for MOST_REPEATS blinks
-_CLEARANCE = 0.75  # least distance between two centres, in sums of radii
-_RUN_UP = 2.0  # least distance at the start of two things that collide, in sums of radii
+_CLEARANCE = 0.75  # least distance between two centres, divided by the sum of the radii
+_RUN_UP = 2.0  # least starting distance of two things that will collide, divided like _CLEARANCE
 _CROSSING = 0.15  # fraction of scenes in which things may overlap
 
 
 def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
-    """Return the scene of (seed, split, index) in version 1 of the world."""
+    """Return the scene of (seed, split, index) in version 1 of Glimpse."""
     rng = stream(seed, split, index)
     short = settings.num_units < LEAST_UNITS
     theme = str(rng.choice(THEMES_OF_ONE_UNIT if short else THEMES))

@@ -1,4 +1,4 @@
-"""Backgrounds: textured grounds with small grey bystanders, under a camera.
+"""Backgrounds: textured grounds with small grey dots, seen through the camera.
 
 A ground is a sum of coarse random grids. Each frame interpolates them where the camera looks, so a
 pan or a zoom costs two small matrix products and never shows an edge.
@@ -11,8 +11,8 @@ import numpy as np
 from gleanvid.glimpse.world.camera import view
 from gleanvid.glimpse.world.world import Shot
 
-_LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # per random grid: knots per side, grey-level strength
-_SPAN = 2.5  # side of a ground, in frame sides
+_LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # for each random grid: knots per side, grey levels
+_SPAN = 2.5  # height and width of a ground, divided by those of the frame
 _BYSTANDERS = 6
 
 

@@ -1,8 +1,9 @@
-"""The scene of a clip, in either version of the world.
+"""The scene of a clip, in version 1 or 2 of Glimpse.
 
-Version 2 has the scenes of version 1 and stories that need time, seen by a hand-held camera. The
-things move in the frame as the camera pans, zooms and shakes. The ground drifts, the light changes,
-and grey posts pass in front, but a post never hides what a question needs.
+Version 2 has the scenes of version 1, and stories, whose questions no single frame can answer. A
+hand-held camera films both: the things move in the frame as it pans, zooms and shakes. The ground
+drifts, the light changes, and grey posts pass in front, but a post never hides what a question
+needs.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from gleanvid.glimpse.world.world import (
     stream,
 )
 
-_PLAIN = (*THEMES, "still")  # themes without a story
-_HARD = ("cut", "repeats", "comparison")  # themes drawn twice as often as other ones
-_WITH_STORY = 0.6  # fraction of scenes with a story that needs time
-_PAN = 0.09  # standard deviation of the pan, in frame sides
+_PLAIN = (*THEMES, "still")  # themes of scenes that are not a story
+_HARD = ("cut", "repeats", "comparison")  # themes that are drawn twice as often as the others
+_WITH_STORY = 0.6  # fraction of scenes that are a story
+_PAN = 0.09  # standard deviation of the pan, as a fraction of the frame's side
 _DRIFT = 0.2
 _POSTED = 0.5  # fraction of scenes that get a post if it hides nothing that a question needs
 _TRIES = 6
@@ -46,7 +47,7 @@ _MOMENTS = 24  # number of times at which posts are checked for hiding a thing
 
 
 def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:
-    """Return the scene of (seed, split, index), in the version of the world in ``settings``.
+    """Return the scene of (seed, split, index), in the version of Glimpse that ``settings`` names.
 
     Raises:
         ValueError: the split is unknown.

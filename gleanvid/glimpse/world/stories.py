@@ -19,8 +19,9 @@ from gleanvid.glimpse.world.travel import overlap, there_and_back, turning
 from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, Thing
 
 MOST_IN_ALL = 5
-_APART = 0.75  # least distance between two centres, in sums of radii
-_STAYS = (0.14, 0.25, 0.38, 0.56)  # fractions of the clip with each object, in story "duration"
+_APART = 0.75  # least distance between two centres, divided by the sum of the radii
+# Fractions of the clip for which the four objects of the story "duration" are visible.
+_STAYS = (0.14, 0.25, 0.38, 0.56)
 _VISITS = 6  # number of visits by the objects of the story "total"; an object may visit repeatedly
 _PACES = (1.0, 1.9, 3.6)  # speeds relative to the slowest object, in the story "speed"
 _LINES = 10  # paths tried per object of "speed"; the path with the least overlap is used
@@ -30,7 +31,7 @@ _SLOWEST = (0.8, 1.2)  # range of the slowest object's speed in px per frame, in
 
 @dataclass(frozen=True)
 class StoryCast:
-    """Things of a story, those of its questions first; ``cut``: time of the cut, 0 if none."""
+    """Things of a story, first those that its questions are about; ``cut``: time of a cut, or 0."""
 
     things: tuple[Thing, ...]
     cut: float = 0.0
@@ -108,7 +109,7 @@ def _returns(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _broken(rng: Rng, units: int) -> Sequence[tuple[int, int]]:
-    """Return two visible spans with a gap of a sixth to a half of the clip between them."""
+    """Return two time spans with a visible thing, and a gap of 1/6 to 1/2 of the clip."""
     away = int(rng.integers(max(1, units // 6), units // 2 + 1))
     goes = int(rng.integers(1, units - away))
     return ((0, goes), (goes + away, units))

@@ -1,4 +1,4 @@
-"""The story of version 2 about cause: a thing that is touched twice and moves only once.
+"""The story "cause" of Glimpse version 2: a thing is touched twice, but moves only once.
 
 Both touches are drawn alike: neither the place of the touched thing nor where the touching things
 rest, come from and go to shows which of them set the thing in motion.
@@ -17,13 +17,14 @@ from gleanvid.glimpse.world.world import ClipSettings, Thing
 
 _TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip, before jitter
 _JITTER = 0.04
-_COMES = 0.2  # fraction of the clip from setting out to touching, and from touching to resting
-_LAST = 0.07  # fraction of the clip with a straight approach
+_COMES = 0.2  # fraction of the clip from setting out to touching, and from touching to resting;
+_LAST = 0.07  # fraction of the clip with a straight approach;
 _RUNS = 0.16  # fraction of the clip for which the touched thing moves
-_BOX = 0.2  # largest distance of the touched thing from the middle, in frame sides
-_WAY = (0.17, 0.3)  # range of the distance that the touched thing moves, in frame sides
-_BEFORE = 0.14  # length of the straight approach, in frame sides
-_REST = 0.24  # least distance of a resting thing from the places of touch, in frame sides
+# Distances as fractions of the frame's shorter side.
+_BOX = 0.2  # largest distance of the touched thing from the frame's middle, along x and y
+_WAY = (0.17, 0.3)  # range of the distance that the touched thing moves
+_BEFORE = 0.14  # length of the straight approach
+_REST = 0.24  # least distance of a resting thing from the places of touch
 _MOMENTS = 50  # number of times at which overlaps are checked
 _TRIES = 100
 

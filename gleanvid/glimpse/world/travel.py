@@ -12,9 +12,12 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-# Ranges of path lengths, as fractions of the frame's shorter side (for _WAY: less a margin).
-_LEG = (0.3, 0.45)  # length of each of the two straight parts of a path that turns once
-_WAY = (0.35, 0.6)  # length of a line on which a thing goes back and forth
+# length of each of the two straight parts of a path that turns once, as a fraction of the frame's
+# shorter side
+_LEG = (0.3, 0.45)
+# length of a line on which a thing goes back and forth, as a fraction of the frame's shorter side
+# minus one margin
+_WAY = (0.35, 0.6)
 _MOMENTS = 20  # number of times at which overlaps are checked
 # least distance of a path from the frame's edges, in radii of the thing; more than 1 because the
 # camera moves, too

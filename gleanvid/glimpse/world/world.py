@@ -52,7 +52,7 @@ BEHAVIOURS = (
     "flashes",
 )
 CHANGES = ("colour", "shape", "size", "place")  # what can change about one object at a cut
-MOST_FRAMES = {1: 64, 2: 128}  # version of the world -> largest number of frames of a clip
+MOST_FRAMES = {1: 64, 2: 128}  # version of Glimpse -> largest number of frames of a clip
 SPLITS = ("train", "validation", "test")
 FRAMES_PER_UNIT = 2
 ALWAYS = ((0.0, 1.0),)
@@ -60,7 +60,9 @@ ALWAYS = ((0.0, 1.0),)
 
 @dataclass(frozen=True)
 class ClipSettings:
-    """Size and length of a clip, and the version of the world: 1, or 2, whose stories need time.
+    """Size and length of a clip, and the version of Glimpse, 1 or 2.
+
+    Version 2 adds stories: scenes whose questions no single frame can answer.
 
     Raises:
         ValueError: a number is out of its range.

@@ -30,7 +30,7 @@ def load(backend: str) -> ModuleType:
 
 
 def decode(request: Request) -> Events:
-    """Yield the plan, then the frames of ``request``, decoded in this process."""
+    """Yield a plan of the frames to read, then these frames, decoded in this process."""
     with explained(request):
         module = load(request.backend)
     try:

@@ -35,7 +35,7 @@ _SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds by which to seek earlier: MPEG stream
 
 
 def read(request: Request) -> Events:
-    """Yield the plan for ``request``, then the frames of the plan in any order."""
+    """Yield a plan of the frames to read, then these frames in any order."""
     index = scan(request)
     plan, rows = make_plan(
         request, index.times * index.time_base, index.size, index.fps, notes=index.notes

@@ -14,8 +14,10 @@ from gleanvid.video.plan import UnreadableVideoError
 
 HEADER = struct.Struct("<cQ")  # kind, length of the payload
 PLACE = struct.Struct("<q")  # index of a frame in the plan, sent before its pixels
-PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"  # payloads: JSON; frame index and pixels; JSON
-FACTS, ARRAY, DATA = b"J", b"A", b"D"  # a saved run's JSON; an array's header; its bytes
+# Kinds of message: a plan (JSON), a frame (index and pixels), names of protection layers (JSON).
+PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"
+# Kinds of message for a saved run: its JSON, the header of an array, the bytes of an array.
+FACTS, ARRAY, DATA = b"J", b"A", b"D"
 ERROR, END = b"E", b"."
 MAX_ERROR_BYTES = 2**12
 

@@ -30,11 +30,11 @@ from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, Unreada
 FORGED = "The decoder returned something other than frames of {name}; the file is not read."
 MAX_PLAN_BYTES = 2**20
 POLL_S = 0.1  # seconds between two checks whether a task must end
-MOST_THREADS = 512  # limit for a decoding process; the AV1 decoder dav1d starts up to 256
+MOST_THREADS = 512  # limit on a decoding process's threads; the AV1 decoder dav1d starts up to 256
 
 
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
-    """Yield the plan, then the frames of ``request``, decoded in a process of its own.
+    """Yield a plan of the frames to read, then these frames, decoded in a separate process.
 
     Setting ``stop`` ends that process within ``POLL_S`` seconds. The process also ends when the
     iteration ends, for whatever reason.

@@ -19,7 +19,8 @@ from typing import IO
 
 # Environment variables that a decoding process gets. None of them holds a token or key.
 PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP")
-FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # numpy only copies arrays
+# One thread is enough for numpy, which only copies arrays in a decoding process.
+FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )

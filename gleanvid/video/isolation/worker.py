@@ -22,7 +22,7 @@ from gleanvid.video.isolation import archive, rights
 from gleanvid.video.isolation.messages import END, ERROR, FRAME, LAYER_NAMES, PLACE, PLAN, send
 from gleanvid.video.plan import Plan, Request, UnreadableVideoError
 
-MAX_MEMORY_BYTES = 4 * 2**30  # address space of this process
+MAX_MEMORY_BYTES = 4 * 2**30  # limit on the address space of this process
 ARCHIVE_BYTES = 64 * 2**20  # additional memory for unpacking an archive
 MAX_REQUEST_BYTES = 2**16
 MAX_FILE_BYTES = 2**16  # limit for standard error, a file in which native libraries write messages
