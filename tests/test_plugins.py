@@ -106,7 +106,7 @@ def test_plugin_file_may_register_benchmarks_and_model_families(write_plugin):
         ("_compress", "_squeeze", "FirstOnes does not implement _compress"),
         ("@dataclass(frozen=True)", "", "must be decorated with @dataclass"),
         ('"first"', '"full"', "the name 'full' is taken already"),
-        ('"First ones"', '"V-Cast"', "'V-Cast' names another method"),
+        ('"First ones"', '"V-Cast"', "'V-Cast' is another method's name or title"),
         (
             '"first"',
             '"First ones"',

@@ -48,8 +48,9 @@ def count_tokens(
     """Count the visual tokens of a clip without decoding a frame or loading a weight.
 
     Args:
-        video: As in :func:`gleanvid.ask`, or the size (frames, height, width) of a file not made
-            yet. Only the index of a file is read, so a damaged file may have fewer intact frames.
+        video: As in :func:`gleanvid.ask`, or the size (frames, height, width) of a file that
+            does not exist yet. Only the index of a file is read, so a damaged file may have fewer
+            intact frames.
         model: A loaded model, or a name, of which only configuration and processor are loaded.
         compressor: A compressor or its name; None keeps all tokens.
         frames: Which frames of a file the model sees, and how large they are.

@@ -62,7 +62,7 @@ def least(
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
         low: least retention ratio to try, in (0, high).
         high: retention ratio below which to search, at most 1. It is not tried.
-        passes: largest number of answers to ask for, that with all tokens not counted.
+        passes: largest number of answers to ask for, not counting the one with all tokens.
         num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how each answer is sampled.
         frames: which frames of a file are used.

@@ -55,8 +55,8 @@ class Relevance:
     def kept(self, compression: Compression) -> float:
         """Return the fraction of the relevance that a compression keeps.
 
-        A merged row keeps of each token's relevance the fraction that is the token's weight in the
-        row, at most 1: the mean of n tokens keeps the mean of their relevance.
+        The relevance of each token is multiplied by its weight in the kept rows, at most 1. So a
+        row that is the mean of n tokens keeps the mean of their relevance.
 
         Args:
             compression: record of one stage, or of all stages together (``whole_record``).

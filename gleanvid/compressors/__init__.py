@@ -85,13 +85,13 @@ def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> I
     taken = set(map(plain, [*others, *others.values(), ByHand.name, ByHand.title]))
     for word in (method.name, method.title):
         if plain(word) in taken:
-            raise ValueError(f"{method.__name__}: {word!r} names another method")
+            raise ValueError(f"{method.__name__}: {word!r} is another method's name or title")
     yield method.name
 
 
 COMPRESSORS = Registry("gleanvid.compressors", {each.name: each for each in _OWN}, _names)
 # All methods that settings may name. Menus and tables list ``COMPRESSORS``, without ByHand, because
-# a choice by hand fits a single token grid.
+# tokens that were chosen by hand fit only clips with the same token grid.
 METHODS: ChainMap[str, type[Compressor]] = ChainMap({ByHand.name: ByHand}, COMPRESSORS)
 
 

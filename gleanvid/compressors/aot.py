@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _EPSILON = 0.1  # entropic regularisation of the transport, within a unit and over time
 _SPACE = 0.5  # weight of the distance in the frame, with sides of length 1, in the transport cost
-_NEAREST = 0.1  # fraction of a row that its nearest tokens decide; the transport decides the rest
+_NEAREST = 0.1  # weight of assigning each token to its most similar anchor; transport has the rest
 _SPREAD = 1.5  # standard deviation, in units, of the Gaussian that scales the cost over time
 _SIDE = 3  # number of windows along each side of the grid
 
@@ -44,11 +44,11 @@ class AOT(Compressor):
 
     The video is cut into ``clips`` parts. The language model gets from each part the anchors of its
     first unit; the same anchors a second time, with the later units merged into them; and those
-    anchors of later units that fit the first unit's worst. With ``exact`` the budget B is divided
-    over the parts by their length, and the number of anchors of a unit is chosen so that later
-    units can keep the fraction ``residual`` of their anchors. Without ``exact`` the fraction
-    ``anchors`` of every unit is used, with the authors' rounding, whatever the ratio; the authors'
-    code accepts only 32 and 64 frames, in eight parts.
+    anchors of later units that are least like the anchors of the first unit. With ``exact`` the
+    budget B is divided over the parts by their length, and the number of anchors of a unit is
+    chosen so that later units can keep the fraction ``residual`` of their anchors. Without
+    ``exact`` the fraction ``anchors`` of every unit is used, with the authors' rounding, whatever
+    the ratio; the authors' code accepts only 32 and 64 frames, in eight parts.
     """
 
     name: ClassVar[str] = "aot"
@@ -232,7 +232,7 @@ def _units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) 
     found: list[Tensor] = [features.new_zeros(0)] * len(sizes)
     for size in set(sizes):  # all units with the same number of anchors at once
         same = [unit for unit, own in enumerate(sizes) if own == size]
-        order = torch.sort(~chosen[same], dim=1, stable=True).indices  # anchors first
+        order = torch.sort(~chosen[same], dim=1, stable=True).indices  # anchors come first
         for unit, rows in zip(same, _merged(features[same], order, size, place), strict=True):
             found[unit] = rows
     return found

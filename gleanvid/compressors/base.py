@@ -128,7 +128,7 @@ class Compressor(ABC):
             declared, value = item.metadata["setting"], getattr(self, item.name)
             if not declared.accepts(value, item.metadata["kind"]):
                 raise ValueError(f"{item.name}={value!r} must be {declared.describe_range()}")
-        for item in fields(self):  # types first, above: wrong types cannot be compared
+        for item in fields(self):  # after the type checks above: unlike types cannot be compared
             other, value = item.metadata["setting"].at_most, getattr(self, item.name)
             if other and value > (bound := getattr(self, other)):
                 raise ValueError(f"{item.name}={value!r} must be at most {other}={bound!r}")

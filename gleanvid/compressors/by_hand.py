@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TEXT = re.compile(r"\d{1,5}(x\d{1,5}){2}( \d{1,9}(-\d{1,9})?)+")
-_LARGEST = 2**24  # most tokens of a grid: a larger grid in a link could exhaust the memory
+_LARGEST = 2**24  # largest grid, in tokens: a shared link with a larger one could exhaust memory
 _SHOWN = 40  # characters of an invalid text quoted in the error
 
 

@@ -108,7 +108,7 @@ def takes_a_blank_clip(method: Compressor, tokens: VideoTokens) -> None:
 
 
 def works_at_the_ends_of_its_settings(method: Compressor, tokens: VideoTokens) -> None:
-    """Works with every choice and at both ends of the range of every setting."""
+    """Works with every choice of every setting and at both ends of its range."""
     for name, value in _ends(method) if tokens.grid == LARGEST else ():
         try:
             changed = replace(method, **{name: value})  # type: ignore[arg-type]
@@ -133,7 +133,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def why_broken(check: Check, make: Callable[[float], Compressor]) -> str:
-    """Run a check on every made-up clip; return what broke first, "" if nothing did.
+    """Run a check on every synthetic clip; return its first error message, "" if it passes.
 
     Args:
         check: One of ``CHECKS``.

@@ -5,8 +5,8 @@ group of four units, the third unit also loses tokens: those most like the group
 
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
-model. The selection of the decoding stage is :class:`DyCokeDecoding`; no model adapter calls it,
-because it copies parts of the cache at every step and only reduces reads of keys and values.
+model. The selection of the decoding stage is :class:`DyCokeDecoding`. No model adapter calls it:
+pruning at every decoding step would copy parts of the cache, only to read fewer keys and values.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class DyCoke(Compressor):
         return Compression.pruned(keep, tokens.grid, scores, {"whole": counts == per_unit})
 
     def _counts(self, tokens: VideoTokens, partner: Tensor) -> Tensor:
-        """Return the tokens to keep of each frame, int64 [T], as the authors' code counts them.
+        """Return the number of tokens to keep in each frame, int64 [T], by the authors' formula.
 
         ``partner`` [T]: the frame with which each frame is compared, itself if it is kept whole.
         """
@@ -91,7 +91,7 @@ class DyCoke(Compressor):
         return counts
 
     def _exact_counts(self, tokens: VideoTokens, partner: Tensor) -> Tensor:
-        """Return the tokens to keep of each frame, int64 [T], which sum to the budget.
+        """Return the number of tokens to keep in each frame, int64 [T]; the sum is the budget.
 
         Frames that are compared with themselves in ``partner`` [T] are kept whole; the rest of the
         budget is divided evenly over the others.

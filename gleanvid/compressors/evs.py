@@ -4,7 +4,7 @@ Every token is compared with the token at the same place one unit before. The to
 most are kept, by one ranking over the whole clip.
 
 Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
-Tokens for Faster VLM Inference" (2025), https://arxiv.org/abs/2510.14624. Follows the form that
+Tokens for Faster VLM Inference" (2025), https://arxiv.org/abs/2510.14624. Follows the version that
 vLLM ships (Apache-2.0), which compares features where the paper compares pixels. Not ported: its
 new M-RoPE positions; models keep the original ones.
 """
@@ -23,7 +23,7 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_FIRST = 255.0  # larger than every 1 - cosine, which is at most 2
+_FIRST = 255.0  # score of tokens in the first unit; every other score, 1 - cosine, is at most 2
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ All visual tokens pass the first K layers. From layer K on, only the tokens that
 token attends to most are kept.
 
 Chen, Zhao, Liu, Bai, Lin, Zhou, Chang, "An Image is Worth 1/2 Tokens After Layer 2" (ECCV 2024),
-https://arxiv.org/abs/2403.06764. Not ported: the masking variant that re-prunes every forward
-without a cache, and the Qwen3-VL port that scores by all queries and cuts after layer K.
+https://arxiv.org/abs/2403.06764. Not ported: the variant without a cache, which masks
+tokens anew in every forward pass, and the Qwen3-VL port that scores by all queries and cuts after
+layer K.
 """
 
 from __future__ import annotations

@@ -170,10 +170,10 @@ class FastVID(Compressor):
         return largest_remainder(shares, self.budget(tokens), cap).tolist()
 
     def _plan(self, total: int, cosines: Tensor, per_unit: int) -> Tensor:
-        """Return the salient and the context rows of each unit of a segment, int64 [2, L].
+        """Return the numbers of salient and of context rows of a segment's units, int64 [2, L].
 
-        The segment has L units and ``total`` rows. ``cosines`` [L-1]: of neighbouring units.
-        ``per_unit``: tokens of a unit.
+        The segment has L units and ``total`` rows. ``cosines`` [L-1]: cosines of neighbouring
+        units. ``per_unit``: number of tokens of a unit.
         """
         length, step, share = len(cosines) + 1, self.anchor_step, self._value("context_share")
         context = int(total * share)

@@ -148,7 +148,7 @@ class FlashVID(TwoStage):
         return spans_between(cuts | weakest(cosines.masked_fill(cuts, 1.0), missing))
 
     def _budgets(self, tokens: VideoTokens) -> Tensor:
-        """int64 [T]: rows of every unit before the model."""
+        """Return the number of rows of every unit that enter the model, int64 [T]."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if not self.exact:
             count = math.ceil(per_unit * self.retention_ratio * self.expansion)

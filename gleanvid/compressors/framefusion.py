@@ -5,9 +5,9 @@ Then, once, the least attended of the remaining tokens are dropped.
 
 Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on
 Large Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts
-between the attention and the MLP of a layer; a stage here acts before the next layer, with the same
-attention rows and the same tokens in every layer, so that only one MLP sees the tokens before they
-are merged.
+between the attention and the MLP of a layer; a stage here acts before the next layer. Both
+read the same attention rows, and the same tokens enter every layer; here the MLP before a stage
+also computes the tokens that the stage then merges.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class FrameFusion(Compressor):
         """Return how many rows each remaining layer may see so that the average is the ratio.
 
         ``ratios``: fraction of the rows that each layer so far has merged. ``entered``: rows at
-        layer 0. Raises ``ValueError`` if the layers so far have seen more than all may see.
+        layer 0. Raises ``ValueError`` if the layers so far have seen more than all layers may.
         """
         spent, share = 0.0, 1.0
         for ratio in ratios:
@@ -143,7 +143,7 @@ class FrameFusion(Compressor):
         return rows - min(rows, max(1, math.floor(left + 1e-6)))
 
     def _affordable(self, rows: int, left: float, layer: int) -> bool:
-        """Return whether each later layer can still see a token if this one sees ``rows``."""
+        """Return whether every later layer can see at least one token if this one sees ``rows``."""
         after = self.num_layers - layer - 1
         return not self.exact or (after > 0 and left * (after + 1) - rows >= after)
 

@@ -5,7 +5,7 @@ Complementary Token Selection (Algorithm 2) picks tokens unit by unit. To learn 
 :mod:`gleanvid.compressors.gleanvid_reference` first: the same steps in plain float64. This module
 computes them fast, with float32 products and without a device-to-host sync inside the loop over
 units. Its numerical guards are not in the paper: without them, rounding errors would enter the
-basis once a scene is explained, and would decide between equal tokens.
+basis once the kept tokens span a scene, and would decide between equal tokens.
 """
 
 from __future__ import annotations

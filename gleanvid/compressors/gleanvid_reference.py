@@ -22,9 +22,10 @@ token, except that of ties.
 ==================  ================================================================================
 guard               reason
 ==================  ================================================================================
-floor, 1e-5         A new direction must be longer than this. Where a still scene is explained, all
-                    residuals are rounding errors, and Eq. qr_filter, which is relative to them,
-                    would admit them: in the end more directions than the width has.
+floor, 1e-5         A new direction must be longer than this. Once the kept tokens span a still
+                    scene, all residuals are rounding errors, and Eq. qr_filter, which is
+                    relative to them, would admit them: in the end more directions than the
+                    width has.
 saturation, 1e-3    The complements of a unit count only if one is larger than this. Min-max would
                     otherwise scale what little is left to [0, 1], as heavy as the local score.
 accepted rows only  A rejected row has no part in the orthogonalization of later rows. Its unit
@@ -32,8 +33,8 @@ accepted rows only  A rejected row has no part in the orthogonalization of later
 tie band, 1e-4      Joint scores this close to the last one kept are equal to it, and the lower
                     index wins. Tokens that repeat each other differ by rounding errors alone.
 constant band,      Scores that spread over no more than this are constant: all zeros after min-max,
-1e-6                which would otherwise scale rounding errors to [0, 1]. For the local score,
-                    which has no unit, the spread itself.
+1e-6                which would otherwise scale rounding errors to [0, 1]. The local score does
+                    not scale with the norms: its spread is compared with 1e-6 itself.
 ==================  ================================================================================
 """
 
@@ -110,7 +111,7 @@ def novelty(debiased: Tensor, cells: Cells) -> Tensor:
 
 
 def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
-    """Tokens k_t to keep of every unit, ``total`` in all (Algorithm 1)."""
+    """Number of tokens k_t to keep in every unit, ``total`` in all (Algorithm 1)."""
     units, per_unit = debiased.shape[:2]
     r = novelty(debiased, cells)
     share = r / r.sum()  # Alg. 1, line 16

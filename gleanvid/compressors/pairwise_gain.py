@@ -29,9 +29,10 @@ class PairwiseGain(Compressor):
 
     x_i is a token, B the budget, and I_i = 1 - cos(x_i, mean of its unit). A segment ends where the
     means of neighbouring units have a cosine below ``tau``. The weight of a unit is the mean
-    distance (1 - cosine) of its segment's mean to those of earlier segments; the first segment has
-    the largest weight of any other segment. Budgets are proportional to these weights. Then all
-    units choose one token per round, compared with the tokens chosen in earlier rounds.
+    distance (1 - cosine) of its segment's mean to those of earlier segments; the first segment,
+    which has none before it, gets the largest weight of the others. Budgets are proportional to
+    these weights. Then all units choose one token per round, compared with the tokens chosen in
+    earlier rounds.
     """
 
     name: ClassVar[str] = "pairwise_gain"
@@ -91,8 +92,8 @@ def segments(means: Tensor, tau: float) -> Tensor:
 def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
     """Return 1 - mean cosine of each segment's mean to those of earlier segments, [S].
 
-    The first segment gets the largest value of any other segment. ``means`` [T, D]: of the units;
-    ``segment`` int64 [T]: of each unit.
+    The first segment, which has none before it, gets the largest value of the others. ``means``
+    [T, D]: mean of each unit; ``segment`` int64 [T]: segment of each unit.
     """
     count = int(segment[-1]) + 1
     sums = means.new_zeros(count, means.shape[1]).index_add_(0, segment, means)

@@ -147,9 +147,9 @@ class PruneVid(TwoStage):
         return self.alpha
 
     def _counts(self, sizes: Tensor) -> Tensor:
-        """Return the rows of every static and dynamic set, int64 [2, T], as in the authors' code.
+        """Return the authors' number of rows of each static and dynamic set, int64 [2, T].
 
-        ``sizes`` int64 [2, T]: tokens of every set before it is clustered.
+        ``sizes`` int64 [2, T]: number of tokens of every set before it is clustered.
         """
         merged = (sizes.double() * self.cluster_ratio).long().clamp(min=1)
         return torch.where(sizes > _LARGEST_UNMERGED, merged, sizes)

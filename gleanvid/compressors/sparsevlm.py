@@ -25,7 +25,7 @@ from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.types import Compression, VideoTokens
 
 _LAYERS = (3, 7, 16)  # the stages act before these layers
-_BASE = (300, 200, 110)  # kept of 576 tokens when 192 are to be kept on average
+_BASE = (300, 200, 110)  # tokens kept at these layers, of 576, for an average of 192
 _IMAGE = 576
 # logarithm of the density-peak score of tokens that were not candidates for recycling
 _NO_PEAK = -100.0
@@ -38,9 +38,10 @@ class SparseVLM(Compressor):
     Raters are text tokens: for each visual token, a softmax over its dot products with the input
     embeddings of the text; a text token is a rater if its mean over visual tokens is above average.
     ``retention_ratio`` is the average over the layers. With ``exact`` the counts are found by
-    bisection with the recycled tokens counted (never above the ratio; ``ValueError`` names the
-    least ratio, that of 3 full layers of 28). Without it they follow the authors' closed form,
-    which ignores recycled tokens and exceeds the ratio a little.
+    bisection with the recycled tokens counted, and never exceed the ratio. A ratio that is too low
+    raises ``ValueError`` with the lowest possible one; it is above 3/28 in a model of 28 layers,
+    because the first three see all tokens. Without ``exact`` the counts follow the authors' closed
+    form, which ignores recycled tokens and exceeds the ratio a little.
     """
 
     name: ClassVar[str] = "sparsevlm"

@@ -132,9 +132,9 @@ class STTM(Compressor):
     ) -> tuple[Tensor, Tensor, float]:
         """Merge the tokens into as many rows as possible, but at most ``count``.
 
-        Returns for every token the token at whose index its row is, int64 [L], its weight in that
-        row [L], and the factor by which the allowed distances were scaled. ``root``: level of the
-        roots, raised if there are more than ``count``.
+        Returns for every token the index of its row (that of one of its tokens), int64 [L], its
+        weight in that row [L], and the factor by which the allowed distances were scaled.
+        ``root``: level of the roots, raised if there are more than ``count``.
         """
         while len(levels[root].corner) > count:
             root += 1
@@ -162,8 +162,8 @@ def _with_singles(
 ) -> tuple[Tensor, Tensor]:
     """Make the tokens of ``features`` [L, D] least like their row into rows of their own.
 
-    Returns ``home`` int64 [L] and ``weight`` [L] of exactly ``count`` rows: the token at whose
-    index each token's row is, and the token's weight in it.
+    Returns ``home`` int64 [L] and ``weight`` [L] of exactly ``count`` rows: the index of each
+    token's row (that of one of its tokens), and the token's weight in it.
     """
     place = torch.arange(len(home), device=home.device)
     missing = count - _rows(home)

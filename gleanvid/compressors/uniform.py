@@ -45,7 +45,7 @@ class Uniform(Compressor):
 
 
 def scattered_positions(rows: int, columns: int) -> Tensor:
-    """Return every grid position once, neighbours in the order far apart: int64 [rows * columns].
+    """List every grid position once, each far from the one before it: int64 [rows * columns].
 
     Pick i takes row i modulo R and column i modulo C of R rows and C columns, both in a scattered
     order. The same pair would come again after lcm(R, C) picks, so from there on columns are
@@ -62,7 +62,7 @@ def scattered_positions(rows: int, columns: int) -> Tensor:
 def _scattered(count: int, step: float) -> Tensor:
     """Return 0 to count - 1 in a scattered order, int64 [count].
 
-    The number i comes before j if the fractional part of i * step is below that of j * step.
+    Element i is the rank of the fractional part of i * step among those of all elements.
     """
     fractions = (torch.arange(count, dtype=torch.float64) * step).frac()
     return fractions.argsort(stable=True).argsort()

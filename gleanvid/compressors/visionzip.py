@@ -4,8 +4,8 @@ The tokens that the vision tower attends to most stay as they are. Of the others
 become anchors, and every remaining token is averaged into the anchor that is most like it.
 
 Yang, Chen, Tian, Wang, Li, Yu, Jia, "VisionZip: Longer is Better but Not Necessary in Vision
-Language Models" (CVPR 2025), https://arxiv.org/abs/2412.04467. The position mix-up of the Qwen3-VL
-port that produced the published rows (features written to the wrong places) is not reproduced.
+Language Models" (CVPR 2025), https://arxiv.org/abs/2412.04467. The Qwen3-VL port that produced the
+published results writes features to the wrong positions; this error is not reproduced.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class VisionZip(Compressor):
         return merge_record(tokens, home, weight, scores, trace)
 
     def _budgets(self, tokens: VideoTokens) -> Tensor:
-        """int64 [T]: rows of every unit."""
+        """Return the number of rows of every unit, int64 [T]."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if self.exact:
             return largest_remainder(torch.ones(units), self.budget(tokens), per_unit)

@@ -46,7 +46,7 @@ def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[f
 
 
 def frame_agreement(features: Tensor, record: Compression, head: Head) -> float:
-    """Return the fraction of a unit's ``TOP`` classes that kept and all tokens share, averaged.
+    """Return the mean over units of the fraction of ``TOP`` classes that kept and all tokens share.
 
     The rows of a unit are those that contain one of its tokens; a unit without rows counts as 0.
     """
@@ -65,6 +65,6 @@ def _labels(rows: Tensor, head: Head) -> set[int]:
 
 
 def _in_common(first: Tensor, second: Tensor) -> Tensor:
-    """Return the fraction of the ``TOP`` largest classes that both logits [n, C] have, [n]."""
+    """Return the fraction of ``TOP`` classes that both logits [n, C] share in each row, [n]."""
     a, b = (logits.topk(TOP, dim=1).indices for logits in (first, second))
     return (a[:, :, None] == b[:, None, :]).sum(dim=(1, 2)) / TOP

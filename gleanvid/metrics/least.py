@@ -11,7 +11,7 @@ from gleanvid.run import Run
 
 LOW = 0.01  # least ratio that is tried
 PASSES = 7
-SPREAD = 3  # first tries, evenly spread on a log scale: an answer may come back at a lower ratio
+SPREAD = 3  # number of tries before bisection, evenly spread: the answer may change more than once
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +125,15 @@ class Least:
         if below is None:
             return f"{self.method} {least}, the least that was tried."
         if below.error:
-            said = f"{least}; it refuses less" if least else f"refuses {percent(below.ratio)}"
+            said = (
+                f"{least}; it refuses lower ratios" if least else f"refuses {percent(below.ratio)}"
+            )
             return f"{self.method} {said}: {below.error}."
         said = f"{self.method} {least or f'loses it already at {percent(below.ratio)}'}."
         if not self.came_back:
             return said
         again = " and ".join(percent(one.ratio) for one in self.came_back)
-        return f"{said} Not monotone: lost at {percent(below.ratio)}, there again at {again}."
+        return f"{said} Not monotone: lost at {percent(below.ratio)}, kept again at {again}."
 
     def summary(self) -> dict[str, Any]:
         """Return the result and all tries in their order, ready for JSON."""

@@ -58,7 +58,7 @@ def random_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
 
 
 def expected_iou(first: int, second: int, size: int) -> float:
-    """Expected IoU of random sets of ``first`` and ``second`` of ``size`` positions."""
+    """Expected IoU of two random sets, of ``first`` and of ``second`` among ``size`` positions."""
     common = torch.arange(max(0, first + second - size), min(first, second) + 1).double()
     ways = _log_choose(first, common) + _log_choose(size - first, second - common)
     chance = (ways - _log_choose(size, torch.tensor(float(second)).double())).exp()

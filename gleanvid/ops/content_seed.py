@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_COMPARISONS = 32  # enough to tell clips apart; with more, rounding would change more seeds
+_COMPARISONS = 32  # enough to tell clips apart; each additional one could be changed by rounding
 
 
 def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:

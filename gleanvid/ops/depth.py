@@ -32,7 +32,7 @@ def rows_ahead(total: int, ratio: float, layer: int, num_layers: int, share: flo
     A stage before ``layer`` keeps the fraction ``share`` of these rows. The result is limited to
     1 to ``total``.
     """
-    # layers that see a row, counting those after the stage by the fraction it keeps
+    # number of layers that see a row on average: the stage keeps only the fraction ``share``
     depth = layer + (num_layers - layer) * share
     return max(1, min(total, math.floor(ratio * num_layers / depth * total + 1e-9)))
 

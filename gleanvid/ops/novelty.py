@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TINY = 1e-300  # keeps the system of an all-zero history, which explains nothing, solvable
-_SYSTEMS = 2**19  # Gram systems solved at once may have this many numbers, or more in a long clip
-_SHORT = 32  # units that are interpolated together at the start of a clip
+_SYSTEMS = 2**19  # elements of the Gram systems solved at once; more in a long clip
+_SHORT = 32  # up to this many units at the start of a clip share one interpolation
 _ERROR = 1e-8  # error of an interpolated squared residual, relative to the largest at the nodes
 # If a cell's smallest ridge is below this fraction of its largest, nothing is interpolated.
 _RANGE = 1e-4
@@ -31,8 +31,9 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     units, _, width = prototypes.shape
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
-    values = max(_SYSTEMS, prototypes.numel())  # how many numbers a batch may hold in memory
-    most = _nodes(-math.log(_RANGE) / 2)  # most ridges per cell; each has a system and its factor
+    values = max(_SYSTEMS, prototypes.numel())  # elements that a batch may hold in memory
+    # largest number of ridges of a cell; each ridge needs a Gram system and its factor
+    most = _nodes(-math.log(_RANGE) / 2)
     batch = max(1, values // (units * (width + 2 * most * units)))
     found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
     return found.clamp(min=0).sqrt().T

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 def sinkhorn(cost: Tensor, epsilon: float, rounds: int = 100, tolerance: float = 1e-2) -> Tensor:
     """Return the plan [B, m, n] that carries m sources of weight 1/m to n targets of weight 1/n.
 
-    ``cost`` [B, m, n]: cost of each pair; ``epsilon``: strength of the entropic term. Rounds end
-    when the scaling of the sources changes by less than ``tolerance`` on average over the batch, or
-    after ``rounds``. Columns of the plan then sum to 1/n, rows to nearly 1/m.
+    ``cost`` [B, m, n]: cost of each pair; ``epsilon``: strength of the entropic term. The
+    iteration ends when the scaling of the sources changes by less than ``tolerance`` on average
+    over the batch, or after ``rounds`` steps. Columns of the plan then sum to 1/n, rows to nearly
+    1/m.
     """
     kernel = torch.exp(-cost / epsilon)
     rows = torch.ones_like(kernel[..., :1])  # [B, m, 1]

@@ -1,7 +1,7 @@
-"""Figures of runs, one a file. Loaded on first use: only some of them need plotly.
+"""Figures of runs, one per module. Modules load on first use: only some of them need plotly.
 
-``FIGURES`` lists the figures of one run or several; ``NAME_figure(runs)`` draws one. Figures of
-diagnostics read the values that ``metrics.with_diagnostics`` stored with a run. For papers see
+``FIGURES`` lists the figures that the app draws; ``NAME_figure(runs)`` draws one of them. Figures
+of diagnostics read the values that ``metrics.with_diagnostics`` stored with a run. For papers see
 :mod:`gleanvid.plots.paper`.
 """
 

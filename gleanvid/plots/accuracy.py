@@ -1,7 +1,8 @@
-"""Accuracy, or evidence kept, against the retention ratio: one line per method, with intervals.
+"""Accuracy, or the fraction of evidence kept, against the retention ratio, with intervals.
 
-Up to six methods share one panel; of more methods, each gets its own panel with GleanVID's curve in
-it for comparison. Colours are Okabe and Ito's; markers and dashes also distinguish the lines.
+Each method has one line. Up to six methods share one panel; of more methods, each gets its own
+panel with GleanVID's curve in it for comparison. Colours are Okabe and Ito's; markers and dashes
+also distinguish the lines.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:
 
 
 def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[Level]) -> None:
-    """Set up the logarithmic axis, with the ratios that were run as ticks, and draw the levels."""
+    """Set up the logarithmic axis, with round percentages as ticks, and draw the levels."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
     for number, level in enumerate(levels):

@@ -37,6 +37,6 @@ def cost_quality_figure(runs: Sequence[Run], qualities: Sequence[float], y_title
             hovertemplate="%{text}: %{x:.1%} of the FLOPs, %{y:.3f}<extra></extra>",
             **style,
         )
-    styled(figure, "prefill FLOPs, share of all tokens", y_title)
+    styled(figure, "prefill FLOPs, relative to all tokens", y_title)
     figure.update_yaxes(rangemode="normal")
     return figure.update_xaxes(tickformat=".0%", rangemode="tozero")

@@ -1,4 +1,4 @@
-"""Effective dimension of the kept tokens against retention (Fig. 1(c)), with random keeping."""
+"""Effective dimension of kept and of random tokens against the retention ratio (Fig. 1(c))."""
 
 from __future__ import annotations
 

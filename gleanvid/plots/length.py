@@ -17,7 +17,7 @@ _MARKERS |= {"triangle-up": "^", "triangle-down": "v"}
 def length_figure(
     series: Mapping[str, Sequence[Point]],
     clock: str = "seconds",
-    memory: str = "extra memory, in features",
+    memory: str = "extra memory / memory of the features",
 ) -> Any:
     """Draw seconds and memory against the length of the clip, with matplotlib.
 

@@ -11,7 +11,7 @@ from gleanvid.plots.labels import labels
 from gleanvid.plots.style import compressed, styled
 from gleanvid.run import Run
 
-_SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, by lightness
+_SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, from light to dark
 _LABELLED = 8  # most runs for which every cell shows its number
 _LONGEST = 24  # characters of a run's name beside its row; the rest is in the hover text
 

@@ -15,13 +15,14 @@ from gleanvid.compressors import COMPRESSORS
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
 GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
 _FIXED = {"full": GREY, "gleanvid": BLUE}
-# Seven more, visible on white and on black; with all twelve lightened, each method has a colour.
+# Seven more colours, visible on white and on black. These and the five of Okabe and Ito give
+# twelve; with a lighter shade of each, every method has a colour.
 _MORE = ("#7A5FD0", "#999933", "#B0306A", "#44AA99", "#AA4499", "#3B8F3F", "#A5692F")
 _RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY, *_MORE)
-_LIGHTER = 0.4  # fraction of the way to white
+_LIGHTER = 0.4  # fraction of white in a lighter shade
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross")
-# 28 different pairs, as 4 and 7 are coprime; then the same with hollow symbols.
+# 28 different pairs of dash and symbol, as 4 and 7 are coprime; then hollow symbols.
 _FILLED = [(DASHES[n % len(DASHES)], SYMBOLS[n % len(SYMBOLS)]) for n in range(28)]
 _PAIRS = _FILLED + [(dash, f"{symbol}-open") for dash, symbol in _FILLED]
 

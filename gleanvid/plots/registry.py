@@ -1,4 +1,4 @@
-"""The figures of runs. A new one is a file of its name here and a line in ``FIGURES``."""
+"""The figures of runs. A new figure needs a module of its name here and a line in ``FIGURES``."""
 
 from __future__ import annotations
 

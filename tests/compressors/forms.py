@@ -52,7 +52,7 @@ class Form:
     settings: Mapping[str, Any] = field(default_factory=dict)
     prunes: bool = False  # the method never merges
     repeats: bool = False  # two output rows may have the same index
-    own_row: bool = True  # a kept token lies in the row at its index
+    own_row: bool = True  # a kept token weighs most in the row at its index
     # sum of a row's weights: "one", "two" for merged rows, or any "positive" number
     weights: str = "one"
 

@@ -10,7 +10,7 @@ from gleanvid.compressors.random import Random
 from gleanvid.compressors.uniform import Uniform
 from tests.compressors.forms import noise
 
-GRIDS = [  # token grids of the built-in model and of the registry's families
+GRIDS = [  # token grids of the built-in model and of the supported families
     *((16, 10, 10), (32, 14, 14), (64, 13, 13), (32, 16, 16), (16, 12, 20), (16, 20, 12)),
     *((16, 24, 42), (32, 18, 32), (16, 9, 16), (8, 8, 8), (10, 7, 13), (1, 14, 14)),
 ]

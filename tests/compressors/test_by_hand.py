@@ -70,11 +70,11 @@ def test_hand_edited_mask_works_as_a_compressor_but_is_not_in_the_list_of_compre
     assert from_settings(again.compressor) == gleanvid.by_hand(mask)
 
 
-def test_registering_another_compressor_named_by_hand_is_refused():
+def test_plugin_with_the_name_of_the_by_hand_compressor_is_refused():
     @dataclass(frozen=True)
     class Other(gleanvid.Uniform):
         name: ClassVar[str] = "by_hand"
         title: ClassVar[str] = "Other"
 
-    with pytest.raises(ValueError, match="names another method"):
+    with pytest.raises(ValueError, match="is another method's name or title"):
         gleanvid.register(Other)

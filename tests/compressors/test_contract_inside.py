@@ -51,7 +51,7 @@ def exceeds_budget(label, case, num_layers):
             left = 1 + pool // 10 + 1 if left > 1 else left
             spent += left * (after - before)
         return spent > wanted * total
-    if label == "framefusion":  # before layer 0, tokens can only be merged
+    if label == "framefusion":  # before layer 0 there is no attention: tokens can only be merged
         kept = FrameFusion(case.ratio, exact=False).compress(video_of(case)).num_kept
         low = max(1, int(case.ratio * total)) < rows * columns
         return low and kept + num_layers - 1 > wanted * total

@@ -54,7 +54,7 @@ def agreement(one: set[int], other: set[int]) -> float:
 def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
     expected = kept_tokens(features, grid, ratio)
     found = agreement(kept(features, grid, ratio), expected)
-    if found < 0.99:  # allowed if noise of 1e-6 changes the float64 choice as much
+    if found < 0.99:  # accepted only if noise of 1e-6 changes the float64 choice as much
         assert found >= noise_agreement(features, grid, ratio, expected) - 0.01, found
 
 

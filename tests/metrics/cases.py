@@ -12,7 +12,7 @@ def record(keep, grid=(2, 1, 2), **more):
 
 
 def axes(*numbers, width=4):
-    """Return unit vectors along the coordinate axes with these numbers, one a row."""
+    """Return unit vectors along the coordinate axes with these numbers, one per row."""
     return torch.eye(width)[list(numbers)]
 
 

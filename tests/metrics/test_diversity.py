@@ -15,7 +15,7 @@ from gleanvid.metrics import (
 from tests.metrics.cases import axes, clip, record, rotation
 
 
-def test_effective_rank_of_equal_orthogonal_rows_is_their_number():
+def test_effective_rank_of_orthonormal_rows_is_their_number():
     assert effective_rank(torch.eye(5, 9)) == pytest.approx(5)
 
 

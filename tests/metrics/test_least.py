@@ -6,7 +6,7 @@ from gleanvid.metrics.least import Least
 
 
 def searched(is_kept, num_tokens=1600, floor=0, **settings):
-    """Run the search on a fake model whose answer depends only on the number of tokens."""
+    """Search the lowest ratio of a fake model whose answer depends only on the number of tokens."""
     found = Least("M", "A red star.", num_tokens, **settings)
     while (ratio := found.next_ratio) is not None:
         tokens = int(ratio * num_tokens + 1e-9)
@@ -35,7 +35,7 @@ def test_right_answer_at_a_ratio_below_a_wrong_one_is_reported_and_does_not_chan
     found = searched(lambda tokens: tokens >= 300 or tokens < 60)
     assert 300 <= found.above.tokens < 330
     assert {one.tokens for one in found.came_back} == {51}
-    assert "there again at 3.2 %" in str(found)
+    assert "kept again at 3.2 %" in str(found)
     assert found.summary()["came_back"] == [one.ratio for one in found.came_back]
 
 

@@ -17,7 +17,7 @@ from gleanvid.types import VideoTokens
 from tests.metrics.cases import record
 
 
-def test_spatial_iou_is_1_for_fixed_positions_and_as_computed_by_hand_for_shifted():
+def test_spatial_iou_is_1_for_fixed_positions_and_smaller_for_shifted_ones():
     grid = (3, 1, 4)
     assert spatial_iou(record([0, 1, 4, 5, 8, 9], grid), 1) == 1.0
     # positions kept in the three units: {0,1}, {1,2}, {2,3}

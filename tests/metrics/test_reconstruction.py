@@ -24,7 +24,7 @@ def test_reconstruction_cannot_predict_noise_on_held_out_units():
     assert reconstruction(features, every(2)) < 0.05
 
 
-def test_reconstruction_error_without_dropped_tokens_is_nan():
+def test_reconstruction_score_without_dropped_tokens_is_nan():
     assert math.isnan(reconstruction(torch.randn(192, 8), every(1)))
 
 

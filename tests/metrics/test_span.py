@@ -111,7 +111,7 @@ def test_rounding_noise_adds_no_rank():
     assert basis_rank(features, record(list(range(10)), (2, 1, 5))).tolist() == [5, 5]
 
 
-def test_basis_rank_equals_gleanvid_s_own_report():
+def test_basis_rank_equals_the_rank_in_the_trace_of_gleanvid():
     generator = torch.Generator().manual_seed(4)
     tokens = VideoTokens(torch.randn(8 * 20, 64, generator=generator), (8, 4, 5))
     kept = COMPRESSORS["gleanvid"](0.2).compress(tokens)

@@ -81,6 +81,6 @@ def test_density_peaks_accept_half_precision_and_leave_the_input_unchanged():
 
 
 @pytest.mark.parametrize(("num_centers", "k"), [(0, 3), (11, 3), (3, 0), (3, 11)])
-def test_arguments_of_density_peaks_out_of_range_are_refused_by_name(num_centers, k):
+def test_error_names_the_density_peaks_argument_that_is_out_of_range(num_centers, k):
     with pytest.raises(ValueError, match=r"(num_centers|k)=\d+ must be in \[1, 10\]"):
         density_peaks(points(10), num_centers, k)

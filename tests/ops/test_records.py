@@ -33,7 +33,7 @@ def test_identity_record_keeps_all_tokens_unchanged():
     assert torch.equal(record.apply(TOKENS.features), TOKENS.features)
 
 
-def test_missing_signal_is_refused_by_its_name():
+def test_error_names_the_method_and_the_missing_signal():
     with pytest.raises(ValueError, match=r"Somebody needs VideoTokens\.keys"):
         required(TOKENS, "keys", "Somebody")
 

@@ -56,7 +56,7 @@ def details(units, width):
             repeats,
             40,
             [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2],
-        ),  # rejected rows are replaced by others; the basis does not become full
+        ),  # repeated rows are rejected, so 60 rows do not fill the basis
     ],
 )
 def test_residuals_equal_those_of_plain_projections(made, width, budgets):

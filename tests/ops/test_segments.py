@@ -24,14 +24,14 @@ def test_spans_partition_the_units_at_the_cuts(cuts):
     assert all(starts[unit] == span.start for span in spans for unit in units[span])
 
 
-def test_weakest_similarities_are_the_smallest_with_ties_to_the_earlier():
+def test_cuts_are_made_at_the_smallest_cosines_and_of_equal_ones_at_the_earlier():
     cosines = torch.tensor([0.5, 0.1, 0.5, 0.9])
     assert weakest(cosines, 2).tolist() == [True, True, False, False]
     assert weakest(cosines, 9).all() and not weakest(cosines, -1).any()
     assert weakest(cosines[:0], 3).tolist() == []
 
 
-def test_cosines_depend_on_direction_only():
+def test_cosines_of_neighbouring_units_ignore_the_length_of_descriptors():
     descriptors = torch.tensor([[1.0, 0.0], [5.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
     torch.testing.assert_close(neighbour_cosines(descriptors), torch.tensor([1.0, 0.0, -1.0]))
     assert len(neighbour_cosines(descriptors[:1])) == 0

@@ -124,7 +124,7 @@ def test_figure_of_cost_against_quality_joins_a_method_s_ratios_in_order_of_cost
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_is_json_serialisable_for_one_run_and_without_fixed_colours(name):
+def test_every_figure_is_json_serialisable_and_transparent_with_distinct_lines(name):
     draw = getattr(plots, name)
     one = [run()] if name in ("mask_overlap_figure", "cost_quality_figure") else run()
     if name == "cost_quality_figure":

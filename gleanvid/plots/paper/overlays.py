@@ -33,8 +33,8 @@ def overlays(
 
     Args:
         runs: Runs of one clip.
-        units: Units to show, from 0. None: six, evenly spaced, one of them where the first run
-            that drops tokens keeps most after the first unit.
+        units: Units to show, from 0. None: six evenly spaced units, one of them replaced by
+            the unit, other than the first, in which the first run that drops tokens keeps most.
         title: Text above all rows.
         progress: Wraps the iterable of columns of each row as they are drawn, such as ``tqdm``.
 
@@ -68,7 +68,7 @@ def overlays(
 
 
 def _columns(runs: Sequence[Run]) -> list[int]:
-    """Choose evenly spaced units, one of them moved to the later unit that keeps most tokens."""
+    """Choose evenly spaced units; one is replaced by the unit after the first that keeps most."""
     budgets = compressed(runs)[0].compression.budgets.tolist()
     total = len(budgets)
     spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()
