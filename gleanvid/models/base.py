@@ -57,7 +57,7 @@ class ModelAdapter(TokenModel):
     ) -> dict[str, Any]:
         """Return the processor's tensors for ``text`` and ``frames``.
 
-        ``unread``: names of tensors to omit because the model does not read them.
+        ``unread``: names of tensors to omit because the model does not need them.
         """
         tensors = self.processor(
             text=[text], videos=[frames], do_sample_frames=False, return_tensors="pt", **options
