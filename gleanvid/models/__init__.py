@@ -54,7 +54,9 @@ def with_layout(hf_model: Any) -> tuple[Any, Layout]:
         hf_model = hf_model.get_base_model()
     if not hasattr(hf_model, "config"):
         own = (
-            "; of a model of load_model, pass its hf_model" if hasattr(hf_model, "hf_model") else ""
+            "; for a model from load_model, pass its hf_model"
+            if hasattr(hf_model, "hf_model")
+            else ""
         )
         raise ModelError(f"{type(hf_model).__name__} is not a transformers model{own}")
     return hf_model, family_of(hf_model.config, type(hf_model).__name__).layout_of(hf_model)

@@ -55,7 +55,10 @@ class ModelAdapter(TokenModel):
     def process(
         self, text: str, frames: Any, unread: Sequence[str] = (), **options: Any
     ) -> dict[str, Any]:
-        """Return the processor's tensors for ``text`` and ``frames``; omit those in ``unread``."""
+        """Return the processor's tensors for ``text`` and ``frames``.
+
+        ``unread``: names of tensors to omit because the model does not need them.
+        """
         tensors = self.processor(
             text=[text], videos=[frames], do_sample_frames=False, return_tensors="pt", **options
         )
@@ -120,7 +123,8 @@ class ModelAdapter(TokenModel):
             prefix, _ = split_after(self.chat_text(video, "", ()), self.video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
             inputs = self.without_outro(self.build_inputs(video, prefix, limit))
-            if not self.context.counts_kept:  # otherwise, compression may make it fit
+            # if only kept tokens count towards the context, compression may make the prompt fit
+            if not self.context.counts_kept:
                 check_context(self.context, inputs["input_ids"].shape[1], 0, None)
             inputs = {
                 n: x.to(self.device) if isinstance(x, Tensor) else x for n, x in inputs.items()
@@ -192,8 +196,8 @@ class ModelAdapter(TokenModel):
     def answer_ids(self, encoded: Encoded, question: str, answer: str, history: History) -> Tensor:
         """Return int64 [S], the token ids of ``answer`` and of the end token after it.
 
-        Text that the chat template puts between prompt and answer comes first; it is omitted if
-        the template changes the prompt when an answer follows.
+        If the chat template inserts text between the prompt and the answer, the ids begin with that
+        text, unless the template also changes the prompt when an answer follows.
         """
         tokenizer = self.processor.tokenizer
         prompt = self.chat_text(encoded.video, question, history)

@@ -29,7 +29,7 @@ class ClipKey:
     signals: frozenset[str] = frozenset()
 
     def bounded(self, limit: int | None) -> ClipKey:
-        """Return this key; if its ``max_pixels`` is None, with ``limit``, the model's bound."""
+        """Return the key; replace ``max_pixels`` by ``limit``, the model's bound, if it is None."""
         return replace(self, max_pixels=limit) if self.max_pixels is None else self
 
     def serves(self, wanted: ClipKey) -> bool:

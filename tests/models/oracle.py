@@ -15,13 +15,14 @@ from gleanvid.models.families.square_frames import SquareFrames
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
-DECODED = 3  # decoding steps: position errors show in the first, cache offsets in the next
+# Number of decoding steps: the first reveals wrong positions, later ones wrong cache offsets.
+DECODED = 3
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
 @dataclass(frozen=True)
 class EveryNth(Compressor):
-    """Compressor that keeps irregularly spaced tokens, chosen by their number alone."""
+    """Compressor that keeps irregularly spaced tokens, selected by their index alone."""
 
     name: ClassVar[str] = "every-nth"
     paper: ClassVar[str] = "test"
@@ -39,7 +40,7 @@ class EveryNth(Compressor):
 
 @dataclass(frozen=True)
 class Tilted(EveryNth):
-    """Compressor that keeps one token less for videos whose second half is stronger."""
+    """Compressor that keeps one token less if features have a larger mean in the second half."""
 
     def skipped(self, tokens: VideoTokens) -> int:
         first, second = tokens.features.tensor_split(2)
@@ -128,7 +129,7 @@ def generate(adapter, inputs, new=DECODED + 1, **options):
 
 
 def read_while_decoding(output, inputs) -> Tensor:
-    """Return the tokens, int64 [B, steps], that generate() chose and then read."""
+    """Return the generated tokens without the last, which no step reads: int64 [B, steps]."""
     steps = output.sequences[:, inputs["input_ids"].shape[1] : -1]
     assert steps.shape[1] == len(output.logits) - 1 > 0
     return steps
@@ -169,7 +170,11 @@ def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
 
 @torch.no_grad()
 def masked_logits(hf_model, inputs, kept, steps):
-    """Return the logits of the whole prompt [B, L, vocabulary] and of given steps [B, S, ...]."""
+    """Return the logits of the L prompt columns, and those that predict each decoded token.
+
+    Shapes: [B, L, vocabulary] and, from the last prompt column on, [B, S + 1, vocabulary], where
+    ``steps`` [B, S] are decoded tokens. ``kept`` bool [B, L]: columns that attention may read.
+    """
     logits = masked_pass(hf_model, inputs, kept, steps)
     length = inputs["input_ids"].shape[1]
     return logits[:, :length], logits[:, length - 1 :]

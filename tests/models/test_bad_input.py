@@ -76,7 +76,7 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
     before, held = hook_count(adapter.hf_model), []
 
     def exhaust(module, args, output):
-        huge = torch.zeros(1000)  # stands for the memory of the failing layer
+        huge = torch.zeros(1000)  # simulates a tensor of the failing layer
         held.append(weakref.ref(huge))
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
@@ -103,13 +103,15 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
     thread.start()
     thread.join()
     assert free == [True]
-    adapter.lock = threading.RLock()  # the thread ended while it held the old lock
+    adapter.lock = threading.RLock()  # the thread above never released the lock
     again = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     assert again == expected
 
 
 @pytest.mark.parametrize("family", [family for family in EVERY if family in AHEAD_ONLY])
-def test_stages_inside_the_model_are_refused_for_families_without_them(adapters, family):
+def test_stages_inside_the_model_are_refused_for_families_that_do_not_support_them(
+    adapters, family
+):
     model = adapters[family]
     before, inside = hook_count(model.hf_model), Chain("inside", ((0, QUARTER), (2, QUARTER)))
     with pytest.raises(ValueError, match=f"layer 2.*{model.layout.ahead_only}"):

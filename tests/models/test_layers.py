@@ -38,9 +38,9 @@ CHAINS = [
     Chain("twice-inside", ((1, HALF), (3, HALF))),
     Chain("thrice", ((0, HALF), (1, HALF), (4, HALF))),
 ]
-# families tested on all chains, each with one batch row and with two
+# families tested with all compressor chains, each with one batch row and with two
 WHOLE = ("qwen3_vl", "llava_onevision")
-# Chains that all other families are tested on -> number of batch rows.
+# compressor chains that all other families are tested with -> number of batch rows
 FEW = {
     "ahead-and-inside": 2,
     "twice-inside": 1,
@@ -120,7 +120,7 @@ def test_stages_inside_the_model_equal_masking_layer_by_layer(oracle_adapter, ch
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 
 
-def test_static_cache_no_cache_and_beams_agree_with_stages_inside_the_model(adapter):
+def test_stages_inside_the_model_work_with_static_cache_without_cache_and_with_beams(adapter):
     inputs = model_inputs(adapter, QUESTIONS)
     mixed = repeats_mix(adapter, inputs)
     with compressing(adapter.hf_model, CHAINS[3]) as record:

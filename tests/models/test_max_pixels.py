@@ -56,7 +56,7 @@ def test_clip_that_cannot_fit_into_max_pixels_is_refused(sized):
         sized.encode(noise_video(8), max_pixels=4000)
 
 
-def test_frames_of_a_fixed_size_are_refused_beyond_max_pixels(square):
+def test_clip_of_fixed_size_frames_that_exceeds_max_pixels_is_refused(square):
     video = noise_video(4, 240, 320)
     shape = square.build_inputs(video, square.encode(video).prefix, None)[square.pixel_input].shape
     frame = shape[-2] * shape[-1]

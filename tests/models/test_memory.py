@@ -155,7 +155,8 @@ def short_and_long(adapter):
 def growth(adapter, videos, call):
     """Return the growth of peak memory and of pixel inputs from the short to the long video.
 
-    Both are per added item, in rows of the language model. ``call`` returns (peak bytes, items).
+    ``call`` returns (peak bytes, number of tokens). Both results are ratios to the size of the
+    added tokens, with one embedding of the language model per token.
     """
     found = []
     for video, inputs in videos:

@@ -112,7 +112,7 @@ def test_generation_after_measuring_relevance_is_bit_identical_and_no_hook_is_le
     assert all(weight.grad is None for weight in weights)
 
 
-def test_relevance_of_caller_s_model_inputs_equals_that_of_the_adapter(every_adapter, clips):
+def test_relevance_from_processor_inputs_equals_relevance_of_the_clip(every_adapter, clips):
     prompt, model = prompt_of(every_adapter, clips), every_adapter.hf_model
     expected = measure(every_adapter, clips[every_adapter.name], *ASKED)
     video, hooks = noise_video(4), hook_count(model)
@@ -271,7 +271,7 @@ def test_occlusion_map_gives_each_unit_the_loss_from_hiding_it(qwen3, clips):
         assert float(found.view(units, -1)[unit].sum()) == pytest.approx(lost, abs=1e-5)
 
 
-def test_occlusion_by_blocks_divides_the_loss_of_their_unit(qwen3, clips):
+def test_occlusion_by_blocks_divides_the_loss_of_a_unit_among_its_blocks(qwen3, clips):
     prompt = losing_prompt(qwen3, clips)
     units = prompt.grid[0]
     _, coarse = occlusion_map(prompt, passes=units)
@@ -320,9 +320,7 @@ def test_stop_event_ends_the_backward_pass_of_a_relevance_measurement(qwen3, cli
     assert len(stops) == len(layers)  # the backward pass ended before it recomputed a layer
 
 
-def test_relevance_is_refused_with_a_sentence_for_a_model_without_gradients(
-    qwen3, clips, monkeypatch
-):
+def test_error_for_a_model_without_gradients_suggests_occlusion(qwen3, clips, monkeypatch):
     """A model has no gradients if, for example, its quantised kernels have no backward pass."""
     prompt = prompt_of(qwen3, clips)
     whole = AnsweredPrompt.log_probabilities

@@ -79,7 +79,8 @@ def timm_maps(attention, hidden, rope):
 def gemma_maps(attention, hidden, seen):
     """Return Gemma's queries, keys and frame indices without padding patches.
 
-    Gemma does not scale its logits; multiplied queries undo the scaling of the caller.
+    Gemma does not scale its attention logits but the calling test does, so queries are multiplied
+    by the inverse scale.
     """
     turn = partial(apply_multidimensional_rope, position_ids=seen["position_ids"])
     both = [
@@ -95,7 +96,7 @@ def gemma_maps(attention, hidden, seen):
 
 
 @torch.no_grad()
-def test_saliency_equals_the_sums_of_the_full_attention_map(adapter):
+def test_saliency_and_keys_equal_those_of_the_full_attention_map(adapter):
     video = noise_video(5, 90, 150)
     tokens = adapter.encode(video, BOTH).tokens
     query, key, unit = attention_maps(adapter, video)
@@ -109,7 +110,7 @@ def test_saliency_equals_the_sums_of_the_full_attention_map(adapter):
     torch.testing.assert_close(tokens.keys, keys, atol=1e-6, rtol=1e-5)
 
 
-SHUFFLED = {  # module that returns patches, module that receives each token's patches joined
+SHUFFLED = {  # module that outputs patches, module that takes each token's concatenated patches
     "smolvlm": ("vision_model.post_layernorm", "connector.modality_projection"),
     "internvl": ("vision_tower.layernorm", "multi_modal_projector"),
     "video_llama_3": ("vision_model.post_layernorm", "projector"),
@@ -117,7 +118,7 @@ SHUFFLED = {  # module that returns patches, module that receives each token's p
 
 
 def shuffled_rows(adapter, video, names):
-    """Return :func:`patch_rows` of a model whose projector receives joined patches."""
+    """Implement :func:`patch_rows` for models whose projector takes concatenated patches."""
     seen = []
     left, entered = (adapter.layout.core.get_submodule(name) for name in names)
     handles = [
@@ -133,7 +134,7 @@ def shuffled_rows(adapter, video, names):
 
 
 def gemma_rows(adapter, video):
-    """Return :func:`patch_rows` of Gemma 4, whose pooler leaves out padding patches."""
+    """Implement :func:`patch_rows` for Gemma 4, whose pooler leaves out padding patches."""
     seen = {}
 
     def look(module, args, kwargs, output):
@@ -149,7 +150,7 @@ def gemma_rows(adapter, video):
 
 
 def molmo_rows(adapter, video):
-    """Return :func:`patch_rows` of Molmo 2, whose query is the mean of a token's patches."""
+    """Implement :func:`patch_rows` for Molmo 2, whose query is the mean of a token's patches."""
     seen, projector = [], adapter.layout.core.multi_modal_projector
     handles = [
         module.register_forward_pre_hook(lambda module, args: seen.append(args[0]))
@@ -163,7 +164,7 @@ def molmo_rows(adapter, video):
 
 
 def patch_rows(adapter, video):
-    """Return patch rows in tower order, the rows that the model pools from them, the grid."""
+    """Return the patches in tower order, the tokens that the model pools from them, the grid."""
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])

@@ -48,7 +48,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(scope="module")
 def own():
-    """Cache by family: an eager model, its inputs, its attention, its hidden states."""
+    """Cache of eager-attention models with their inputs, attention and hidden states."""
     return {}
 
 

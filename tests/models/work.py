@@ -39,7 +39,10 @@ def work(model, encoded, method):
 
 @torch.no_grad()
 def by_stage(model, frames, inside):
-    """Return counts by stage; those of the hooks exclude the choice of tokens."""
+    """Return operation counts of the model, GleanVID and the hooks.
+
+    Counts of the hooks exclude the operations that select the tokens to keep.
+    """
     encoded = model.encode(noise_video(frames))
     plain = work(model, encoded, None)
     chosen = count(lambda: AHEAD.compress(encoded.tokens))

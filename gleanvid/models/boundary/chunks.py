@@ -58,7 +58,10 @@ def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def _shares(grids: list[list[int]], limit: int) -> list[list[tuple[int, int]]]:
-    """Return pairs (video, number of units) per part: at most ``limit`` patches, or one unit."""
+    """Return a list of pairs (video, number of units) for every part.
+
+    A part has at most ``limit`` patches, but at least one temporal unit.
+    """
     parts: list[list[tuple[int, int]]] = [[]]
     room = limit
     for video, (units, rows, columns) in enumerate(grids):

@@ -38,9 +38,10 @@ class LayerHooks:
     def __init__(self, stages: dict[int, Compressor], prefill: Prefill) -> None:
         self.stages, self.prefill = stages, prefill
         self.prefilling = False
-        self._plans: dict[int, Plan] = {}  # layer -> columns kept from layer 0
+        self._plans: dict[int, Plan] = {}  # layer of a stage -> prompt columns kept there
         self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
-        self._attention: dict[tuple[int, int], Tensor] = {}  # (row, video) -> [heads, text, V]
+        # (row, video) -> attention [heads, text, V] from text columns to the video's tokens
+        self._attention: dict[tuple[int, int], Tensor] = {}
         self.reset()
 
     def reset(self) -> None:

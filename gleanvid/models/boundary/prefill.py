@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gleanvid.types import Compression
 
-Rows = list[list[Compression]]  # per row of the batch, per video in that row's prompt
+Rows = list[list[Compression]]  # one list per batch row, one record per video in it
 Records = Compression | list[Compression] | list[list[Compression]]  # see Prefill.by_layer
 
 

@@ -198,8 +198,8 @@ def expand_positions(
 ) -> Tensor:
     """Return positions as [B, L], or as [3, B, L] if they are multimodal.
 
-    ``rows`` is B, ``length`` L. ``positions`` None gives 0 to L - 1. Of four sections, the first is
-    dropped: it numbers text columns and only serves packed sequences.
+    ``rows`` is B, ``length`` L. ``positions`` None gives 0 to L - 1. If positions have four
+    sections, the first is dropped: it numbers text columns and only serves packed sequences.
     """
     if positions is None:
         return torch.arange(length, device=device).expand(rows, length)

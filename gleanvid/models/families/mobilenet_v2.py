@@ -29,7 +29,7 @@ STRIDE = 32  # pixels along a side of a token
 FRAME_PIXELS = 448 * 448  # default pixels of a frame: about 14 x 14 tokens
 WINDOW = 6  # tokens along a side of a labelled window; smaller windows give mostly wrong labels
 LIKELY = 0.5  # labels with a lower probability are left out
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # normalisation of ImageNet
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # RGB statistics of ImageNet
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,14 @@ class MobileNetV2(TokenModel):
     def see(self, tokens: VideoTokens, record: Compression | None = None) -> list[Seen]:
         """Return ImageNet's labels for the tokens of a clip, the most probable first.
 
-        The classifier reads the mean of every window of 6 x 6 tokens of a unit. A label is the
-        ImageNet class that looks most alike, so it is often wrong for things without a class.
+        The classifier reads the mean of every window of 6 x 6 tokens of a unit. ImageNet has 1000
+        classes; an object of no such class often gets the label of a class that looks similar.
 
         Args:
             tokens: tokens that this model encoded.
-            record: the tokens that a compressor kept; None: all tokens. A label is returned if the
-                kept tokens show it in a window and unit where all tokens show it, too.
+            record: the tokens that a compressor kept; None: all tokens. A label is returned if it
+                is probable for the same window of the same unit both with all tokens and with the
+                kept tokens.
         """
         places = self._places(tokens)
         if not len(places):
@@ -142,8 +143,8 @@ class MobileNetV2(TokenModel):
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]]:
         """Return the labels of all tokens as dictionaries: the fields of ``Seen``, and ``kept``.
 
-        ``kept``: whether the kept tokens of ``record`` also show the label. The place of such a
-        label is where the kept tokens show it most.
+        ``kept``: whether :meth:`see` also returns the label for the kept tokens of ``record``. If
+        so, the other fields say where and when it is most probable with the kept tokens.
         """
         kept = {seen.label: seen for seen in self.see(tokens, record)}
         return [
@@ -152,7 +153,7 @@ class MobileNetV2(TokenModel):
         ]
 
     def _places(self, tokens: VideoTokens) -> Tensor:
-        """Return the labels that all tokens show, int64 [P, 4]: unit, row, column, class."""
+        """Return the likely labels without compression, int64 [P, 4]: unit, row, column, class."""
         if tokens not in self._likely:
             every = torch.ones(len(tokens), device=tokens.features.device)
             means = _window_means(tokens.features, every, tokens.grid)

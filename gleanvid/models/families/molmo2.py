@@ -1,9 +1,9 @@
-"""Molmo 2: squashed frames, each after its time as text, that all see each other in the prompt.
+"""Molmo 2: squashed frames, each after its time as text; visual tokens attend to each other.
 
 Clark et al., "Molmo2", 2026, arXiv:2601.10611. A token is a block of patches (3x3) pooled by
-attention and added to the row of its placeholder, which is that of images. All visual tokens and
-the marks around frames are one block in which the mask is not causal; the mask is cut to the kept
-tokens. transformers makes it for all pairs of tokens, before any token is removed
+attention and added to the embedding of its placeholder, which is the placeholder of images. All
+visual tokens and the marks around frames are one block in which the mask is not causal; the mask is
+cut to the kept tokens. transformers makes the mask for all pairs of tokens, before any is removed
 (``results/mask_memory.md``), and pools the patches of all frames at once.
 """
 

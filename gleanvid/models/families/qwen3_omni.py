@@ -24,7 +24,7 @@ _SOUND = ("input_features", "feature_attention_mask", "use_audio_in_video")
 
 
 class ThinkerAlone:
-    """The class that transformers loads for the configuration of a whole Qwen3-Omni."""
+    """Loader that transformers calls for a whole Qwen3-Omni; it loads only the thinker."""
 
     config_class = Qwen3OmniMoeConfig
 
@@ -74,7 +74,10 @@ class Qwen3Omni(QwenVL):
         return self.processor.vision_eos_token
 
     def _times(self, video: Video) -> dict[str, Any]:
-        """Return the options for frame times and frame rate (1.0 if times are equal)."""
+        """Return the processor options for frame times and frame rate.
+
+        The frame rate is 1.0 if all frames have the same time.
+        """
         span = float(video.timestamps[-1] - video.timestamps[0])
         rate = (len(video) - 1) / span if span > 0 else 1.0
         return super()._times(video) | {"fps": rate}

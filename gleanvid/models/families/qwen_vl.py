@@ -23,7 +23,7 @@ from gleanvid.types import Video
 
 
 class QwenVL(ModelAdapter):
-    """Base class of Qwen-VL adapters; ``bounds_frames``: pixel bounds are per frame."""
+    """Base class of Qwen-VL adapters; ``bounds_frames``: whether pixel bounds are per frame."""
 
     placeholder: ClassVar[str] = (
         "video_token_id"  # name of the placeholder's id in the configuration

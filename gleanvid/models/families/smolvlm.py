@@ -39,7 +39,7 @@ class SmolVLM(FramesAsImages):
         self.check_pixels(video, max_pixels)
         return self.process(
             text,
-            [video.frames],  # one list per prompt, whose length transformers 5.17 reads
+            [video.frames],  # a list of videos per prompt: transformers 5.17 reads its length
             unread=("pixel_attention_mask", "rows", "cols"),  # pixel_attention_mask is all ones
             video_metadata=[frame_metadata(video)],
         )

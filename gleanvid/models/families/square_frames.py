@@ -142,7 +142,8 @@ class SquareFrames(ModelAdapter):
         grid, seconds, _ = super().place_tokens(video, inputs)
         tower = self.tower_of(self.hf_model)
         pooled = min(grid[1] * tower.stride, tower.patches)
-        seen = pooled * tower.patch / tower.image  # fraction of the view's sides that has tokens
+        # tokens cover this fraction of the view's height and of its width
+        seen = pooled * tower.patch / tower.image
         left, top, right, bottom = self.view(video)
         boxes = cells(grid[1], grid[2], ((bottom - top) * seen, (right - left) * seen))
         return grid, seconds, boxes + torch.tensor([left, top, left, top])

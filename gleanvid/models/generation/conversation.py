@@ -188,7 +188,8 @@ class Conversation:
         answer sees the prompt but no other answer.
         """
         language_model: Any = self.model.layout.language_model
-        if self.model.layout.windows:  # such models need masks and inputs that only the core makes
+        # models with windowed attention need masks and inputs that only ``core`` computes
+        if self.model.layout.windows:
             core = self.model.layout.core
             cache = boundary.cache_argument(core, prefix.fork())
             made = core(input_ids=ids[None], **cache, use_cache=True)

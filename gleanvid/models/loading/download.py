@@ -134,10 +134,10 @@ def _check_space(download: Download) -> None:
 
 
 def _link(blob: Path, target: Path) -> None:
-    """Give a downloaded file its name: as a link, or by moving the file."""
+    """Link ``target`` to the downloaded file; where links are impossible, move the file."""
     if target.is_file():
         return
-    target.unlink(missing_ok=True)  # a dangling link
+    target.unlink(missing_ok=True)  # remove a link whose file is missing
     try:
         target.symlink_to(Path("../../blobs") / blob.name)
     except OSError:

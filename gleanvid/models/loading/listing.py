@@ -28,7 +28,7 @@ _FORMATS = (
     ".txt",
     ".model",
 )
-_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # strict, because digests become file names
+_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # strict, as digests are used as file names
 
 
 @dataclass(frozen=True)

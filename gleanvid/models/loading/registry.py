@@ -2,8 +2,9 @@
 
 Sizes and licences come from the checkpoints' own pages and configurations, ``context`` from the
 positions in the configuration or the context length on the page; unknown values are None or empty.
-The published weights were never run here: "class" means random weights of the real class, loaded
-from a directory in the published format.
+Only the built-in model was tested with its published weights. For all others ``tested`` begins with
+"class": their model class was tested with random weights, loaded from a directory in the published
+format.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def shown(adapter, frames):
     return inputs["pixel_values_videos"][0].sum(1)
 
 
-def test_llava_onevision_margins_cropped_from_a_frame_have_no_tokens(adapters):
+def test_llava_next_video_margins_cropped_from_a_frame_have_no_tokens(adapters):
     """The frames are wider than high: LLaVA-NeXT-Video crops them to the middle square."""
     model = adapters["llava_next_video"]
     blank = np.zeros((1, 60, 150, 3), np.uint8)
@@ -51,7 +51,7 @@ def test_every_compressor_runs_on_llava(adapters, compressor):
     first = min(answer.by_layer)
     record = answer.by_layer[first]
     assert record.num_tokens == len(encoded.tokens)
-    # only video tokens are dropped, and two kept rows at one position count as two
+    # the prompt loses one column per dropped video token, even if kept tokens share a position
     if first == 0:
         dropped = answer.prompt_tokens - answer.prompt_tokens_kept
         assert dropped == record.num_tokens - record.num_kept

@@ -92,7 +92,7 @@ ORIGINAL = {
 
 
 def original(directory, source, **config) -> None:
-    """Write ``source`` with the tensor names and the files of an original checkpoint."""
+    """Write the model in ``source`` to ``directory`` in the format of an original checkpoint."""
     theirs = load_model(source, device="cpu")
     weights = {}
     for name, tensor in load_file(source + "/model.safetensors").items():

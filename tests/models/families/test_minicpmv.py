@@ -38,7 +38,7 @@ def test_token_grid_depends_on_minicpm_v_s_downsample_mode(model, mode, monkeypa
     [((4, 240, 320), 30 * 30), ((7, 131, 57), 64 * 64), ((2, 64, 64), 150 * 150)],
     ids=str,
 )
-def test_clip_uses_a_quarter_to_all_of_max_pixels(model, shape, per_frame):
+def test_clip_uses_between_a_quarter_and_all_of_max_pixels(model, shape, per_frame):
     limit = per_frame * shape[0]
     used = 256 * len(model.encode(noise_video(*shape), max_pixels=limit).tokens)
     assert 0.25 * limit <= used <= limit

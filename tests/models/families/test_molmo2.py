@@ -57,7 +57,7 @@ def test_molmo2_prompt_contains_the_true_frame_times(model):
     assert [f"{time} <frame_start>" in text for time in ("0.0", "0.5", "1.0", "1.5")] == [True] * 4
 
 
-def test_frames_of_molmo2_s_fixed_size_are_refused_beyond_max_pixels(model):
+def test_molmo2_clip_of_fixed_size_frames_that_exceeds_max_pixels_is_refused(model):
     video = noise_video(4)
     assert model.encode(video, max_pixels=4 * 84 * 84).tokens.grid == (4, 2, 2)
     with pytest.raises(ModelError, match="4 frames do not fit into max_pixels=28223"):

@@ -1,4 +1,4 @@
-"""Qwen3.5 and MiniCPM-V, whose recurrent layers ignore masks: tested against a shorter prompt."""
+"""Recurrent layers ignore masks, so Qwen3.5 and MiniCPM-V are compared with a shorter prompt."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_hand_written_decoding_loop_uses_the_right_positions(adapter):
             )
 
 
-def test_generation_without_cache_with_static_cache_and_of_two_samples_gives_the_same_tokens(
+def test_tokens_are_the_same_without_cache_with_static_cache_and_for_two_samples(
     adapter,
 ):
     """With top_k=1, two samples of one prompt must be equal."""

@@ -74,7 +74,7 @@ def test_download_resumes_where_the_connection_broke(hub, monkeypatch):
 @pytest.mark.parametrize("no_ranges", [False, True])
 def test_download_is_given_up_after_repeated_broken_connections(hub, monkeypatch, no_ranges):
     monkeypatch.setattr(downloading, "_PAUSE_S", 0.0)
-    # one piece is larger than the file, so nothing arrives before the connection breaks
+    # the hub sends a file in pieces: with a piece larger than the file, it breaks off at byte 0
     monkeypatch.setattr(local_hub, "PIECE", 10**9)
     hub.repositories[NAME].breaks, hub.repositories[NAME].no_ranges = 10**6, no_ranges
     with pytest.raises(ModelError, match=r"connection.*choose the model again to continue"):

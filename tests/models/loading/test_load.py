@@ -59,7 +59,7 @@ def test_missing_and_damaged_weights_are_refused(directory, tmp_path):
 
 
 @pytest.mark.parametrize("kind", [OSError, HTTPError])
-def test_hub_id_without_a_network_says_how_to_download(monkeypatch, kind):
+def test_error_for_a_hub_id_without_a_network_says_how_to_download(monkeypatch, kind):
     def offline(*args, **options):
         raise kind("cannot reach the hub\nand more")
 
@@ -103,7 +103,7 @@ def test_remote_code_is_never_run(directory, tmp_path):
         load_model(tmp_path)
 
 
-def test_out_of_memory_becomes_advice():
+def test_out_of_memory_error_gives_advice():
     with (
         pytest.raises(ModelError, match=r"ran out of memory.*fewer frames"),
         explaining_out_of_memory("Use fewer frames."),

@@ -66,7 +66,7 @@ def test_unsupported_model_type_is_refused_before_downloading_weights(hub, tmp_p
     assert not [path for _, path, _ in hub.requests if path.endswith("model.safetensors")]
 
 
-def test_folder_with_deeply_nested_settings_is_refused_with_a_sentence(tmp_path):
+def test_deeply_nested_config_json_is_reported_as_damaged(tmp_path):
     (tmp_path / "config.json").write_text("[" * 100_000 + "]" * 100_000)
     with pytest.raises(ModelError, match=r"is damaged: its config\.json cannot be read"):
         outlook(str(tmp_path))

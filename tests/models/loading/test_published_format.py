@@ -83,7 +83,7 @@ def test_published_expert_weights_are_transposed_when_loaded(adapters, tmp_path)
 
 
 def test_qwen25_pixel_limits_come_from_its_preprocessor_config(adapters, tmp_path):
-    """Qwen2.5-VL's published preprocessor_config.json has min_pixels, max_pixels of a frame."""
+    """Qwen2.5-VL's published preprocessor_config.json bounds the pixels of every frame."""
     source = Path(adapters["qwen2_5_vl"].name)
     same_files(source, tmp_path, (*PLAIN, "model.safetensors", "chat_template.jinja"))
     stated = {
@@ -100,7 +100,8 @@ def test_qwen25_pixel_limits_come_from_its_preprocessor_config(adapters, tmp_pat
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(stated))
     model, large = load_model(tmp_path, device="cpu"), noise_video(4, 240, 320)
     units, rows, columns = model.encode(large).tokens.grid
-    assert (units, rows, columns) == (2, 3, 4)  # max_pixels: 12 tokens of 28 x 28 pixels
+    assert (units, rows, columns) == (2, 3, 4)  # max_pixels allows 12 tokens of 28 x 28 pixels
     units, rows, columns = model.encode(large, max_pixels=4 * 28 * 28 * 6).tokens.grid
     assert units == 2 and 4 <= rows * columns <= 6
-    assert model.encode(noise_video(2, 20, 20)).tokens.tokens_per_unit == 4  # min_pixels: 3136
+    # min_pixels requires at least 4 tokens of 28 x 28 pixels
+    assert model.encode(noise_video(2, 20, 20)).tokens.tokens_per_unit == 4

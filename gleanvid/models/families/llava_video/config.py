@@ -38,7 +38,7 @@ _TEXT = (
 
 
 def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
-    """Return the number of token lines of a video, each closed by a newline; 0 for none."""
+    """Return how many lines of a video's tokens end in a newline token; 0 for "no_token"."""
     lines = {"grid": grid[0] * grid[1], "frame": grid[0], "one_token": 1, "no_token": 0}
     return lines[newline_position]
 
@@ -92,7 +92,7 @@ def checked_choice(name: str, value: Any) -> Any:
     Raises ``ValueError`` for an unknown setting or another value.
     """
     if name not in CHOICES:
-        raise ValueError(f"{name} is not a setting of this model, which are {', '.join(CHOICES)}")
+        raise ValueError(f"{name} is not one of this model's settings: {', '.join(CHOICES)}")
     if value not in CHOICES[name]:
         choices = ", ".join(map(str, CHOICES[name]))
         raise ValueError(f"{name}={value!r} must be one of {choices}")

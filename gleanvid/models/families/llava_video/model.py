@@ -1,7 +1,7 @@
 """LLaVA-Video's model class for transformers, which has none of its own.
 
-Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713, and the
-checkpoints lmms-lab/LLaVA-Video-7B-Qwen2 and alike, whose original format (model type llava_qwen)
+Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713.
+Checkpoints in the original format (model type llava_qwen), such as lmms-lab/LLaVA-Video-7B-Qwen2,
 can be read, too. The model is LLaVA-OneVision with another pooling and newlines within the video.
 """
 
