@@ -1,4 +1,4 @@
-"""Write result files atomically, tables as CSV, and replace numbers that JSON lacks."""
+"""Write result files atomically, format tables as CSV, and replace NaN and infinity for JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        part.unlink(missing_ok=True)  # an old link at this path would lead to another file
+        part.unlink(missing_ok=True)  # a symlink left at this path would redirect the write
         yield part
         part.replace(path)
     except BaseException:

@@ -103,7 +103,7 @@ def _versions() -> dict[str, str]:
 def describe_model(model: Any) -> dict[str, Any]:
     """Return the name, weights' fingerprint and video processor of a :class:`ModelAdapter`.
 
-    "processor" has the class of the video processor, and "size", its limits of the frame size.
+    "processor" holds the class of the video processor, and under "size" its limits on frame sizes.
     """
     # a RecordedModel has the description that is stored in its recordings
     if known := getattr(model, "described", None):

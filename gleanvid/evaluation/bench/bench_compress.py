@@ -39,7 +39,7 @@ def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> Video
 
 
 def recorded_tokens(path: str, device: str) -> VideoTokens:
-    """Return the tokens of a recording; signals missing in it are random numbers.
+    """Return the tokens of a recording, with random numbers for the signals that it lacks.
 
     Raises ``ValueError`` if the file is not a readable recording.
     """
@@ -83,12 +83,12 @@ def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
         last = stage.compress(seen)
         whole = last if whole is None else whole.then(last)
     if whole is None:
-        raise ValueError(f"{method.name} compresses nothing: its property stages is empty")
+        raise ValueError(f"{method.name} compresses nothing: its list of stages is empty")
     return whole
 
 
 class Row(TypedDict):
-    """Measured cost of one compressor; "xxt" is the product X @ X^T of the features."""
+    """Measured cost of one compressor, or of the product X @ X^T ("xxt") of the features X."""
 
     compressor: str
     median_s: float
@@ -167,14 +167,16 @@ def _timed(call: Callable[[], Any], where: torch.device) -> float:
 
 def table(report: Report) -> str:
     grid = "x".join(map(str, report["grid"]))
-    about = f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']}; "
+    about = (
+        f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']} calls; "
+    )
     heads = [
         "compressor",
         "ms",
         "min to max",
         "of X @ X.T",
         "of VidCom2",
-        "extra memory, in features",
+        "extra memory / size of features",
     ]
     rows = markdown_table(heads, [_cells(row) for row in report["rows"]])
     refused = [f"\n{name}: {reason}" for name, reason in report["out_of_reach"].items()]

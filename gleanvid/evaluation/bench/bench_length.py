@@ -183,7 +183,7 @@ def table(report: Report) -> str:
     """Return Markdown: seconds at every length, the exponent, memory at the longest length."""
     grid = " x ".join(map(str, [*report["rows_and_columns"], report["width"]]))
     about = f"units of {grid}, {report['retention_ratio']:.0%} kept, {report['clock']}, mean of "
-    about += f"up to {report['repeats']}, stopped after {report['limit_s']:g} s; "
+    about += f"up to {report['repeats']} calls, each stopped after {report['limit_s']:g} s; "
     units = sorted({row["units"] for row in report["rows"]})
     heads = ["compressor", *(f"{count} units" for count in units), "exponent", "extra memory"]
     lines, notes = [], []
@@ -199,7 +199,7 @@ def table(report: Report) -> str:
             ]
         )
         notes += [f"\n{title_of(name)}: {row['error']}" for row in rows if _is_noted(row)]
-    last = "Extra memory is the peak at the longest clip measured, in sizes of the features."
+    last = "Extra memory is the peak at the longest clip measured, divided by the features' size."
     text = markdown_table(heads, lines).rstrip()
     return "\n".join([about + in_words(report["machine"]), "", text, "", last, *notes])
 

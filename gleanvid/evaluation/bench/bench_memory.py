@@ -65,9 +65,9 @@ def measure(
     """Measure memory per number of frames, in MiB above the memory held before each call.
 
     A row has two peaks of encoding (the vision tower reads the clip in parts, or all at once), two
-    of answering (from all tokens, or compressed), the size of the encoded clip, and that of the
-    processor's pixels. Peaks are resident memory of the process on the CPU (Linux), and allocated
-    memory on CUDA.
+    peaks of answering (from all tokens, or from the kept tokens), the size of the encoded clip, and
+    the size of the pixels that the processor returns. Peaks are resident memory of the process on
+    the CPU (Linux), and allocated memory on CUDA.
     """
     machine = describe_machine(model.device)
     # warm-up: libraries allocate their workspace in the first call
@@ -165,7 +165,7 @@ def _nbytes(output: Any) -> int:
 
 def table(report: Report) -> str:
     share = report["compressor"].get("retention_ratio", 1.0)
-    about = f"{report['model']}, {report['dtype']}, MiB above what was held before; "
+    about = f"{report['model']}, {report['dtype']}, MiB above the memory held before each call; "
     heads = ["frames", "tokens", "pixels", "encode", "encode at once", "held"]
     heads += [
         "answer, all tokens",

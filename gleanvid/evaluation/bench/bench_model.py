@@ -29,7 +29,7 @@ QUESTION = "What happens in the video? Answer with the option's letter from the 
 def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Video:
     """Make a clip of two drifting scenes with a cut and noise, one frame every two seconds.
 
-    Its frames compress as unevenly as real ones.
+    As in a real clip, some frames hold more new content than others.
     """
     random = np.random.default_rng(0)
     scenes = random.integers(0, 256, (2, height // 16 + 2, width // 16 + 2, 3), dtype=np.uint8)
@@ -46,8 +46,9 @@ def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Vide
 class Report(TypedDict):
     """What ``gleanvid bench model`` writes as JSON.
 
-    A row holds ``num_frames``, ``compressor`` (its settings), and either ``error`` or medians of an
-    :class:`ItemCost`, their ``samples`` and, divided by those of full tokens, ``relative``.
+    A row holds ``num_frames`` and the settings of the ``compressor``. It also holds an ``error``,
+    or the median of every field of :class:`ItemCost`, with the seconds of every repeat in
+    ``samples``, and the medians divided by those of full tokens in ``relative``.
     """
 
     machine: Machine

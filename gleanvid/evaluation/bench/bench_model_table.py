@@ -27,8 +27,9 @@ def table(report: Mapping[str, Any]) -> str:
         f"{model['attention']}; {in_words(report['machine'])}",
         "",
         f"Frames of {size} pixels, {settings['new_tokens']} new tokens at most, batch 1, median of "
-        f"{settings['repeats']} after {settings['warmup']} warm-up. In brackets: against full "
-        "tokens. Prefill includes compression, first token also vision, total everything.",
+        f"{settings['repeats']} runs after {settings['warmup']} warm-up runs. In brackets: change "
+        "against full tokens. Prefill includes compression; first token also includes vision "
+        "encoding; total includes everything.",
         "",
         markdown_table(_HEADS, [_cells(row) for row in report["rows"]]),
     ]

@@ -19,7 +19,7 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NO_RECORDS = 2**62  # larger than any record's number: the server then sends only its totals
+NO_RECORDS = 2**62  # above every record's number: the server sends no record, only its totals
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Load:
     kept: float  # fraction of the visual tokens that is kept
     concurrency: int
     requests: int
-    prompt_tokens: float  # mean over the requests, visual tokens included
+    prompt_tokens: float  # mean number of prompt tokens per request, visual ones included
     requests_per_s: float
-    first_token_s: float  # median over the requests
+    first_token_s: float  # median seconds from a request to its first token
     first_token_p95_s: float
     tokens_per_s: float  # generated tokens of all requests together
     choosing: float  # fraction of the time in which the engine chose visual tokens

@@ -228,7 +228,7 @@ def table(report: Report) -> str:
     columns = {
         "kernels": ("kernels", "{:,}"),
         "read_backs": ("device-to-host syncs", "{}"),
-        "bytes_over_features": ("moved, in features", "{:.1f}"),
+        "bytes_over_features": ("bytes moved / size of features", "{:.1f}"),
     }
     heads = ["compressor", *(title for title, _ in columns.values())]
     rows = [

@@ -60,8 +60,8 @@ class Benchmark(ABC):
     ``average``: the overall accuracy is the mean over "items", or over "groups" as some official
     scores are. ``columns``: groups in the order of the published table (empty: in the order in
     which the items name them). ``macro_without``: name of a group; if set, the table also has the
-    mean over all groups, and that without this group. ``hard``: groups that no method answers
-    almost perfectly; if set, the table also has the mean over these.
+    mean over all groups, and the mean over all groups but this one. ``hard``: groups in which no
+    method answers almost every question right; if set, the table also has the mean over these.
     """
 
     name: ClassVar[str]
@@ -122,7 +122,7 @@ class Benchmark(ABC):
 
 
 def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
-    """Draw ``limit`` items at random by ``seed`` (None: all items), grouped by clip.
+    """Return ``limit`` random items, or all if ``limit`` is None, grouped by clip.
 
     A larger limit with the same seed contains the items of a smaller one. Raises ``BenchmarkError``
     for ids that occur twice and for a limit below one.

@@ -38,7 +38,7 @@ def fetch(repository: str, revision: str | None = None) -> Path:
 def unpack(snapshot: Path, target: Path) -> Path:
     """Fill ``target`` with the files of ``snapshot`` and the contents of its archives.
 
-    An archive is unpacked into the folder that it has below ``target``; the parts of a tar
+    The archive ``snapshot/a/b.zip`` is unpacked into ``target/a``; the parts of a tar file
     (``x.tar.part.aa`` ...) are joined. A marker file says that an archive is fully unpacked.
     """
     target.mkdir(parents=True, exist_ok=True)

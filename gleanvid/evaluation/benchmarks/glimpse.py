@@ -25,7 +25,7 @@ HARD = ("order", "cut", "collision", "action", "repeats", "comparison", "relatio
 QUESTIONS = 2000  # number of questions without a limit
 _PER_CLIP = 4  # maximum number of questions about one clip
 _LEAD = 1.25  # maximum number of questions of a family, relative to the mean over families
-_PATIENCE = 300  # maximum number of consecutive clips without a question that is used
+_PATIENCE = 300  # give up after this many consecutive clips without a usable question
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Glimpse(Benchmark):
     how: ClassVar[str] = "likelihood"
     ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
-    macro_without: ClassVar[str] = "count"  # counting needs tokens of all objects
+    macro_without: ClassVar[str] = "count"  # family whose answer needs tokens of every object
     hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
     version: ClassVar[int] = 1  # version of the Glimpse world
-    per_family: ClassVar[int] = _PER_CLIP  # maximum number per family and clip
+    per_family: ClassVar[int] = _PER_CLIP  # maximum number of questions per family and clip
 
     split: str = "test"
     families: tuple[str, ...] = ()

@@ -24,19 +24,19 @@ VIEWS = ("all", "still", "shuffled")
 _ABOUT = """\
 ### What each family gives away
 
-Right answers in % of ideal observers, which know the true contents of {num_frames} frames. They
+Right answers (in %) of ideal observers, which know the true contents of {num_frames} frames. They
 learn from at most {learnt} questions per family of the train split and answer questions of the test
-split. With all frames in order, they answer 100 % right. A family needs time if the observer of
-the best single frame answers at most 75 % right.
+split. With all frames in order, they answer 100 % right. A family counts as one that needs
+time if the observer of the best single frame answers at most 75 % right.
 """
 
 
 @dataclass(frozen=True)
 class Glimpse2(Glimpse):
-    """Questions about version 2 of the world, asked and judged like those of ``glimpse``.
+    """Questions about version 2 of the Glimpse world, asked and judged as in ``glimpse``.
 
     ``view``: "all" shows the frames in order, "still" repeats one temporal unit (the one at
-    time ``moment`` in [0, 1]), and "shuffled" the units in random order.
+    time ``moment`` in [0, 1]), and "shuffled" shows the units in random order.
     """
 
     name: ClassVar[str] = "glimpse2"

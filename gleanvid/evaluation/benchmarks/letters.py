@@ -36,9 +36,9 @@ def sure_letter(response: str, letters: str = "ABCD") -> str:
     """Find the letter of an answer as Video-MME and MLVU do.
 
     The letter is looked for at the start of the answer, then at its end, then after a set phrase
-    such as "the answer is". Otherwise it may stand anywhere: the letter counts that is written in
-    the least ambiguous form, such as "(A)" before "A.", and of several such the last. Return "" if
-    there is no letter.
+    such as "the answer is". Otherwise it may stand anywhere: a letter in a less ambiguous form,
+    such as "(A)", comes before one in a more ambiguous form, such as "A.", and the last of several
+    letters in the same form counts. Return "" if there is no letter.
     """
     text = response.strip()
     for mark in _EDGES:
@@ -74,8 +74,8 @@ _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 def lone_letter(response: str) -> str:
     """Return the letter A to E at the start ("B. a cat"), else the first one that is a whole word.
 
-    Upper and lower case count, even the article "a", as in MVBench's own code. Return "" if there
-    is no such letter.
+    Lower case letters count, too, even the article "a", as in MVBench's own code. Return "" if
+    there is no such letter.
     """
     text = response.strip()
     if headed := _HEADED.match(text):

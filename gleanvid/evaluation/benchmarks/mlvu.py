@@ -2,7 +2,7 @@
 
 Zhou et al., CVPR 2025, https://arxiv.org/abs/2406.04264. Prompt, verdict and score (M-Avg, the mean
 over the tasks) are those of the task ``mlvu_dev`` of LMMs-Eval 0.7.3, data sy1998/MLVU_dev.
-LMMs-Eval always divides by seven; here only tasks with items count.
+LMMs-Eval always divides by seven; here the mean is over the tasks that have items.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Li et al., CVPR 2024, https://arxiv.org/abs/2311.17005, data OpenGVLab/MVBench. Prompt and verdict
 are those of the tasks ``mvbench_*`` of LMMs-Eval 0.7.3; the score is the mean over the tasks.
-LMMs-Eval leaves empty answers out of the count; here they are wrong.
+LMMs-Eval leaves empty answers out of the count; here they count as wrong.
 """
 
 from __future__ import annotations

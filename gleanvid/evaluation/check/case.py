@@ -111,9 +111,9 @@ class Case:
 
     @cached_property
     def rows(self) -> Tensor:
-        """int64 [R]: kept columns whose logits are compared, the last one always among them.
+        """Indices of the kept columns whose logits are compared, int64 [R].
 
-        They are numbered among the kept columns, from 0.
+        An index counts only kept columns, from 0. The last kept column is always included.
         """
         count = int(self.kept.sum())
         return torch.linspace(0, count - 1, min(ROWS, count)).round().long().to(self.kept.device)
@@ -184,8 +184,8 @@ def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
 def apart(ours: Tensor, theirs: Tensor) -> float:
     """Return the distance between two sets of logits; ``theirs`` is the reference.
 
-    It is the root mean square of the difference, divided by that of the reference. Each row's mean
-    over the vocabulary is subtracted from both.
+    The distance is the root mean square of the difference, divided by the root mean square of the
+    reference. Before that, each row's mean over the vocabulary is subtracted from both.
     """
     theirs = theirs.float().to(ours.device)
     spread = theirs - theirs.mean(-1, keepdim=True)

@@ -72,7 +72,7 @@ def positions(case: Case) -> Finding:
         theirs = theirs[..., case.kept] if number == 0 else theirs
         same = ours.shape == theirs.shape and (ours == theirs).flatten(0, -2).all(0)
         wrong += theirs.shape[-1] if isinstance(same, bool) else int((~same).sum())
-    title = "kept tokens and every decoded one stand at their positions of the whole prompt"
+    title = "kept and decoded tokens have the same positions as without compression"
     return Finding("positions", title, wrong, 0, COLUMNS)
 
 
@@ -95,15 +95,19 @@ def rows_of_tokens(case: Case) -> Finding:
     for name in ("inputs_embeds", "per_layer_inputs"):
         if plain.get(name) is not None:
             wrong += _unequal(short.get(name), plain[name][:, case.kept])
-    return Finding("rows", "every kept column brings its own features", wrong, 0, COLUMNS)
+    return Finding(
+        "rows", "every kept column has the same features as without compression", wrong, 0, COLUMNS
+    )
 
 
 def deepstack(case: Case) -> Finding:
     plain, short = case.plain.calls[0], case.short.calls[0]
     levels, visual = plain.get("deepstack_visual_embeds"), plain.get("visual_pos_masks")
-    title = "deep visual levels follow their tokens"
+    title = "DeepStack features stay with their tokens"
     if not levels or visual is None:
-        return Finding("deepstack", title, 0, 0, "rows", note="this model has no such levels")
+        return Finding(
+            "deepstack", title, 0, 0, "rows", note="this model has no DeepStack features"
+        )
     staying = case.kept.to(visual.device)[visual[0]]
     found = short.get("deepstack_visual_embeds") or [None] * len(levels)
     wrong = sum(

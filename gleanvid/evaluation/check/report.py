@@ -61,7 +61,7 @@ class Report:
     timings: tuple[Timing, ...] = ()  # the first timing is for all tokens
     encode_s: float | None = None
     advice: tuple[str, ...] = field(default=())  # conclusions from the times, in sentences
-    not_tested: tuple[str, ...] = ()  # names of checks, or "times", not run because of a stop
+    not_tested: tuple[str, ...] = ()  # names of checks (or "times") that a stop left out
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ class Report:
             f"{model['processor']}; checked on {clip['frames_tested']} of them, "
             f"{clip['tokens_tested']:,} visual tokens",
             markdown_table(
-                ["check", "", "found", "allowed", "with an error", ""],
+                ["check", "", "found", "allowed", "with a deliberate error", ""],
                 [_cells(one) for one in self.findings],
                 numbers=False,
             ),

@@ -30,15 +30,16 @@ from gleanvid.ops.records import whole_record
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
-SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")  # compared at equal budgets per frame
+# ways to select tokens, compared with one another at equal budgets per frame
+SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")
 SELECTION_RATIO = 0.15  # retention ratio of the complementarity analysis
 POSITION_RATIO = 0.25  # retention ratio of the comparison of positions with random selection
-_QUESTION = "What happens in the video?"  # asked for compressor stages that need text
+_QUESTION = "What happens in the video?"  # text for compressor stages that read the question
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """Measures of one compressor (or ``part`` "selection": of one selection) on one clip."""
+    """Metrics of one compressor on one clip, or of one selection if ``part`` is "selection"."""
 
     clip: str
     part: str
@@ -52,11 +53,15 @@ class Row:
     later_residual_energy: float
     coverage_error: float
     energy_outside_span: float
-    energy_outside_picked: float  # energy outside earlier picks; NaN if picks have no order
+    # mean fraction of a kept token's energy outside the span of the tokens picked before it;
+    # NaN if the method does not pick tokens one after another
+    energy_outside_picked: float
     raw_effective_rank: float  # effective rank of the tokens before debiasing
     raw_coverage_error: float
     budget_gini: float
-    spatial_iou: tuple[float, ...]  # IoU by gap, 1 to 20 temporal units; NaN if the clip is shorter
+    # IoU of the positions kept in two temporal units, by their distance of 1 to 20 units;
+    # NaN if the clip is too short for a distance
+    spatial_iou: tuple[float, ...]
     random_iou: tuple[float, ...]  # expected IoU of random positions with the same budgets
 
 

@@ -1,6 +1,6 @@
 """Averages the rows of ``diagnose_clips`` over clips and writes JSON, CSV, Markdown and figures.
 
-Intervals are Student's over clips; they hold for few clips, too.
+Intervals are Student's t intervals over clips, which also hold for few clips.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gleanvid.evaluation.tables.statistics import student_mean
 _CURVES = ("spatial_iou", "random_iou")
 _KEYS = ("clip", "part", "name", "retention_ratio")
 _METRICS = [field.name for field in fields(Row) if field.name not in (*_KEYS, *_CURVES)]
-_HALF = "_half"  # suffix of the key with half the width of a metric's interval
+_HALF = "_half"  # suffix of keys whose value is half the width of a metric's interval
 _RANKS = {
     "effective_rank": "singular values",
     "energy_rank": "energy",
@@ -141,7 +141,7 @@ def _sheet(rows: Sequence[Row]) -> str:
 
 
 def text(found: Mapping[str, Any]) -> str:
-    """Return Markdown with the values of the paper's Fig. 1(c), diagnosis and appendix figure."""
+    """Return Markdown: values of Fig. 1(c), the diagnosis and an appendix figure of the paper."""
     kept = [[row["compressor"], f"{row['retention_ratio']:.3g}"] for row in found["means"]]
     ranks = [[_cell(row, key, ".1f") for key in _RANKS] for row in found["means"]]
     missed = [[_cell(row, key, ".2g") for key in _MISSED] for row in found["means"]]

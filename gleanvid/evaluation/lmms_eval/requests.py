@@ -22,7 +22,7 @@ from gleanvid.compressors import (
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.types import VideoError
 
-Clip = tuple[str, tuple[float, float] | None]  # path, part in seconds
+Clip = tuple[str, tuple[float, float] | None]  # path; time span in seconds (None: all)
 
 
 def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
@@ -44,7 +44,7 @@ def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
 
 
 def digest(clip: Clip, prompt: str, options: Mapping[str, Any]) -> str:
-    """Return a hash that identifies a question: LMMs-Eval's numbers are not unique."""
+    """Return a hash that identifies a question, as LMMs-Eval's question numbers are not unique."""
     asked = json.dumps([clip, prompt, options], sort_keys=True, default=str)
     return hashlib.sha256(asked.encode()).hexdigest()[:12]
 

@@ -3,9 +3,9 @@
 ``numbers.json`` holds every table with results: accuracies in percent, memory in MB, and seconds
 summed over the benchmark (in all likelihood, over the questions of one of eight GPUs). ``setup`` of
 a row is the key of a ``gleanvid.evaluation.run.setups.Setup`` (its ratio, frames and settings), by
-which results are matched. Other methods have the settings that their authors use for that model,
-not the defaults: FastVID and FlashVID on LLaVA differ. Rows of the paper that do not add up are
-listed in ``tests/evaluation/paper/test_numbers.py``.
+which results are matched. Setups of other methods have the settings that the method's authors use
+for that model; those of FastVID and FlashVID on LLaVA differ from the defaults. Rows of the paper
+that do not add up are listed in ``tests/evaluation/paper/test_numbers.py``.
 """
 
 from __future__ import annotations
@@ -152,7 +152,8 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
     model, benchmark = report["model"], report["benchmark"]["benchmark"]
     lines: dict[str, dict[str, Any]] = {}
     for line in report["results"]:
-        lines.setdefault(line["setup"], line)  # keep only the first way to respond of a setup
+        # if a setup has results for several ways to respond, only the first is kept
+        lines.setdefault(line["setup"], line)
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
     for setup, line in lines.items():

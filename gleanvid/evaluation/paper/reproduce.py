@@ -17,7 +17,7 @@ PIXELS = 786_432  # maximum number of pixels of a Qwen3-VL frame in LMMs-Eval
 QWEN = "Qwen/Qwen3-VL-8B-Instruct"
 # Options of LLaVA-Video in LMMs-Eval.
 SETTINGS = ("spatial_pool_mode=average", "time_instruction=false")
-MODELS = {  # last part of the name -> name on the hub, and options of LMMs-Eval's model
+MODELS = {  # last part of a model's name -> its hub id, and eval options to match LMMs-Eval
     "Qwen3-VL-8B-Instruct": (QWEN, ()),
     "llava-onevision-qwen2-7b-ov-hf": (
         "llava-hf/llava-onevision-qwen2-7b-ov-hf",

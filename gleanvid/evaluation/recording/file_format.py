@@ -14,8 +14,8 @@ Version 1. T frames, U temporal units, N tokens per unit, L = U*N, D features; a
 
 The metadata of the file has one entry, :data:`KEY`, with JSON: ``version``, ``grid`` [U, rows,
 columns], ``model`` (name, family, class, precision, fingerprint of the weights, layers, versions),
-``machine``, ``video`` (as in ``Run.summary``), ``encode_s``, ``features`` (how they are stored, and
-which fraction of the kept tokens that changes), ``licence`` (of clip and weights), ``runs``:
+``machine``, ``video`` (as in ``Run.summary``), ``encode_s``, ``features`` (stored precision, and
+the fraction of kept tokens that it changes), ``licence`` (of clip and weights), ``runs``:
 ``Run.summary`` of each with its ``log_probability``, ``refused``: the compressors that could not
 reach their ratio, and ``relevance``: ``Relevance.summary`` of each.
 """
@@ -30,7 +30,7 @@ from torch import Tensor
 SUFFIX = ".recording.safetensors"
 KEY = "gleanvid_recording"
 VERSION = 1
-ROWS = 1024  # number of tokens converted at a time;
+ROWS = 1024  # number of tokens converted to another dtype at a time
 STORED = ("exact", "bfloat16", "int8")  # precisions of stored features; exact: the model's own
 
 

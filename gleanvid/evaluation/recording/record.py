@@ -79,9 +79,9 @@ def record(
     """Write the recording of one clip.
 
     Returns the fraction of kept tokens that the stored precision changes, by method. ``on_size`` is
-    called with the bytes of the tensors before the questions are asked. Raises ``ModelError`` if
-    the model cannot do what is ``wanted``, and ``ValueError`` if the file's name does not end in
-    ``SUFFIX`` or the file cannot be written.
+    called with the size of the tensors in bytes, before the questions are asked. Raises
+    ``ModelError`` if the model cannot do what is ``wanted``, and ``ValueError`` if the file's name
+    does not end in ``SUFFIX`` or the file cannot be written.
     """
     if not path.name.endswith(SUFFIX):
         raise ValueError(f"a recording's name ends in {SUFFIX}, not {path.name}")

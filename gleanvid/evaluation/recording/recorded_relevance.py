@@ -29,7 +29,7 @@ def measure_each(
 
 
 def named(number: int) -> str:
-    """Return the name of the tensor with map ``number``."""
+    """Return the name of the tensor that stores relevance map ``number``."""
     return f"relevance/{number}"
 
 

@@ -29,8 +29,8 @@ from gleanvid.types import Video, VideoTokens
 from gleanvid.video.isolation.bounds import fits
 
 MAX_BYTES = 4 * 2**30
-MAX_FRAME_BYTES = 2 * 2**30  # limit for all decoded frames
-# limit after conversion, for features that are stored in another dtype than the model's
+MAX_FRAME_BYTES = 2 * 2**30  # limit in bytes for all decoded frames together
+# limit in bytes for features after conversion, if their stored dtype is not the model's
 MAX_FEATURE_BYTES = 2 * 2**30
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256

@@ -49,12 +49,13 @@ class AnswerRow(Row, EvidenceCounts, total=False):
 
     said: dict[str, str]  # way to respond -> response
     right: list[float]  # verdict in [0, 1] on each response in ``said``
-    tokens: list[float]  # tokens: in the clip, entering layer 0, mean over layers
+    tokens: list[float]  # visual tokens: in the clip, in layer 0, mean over layers
     seconds: float  # compressing, prefill and response, without encoding
     saturated: list[int]  # number of saturated and of all temporal units, if known
     phases: dict[str, float]  # seconds by phase, if measured
     peak_memory_mib: float
-    relevance: list[float]  # relevance of the kept tokens, as many best and as many random ones
+    # fractions of the relevance in the kept tokens, in as many best and in as many random ones
+    relevance: list[float]
 
 
 class ClipRow(Row, total=False):
@@ -140,7 +141,7 @@ class Journal:
         self._take(dict(row))
 
     def done(self, key: Key) -> bool:
-        """Return whether this item has a result under this setup; a failed one has not."""
+        """Return whether this item has a result under this setup; an error is not a result."""
         return key in self.rows and "error" not in self.rows[key]
 
     def close(self) -> None:

@@ -30,8 +30,8 @@ def answer_row(
 ) -> AnswerRow:
     """Return the journal row of one answered question, without times.
 
-    ``responses``: by way to respond. ``records``: by layer. ``size``: number of visual tokens of
-    the clip, and number of layers of the language model.
+    ``responses``: way to respond -> response. ``records``: layer -> compression record. ``size``:
+    number of visual tokens of the clip, and number of layers of the language model.
     """
     layers = visual_tokens_by_layer(records, *size)
     row: AnswerRow = {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Part = tuple[str, int, Unanswered]  # clip, number of frames, questions by setup
-_QUESTION_TOKENS = 50  # estimated length of a question, to choose the number of threads
+_QUESTION_TOKENS = 50  # estimated tokens of a question, to choose the number of threads
 
 
 def evaluate(

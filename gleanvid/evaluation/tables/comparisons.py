@@ -30,8 +30,8 @@ Adjusted = Mapping[tuple[str, str], float]  # p of a comparison, by way to respo
 def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
     """Return Markdown: GleanVID's accuracy minus that of every other method, then :func:`standing`.
 
-    Differences are in percentage points. The column "p" is that of the sign-flip test by
-    ``endpoint``; the column "Holm" is the p value in ``adjusted``.
+    Differences are in percentage points. The column "p" is the p value of the sign-flip test on the
+    average ``endpoint``; the column "Holm" is the p value in ``adjusted``.
     """
     pairs = [(one, one.comparison) for one in results if one.comparison and not one.blank]
     if not pairs:
@@ -95,7 +95,7 @@ def side(difference: float, p: float) -> str:
 
 
 def sentence(sides: Mapping[str, Sequence[str]]) -> str:
-    """Join lists of methods into a sentence without full stop; keys: results of :func:`side`."""
+    """Join methods into a sentence; ``sides``: result of :func:`side` -> methods. No full stop."""
     return "; ".join(f"{name} {', '.join(sides[name])}" for name in _SIDES if sides.get(name))
 
 
@@ -105,8 +105,9 @@ def preset_table(
     """Return Markdown in the layout of the paper's table.
 
     ``results``: those of all tokens, then of the preset's variants. Relative performance has its
-    difference to GleanVID's in brackets, in percentage points. The column "p" is that of the
-    sign-flip test against GleanVID by ``endpoint``; "Holm" is the p value in ``adjusted``.
+    difference to GleanVID's in brackets, in percentage points. The column "p" is the p value of the
+    sign-flip test against GleanVID on the average ``endpoint``; the column "Holm" is the p value in
+    ``adjusted``.
     """
     groups = inline_groups(results)
     several = len({result.setup.num_frames for result in results}) > 1

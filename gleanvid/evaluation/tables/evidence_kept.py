@@ -22,10 +22,10 @@ class Evidence:
     """Means over questions by measure, and the correlation of each with being right.
 
     Each measure is a fraction of a question's evidence, the tokens that show the answer. "kept":
-    tokens kept in their own place; "represented": tokens contained in any kept row; "reachable":
-    "kept" divided by its largest possible value for that number of kept tokens; "things": things
-    asked about with at least one kept token; "moments": the same for pairs of a thing and a unit.
-    Older journals do not have all measures.
+    tokens kept in their own place; "represented": tokens kept or merged into a kept token;
+    "reachable": "kept" divided by its largest possible value for that number of kept tokens;
+    "things": things asked about with at least one kept token; "moments": the same for pairs of a
+    thing and a unit. Older journals do not have all measures.
     """
 
     means: Mapping[str, Estimate]

@@ -120,7 +120,7 @@ def _same(setups: Sequence[Setup]) -> str:
 def draw(
     folder: Path, found: Sequence[Result], facts: Mapping[str, Any], kind: str = "png"
 ) -> None:
-    """Plot accuracy, accuracy by group of questions and, if measured, evidence and relevance kept.
+    """Plot accuracy, accuracy by group and, if measured, kept fractions of evidence and relevance.
 
     Each figure is written to ``folder`` as a file of this ``kind``.
     """

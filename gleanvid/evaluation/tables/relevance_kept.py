@@ -27,7 +27,7 @@ class RelevanceKept:
 def relevance_kept(
     clips: Sequence[str], right: Sequence[float], values: Sequence[Sequence[float]]
 ) -> RelevanceKept | None:
-    """Summarise one (kept, best, random) per question, with intervals by clip.
+    """Average ``values``, a triple (kept, best, random) per question, with intervals over clips.
 
     Return None if ``values`` is empty. ``right``: verdict on each answer.
     """

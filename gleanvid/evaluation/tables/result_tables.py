@@ -1,4 +1,4 @@
-"""Tables of results: accuracy, accuracy by group, evidence kept and relevance kept."""
+"""Tables of results: accuracy, accuracy by group, and how much evidence and relevance is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result
 
-_MOST_GROUPS = 7  # most groups with columns in the main table; more get a separate table
+_MOST_GROUPS = 7  # the main table has columns for at most this many groups
 _EVIDENCE = {  # measure -> head of its column
     "kept": "tokens",
     "reachable": "of reachable",
@@ -105,7 +105,7 @@ def evidence_table(results: Sequence[Result]) -> str:
 
 
 def relevance_table(results: Sequence[Result]) -> str:
-    """Markdown: relevance kept, next to the best and to random tokens; "" if not measured."""
+    """Return Markdown: relevance of the kept, best and random tokens; "" if it was not measured."""
     rows = []
     for one in results:
         if (found := one.relevance) and not one.blank:

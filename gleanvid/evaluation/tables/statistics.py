@@ -130,7 +130,8 @@ def student_mean(values: Sequence[float]) -> Estimate:
     mean, free = float(np.mean(values)), len(values) - 1
     if free < 1:
         return Estimate(mean, math.nan, math.nan)
-    angle = np.linspace(0, math.pi / 2, 100_001)  # Student's t is sqrt(free) * tan(angle)
+    # integrate Student's density by substituting t = sqrt(degrees of freedom) * tan(angle)
+    angle = np.linspace(0, math.pi / 2, 100_001)
     density = np.cos(angle) ** (free - 1)
     area = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
     quantile = math.sqrt(free) * math.tan(float(np.interp(0.95 * area[-1], area, angle)))
@@ -152,9 +153,9 @@ class Paired:
     macro_sign_flip: Mapping[str, float]
 
     def at(self, endpoint: str) -> tuple[Estimate, float]:
-        """Return the difference and its p by the macro-average ``endpoint``.
+        """Return the difference in the average ``endpoint``, and its p value.
 
-        "accuracy" gives those over questions.
+        ``endpoint`` is the name of a macro-average, or "accuracy": the benchmark's own average.
         """
         if endpoint in self.macro:
             return self.macro[endpoint], self.macro_sign_flip[endpoint]

@@ -29,5 +29,6 @@ def register() -> None:
     for architecture, name in MODELS.items():
         ModelRegistry.register_model(architecture, f"gleanvid.serving.vllm.models:{name}")
     for architecture in ModelRegistry.get_supported_archs():
-        check_at_start(architecture)  # also where MODELS lacks it: refuses GleanVID's options there
+        # for an architecture that is not in MODELS, the check refuses GleanVID's options
+        check_at_start(architecture)
     prune_on_cpu()

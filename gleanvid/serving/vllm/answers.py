@@ -12,7 +12,7 @@ from typing import Any
 from gleanvid.errors import MALFORMED, ModelError
 
 MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # most bytes of one event and of an error message
-LONGEST_SENTENCE = 1000  # a longer error message of the server is cut to so many characters
+LONGEST_SENTENCE = 1000  # longer error messages of the server are cut to this many characters
 MOST_TOKENS = 2**31
 
 

@@ -30,17 +30,20 @@ if TYPE_CHECKING:
 def refusal(method: Compressor) -> str | None:
     """Return why an engine cannot serve this method; None if it can."""
     if method.merges:
-        return "it merges tokens, and the engine takes only tokens that are as they were"
+        return "it merges tokens, and the engine accepts only unchanged tokens"
     if method.stages != ((0, method),):
         return "it acts inside the language model, where the engine runs its own kernels"
     if "text" in method.needs:
         return "it looks at the question, and the engine chooses before there is one"
     if method.needs:
-        return f"it needs the vision tower's {' and '.join(sorted(method.needs))}, never given out"
+        return (
+            f"it needs the vision tower's {' and '.join(sorted(method.needs))}, "
+            "which vLLM does not pass on"
+        )
     if method.keeps_whole:
-        return f"it keeps {method.keeps_whole} whatever the ratio, and the count is fixed before"
+        return f"it keeps {method.keeps_whole} whatever the ratio, and vLLM needs an exact count"
     if not getattr(method, "exact", True):
-        return "exact=False drifts from the count that the engine has fixed"
+        return "exact=False may keep more or fewer tokens than the prompt has room for"
     if declared_settings(type(method))["retention_ratio"][2].low == 1:
         return "it drops nothing: leave out --video-pruning-rate"
     return None

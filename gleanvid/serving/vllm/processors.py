@@ -27,7 +27,8 @@ KEPT = Counter("gleanvid_visual_tokens_kept", "Tokens of videos that went to the
 
 
 _MixedIn: Any = object  # base of the mixin, typed Any: it calls methods of vLLM's classes
-_UUIDS: ContextVar[Mapping[str, Sequence[str | None]]] = ContextVar("uuids")  # "video" -> uuids
+# kind of media ("video" or "image") -> uuids
+_UUIDS: ContextVar[Mapping[str, Sequence[str | None]]] = ContextVar("uuids")
 
 
 class _Pruning(_MixedIn):

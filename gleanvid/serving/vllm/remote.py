@@ -186,8 +186,8 @@ class ServedAdapter(ModelAdapter):
     def _record(self, server: Server, encoded: Encoded, uuid: str) -> Compression | None:
         """Return the server's record of the video with this uuid; None if there is no record.
 
-        The server remembers only the latest videos of all clients, so this client also remembers
-        the records of its own videos.
+        The server remembers only the latest records, of all clients together. So this client also
+        remembers the records of its own videos.
         """
         grid, served = encoded.tokens.grid, server.records(uuid=uuid)
         if served is None:
@@ -209,7 +209,10 @@ def _dropped(record: Compression) -> int:
 
 
 def _check_count(server: Server, read: int, expected: int) -> None:
-    """Raise ``ModelError`` if a prompt length ``read`` differs from ``expected``: another ratio."""
+    """Raise ``ModelError`` if the server ``read`` more or fewer prompt tokens than ``expected``.
+
+    Then the server keeps another fraction of the visual tokens.
+    """
     if abs(read - expected) > 1:  # vLLM may round the number of kept tokens another way
         raise ModelError(
             f"{server.url} read a prompt of {read:,} tokens, but these settings give {expected:,}: "

@@ -16,7 +16,8 @@ from gleanvid.serving.vllm.methods import chosen_method
 _LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that vLLM prints it
 KEY = "gleanvid"  # key in --additional-config: the method
 PLUGIN = "gleanvid_plugin"  # key in --additional-config: file with your own method
-IMAGES = "gleanvid_image_pruning_rate"  # key there: fraction of an image's tokens to drop
+# key in --additional-config: fraction of an image's tokens to drop
+IMAGES = "gleanvid_image_pruning_rate"
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 
 
