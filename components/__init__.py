@@ -1,1 +1,1 @@
-"""The app, from the top down: panels and server, then session, then viewer and files."""
+"""The app. Its layers from the top: panels and server, then session, then viewer and files."""

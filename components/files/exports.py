@@ -34,7 +34,7 @@ from gleanvid.video.isolation.archive import PARTS
 from .folder import trim
 
 EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest are deleted
-# Maximum size of one visitor's files, so that one visitor cannot replace those of all others.
+# Maximum size of one visitor's files: one visitor must not cause the deletion of everybody else's.
 VISITOR_BYTES = EXPORT_BYTES // 4
 _KEY = secrets.token_bytes(16)  # secret: folder names must not reveal the visitor's address
 LATE = "Stopped: the file took longer than {limit:g} seconds, the limit of this server."
@@ -62,7 +62,8 @@ def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str
 def new_folder(visitor: str = "") -> Path:
     """Create a folder for exported files.
 
-    Deletes the visitor's oldest files above ``VISITOR_BYTES``, and anyone's above ``EXPORT_BYTES``.
+    Deletes the oldest exports: this visitor's until they fit ``VISITOR_BYTES``, then all visitors'
+    until they fit ``EXPORT_BYTES``.
     """
     own = blake2b(visitor.encode(), key=_KEY, digest_size=8).hexdigest()
     folder = Path(get_upload_folder()) / "exports" / f"{own}-{secrets.token_hex(8)}"
@@ -200,7 +201,7 @@ class TimedFile(io.BufferedWriter):
 
 
 def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write the whole first run as a ZIP file, which ``opening.opened`` can read."""
+    """Write the first of ``runs`` completely to a ZIP file, which ``opening.opened`` can read."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)

@@ -30,7 +30,7 @@ from .served import served_method
 STOPPED = "Stopped. Upload the file again, or choose another clip."
 SAVED = "Saved result. Changing a setting runs the model again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
-SHELVED = 6  # most uploaded clips in the row; older ones are dropped
+SHELVED = 6  # maximum number of uploaded clips in the row; older ones are dropped
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
 
 
@@ -72,11 +72,12 @@ class ClipPanel(Panel):
         self.page = page
         outputs = page.outputs
         self.model, self.method = (page.inputs.settings[key] for key in ("model", "compressor"))
-        self.lines = [outputs.ready, outputs.notice, outputs.status]  # change with the clip
+        # widgets that change with the clip
+        self.lines = [outputs.ready, outputs.notice, outputs.status]
         changed = [self.model, self.method, *self.lines, *outputs.results]
         self.arrived = gr.State()  # when an uploaded clip was last read
         self.tried = gr.State({})  # run ids of earlier clips, by the clip's path
-        self.is_unknown = gr.Checkbox(True, visible=False)  # False: saved results are shown
+        self.is_unknown = gr.Checkbox(True, visible=False)  # False if saved results are shown
         # Start a second upload at once: it ends the reading of the first.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(
@@ -128,7 +129,7 @@ class ClipPanel(Panel):
                 yield outputs.changes(PageUpdate(message(text), pending=text))
             video = self.page.engine.clip(path, frames)
         except StoppedError as stopped:
-            if why := str(stopped):  # no text: the visitor has chosen another clip meanwhile
+            if why := str(stopped):  # no message: the visitor has chosen another clip meanwhile
                 text = STOPPED if why == Work.BY_HAND else why
                 yield {outputs.notice: message(text), self.shelf: shelf(own)} | over
             return
@@ -241,7 +242,8 @@ class ClipPanel(Panel):
 def shelf(own: Mapping[str, str]) -> dict[str, Any]:
     """Return a new value for the row of uploaded clips.
 
-    The row is redrawn for it, without the placeholder of an upload that failed.
+    Every new value makes the browser redraw the row, which removes the placeholder of an upload
+    that failed.
     """
     clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
     return {"clips": clips, "at": time.monotonic()}

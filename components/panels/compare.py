@@ -40,7 +40,8 @@ ABOUT = "Compare compressors on the clip above, which is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
 HTML = """<div class="gv-compare"></div>"""
 AT_HAND = "These runs were made before. Press Compare to run them again and time them."
-CHOSEN = {"compressor", RATIO}  # never make the table stale: it has its own methods and ratios
+# A change of these settings does not make the table stale: it has its own methods and ratios.
+CHOSEN = {"compressor", RATIO}
 
 
 class CompareTab(Tab):
@@ -241,7 +242,7 @@ def asked_with(
         del shown["clip"]  # a table of several clips is not stale after a change of clip
     worth = next(filter(None, (caveat(example, model) for example in examples)), "")
     name = f"{len(set(names))} clips" if len(set(names)) > 1 else names[0]
-    busy = clock.busy() if asks else ""  # a warning about times; without answers there are none
+    busy = clock.busy() if asks else ""  # without answers, nothing is timed
     return Asked(question, name, expected, shown, worth, questions, busy, clips)
 
 

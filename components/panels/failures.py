@@ -31,7 +31,7 @@ FOLDER = "glimpse"  # folder of rendered clips, among the files of visitors
 
 
 def fold() -> Any:
-    """Return the folded list of wrong answers; the browser fetches it when the list is unfolded."""
+    """Return the collapsed list of wrong answers; the browser fetches them when it is expanded."""
     return gr.HTML(
         None,
         apply_default_css=False,

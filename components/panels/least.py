@@ -21,7 +21,7 @@ HTML = """<div class="gv-least"></div>"""
 
 
 class LeastPanel(Panel):
-    """The search for the lowest ratio. ``methods``: checkboxes of the compressors to search."""
+    """Finds the lowest ratio of each compressor. ``methods``: checkboxes to choose compressors."""
 
     def __init__(self, methods: gr.CheckboxGroup) -> None:
         self.methods = methods

@@ -93,7 +93,8 @@ class LinkPanel(Panel):
     def opening_script(self, settings: SettingsPanel) -> str:
         """Return the script that gets the examples, and the keys and defaults of the settings."""
         keys = {widget: key for key, widget in self.named.items()}
-        keys |= dict.fromkeys(self.controls.parts, "")  # no key: each part holds several settings
+        # Each of these widgets holds many settings, so it has no key.
+        keys |= dict.fromkeys(self.controls.parts, "")
         defaults = {key: widget.value for key, widget in self.named.items()}
         return script(
             "openSettings",
@@ -128,7 +129,7 @@ class LinkPanel(Panel):
         elif own:
             changes |= self.clip.shelf_of(own)
         is_gone = "clip" not in query and (back is None or back.path is None)
-        # the link's photo encoder was for an uploaded clip, which is gone
+        # The link names the photo encoder only because of an uploaded clip, which is gone.
         if is_gone and changes.get(menu) == PHOTOS:
             del changes[menu]
         if menu in changes:  # also send the models loaded since the server's start

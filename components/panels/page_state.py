@@ -97,7 +97,7 @@ class Inputs:
     runs: gr.State  # ids of the runs on show: B, A, then others
     shelf: gr.State  # the visitor's clips: path -> thumbnail
     habits: Mapping[str, gr.Checkbox]  # the checkbox for each field of Habits
-    examples: dict[str, Example]  # by path; an opened wrong answer adds its clip
+    examples: dict[str, Example]  # examples and opened clips of wrong answers, by path
     recordings: Mapping[str, Entry]  # recordings by the name of their model
     gathered: Gathered  # values of all settings, of the question and of A
 

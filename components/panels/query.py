@@ -15,7 +15,7 @@ from .controls import MethodSetting
 
 # Values of the parameter "view", which the viewer reads itself.
 VIEWS = ("kept", "heat", "relevance", "ab", "groups", "original", "alike")
-SHOWN_CHARS = 40  # most characters of an invalid value quoted in a message
+SHOWN_CHARS = 40  # maximum number of characters of an invalid value that a message quotes
 SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
 OWN = "own"  # value of "clip" in a link copied with an uploaded clip; see assets/page/links.js
 NOT_IN_LINK = "The clip of this link was uploaded by its sender and is not in the link."

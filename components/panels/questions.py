@@ -19,7 +19,7 @@ from ..session.request import LONGEST
 from .events import AT_ONCE, Changes, Values
 from .panel import Page, Panel
 
-MOST = 16  # most questions: each adds runs to the store, which holds a limited number
+MOST = 16  # maximum number of questions: each adds runs to the store, whose size is limited
 HINT = (
     "One question per line; its right answer may follow after |, the name of another clip after a "
     "second |. Empty: the question above"

@@ -22,8 +22,8 @@ from .habits import HabitsPanel, live_switch
 from .panel import Page, Panel
 
 FRAMES = (4, 32)  # minimum and default number of sampled frames
-PIXELS = {  # most pixels of a frame, as the model sees it
-    "As the model limits it": 0,
+PIXELS = {  # maximum number of pixels of a frame as the model sees it
+    "The model's own limit": 0,
     "640 × 640": 640 * 640,
     "448 × 448": 448 * 448,
     "320 × 320": 320 * 320,

@@ -59,13 +59,13 @@ CLIENTS = (  # routes used by gradio_client, curl and the snippets of the tab Ex
 )
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
-ENDPOINTS = "(?:ask|compress|compare)"  # for clients, which may not call the page's own events
-LONGEST_NAME = 255  # most bytes of a file name; Gradio fails on longer ones
-LONGEST_PATH = 1024  # most characters of a path
-MAX_JSON = 2**18  # most bytes of a JSON body; settings and questions are smaller
+ENDPOINTS = "(?:ask|compress|compare)"  # API clients may call these, but no event of the page
+LONGEST_NAME = 255  # maximum bytes of a file name; Gradio fails on longer ones
+LONGEST_PATH = 1024  # maximum number of characters of a path
+MAX_JSON = 2**18  # maximum bytes of a JSON body; settings and questions are smaller
 MAX_ITEMS = 20_000
 MAX_DEPTH = 32
-MAX_FILES = 16  # most files in a request: checking each one accesses the file system
+MAX_FILES = 16  # maximum number of files in a request: checking one reads the file system
 _ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]+:/|https?:|//)", re.IGNORECASE)
 _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
 # Gradio joins names of sessions and events with a separator and splits them again: a name that
@@ -90,7 +90,7 @@ def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
         name = path.removeprefix(FILE)
         if _is_long(name):
             return False
-        if name != path and _ADDRESS.match(unquote(name)):  # Gradio would fetch this URL
+        if name != path and _ADDRESS.match(unquote(name)):  # a URL, which Gradio would download
             return False
         return bool(found.fullmatch(f"{method} {path}"))
 

@@ -17,13 +17,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .visitors import Proxies, visitor
 
-HEAD_S = 10.0  # most seconds for the head of a request, from connecting or its first byte
+# Maximum seconds for the head of a request, counted from its first byte, or from the start of the
+# connection if no byte has arrived.
+HEAD_S = 10.0
 BODY_BYTES_PER_S = 1000.0  # connections that send a request body more slowly are closed
-BODY_S = 3600.0  # most seconds from the first byte of a request to the end of its body
+BODY_S = 3600.0  # maximum seconds from the first byte of a request to the end of its body
 CHECK_S = 5.0  # seconds between two checks of a connection
 PER_VISITOR = 128
 EVERYBODY = "everybody"
-DESCRIPTORS = 16_384  # open files that a server may have, where the system lets it
+DESCRIPTORS = 16_384  # limit of open files to request from the operating system
 FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n"
     b"Too many connections."
@@ -38,7 +40,8 @@ def limit_connections(server: Server, proxies: Proxies) -> None:
     Uvicorn's protocol for WebSockets would never release a connection from the count.
     """
     count: Counter[str] = Counter()
-    most = raise_descriptors() // 2  # the other half is for files, pipes, refused connections
+    # The other half of the file descriptors is for files, pipes and refused connections.
+    most = raise_descriptors() // 2
     kind: Any = partial(Connection, proxies=proxies, count=count, most=most)
     server.config.http_protocol_class = kind
     server.config.ws_protocol_class = None

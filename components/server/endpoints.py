@@ -51,7 +51,8 @@ def described(function: Callable[..., Any]) -> str:
 class Calls:
     """The endpoints ``ask``, ``compress`` and ``compare``, which share one engine.
 
-    ``coming``: the first model while it is being loaded; until then, calls are refused.
+    ``coming``: name of the first model if it is still being loaded; calls for it are refused until
+    it is ready.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Calls:
             temperature: sampling temperature; 0 is greedy decoding.
             max_new_tokens: maximum length of the answer in tokens.
             top_p: nucleus sampling, the cumulative probability kept.
-            pixels: most pixels of a frame as the model sees it; 0 for the model's own limit.
+            pixels: maximum pixels of a frame as the model sees it; 0 for the model's own limit.
 
         Returns:
             The answer, the settings, the tokens kept in each unit, and the cost.
@@ -222,7 +223,7 @@ class Calls:
         try:
             path, method = uploaded(video), METHODS[key_of(compressor)]
             model = self._model(model)
-            if type(frames) is not int or not 1 <= frames <= self.max_frames:  # True is an int
+            if type(frames) is not int or not 1 <= frames <= self.max_frames:  # refuses bool
                 most = self.max_frames
                 raise ValueError(f"frames={frames!r} must be a whole number in [1, {most}]")
             if settings is not None and not isinstance(settings, dict):

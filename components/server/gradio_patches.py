@@ -30,13 +30,13 @@ from .sessions import Calls, Sessions
 
 log = logging.getLogger(__name__)
 
-MOST_FILES = 4  # most files in one upload; the page and the clients send one
-SESSIONS = 2000  # most sessions in memory; `Sessions` says which are dropped
-UPLOADS = 1000  # most uploads whose progress is kept
+MOST_FILES = 4  # maximum number of files in one upload; the page and the clients send one
+SESSIONS = 2000  # maximum number of sessions in memory; `Sessions` says which are dropped
+UPLOADS = 1000  # maximum number of uploads whose progress is kept
 KEEP_S = 600.0  # seconds that results are kept if nobody fetches them
 CALL = re.compile(r"[0-9a-f]{32}")  # an API call's session is named after its only event
-FAILURES = 60  # most failures logged per minute
-LONGEST_FAILURE = 300  # characters of an error in the log
+FAILURES = 60  # maximum number of failures logged per minute
+LONGEST_FAILURE = 300  # maximum number of characters of an error in the log
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
 UNFIT = (
     "A value of this request cannot be used: it is missing, not of the type that "

@@ -38,10 +38,10 @@ from .gradio_patches import FAILURE_LOG, UNFIT, without_mirrored
 from .uploads import Uploads
 from .visitors import Events, Proxies, RateLimit, bracketed, doubled, nothing, welcomed
 
-READS = 10  # allowed reading requests (files, modules) per allowed changing request
-MAX_QUERY = 128  # most bytes after the "?" of an upload; Gradio keeps the upload_id in them
-PAGES = ("/", "/config")  # each takes tens of milliseconds, so only a few are rendered at a time
-PAGES_AT_ONCE = 2
+READS = 10  # ratio of two rate limits: GET requests (files, modules) to POST requests
+MAX_QUERY = 128  # maximum bytes of the query string of an upload; Gradio stores the upload_id in it
+PAGES = ("/", "/config")  # rendering one of these takes tens of milliseconds
+PAGES_AT_ONCE = 2  # maximum number of pages rendered at the same time
 BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
 FORM = re.compile(  # UTF-8 alone: Gradio would look up any other charset among Python's codecs
     r"multipart/form-data; *boundary=[^;,]{1,80}(; *charset=\"?utf-8\"?)?", re.IGNORECASE
@@ -63,7 +63,7 @@ class Guard:
 
     Args:
         app: application to guard.
-        requests_per_minute: most changing requests of one visitor; 0 for no limit.
+        requests_per_minute: maximum number of POST requests of one visitor; 0 for no limit.
         framed_by: further pages that may show this one in a frame, each after a space.
         uploads: limits on uploads; None for no limit.
         hosts: further host names of this server; ``*.example.org`` allows all subdomains.

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from .allowed import RefusedError
 from .visitors import VISITOR, one_more
 
-HEARTBEATS = 32  # most open heartbeats of one visitor; each open page has one
+HEARTBEATS = 32  # maximum number of open heartbeats of one visitor; each open page has one
 MANY = "Too many pages of this server are open at your address."
 
 

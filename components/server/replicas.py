@@ -43,9 +43,10 @@ from .endpoints import Calls
 from .serving import LOCAL
 
 ROUTES = ("ask", "compress", "compare")
-AT_ONCE = 4  # requests at a replica: one at the model, the others reading their clips or waiting
-WAITING = 64  # requests that wait for a replica; more are refused with 503
-FILES = 16  # most uploads kept by a replica
+# Maximum requests at a replica: one uses the model, the others read their clips or wait.
+AT_ONCE = 4
+WAITING = 64  # maximum number of requests that wait for a replica; more are refused with 503
+FILES = 16  # maximum number of uploads kept by a replica
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,8 @@ def own() -> list[BaseRoute]:
         Route("/healthz", health),
         Route(f"{GRADIO}/heartbeat/{{session_hash}}", Heartbeats(), methods=["GET"]),
         Route("/modules/{version}/{name:path}", module),
-        Route("/docs", lambda request: RedirectResponse("docs/")),  # relative: keeps a root path
+        # A relative redirect keeps the URL path under which a proxy serves the app.
+        Route("/docs", lambda request: RedirectResponse("docs/")),
         Mount("/docs", documentation()),
     ]
 

@@ -47,10 +47,10 @@ class Limits:
     upload_mb: int
     max_frames: int
     deadline_s: float  # longest time of one job on the model, in seconds
-    places: int  # jobs that may wait for the model
-    queue: int  # events in Gradio's queue
-    events: int  # concurrent events of one address; 0: no limit
-    requests_per_minute: int  # changing requests (POST) of one address; 0: no limit
+    places: int  # maximum number of jobs that wait for the model
+    queue: int  # maximum number of events in Gradio's queue
+    events: int  # maximum number of concurrent events of one address; 0: no limit
+    requests_per_minute: int  # maximum number of POST requests of one address; 0: no limit
     disk_gb: int  # GB of all visitors' files together; 0: no limit
     visitor_mb: int  # MB of uploads that one address may store; 0: no limit
     keep_s: int  # age in seconds at which uploads and results are deleted
@@ -83,7 +83,8 @@ def shares(limits: Limits) -> RateLimit | None:
 
     Because of it, a visitor's files on the server never take more than twice ``visitor_mb``.
     """
-    held_s = BODY_S + limits.keep_s  # time of a slow upload, then until its file is deleted
+    # The slowest upload takes BODY_S; its file is deleted after keep_s more.
+    held_s = BODY_S + limits.keep_s
     return RateLimit(limits.visitor_mb * MIB, held_s) if limits.visitor_mb else None
 
 

@@ -34,8 +34,8 @@ except ImportError:  # on Windows, folders of killed servers are not deleted
 
 MIB = 2**20
 SCAN_S = 5.0  # seconds between two scans of the upload folder
-FORM_BYTES = MIB  # bytes allowed for the form around a file
-LEAST_BYTES = MIB  # smallest charge for an upload: small files take disk space too
+FORM_BYTES = MIB  # maximum bytes of an upload's form in addition to its file
+LEAST_BYTES = MIB  # an upload counts as at least this many bytes: small files take disk space, too
 BROKEN_S = 3600.0  # age at which an incomplete temporary file is deleted
 EMPTY_S = 60.0  # age at which empty files are deleted; Gradio 6.31 leaves one per event with a file
 OF_VISITORS = ("viewer/*", "exports/*/*", "exports/*", "[0-9a-f]" * 64 + "/*", "[0-9a-f]" * 64)
@@ -50,8 +50,8 @@ class Uploads:
     """Limits on the number and size of uploaded files.
 
     Args:
-        each_bytes: most bytes of one upload; Gradio limits each file, but an upload may have many.
-        all_bytes: most bytes of all files together; 0 for no limit.
+        each_bytes: maximum bytes of one upload; Gradio limits only each of its files.
+        all_bytes: maximum bytes of all files together; 0 for no limit.
         shares: rate limit on the bytes that one visitor may upload.
         clock: returns seconds.
     """

@@ -28,11 +28,12 @@ FORWARDED = (
     b"x-gradio-server",
 )
 SINGLE = (b"host", b"origin", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix")
-VISITORS = 10_000  # most visitors whose rates are remembered
-PREVIEWS = 3  # concurrent previews of one visitor
-PREVIEWS_OF_ALL = 4  # concurrent previews of all visitors; more would slow down everything
-VISITOR = ContextVar("VISITOR", default="")  # who sent the request that is being handled
-PREVIEWS_SENT = 60  # running and waiting previews of one visitor
+VISITORS = 10_000  # maximum number of visitors whose request rates are remembered
+PREVIEWS = 3  # maximum number of concurrent previews of one visitor
+# Maximum number of concurrent previews of all visitors: more would slow down everything.
+PREVIEWS_OF_ALL = 4
+VISITOR = ContextVar("VISITOR", default="")  # visitor who sent the current request
+PREVIEWS_SENT = 60  # maximum number of running and waiting previews of one visitor
 
 
 def networks(addresses: Sequence[str]) -> tuple[str, ...]:
@@ -83,7 +84,8 @@ class RateLimit:
         self, most: int, period_s: float = 60.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.most, self.period_s, self.clock = most, period_s, clock
-        self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)  # amount left, and when
+        # for each visitor: amount left in the bucket, and the time of this amount
+        self._held: LRUCache[str, tuple[float, float]] = LRUCache(VISITORS)
 
     def allows(self, name: str, cost: float = 1.0) -> bool:
         """Take ``cost`` from the visitor's bucket; return False if the bucket holds less."""
@@ -138,7 +140,7 @@ class Events:
     same moment is counted too.
 
     Args:
-        most: events that one visitor may have under way; 0 for any number.
+        most: maximum number of waiting and running events of one visitor; 0 for no limit.
         under_way: returns the address of every event that waits or runs in Gradio's queue.
     """
 

@@ -34,7 +34,7 @@ from ..session.work.backend import Backend, EncodedClip, Progress, Question, Sam
 SECONDS = 90
 POLL_S = 0.1
 _KEPT_CLIPS = 4
-_KEPT_MODELS = 8  # most models of a Space, which loads them all at its start
+_KEPT_MODELS = 8  # maximum number of models of a Space, which loads them all at its start
 
 
 def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:
@@ -59,7 +59,7 @@ class ZeroGpuBackend(Backend):
         self._gpu = gpu(self._remote)
 
     def load_model(self, name: str) -> Any:
-        """Return a stand-in for the model, with its name, device and limit of pixels."""
+        """Return a stand-in for the model, with its name, device and pixel limit."""
         model = self._model(name)
         facts = {fact: getattr(model, fact, None) for fact in ("device", "max_pixels")}
         return SimpleNamespace(name=name, **facts)
@@ -105,7 +105,8 @@ class ZeroGpuBackend(Backend):
             raise StoppedError
         descriptor, wanted = mkstemp(prefix="gleanvid-running-")
         os.close(descriptor)
-        with (  # the file is deleted before `closing` waits for the end of the process
+        # In this order: deleting the file ends the process, and then `closing` waits for that end.
+        with (
             closing(self._gpu(method, model.name, wanted, *given)) as pieces,
             _deleted_once(stop, wanted),
         ):

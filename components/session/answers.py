@@ -100,7 +100,10 @@ def labels_of(run: Run) -> list[Label] | None:
 
 
 def label_recall(run: Run) -> float:
-    """Return the fraction of all tokens' labels that kept tokens still have; NaN without labels."""
+    """Return the recall of an encoder's labels; NaN if the run has no labels.
+
+    Recall: the fraction of the labels of all tokens that are also labels of kept tokens.
+    """
     labels = labels_of(run)
     return fmean(one["kept"] for one in labels) if labels else math.nan
 

@@ -63,7 +63,7 @@ def parts(cost: Cost) -> list[tuple[str, float]]:
 
 
 def spread(run: Run) -> tuple[float, float, int] | None:
-    """Return shortest and longest time to first token and the passes; None for a single pass."""
+    """Return minimum and maximum time to first token, and number of passes; None for one pass."""
     passes = run.made_with.get("first_token_s") or ()
     return (min(passes), max(passes), len(passes)) if len(passes) > 1 else None
 

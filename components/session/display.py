@@ -28,9 +28,9 @@ from .work.queue import Work
 
 log = logging.getLogger(__name__)
 
-IN_MENU = 33  # most characters of a model's name, to fit on a phone
+IN_MENU = 33  # maximum number of characters of a model's name in the menu, to fit on a phone
 STILL_LOADING = "The model is still being loaded."
-EXCHANGES_READ = 6  # earlier questions and answers that the model reads again
+EXCHANGES_READ = 6  # maximum number of earlier questions with answers that the model reads again
 MIB = 2**20
 MINUTE_S = 60
 READ_S = 0.3  # seconds between two counts of decoded frames on the page

@@ -65,7 +65,7 @@ def thumbnail(clip: Path) -> str | None:
 
 
 def truths(facts: Path) -> tuple[tuple[str, str], ...]:
-    """Return the (question, answer) pairs generated with a clip, one wording of each kind."""
+    """Return the (question, right answer) pairs in a clip's JSON file, each question once."""
     if not facts.is_file():
         return ()
     found: dict[str, tuple[str, str]] = {}

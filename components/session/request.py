@@ -62,7 +62,7 @@ class Request:
         model: name of the model.
         compressor: name of the compressor.
         settings: settings of the compressor; those not given have their defaults.
-        pixels: most pixels of a frame as the model sees it, 0 for the model's own limit.
+        pixels: maximum pixels of a frame as the model sees it, 0 for the model's own limit.
         sampling: fields of :class:`Sampling`; those not given have their defaults.
         example: the clip as an example of the app; None for other clips.
         start: time of the first frame, as "75", "75.5" or "1:15"; empty: start of the clip.

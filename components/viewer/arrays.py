@@ -34,7 +34,7 @@ SCORE_LABELS = {  # scores shown first, in this order; other scores keep their o
 # Limit of the file's size. Above it, only the first score of every stage is sent.
 DATA_BYTES = 12 * 2**20
 _STEPS = 65534  # highest level of a score that is rounded to 16 bits
-_ABSENT = 65535  # level that means: the token has no score
+_ABSENT = 65535  # level of a token that has no score
 
 
 class Arena:
@@ -154,9 +154,10 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
 
 
 def _mattered(run: Run, relevance: Relevance | None) -> list[float] | None:
-    """Return the relevance of kept tokens, and of as many best and random tokens.
+    """Return the relevance of the kept tokens, of the most relevant and of random tokens.
 
-    Each is a fraction of the relevance of all tokens, averaged over layers.
+    All three sets have the same number of tokens. Each value is a fraction of the relevance of all
+    tokens, averaged over layers.
     """
     depth = len(run.cost.visual_tokens_by_layer)
     if relevance is None or relevance.grid != run.compression.grid:

@@ -1,8 +1,8 @@
 """Numbers about a clip's features: novelty, similar tokens, effective rank.
 
-Features stay on the server. The browser gets a sketch of each token's features: 24 small integers
-whose cosines are close to the true ones. With these it finds the kept tokens most similar to a
-given token without a request.
+Features stay on the server. The browser gets a sketch of each token's features: 24 small integers.
+Cosines of two sketches are close to cosines of the features, so the browser can find the kept
+tokens most similar to a given token without a request.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ def _projected(rows: Tensor) -> Tensor:
 
 
 def sketch(rows: Tensor) -> Tensor:
-    """Return the sketch, int8 [L, 24], of rows [L, D]: unit vectors in their top 24 directions."""
+    """Return the sketches, int8 [L, 24], of rows [L, D].
+
+    Each row is scaled to unit length and projected on the 24 main directions of all rows.
+    """
     count = min(len(rows), _SAMPLE)
     chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
     sample = torch.nn.functional.normalize(rows[chosen], dim=1)

@@ -1,6 +1,7 @@
 """The fields of a viewer's value, which `assets/viewer/data.js` reads.
 
-A ``place`` is a byte offset in the viewer's binary file. L is the number of tokens, T of units.
+A ``place`` is a byte offset in the viewer's binary file. L is the number of tokens, T the number of
+temporal units.
 """
 
 from __future__ import annotations
@@ -68,9 +69,9 @@ class Method(TypedDict, total=False):
     label: str
     first: int  # first layer at which the method drops or merges tokens
     stages: list[Stage]
-    mattered: list[float] | None  # relevance of kept, best and random tokens, mean over layers
+    mattered: list[float] | None  # relevance of kept, most relevant, random tokens
     novelty: list[float] | None
-    split: Split | None  # None if Eq. budget does not explain the run's budgets
+    split: Split | None  # None if alpha does not explain the run's budgets
     grid: list[int]
     units: list[int]
     area: list[float]
@@ -101,7 +102,7 @@ class Truth(TypedDict):
     label: str
     question: str
     names: list[str]
-    boxes: list[list[list[float]]]  # for every frame: left, top, right, bottom as fractions
+    boxes: list[list[list[float]]]  # boxes of every frame: left, top, right, bottom as fractions
 
 
 class Map(TypedDict):

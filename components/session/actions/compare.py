@@ -104,9 +104,10 @@ class _Comparison:
         self.clips: list[ClipKey] = []
         self.work, self.asked_at = engine.pages.work(session), time.time()
         self.rows: list[Row] = []
-        self.references: list[str] = []  # the answer of all tokens for each question
+        self.references: list[str] = []  # for each question: the answer with all tokens
         self.measured = measured
-        self.relevance: list[Relevance | None] = []  # relevance of tokens for the references
+        # for each question: the tokens' relevance for the answer with all tokens
+        self.relevance: list[Relevance | None] = []
         # why relevance cannot be measured
         self.unmeasured = unmeasured(request.model) if measured else ""
         # The first pass of a process is slow, so one untimed pass precedes the first row. A vLLM

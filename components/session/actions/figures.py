@@ -6,8 +6,8 @@ What is not drawn, and why (`tests/components/session/work/test_reading.py` show
   features. The legend instead has the effective rank of all kept tokens, divided by the effective
   rank of randomly kept tokens: below 1 for some methods, above 1.3 for others.
 - *Coverage error*: only a rounding error for every method once the kept tokens span the features.
-  The legend has it divided by the error of randomly kept tokens, unless that is 0: from a half to
-  several times.
+  The legend instead has this error divided by the error of randomly kept tokens, unless that is 0:
+  below 0.6 for some methods, above 2 for others.
 - *Residual energy of the first unit*: 100 % by definition. Means and axes begin after it.
 """
 

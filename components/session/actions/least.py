@@ -1,4 +1,4 @@
-"""Search each compressor's least retention ratio that gives the answer of all tokens."""
+"""Find each compressor's lowest retention ratio that gives the same answer as all tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_METHODS = "Choose at least one compressor whose retention ratio can be chosen
 
 @dataclass(frozen=True)
 class Found:
-    """Update of the panel with the least ratios; a field that is None changes nothing."""
+    """Update of the panel with the lowest ratios; a field that is None changes nothing."""
 
     notice: Message | None = None
     value: dict[str, Any] | None = None
@@ -39,7 +39,7 @@ def least(
     names: Sequence[str],
     make: Callable[[str, float], Compressor],
 ) -> Iterator[Found]:
-    """Search the compressors in turn; other visitors may use the model between two answers."""
+    """Find the lowest ratio of each compressor; others may use the model between two answers."""
     search = _Search(engine, session, request, question, make)
     try:
         yield from search.updates(names)
@@ -52,7 +52,7 @@ def least(
 
 
 class _Search:
-    """State of a search: the clip, the question and the answer to keep."""
+    """State of the search for the lowest ratios: clip, question and the answer with all tokens."""
 
     def __init__(
         self,

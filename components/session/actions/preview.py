@@ -148,7 +148,7 @@ def view_of(
     path: str | None,
     example: Example | None,
 ) -> View:
-    """Show ``runs``, by id; ``order``: the places of A and B among them."""
+    """Show ``runs``, by id; ``order``: the indices of A and B among them."""
     ids, facts = list(runs), example and example.facts
     question, model = sides.question, next(iter(runs.values())).model
     value = payload(

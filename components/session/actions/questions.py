@@ -30,7 +30,7 @@ def as_lines(listed: Iterable[tuple[str, str | None, str]]) -> str:
 def of_clips(clips: Sequence[Example], most: int) -> Listed:
     """Return at most ``most`` suggested questions, the same number for every clip.
 
-    The questions are spread over the list of each clip.
+    From each clip's list, the questions are taken at even distances.
     """
     each = max(1, most // max(1, len(clips)))
     found: Listed = []

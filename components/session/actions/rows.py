@@ -25,7 +25,7 @@ MATTERED = (
     "Fraction kept of the relevance of tokens for the answer with all tokens, as a mean over "
     "layers: a measure of this model's use of its input, not of truth"
 )
-COLUMNS = (  # title, unit, meaning; see :func:`figures`
+COLUMNS = (  # columns of the table: title, unit, meaning
     ("Tokens", "kept", "Visual tokens that enter the language model"),
     (
         "Labels",

@@ -58,7 +58,7 @@ def story(runs: Sequence[Run]) -> dict[str, Any]:
     Returns:
         ``about``: a line on the run. ``steps``: a list; each step has a title, a text, a sentence
         with numbers and images (caption and JPEG as a data URI). Some steps also have a grid to
-        draw over the images, or the strip of a value per unit.
+        draw over the images, or a strip that shows one value per unit.
     """
     run = next((run for run in runs if "alpha" in run.compression.trace), runs[0])
     unit = busiest(run)

@@ -82,7 +82,7 @@ class Choosing:
         self.choices: list[tuple[str, str]] = []  # label and name of the models in the menu
         looking = Progress("looking", first, LOOKING.format(name=first))
         self.now = looking if first else Progress()
-        self._changed = threading.Condition()  # lock of ``now``, notified at every change
+        self._changed = threading.Condition()  # guards ``now``; notified when it changes
         self._work = Work()
 
     def start(self) -> None:
@@ -168,7 +168,7 @@ class Choosing:
         key, work, before = key_of(name, precision), self._work, self.engine.name
         try:
             if self.engine.holds(key):
-                self.engine.model(key)  # the model is in memory: just make it the one in use
+                self.engine.model(key)  # already in memory: only make it the current model
             else:
                 outlook = self.look(name, precision, frames, work.stop)
                 ModelLoader(self.engine, work, self._report).install(key, outlook, anyway)
@@ -191,5 +191,5 @@ class Choosing:
 
 
 def key_of(name: str, precision: str) -> str:
-    """Return a model's name in requests, which includes the precision unless it is on a server."""
+    """Return a model's name in requests: with its precision, unless a vLLM server runs it."""
     return name if name.startswith(SCHEME) else with_precision(name, precision)

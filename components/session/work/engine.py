@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CLIPS_REMEMBERED = 3
-_ClipKey = tuple[str, int, int | Sampled]  # path, modification time, frames
+_ClipKey = tuple[str, int, int | Sampled]  # a file's path and modification time, frames to read
 
 
 class Engine:

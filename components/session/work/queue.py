@@ -120,7 +120,8 @@ class Pages:
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
         self._uploads: dict[str, Work] = {}
-        self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)  # (version, is live)
+        # for each session: (version, is live) of its last preview
+        self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)
 
     def start(self, session: str) -> bool:
         """Register new work of this session; return False if it already has running work."""

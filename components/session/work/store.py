@@ -97,7 +97,8 @@ class RunStore:
     def _next_to_go(self) -> str:
         """Return the id of the run to drop next, the least recently used one.
 
-        It is a cheap run if cheap runs, which can be computed or opened again, take over half.
+        Cheap runs can be computed or opened again. While they take more than half of a limit, the
+        least recently used cheap run is dropped.
         """
         cheap = {run_id: run for run_id, run in self._runs.items() if run_id in self._cheap}
         many = 2 * len(cheap) > self._most or 2 * _bytes(cheap.values()) > self._limit
