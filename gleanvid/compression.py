@@ -96,7 +96,7 @@ class Compression:
 
     @property
     def num_kept(self) -> int:
-        """K: number of kept rows."""
+        """K: number of kept rows (tokens after compression)."""
         return len(self.keep)
 
     @property
