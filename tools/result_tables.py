@@ -64,7 +64,7 @@ def _percent(share: float) -> str:
 
 
 def compress_time() -> str:
-    """Compare the time of GleanVID's ``compress`` with VidCom2's and with X @ X^T (X: the tokens)."""
+    """Compare the time of ``compress`` by GleanVID with VidCom2's and X @ X^T's (X: the tokens)."""
     rows = read("cpu-2-cores/compress_32x14x14x3584.json")["rows"]
     ours = next(row for row in rows if row["compressor"] == "gleanvid")
     return (
