@@ -30,7 +30,7 @@ class Picture(Protocol):
         """Return the image in another mode, such as "RGB"."""
 
 
-Clip = str | Path | Video | np.ndarray | Picture  # documented at ``gleanvid.ask``
+Clip = str | Path | Video | np.ndarray | Picture  # type of ``video``; see ``gleanvid.ask``
 
 
 @dataclass(frozen=True)

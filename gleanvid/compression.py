@@ -1,4 +1,4 @@
-"""The record of where every visual token went; shapes are in the letters of ``gleanvid.types``."""
+"""The record of where every visual token went; ``gleanvid.types`` defines T, N, L, K."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Compression:
 
     @property
     def num_kept(self) -> int:
-        """B: number of kept tokens."""
+        """K: number of kept rows (tokens after compression)."""
         return len(self.keep)
 
     @property

@@ -22,7 +22,7 @@ class Answer:
     text: str
     by_layer: dict[int, Compression]
     prompt_tokens: int
-    prompt_tokens_kept: int  # entering layer 0
+    prompt_tokens_kept: int  # prompt tokens that enter layer 0
     compress_s: float
     prefill_s: float
     generate_s: float

@@ -26,8 +26,8 @@ from gleanvid.run import Run, made_with
 from gleanvid.types import Video
 from gleanvid.video import read_video as read_video
 
-MAX_SIDE = 1280  # frames are read no larger than this; models shrink them further
-_CACHED_CLIPS = 2  # encoded clips remembered per model
+MAX_SIDE = 1280  # longest side of decoded frames in pixels; models shrink them further
+_CACHED_CLIPS = 2  # number of encoded clips that each model caches
 
 
 def encode(
@@ -210,7 +210,10 @@ def follow(work: Callable[..., Run], stop: threading.Event | None) -> Iterator[s
 def _prepared(
     clip: ClipKey, model: ModelAdapter, compressor: Compressor | None, stop: threading.Event | None
 ) -> tuple[ClipKey, Encoded]:
-    """Return the clip with the signals that the compressor needs; checks that the model answers."""
+    """Return the clip with the signals that the compressor needs, and the encoded clip.
+
+    Raises ``ModelError`` if the model cannot answer.
+    """
     model.check_can_answer()
     needs = clip.signals | (compressor.needs if compressor else frozenset())
     clip = replace(clip.bounded(model.max_pixels), signals=needs)

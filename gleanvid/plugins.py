@@ -172,7 +172,7 @@ def ignore_installed() -> None:
 
 
 def origin(kind: type) -> str:
-    """Return the absolute path of the plug-in file that has this class; "" for any other class."""
+    """Return the absolute path of the plug-in file that defines a class; "" for other classes."""
     path = str(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
     return path if path in _loaded else ""
 

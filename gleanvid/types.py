@@ -208,7 +208,7 @@ class VideoTokens:
 
     @property
     def tokens_per_unit(self) -> int:
-        """N = H * W: tokens of one unit before compression."""
+        """N = rows * columns: tokens of one unit before compression."""
         return self.grid[1] * self.grid[2]
 
     def __len__(self) -> int:

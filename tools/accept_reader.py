@@ -40,7 +40,8 @@ CARD = RESULTS / "glimpse-full" / "journal.jsonl"
 BENCHMARK = Glimpse(clip_frames=32)
 WHOLE, HALF = Setup(FullTokens(), 32), Setup(Random(0.5), 32)
 SEED, HOW = 1, "likelihood"  # seed of the model card's questions
-# Smallest accepted change of accuracy: against the shipped model, and by dropping a random half.
+# Smallest accepted change of accuracy: from the shipped model to the trained one, and from all
+# tokens to a random half of them.
 FORGOTTEN, LOST = -0.02, -0.03
 Verdicts = Mapping[str, bool]  # question id -> whether the answer is right
 

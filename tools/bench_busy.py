@@ -53,7 +53,9 @@ def main() -> None:
             busy(stack)
         time.sleep(1)
         beside = median_s(tokens, options.repeats)
-    print(f"alone {1e3 * idle:.1f} ms, beside {options.processes} busy ones {1e3 * beside:.1f} ms")
+    print(
+        f"alone {1e3 * idle:.1f} ms, with {options.processes} busy processes {1e3 * beside:.1f} ms"
+    )
     print(f"ratio {beside / idle:.2f}")
 
 

@@ -95,7 +95,7 @@ def page(clip: Path) -> tuple[float, float]:
         answered(visit, PATIENCE_MS / 1000)
         began = time.perf_counter()
         visit.locator(".gv-examples input[type=file]").set_input_files(clip)
-        says(visit, f"of {FRAMES} ·")  # the photo encoder has one frame a unit
+        says(visit, f"of {FRAMES} ·")  # in the photo encoder a unit is one frame
         return time.perf_counter() - began, peak_mib(process)
 
 

@@ -147,7 +147,7 @@ def stop(page: Any, engine: Engine, start: str, button: str, after_s: float) -> 
 def said(name: str, times: Sequence[float]) -> None:
     known = np.array(times)[np.isfinite(times)]
     if not len(known):
-        print(f"{name:24} over before the press every time")
+        print(f"{name:24} always finished before Stop was pressed")
         return
     median, worst = np.percentile(known, [50, 100])
     print(f"{name:24} median {median:5.0f} ms, worst {worst:5.0f} ms, {len(known)} times")

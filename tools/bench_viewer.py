@@ -110,7 +110,7 @@ def main() -> None:
     )
     parser.add_argument("--side", type=int, default=SIDE, help="rows and columns of tokens")
     parser.add_argument("--methods", type=int, default=METHODS, help="compressors")
-    parser.add_argument("--moves", type=int, default=240, help="moves of the pointer a measurement")
+    parser.add_argument("--moves", type=int, default=240, help="pointer moves per measurement")
     options = parser.parse_args()
     moves, packed = options.moves, stress(options.units, options.side, options.methods)
     print(

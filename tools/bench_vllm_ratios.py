@@ -27,7 +27,9 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", required=True, type=Path)
     parser.add_argument(
-        "--requests", default="24", help="number of requests for each table row (32 for 32 at once)"
+        "--requests",
+        default="24",
+        help="number of requests for each table row; 32 if 32 are sent at once",
     )
     parser.add_argument(
         "--rates",

@@ -23,11 +23,11 @@ from tools.bench_vllm_ratios import CLIPS
 
 RATE = 0.75  # fraction of every video's tokens that is dropped
 NEW_TOKENS = 16
-# vLLM 0.32's own pruning of Qwen3-VL fails if the prompt has marks around the whole video, which
-# transformers leaves there from 5.10 on (``outer_marks`` in results/vllm-cpu/upstream.py).
+# vLLM 0.32's own pruning of Qwen3-VL fails if start and end tokens surround the whole video in the
+# prompt. transformers keeps them from 5.10 on (``outer_marks`` in results/vllm-cpu/upstream.py).
 MARKED, BARE = "<|vision_start|><|video_pad|><|vision_end|>", "<|video_pad|>"
-SERVERS = {"EVS of vLLM, 25%": (None, RATE), "gleanvid 25%": ("gleanvid", RATE)}  # vLLM's own first
-Rates = Mapping[str, Mapping[int, Sequence[float]]]  # label -> number at once -> requests/s
+SERVERS = {"EVS of vLLM, 25%": (None, RATE), "gleanvid 25%": ("gleanvid", RATE)}  # vLLM first
+Rates = Mapping[str, Mapping[int, Sequence[float]]]  # server -> concurrency -> requests/s
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ _LIMITS = (  # the clips have 16 units
     f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
     "is far below the 30 to 50 % of\nits paper: a lead over either there says little about them."
 )
-_COMPARED = {  # folders of the page on evidence, whose comparisons share one adjustment
+_COMPARED = {  # folders in results/ -> heading; one Holm correction covers all their comparisons
     "glimpse": "",
     "glimpse-rivals": "Newer methods",
     "glimpse-all": "Others, {questions} questions of one seed",

@@ -17,7 +17,8 @@ from gleanvid.glimpse.world.world import ClipSettings
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "assets" / "failures.json"
 RESULTS = ("glimpse", "glimpse-rivals")
-SETUP = re.compile(r"(\w+)\(retention_ratio=([\d.]+)\)@32")  # setups with defaults
+# key of a setup in a journal, if all settings but the retention ratio have their defaults
+SETUP = re.compile(r"(\w+)\(retention_ratio=([\d.]+)\)@32")
 
 
 def failures() -> dict[str, Any]:

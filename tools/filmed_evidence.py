@@ -1,4 +1,4 @@
-"""Measure the methods that need only features on filmed clips, with the photo encoder.
+"""Measure methods that need only features, on filmed clips encoded by MobileNetV2.
 
 python -m tools.filmed_clips --out CLIPS
 python -m tools.filmed_evidence CLIPS --out results/filmed
@@ -42,7 +42,7 @@ from tools.filmed_clips import CLIPS
 from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document
 
 ENCODER = "mobilenet_v2"
-STABILITY_RATIO = 0.10  # ratio for the recoded and the shifted copy of a clip
+STABILITY_RATIO = 0.10  # retention ratio for the recoded and the shifted copy of a clip
 PIXELS = 256 * 256  # pixels of a frame: about 8 x 8 tokens
 SIDE = 480  # longest side that frames are decoded at, in pixels
 NAMES = ("clip", "method")  # columns that contain text
@@ -136,7 +136,7 @@ def _recoded(video: Video) -> Video:
         path = Path(folder) / "copy.mp4"
         write_mp4(frames, path, scale=1, crf=CRF)
         copy = read_video(path, num_frames=len(video), max_side=None)
-    assert len(copy) == len(video), "a frame was lost on the way"
+    assert len(copy) == len(video), "H.264 compression lost a frame"
     return replace(video, frames=copy.frames)
 
 

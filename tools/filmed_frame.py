@@ -1,4 +1,4 @@
-"""Measure the cost of a frame in the photo encoder.
+"""Measure the cost of a frame in the photo encoder (MobileNetV2).
 
 python -m tools.filmed_clips --out CLIPS
 python -m tools.filmed_frame CLIPS/CLIP.mp4 --out results/cpu-2-cores/photo_frame.md

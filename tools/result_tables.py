@@ -64,7 +64,7 @@ def _percent(share: float) -> str:
 
 
 def compress_time() -> str:
-    """Compare the time of GleanVID's ``compress`` with one product X @ X^T and with VidCom2."""
+    """Compare the time of ``compress`` by GleanVID with VidCom2's and X @ X^T's (X: the tokens)."""
     rows = read("cpu-2-cores/compress_32x14x14x3584.json")["rows"]
     ours = next(row for row in rows if row["compressor"] == "gleanvid")
     return (
@@ -76,7 +76,7 @@ def compress_time() -> str:
 
 
 def compress_width() -> str:
-    """One sentence: the time of ``compress`` against X @ X^T at two widths, on one thread."""
+    """Return a sentence on the time of ``compress`` relative to X @ X^T (X: the tokens)."""
     narrow, wide = (
         next(row for row in read(f"cpu-2-cores/{name}.json")["rows"] if "gleanvid" in row.values())
         for name in ("compress_32x14x14x896", "compress_32x14x14x3584_one_thread")

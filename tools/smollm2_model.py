@@ -34,7 +34,7 @@ READER = Package(
 )
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MARKS = ("<fake_token_around_image>", "<image>", "<global-img>", "<video>", "<end_of_utterance>")
-SIDE, PATCH, BLOCK = 256, 16, 2  # in pixels, pixels, patches; 8 x 8 tokens a frame
+SIDE, PATCH, BLOCK = 256, 16, 2  # side of a frame and of a patch in pixels, of a token in patches
 TOWER = {
     "hidden_size": 192,
     "intermediate_size": 768,

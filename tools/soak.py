@@ -37,7 +37,7 @@ SESSIONS = 3
 # soak, files would only pile up.
 KEEP_S = 120
 ROUND = 8  # actions of a session between two measurements
-REST_S = 1.0  # seconds of rest before a measurement
+REST_S = 1.0  # seconds without requests before each measurement;
 WINDOW = 0.2  # fraction of the run at its start and its end whose medians are compared
 ACTIONS = {"preview": 4, "ask": 3, "upload": 2, "compare": 1}  # relative frequency of each action
 COLUMNS = {
@@ -91,7 +91,7 @@ def act(kind: str, target: Target, session: str, draw: random.Random) -> None:
 
 
 def measured(process: int, folder: Path) -> dict[str, float]:
-    """Measure the memory, files and threads of the server's process, and its folder."""
+    """Measure memory, descriptors and threads of the server, and count the files in ``folder``."""
     root = Path(f"/proc/{process}")
     pages = int((root / "statm").read_text().split()[1])
     children = [

@@ -1,4 +1,4 @@
-"""Compare compressors with the best selection on synthetic clips where it is known.
+"""Compare compressors with a greedy reference selection on synthetic clips.
 
 python -m tools.synthetic_worlds --out results/synthetic
 

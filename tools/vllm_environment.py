@@ -59,7 +59,7 @@ def build(folder: Path, project: Path) -> str | None:
     # matplotlib draws the figure of `gleanvid bench serve`.
     tests = ["pytest>=8.3,<10", "hypothesis>=6.120,<7", "matplotlib>=3.9,<4"]
     if not run("install", "--quiet", *tests, "-e", f"{project}[video]"):
-        return "GleanVID cannot be installed beside it"
+        return "GleanVID cannot be installed next to vLLM"
     packages = next((folder / "lib").glob("python*/site-packages"))
     (packages / "declare_torchvision.py").write_text(DECLARE, encoding="utf-8")
     (packages / "declare_torchvision.pth").write_text("import declare_torchvision\n")

@@ -49,7 +49,7 @@
     const example = (own === "" && document.getElementById(`gv-example-${name}`))
       || ([...document.querySelectorAll(".gv-shelf [data-clip]")].find(isMeant) ?? null);
     const upload = document.getElementById("gv-upload");
-    if (!upload) return; // the viewer is on a page without uploads
+    if (!upload) return; // this page has the viewer but no uploads
     const chosen = example ?? (own === null ? null : upload);
     const before = document.querySelector(".gv-examples [aria-current]");
     upload.title = chosen === upload ? own || name : "";

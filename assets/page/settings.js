@@ -170,6 +170,6 @@
     const range = slider.querySelector("input[type=range]");
     range.value = String(value);
     range.dispatchEvent(new Event("input", { bubbles: true }));
-    range.dispatchEvent(new PointerEvent("pointerup", { bubbles: true })); // Gradio's "release"
+    range.dispatchEvent(new PointerEvent("pointerup", { bubbles: true })); // Gradio then dispatches its event "release"
   }, true);
 })(window.gleanvid ??= {});

@@ -25,7 +25,7 @@ class Compare {
   value = null;
   blind = false;
   /** @type {Map<string, any>} */
-  settings = new Map(); // settings changed since the page was loaded, by name in a link
+  settings = new Map(); // value of each setting changed since the page was loaded, by its key in a link
   axes = { Cost: "flops", Quality: "words" }; // choices for the figure's axes
   #drawn = 0; // width at which the figure was drawn
 

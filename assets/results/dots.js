@@ -6,7 +6,7 @@ import { make } from "../viewer/dom.js";
 import { shareText } from "./table.js";
 import { draw, marker } from "./swatch.js";
 
-const [MARK, TOP, BOTTOM, GAP, SIDE] = [12, 8, 24, 52, 12]; // pixels
+const [MARK, TOP, BOTTOM, GAP, SIDE] = [12, 8, 24, 52, 12]; // sizes in the figure, in pixels
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"];
 const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "triangle-down", "x"];
 const ALL = { ratio: null, colour: "#808080", symbol: "cross" };
@@ -26,7 +26,7 @@ export const COSTS = {
 const QUALITIES = { words: "agreement with all tokens (words in common)", mattered: "what mattered, % kept" };
 export const matteredOf = (row) => figure(row, "Mattered");
 
-// Rows whose quality is the fraction of relevance they keep.
+// Copies of the rows, with the fraction of relevance that a row keeps as its quality.
 const byMattered = (rows) => rows.map((row) =>
   ({ ...row, quality: matteredOf(row) === null ? null : { value: matteredOf(row) / 100, mattered: true } }));
 

@@ -10,7 +10,7 @@ import { named } from "./swatch.js";
 
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
 const FIRST_TOKEN = "First token"; // title of the column with the time to the first token
-const SEEN = "Labels of ImageNet for all tokens; those that kept tokens no longer show are struck out";
+const SEEN = "ImageNet labels of all tokens; a label that no kept token has is struck out";
 const MARKS = "Compared with the answer of all tokens: added words are marked, missing words are struck out";
 
 export class Table {

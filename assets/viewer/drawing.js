@@ -40,7 +40,7 @@ export class Drawing {
     const { tiles } = clip.value;
     controls.measure(tiles.count);
     strips.measure();
-    film.measure(this.viewer.shown()); // before the frames, which fill the height that the small frames leave
+    film.measure(this.viewer.shown()); // before the large frames are fitted into the remaining height
     // Answers stand below the frames, or to their right where this leaves more room, as for square clips.
     const [free, wide] = [this.#free(), panes.a.width];
     const below = Math.min(Math.max(LOWEST, free - UNDER), HIGHEST);

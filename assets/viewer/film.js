@@ -23,7 +23,7 @@ const COLOURS = {
 
 export class Film {
   #rows = []; // one per side: { canvas, context, painted, colour }
-  #of = []; // data from which the rows are painted
+  #of = []; // data from which the small frames are painted
   #width = 0; // width of the visible part in pixels
   #size = [0, 0]; // width and height of a small frame in pixels
   #slot = 0; // distance between two small frames

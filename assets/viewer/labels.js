@@ -1,5 +1,6 @@
 // @ts-check
-// The labels that an encoder gives a side's tokens; a click on a label goes to the token that shows it most.
+// The labels that an image classifier gives a side's tokens; a click on a label goes to the token with the highest
+// probability of it.
 
 import { button, make, plural } from "./dom.js";
 
@@ -19,7 +20,7 @@ export class Labels {
 
   /**
    * The list of labels under a side. A label that the kept tokens no longer have is struck out; a click on it
-   * goes to the token, kept or dropped, that shows it most.
+   * goes to the token, kept or dropped, with the highest probability of it.
    * @param {Label[]} labels
    */
   list(labels) {
@@ -27,7 +28,7 @@ export class Labels {
     const count = kept < labels.length ? `${kept} of ${plural(labels.length, "label")}` : plural(kept, "label");
     const items = labels.map((label) => {
       const way = button(label.text, () => this.#visit(label, way));
-      const shown = label.kept ? "Kept tokens still show this label" : "Kept tokens no longer show this label";
+      const shown = label.kept ? "A kept token has this label" : "No kept token has this label";
       Object.assign(way, { ariaPressed: "false", title: `${shown}: go to unit ${label.unit + 1}` });
       return make("li", "", "", label.kept ? way : make("del", "", "", way));
     });

@@ -25,7 +25,7 @@ const STRIPS = {
     tip: ({ stage, grid }) => `Even share: ${(stage.total / grid.units).toFixed(1)} tokens in every unit`,
     cropped: true,
   },
-  relevance: { // shown in place of the rank in the view "What mattered", so that the frames keep their size
+  relevance: { // the view "What mattered" shows this strip in place of the rank: an added strip would shrink the frames
     of: (side) => (isOfRelevance(side) ? side.map.units : null),
     scale: (value) => value,
     words: percent,

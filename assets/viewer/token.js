@@ -40,7 +40,7 @@ function groupLines(grid, stage, token) {
   const units = new Set(members.map((member) => placeOf(grid, member).unit)).size;
   const size = `merged from ${plural(members.length, "token")} of ${plural(units, "unit")}`;
   const share = `weight in the merged token ${short(stage.weight[token] / 65535)}`;
-  const mixed = stage.mixed ? [["the merged token it weighs most in", "gv-faint"]] : [];
+  const mixed = stage.mixed ? [["the merged token in which it has most weight", "gv-faint"]] : [];
   return [[size, ""], [share, ""], ...mixed];
 }
 

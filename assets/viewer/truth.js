@@ -3,7 +3,7 @@
 
 const SHARE = 0.25; // smallest fraction of a token's area that the object must cover
 
-const known = new WeakMap(); // caches the tokens on objects by truth and grid
+const known = new WeakMap(); // cache: truth -> grid -> result of tokensOf
 
 export function evidenceOf(truth, grid) {
   if (!known.has(truth)) known.set(truth, new Map());

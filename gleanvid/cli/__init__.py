@@ -46,7 +46,7 @@ MODULES = {"methods": "lists", "models": "lists"}
 
 
 class _Version(argparse.Action):
-    """Prints the version. Unlike argparse's own, it is looked up only for ``--version``."""
+    """Prints the version. Looks it up only for ``--version``, unlike argparse's "version"."""
 
     def __call__(self, parser: argparse.ArgumentParser, *rest: object) -> None:
         print(f"gleanvid {gleanvid.__version__}")

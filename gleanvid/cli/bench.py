@@ -56,7 +56,7 @@ def _add_compress(commands: Any) -> None:
         "--limit",
         type=float,
         default=100.0,
-        help="with --units: CPU seconds of one call after which its compressor is given up",
+        help="with --units: CPU seconds at which a call is stopped; longer clips are then skipped",
     )
     parser.add_argument(
         "--out", metavar="DIR", help="output folder for the table and figure of --units"

@@ -1,6 +1,6 @@
-"""``gleanvid lmms-eval ARGUMENTS``: run LMMs-Eval with a journal of answers and a true exit code.
+"""``gleanvid lmms-eval ARGUMENTS``: run LMMs-Eval with a journal of answers.
 
-LMMs-Eval itself exits with 0 even if questions failed or no results were written.
+Exits with an error if questions failed or no results were written; LMMs-Eval itself exits with 0.
 """
 
 from __future__ import annotations

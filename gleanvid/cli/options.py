@@ -266,7 +266,7 @@ def read_and_load(options: argparse.Namespace) -> tuple[Any, Any, float]:
     """Return the video, the model, and the seconds that reading the file took."""
     from gleanvid.arguments import Frames, check_questions, timed_clip
 
-    check_questions(options.question)  # before the model loads for minutes
+    check_questions(options.question)  # before the model is loaded, which takes minutes
     span = {"start": options.from_s, "end": options.to_s}
     frames = Frames(options.num_frames, backend=options.backend, **span)
     video, decode_s = timed_clip(options.video, frames)

@@ -95,7 +95,7 @@ def _record(options: argparse.Namespace) -> int:
             continue
         print(f"{printable(path.name)}: {path.stat().st_size / 1e6:.1f} MB")
         for method, share in changed.items():
-            print(f"  {method}: {share:.2%} of its choice differs with the stored features")
+            print(f"  {method}: {share:.2%} of its kept tokens change with stored features")
         for line in _kept(path) if wanted.relevance else ():
             print(printable(line))
     return int(bool(failed))
@@ -124,7 +124,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     known = {one.name: one.licence for one in CHECKPOINTS}
     return Wanted(
         tuple(options.question),
-        tuple(dict.fromkeys(every)),  # "full" would repeat: it is the same at every ratio
+        tuple(dict.fromkeys(every)),  # no duplicates: "full" is the same at every ratio
         frozenset(filter(None, options.signals.split(","))),
         options.features,
         options.max_new_tokens,

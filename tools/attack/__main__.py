@@ -22,7 +22,7 @@ LIMIT_S = 175.0
 
 
 def loopback(url: str) -> str:
-    """Return a URL without its last slash. Raises ``ValueError`` if it names another machine."""
+    """Return a URL without trailing slashes. Raises ``ValueError`` if it names another machine."""
     parts = urlsplit(url)
     try:
         here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback

@@ -156,7 +156,7 @@ UPLOAD_NAMES = ("../../x.mp4", "/etc/cron.d/x", "..\\x.mp4", "a\r\nb.mp4", "x" *
 SCRIPTS = ("a.js", "a.mjs", "a.svg", "a.html", "a.xhtml", "a.xml", "a.css", "a.pdf", "a.wasm")
 RANGES = ("bytes=9-1", "bytes=0-9-8", "bytes=" + "0-1," * 5000, "bytes=99999999-", "bytes=²-³")
 MODELS: tuple[Any, ...] = ("evil/model", "../../etc", "", None, ["builtin"], {"path": "/etc"})
-GATHERED: tuple[Any, ...] = (  # settings of a form that no script of the page sends
+GATHERED: tuple[Any, ...] = (  # malformed settings: the page's script sends none of these
     None, [], {}, "x", 5, [1], [None] * 500, {"a": [1]}, "[" * 5000, [[[[]]]] * 90,
 )  # fmt: skip
 SESSIONS = ("", "x", "../x", "a" * 50_000, "%00")

@@ -84,12 +84,13 @@ class Target:
         return self.events(f"{G}/queue/data", params=stream) if sent.is_success else sent.text
 
     def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
-        """Return the request of a page for a widget's event, with some values changed.
+        """Return the request that the page would send for an event of the widget ``name``.
 
-        ``changes`` names widgets by id or label, buttons also by their text. If a script gathers
-        the values for the event, this method does so; the name "gathered" means all gathered values
-        at once. As ``happens``, "follow" is the queued event that follows a click, and "work" is
-        the event that does the work of a click.
+        Widgets are named by id or label, buttons also by their text. ``happens`` is the kind of
+        event: a Gradio event, "follow" for the queued event that follows a click, or "work" for
+        the event that does the work of a click. ``changes`` maps widgets to values that replace
+        those in the page. If the page's script would first gather all values in one list, this
+        method does so; the key "gathered" of ``changes`` replaces the whole list.
         """
         props = {part["id"]: part["props"] for part in self.config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
@@ -128,7 +129,7 @@ class Target:
         return {"data": values(event), "fn_index": event["id"], "session_hash": page}
 
     def junk(self, junk: Any, first: int, step: int) -> str:
-        """Send every ``step``-th event of the page with junk for all inputs; return the answers."""
+        """Send every ``step``-th event with ``junk`` as each of its inputs; return the answers."""
         texts = []
         for event in [one for one in self.config["dependencies"] if one["backend_fn"]][first::step]:
             session = {"session_hash": f"junk{event['id']}"}

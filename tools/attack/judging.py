@@ -9,7 +9,8 @@ from tools.attack.client import ROOT, Target, is_quiet
 
 REFUSALS = range(400, 500)
 UNSAID = ("Traceback", "went wrong", '"error": null')  # signs of an unhandled error
-Attempt = tuple[str, str, Callable[[Target], bool]]  # kind, name, test whether the server resists
+# kind, name, function that returns whether the server resisted
+Attempt = tuple[str, str, Callable[[Target], bool]]
 
 
 def refused(kind: str, method: str, path: str, **options: Any) -> Attempt:

@@ -88,14 +88,14 @@ def _is_named_safely(target: Target, name: str) -> bool:
 
 
 def _is_download(target: Target, name: str) -> bool:
-    """Whether the headers of an upload make a browser download it, not run or show it."""
+    """Return whether the headers of an upload make a browser download it, not run or show it."""
     reply = target.send("GET", f"{G}/file={target.upload(name, b'<script>alert(1)</script>')}")
     away = reply.headers["content-disposition"].startswith("attachment")
     return away and reply.headers["x-content-type-options"] == "nosniff"
 
 
 def _is_own_file_closed(target: Target, name: str) -> bool:
-    """Whether the server refuses to send a file of its own in or below the folder of uploads."""
+    """Return whether the server refuses to send its own file ``name`` in the folder of uploads."""
     folder = Path(target.upload("a.mp4", b"x")).parents[1]
     return target.send("GET", f"{G}/file={folder}/{name}").status_code in REFUSALS
 
@@ -225,5 +225,5 @@ def _is_ended(line: socket.socket, end: float) -> bool:
 def everything() -> list[Attempt]:
     """Return all attempts, the slow ones last."""
     parts = (routes, bodies, uploads, headers, clips, pages, sessions)
-    slow = "slow clients", "60 that send no more", _are_slow_clients_ended
+    slow = "slow clients", "60 clients that stop sending", _are_slow_clients_ended
     return [*chain.from_iterable(part() for part in parts), slow]

@@ -1,4 +1,4 @@
-"""Test whether relevance finds the tokens a model uses: by Glimpse's truth, and by hiding tokens.
+"""Test whether relevance finds the tokens a model uses: by ground truth, and by hiding tokens.
 
 python -m tools.relevance_study --out results/relevance --seeds 0,1,2 --questions 240
 

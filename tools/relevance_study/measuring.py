@@ -30,7 +30,7 @@ from tools.relevance_study.scores import against_truth, agreement, ranks_agree
 FRAMES = 32
 METHODS = ("gleanvid", "uniform", "random", "vidcom2", "evs", "divprune", "sttm", "floc", "aot")
 RATIOS = (0.25, 0.15, 0.1)
-DELETION, INSERTION = (0.1, 0.3, 0.5), (0.01, 0.03, 0.1)  # fractions of all tokens
+DELETION, INSERTION = (0.1, 0.3, 0.5), (0.01, 0.03, 0.1)  # fractions of tokens deleted, inserted
 PRECISIONS: dict[str, dict[str, Any]] = {  # precision -> keywords of load_model
     "bfloat16": {"dtype": "bfloat16"},
     "8bit": {"quantization": "8bit"},
@@ -42,7 +42,7 @@ PARTS = {"maps": 1, "hidden": 8, **dict.fromkeys(PRECISIONS, 6)}
 
 
 def setup(method: str, ratio: float) -> Setup:
-    """Return the name of a setup, as in the journals of ``results/``."""
+    """Return a setup; its ``key`` is its name in the journals of ``results/``."""
     return Setup(method_from(method, ratio), FRAMES)
 
 
@@ -58,7 +58,7 @@ class Study:
         self.loaded = cache(lambda name: load_model("builtin", device="cpu", **PRECISIONS[name]))
 
     def measured(self, part: str, item: Item) -> dict[str, Any]:
-        """Return one of the measurements :data:`PARTS` of a question."""
+        """Return the measurement ``part`` (a key of ``PARTS``) of a question."""
         named = {"maps": self.maps, "hidden": self.hidden}
         return named[part](item) if part in named else self.at_precision(part, item)
 

@@ -19,7 +19,7 @@ from gleanvid.evaluation.tables.statistics import Estimate
 
 RESULTS = Path(__file__).parents[2] / "results"
 JOURNALS = ("glimpse", "glimpse-rivals", "glimpse-downsampling")
-Sample = tuple[str, str, float, float]  # clip, setup, measure, right
+Sample = tuple[str, str, float, float]  # clip, setup, value of a measure, 1 if the answer is right
 
 
 def predicting(mapped: Sequence[tuple[Item, Any]]) -> tuple[str, list[str], list[list[str]]]:
@@ -41,7 +41,7 @@ def predicting(mapped: Sequence[tuple[Item, Any]]) -> tuple[str, list[str], list
 
 
 def _samples(mapped: Sequence[tuple[Item, Any]]) -> Iterator[tuple[str, Sample]]:
-    """Pair each measure of a question and setup with its verdict in the journals."""
+    """Yield (name of a measure, sample) for each question and setup that the journals answer."""
     answered: dict[tuple[str, str], Any] = {}
     for folder in JOURNALS:
         lines = (RESULTS / folder / "journal.jsonl").read_text("utf-8").splitlines()[1:]
