@@ -44,7 +44,7 @@ mount();
 
 
 def value_of(packed: Packed, name: str = "a") -> dict[str, Any]:
-    """Return the viewer's value for a packed result, with addresses of its two files."""
+    """Return the viewer component's value for a packed result, with URLs of its two files."""
     files = {key: {"url": f"{HOST}/{name}.{key}"} for key in ("sheet", "data")}
     return packed.value | files
 

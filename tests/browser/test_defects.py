@@ -100,7 +100,7 @@ BUDGETS = {  # tokens kept in each of four units, sentence of the viewer about t
 
 
 @pytest.mark.parametrize("budgets", BUDGETS)
-def test_sentence_under_the_timeline_names_units_that_keep_no_token(fresh, budgets):
+def test_sentence_under_the_timeline_counts_units_that_keep_no_token(fresh, budgets):
     video = moving_square(8)
     tokens = FakeBackend().tokens(video)
     kept = [unit * ROWS * COLUMNS + n for unit, most in enumerate(budgets) for n in range(most)]
@@ -129,8 +129,8 @@ def test_legends_of_sides_a_and_b_are_not_cut_off(window, address, width):
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_reasons_of_empty_views_can_be_read_to_their_end(window, width):
-    """A single run of the photo encoder, without scores, leaves three views empty."""
+def test_explanations_of_empty_views_are_not_cut_off(window, width):
+    """Three views are empty: the only run is of the photo encoder and has no scores."""
     page = window.new_page()
     page.set_viewport_size({"width": width, "height": 844})
     video = moving_square(8)

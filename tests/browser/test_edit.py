@@ -106,7 +106,7 @@ def test_keyboard_toggles_tokens_undoes_the_change_and_leaves_edit_mode(page):
     until(page, lambda: len(edited_tokens_in_address(page)) == first)
     press("Escape")
     assert page.get_by_role("group", name="Edit B").is_hidden()
-    # B still shows the edited tokens: the address lists them.
+    # Side B still shows the edited tokens, and the page's URL lists them.
     until(page, lambda: len(edited_tokens_in_address(page)) == first)
     page.reload()
     page.wait_for_function(
@@ -114,7 +114,7 @@ def test_keyboard_toggles_tokens_undoes_the_change_and_leaves_edit_mode(page):
     )
 
 
-def test_button_named_without_this_object_drops_every_token_of_the_object(fresh, address):
+def test_button_that_removes_an_object_drops_every_token_of_the_object(fresh, address):
     fresh.goto(f"{address}/?ratio=0.5")
     named(fresh, "b", "GleanVID 50 %")
     words = fresh.locator("[data-side=b] .gv-evidence span").first

@@ -92,7 +92,7 @@ def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(window, 
 
 
 def is_whole(page, question):
-    """Wait until page and address have the clip, question and runs of a wrong answer."""
+    """Wait until the page and its URL have the clip, question and runs of a wrong answer."""
     named(page, "a", "All tokens")
     page.wait_for_selector(".gv-chip")
     page.wait_for_selector(".gv-shelf [aria-current]")

@@ -67,7 +67,7 @@ def test_all_columns_of_the_comparison_fit_next_to_open_settings(page):
     assert page.locator(".gv-scroll").evaluate(hidden) == 0
 
 
-def test_compared_answers_mark_words_added_or_missing_against_all_tokens(page):
+def test_compared_answers_mark_words_that_differ_from_the_answer_with_all_tokens(page):
     tab(page, "Compare")
     said = page.locator(f"{ROW} .gv-said")
     assert said.first.locator("mark, del").count() == 0
@@ -353,7 +353,7 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     visit.wait_for_selector("#gv-compare-stop:not([disabled])")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words = 8
-    titles = visit.evaluate("[...titles]")  # all column titles since the comparison began
+    titles = visit.evaluate("[...titles]")  # every column title shown since the comparison began
     assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # empty columns are hidden
     assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (9–91 %)"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()

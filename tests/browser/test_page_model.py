@@ -76,7 +76,7 @@ def test_model_picker_refuses_an_unknown_model_cancels_a_download_and_loads_a_mo
     says(page, f"{NAME} is ready")
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
     notice(page, "Used 32")
-    assert "of 64" in page.locator(".gv-status").inner_text()  # the new model's tokens
+    assert "of 64" in page.locator(".gv-status").inner_text()  # token counts of the new model
     assert page.errors == []
     page.reload()
     page.wait_for_selector(".gv-viewer[data-state=ready]")

@@ -8,7 +8,7 @@ import pytest
 from tests.browser.steps import more, settle, tab
 from tools.bench_page import SEEN, first_screen
 
-# Elements that axe reports on: ours and their descendants. Elements of Gradio are left out.
+# Report axe violations only of the app's elements and their descendants, not of Gradio's.
 AXE = """async (only) => {
   const mixed = "#gv-columns, #gv-settings, #gv-top, #gv-asking, #gv-under, #gv-tabs, .gv-examples";
   const ours = `:is([class*="gv-"], [id^="gv-"]):not(${mixed})`;
@@ -131,7 +131,7 @@ def test_first_screen_loads_quickly_without_the_model(browser, address, library)
     page = browser.new_page()
     # The aim is 2 s; the limit is 10 s because test machines may be busy.
     assert first_screen(page, address, SEEN) < 10_000
-    page.wait_for_timeout(1000)  # long enough for a stray event to reach the server
+    page.wait_for_timeout(1000)  # gives a stray event time to reach the server
     assert page.locator(".gv-notice").first.inner_text().startswith("Saved run")
     assert (library.reads, library.encodes) == before
     page.close()

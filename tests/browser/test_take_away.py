@@ -57,7 +57,7 @@ def test_exported_web_page_shows_frames_and_units_and_never_runs_markup_in_texts
 @pytest.mark.parametrize(
     ("model", "entry"), [("builtin", "Prefill FLOPs"), ("mobilenet_v2", "Labels")]
 )
-def test_exported_file_explains_prefill_flops_or_labels_depending_on_its_model(
+def test_glossary_of_the_exported_file_explains_only_terms_that_apply_to_its_model(
     shared, case, model, entry
 ):
     shared.set_content(web_page([replace(case.runs[0], model=model)], case.tokens))

@@ -84,7 +84,7 @@ def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(page):
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
     )
     page.wait_for_selector("p.gv-readout >> text=alpha max was moved too, to 0.8.")
-    # alpha min had pushed alpha max up, so alpha max goes back, too
+    # alpha max goes back too, because alpha min had pushed it up
     slider(page, "alpha min").fill("0.2")
     page.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.6'"

@@ -55,7 +55,7 @@ def test_views_of_the_viewer_differ_and_moving_through_frames_sends_no_request(p
     assert page.requested[before:] == [] and page.errors == []
 
 
-def test_every_view_keeps_the_frame_size_and_a_single_line_of_tools(page):
+def test_every_view_keeps_the_frame_size_and_the_toolbar_on_one_line(page):
     choose(page, a=MERGED, b=PRUNED)
     sizes = set()
     for view in VIEWS:

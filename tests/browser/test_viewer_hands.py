@@ -60,13 +60,13 @@ def test_every_function_of_the_viewer_works_from_the_keyboard(page):
     assert page.errors == []
 
 
-def test_viewer_shows_a_unit_chosen_outside_it_and_reports_each_of_its_own_moves_once(page):
+def test_viewer_shows_a_unit_chosen_elsewhere_and_sends_one_event_for_each_own_move(page):
     page.evaluate("heard.length = 0")
     look_at(page, 3)
     assert "unit 4 of 4" in caption(page)
     page.focus(".gv-scrub")
     page.keyboard.press("End")
-    # the current unit, then two units that do not exist: frame 8 stays in view
+    # Choose the current unit, then two units that do not exist: frame 8 stays in view.
     for unit in (3, 77, -1):
         look_at(page, unit)
         assert caption(page).startswith("Frame 8 of 8")

@@ -27,7 +27,7 @@ def open_view(page) -> None:
     settle(page)
 
 
-def test_what_mattered_view_states_the_fraction_of_relevance_kept_by_each_side(page, case):
+def test_relevance_view_states_the_fraction_of_relevance_kept_by_each_side(page, case):
     choose(page, a=PRUNED, b=OTHER)
     frame = page.locator("[data-side=b] .gv-frame").bounding_box()
     open_view(page)
@@ -50,7 +50,7 @@ def test_what_mattered_view_states_the_fraction_of_relevance_kept_by_each_side(p
     assert page.get_by_text("use of its input, not of truth.").first.is_visible()
 
 
-def test_relevance_kept_is_the_mean_over_layers_at_every_stage(page, case):
+def test_fraction_of_relevance_kept_is_the_mean_over_layers_at_every_stage(page, case):
     choose(page, a=LATE)
     open_view(page)
     mean = case.relevance.kept_over_layers(case.runs[LATE].by_layer, len(LAYERS))["kept"]

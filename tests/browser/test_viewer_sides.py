@@ -73,7 +73,7 @@ def test_answer_under_outdated_settings_is_greyed_and_can_be_asked_again(page):
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_long_answers_scroll_in_their_side_and_leave_the_timeline_in_place(window, case, size):
+def test_long_answers_scroll_in_their_own_area_and_leave_the_timeline_visible(window, case, size):
     page = window.new_page()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     open_alone(page, case.packed)

@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 @pytest.fixture(name="case", scope="module")
 def made_case() -> Case:
-    """Return a GleanVID run, a merging run, a run inside the model, and a random one."""
+    """Return runs of GleanVID, a merging method, a method inside the model, and Random."""
     video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
     records = [COMPRESSORS[name]().compress(tokens) for name in ("gleanvid", "prunevid", "random")]

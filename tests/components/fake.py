@@ -18,7 +18,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import ModelError, StoppedError, Video, VideoError, VideoTokens
 
-ROWS, COLUMNS, PAIR = 8, 14, 2  # token grid of a unit, and its number of frames
+ROWS, COLUMNS, PAIR = 8, 14, 2  # rows and columns of a unit's token grid; frames per unit
 
 
 def moving_square(frames: int = 8, height: int = 72, width: int = 126) -> Video:

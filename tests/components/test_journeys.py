@@ -20,7 +20,7 @@ from tests.components.fake import FakeBackend, write_clip
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 USER = SimpleNamespace(session_hash="me")
-# most files, Python and JavaScript, that CONTRIBUTING.md may list for a journey
+# largest number of files, Python and JavaScript, that CONTRIBUTING.md may list for a journey
 MOST = {"A question is asked": 17, "Tau is moved": 13}
 
 

@@ -27,7 +27,7 @@ PUBLIC = replace(serving.PUBLIC, requests_per_minute=6000)
 
 
 @pytest.mark.parametrize("strict", [True, False], ids=["public", "default"])
-def test_server_withstands_every_attempt(strict, capsys, monkeypatch):
+def test_server_withstands_every_attack_of_the_attack_tool(strict, capsys, monkeypatch):
     monkeypatch.setattr(connections, "HEAD_S", 3.0)
     monkeypatch.setattr(connections, "CHECK_S", 1.0)
     engine = Engine(FakeBackend())

@@ -39,7 +39,7 @@ def address():
         ("GET", "/gradio_api/call/ask/%00", None, "There is nothing here"),
     ],
 )
-def test_error_in_a_route_becomes_a_sentence_and_one_bounded_log_line(
+def test_invalid_request_is_answered_with_a_sentence_and_logged_briefly(
     address, caplog, method, path, body, sentence
 ):
     with caplog.at_level(logging.INFO):
@@ -52,9 +52,9 @@ def test_error_in_a_route_becomes_a_sentence_and_one_bounded_log_line(
     assert len(logged) < 1000 and "\x1b" not in logged and "\n" not in logged
 
 
-def test_documentation_is_found_without_the_last_slash(address):
+def test_documentation_url_without_trailing_slash_is_redirected(address):
     answer = httpx.get(f"{address}/docs")
-    # The address is relative, as a proxy may serve the app under a path.
+    # The redirect's target is relative, as a proxy may serve the app under a path.
     assert answer.is_redirect and answer.headers["location"] == "docs/"
 
 

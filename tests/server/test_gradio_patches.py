@@ -61,7 +61,7 @@ def ours():
 
 
 def call(url, fetch=True):
-    """Call an endpoint; return the name of the event."""
+    """Call the endpoint ``ask``; return the id of the event."""
     path = f"{serving.get_upload_folder()}/gone/gone.mp4"
     sent = httpx.post(f"{url}{CALL}/ask", json={"data": [{"path": path}, "What?"]})
     event = sent.json()["event_id"]
@@ -96,7 +96,7 @@ def test_stock_gradio_continues_work_of_a_dropped_session_and_our_patch_ends_it(
     assert gone and set(gone) == {ours[0]}
 
 
-def test_made_up_sessions_push_out_others_of_the_same_visitor_only(stock, ours, monkeypatch):
+def test_invented_sessions_evict_other_visitors_in_stock_gradio_only(stock, ours, monkeypatch):
     for app, url in (stock, ours):
         sessions = app.state_holder
         monkeypatch.setattr(sessions, "capacity", len(sessions.session_data) + 5)
@@ -156,7 +156,7 @@ FILE_PART = PART % (b"files", b'; filename="a.mp4"', b"y" * 5000)
     ],
     ids=["field", "field between files", "many files", "name of another field"],
 )
-def test_stock_gradio_accepts_any_upload_field_and_our_patch_refuses_it(
+def test_stock_gradio_accepts_unexpected_upload_fields_and_our_patch_refuses_them(
     stock, ours, form, monkeypatch
 ):
     kind = {"content-type": "multipart/form-data; boundary=x"}
@@ -208,9 +208,7 @@ def test_stock_gradio_repeats_request_headers_in_partial_responses_and_our_patch
         assert not is_ours or many.status_code == 200
 
 
-def test_stock_gradio_answers_foreign_origins_and_trusts_a_server_header_unlike_our_patch(
-    stock, ours
-):
+def test_stock_gradio_trusts_foreign_origin_and_server_headers_and_our_patch_does_not(stock, ours):
     foreign = {"host": "evil.example", "origin": "http://other.example"}
     told = httpx.get(f"{stock[1]}/config", headers=foreign)
     assert told.headers["access-control-allow-origin"] == foreign["origin"]
@@ -220,7 +218,7 @@ def test_stock_gradio_answers_foreign_origins_and_trusts_a_server_header_unlike_
     assert "evil" not in httpx.get(f"{ours[1]}/config", headers=named).text
 
 
-def test_stock_gradio_logs_every_invalid_event_and_our_patch_limits_them(stock, ours, caplog):
+def test_stock_gradio_logs_unknown_sessions_with_traceback_and_ours_does_not(stock, ours, caplog):
     for url, is_ours in ((ours[1], True), (stock[1], False)):
         with caplog.at_level(logging.ERROR), pytest.raises(httpx.HTTPError):
             httpx.get(f"{url}{GRADIO}/queue/data?session_hash=nobody").raise_for_status()
@@ -233,7 +231,7 @@ JUNK = "\x1b]0;forged\nline"
 def test_stock_gradio_logs_the_input_of_a_failed_event_and_our_patch_does_not(
     stock, ours, capfd, caplog, monkeypatch
 ):
-    # Failures of earlier tests may have used up what is logged in a minute.
+    # Failures of earlier tests may have used up the number of log lines per minute.
     monkeypatch.setattr(gradio_patches.FAILURE_LOG, "_begun", -1e9)
     for (_, url), is_ours in ((ours, True), (stock, False)):
         with pytest.MonkeyPatch.context() as patch:

@@ -95,7 +95,7 @@ def test_addresses_of_one_ipv6_network_count_as_one_visitor(address, name):
     assert visitor(address) == name
 
 
-def test_invalid_proxy_network_is_refused_by_name():
+def test_error_about_an_invalid_proxy_network_quotes_the_network():
     with pytest.raises(ValueError, match="nonsense"):
         networks(["nonsense"])
 

@@ -145,12 +145,12 @@ def test_clips_that_would_take_hours_are_refused_before_decoding(tmp_path, monke
 
 
 def gif(width, height, frames):
-    """Return a GIF of equal frames, of which only one is compressed."""
+    """Return a GIF that repeats the data of one compressed frame."""
     one = io.BytesIO()
     Image.new("P", (width, height)).save(one, "GIF", optimize=False)
     content = one.getvalue()
     start = content.index(b"\x2c" + struct.pack("<HHHH", 0, 0, width, height))
-    shown = b"\x21\xf9\x04\x00\x05\x00\x00\x00"  # the clip plays for 50 ms
+    shown = b"\x21\xf9\x04\x00\x05\x00\x00\x00"  # each frame is displayed for 50 ms
     return content[:start] + (shown + content[start:-1]) * frames + b"\x3b"
 
 

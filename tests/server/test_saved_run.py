@@ -65,7 +65,7 @@ def forged_header(shape):
     return outer.getvalue()
 
 
-HIDDEN = '["\u0122",' + "[]," * 100_000 + "0]"  # a byte of the letter looks like a quote
+HIDDEN = '["\u0122",' + "[]," * 100_000 + "0]"  # in UTF-16, one byte of U+0122 is a quote
 BOMBS = {  # name -> function that returns the contents of the run's two files
     "many lists": lambda: (b"[" + b"[],[]," * 5_000_000 + b"[]]", b""),
     "deep lists": lambda: (b"[" * 500_000 + b"]" * 500_000, b""),
@@ -104,9 +104,9 @@ def write_largest_run(folder):
 
 
 def opened(path):
-    """Return the error message of opening a run, and the peak MiB it took."""
+    """Open a run; return the error message, the peak memory in MiB, and the run."""
     gc.collect()
-    serving.free_memory()  # else freed memory would be reused, and the peak not rise
+    serving.free_memory()  # otherwise freed memory is reused and the peak stays low
     try:
         Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     except OSError:
@@ -233,7 +233,7 @@ def test_saved_run_of_too_many_frames_is_refused(tmp_path, monkeypatch):
     ("name", "sentence", "most_bytes"),
     [("hidden brackets", bounds.NO_RUN, 0), ("large arrays", bounds.TOO_LARGE, 100)],
 )
-def test_worker_that_unpacks_saved_runs_sends_nothing_of_a_bomb(
+def test_worker_that_unpacks_saved_runs_sends_no_content_of_a_decompression_bomb(
     tmp_path, name, sentence, most_bytes
 ):
     pipe = io.BytesIO()

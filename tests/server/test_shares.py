@@ -64,7 +64,7 @@ def test_events_and_upload_bytes_of_one_visitor_are_limited(slow, clip):
             assert time.monotonic() < end
             time.sleep(0.2)
         sent = [upload(url + G, clip).status_code for _ in range(3)]
-        assert sent == [200, 200, 429]  # any upload counts at least a MiB
+        assert sent == [200, 200, 429]  # an upload counts as at least 1 MiB
 
 
 def test_cancelled_event_counts_until_its_function_has_ended(slow, clip):
@@ -78,7 +78,7 @@ def test_cancelled_event_counts_until_its_function_has_ended(slow, clip):
             return httpx.post(f"{url}{G}/queue/join", json=call)
 
         event = joined().json()["event_id"]
-        time.sleep(1.0)  # until the first request has begun
+        time.sleep(1.0)  # gives the first request time to begin
         named = {"fn_index": number, "session_hash": "one", "event_id": event}
         assert httpx.post(f"{url}{G}/cancel", json=named).json() == {"success": True}
         assert joined().status_code == 429
@@ -89,7 +89,7 @@ def test_cancelled_event_counts_until_its_function_has_ended(slow, clip):
 
 
 @pytest.mark.parametrize("how", ["cancels", "disconnects"])
-def test_comparison_ends_within_its_row_once_its_caller_cancels_or_disconnects(how, clip):
+def test_comparison_ends_before_its_next_row_once_the_caller_cancels_or_disconnects(how, clip):
     engine = Engine(FakeBackend(pause_s=0.3, words=1000))
     with running(engine=engine) as url:
         events = httpx.get(f"{url}/config").json()["dependencies"]

@@ -81,7 +81,7 @@ def test_request_body_over_the_time_limit_is_ended_even_if_it_arrives_steadily(
 def test_request_body_that_arrives_steadily_in_time_is_accepted(address):
     with connected(address) as line:
         line.sendall(BODY.replace(b"100000", b"9000") + FORM)
-        for _ in range(10):  # twice the lowest rate that is allowed
+        for _ in range(10):  # sends at twice the lowest allowed rate
             line.sendall(b"x" * 400)
             time.sleep(0.2)
         line.sendall(b"x" * (9000 - 4000 - len(FORM)))
@@ -92,7 +92,7 @@ UPGRADE = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade:
 UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-version: 13\r\n\r\n"
 
 
-def test_connections_of_one_visitor_are_limited_and_a_refused_upgrade_uses_none(
+def test_connections_of_one_visitor_are_limited_and_websocket_requests_leave_none_open(
     address, monkeypatch
 ):
     monkeypatch.setattr(connections, "PER_VISITOR", 3)
@@ -105,7 +105,7 @@ def test_connections_of_one_visitor_are_limited_and_a_refused_upgrade_uses_none(
         time.sleep(0.2)
         with connected(address) as line:
             line.sendall(UPGRADE)
-            assert line.recv(12) == b"HTTP/1.1 200"  # the upgrade is ignored
+            assert line.recv(12) == b"HTTP/1.1 200"  # the upgrade header is ignored
     time.sleep(0.2)
     assert httpx.get(f"{address}/healthz").status_code == 200
 

@@ -26,7 +26,7 @@ from gleanvid.errors import StoppedError
 from gleanvid.plots import overlay
 from tests.components.fake import FakeBackend, a_run, moving_square
 
-SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # stands in for a browser's request
+SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # a fake gr.Request of a visitor
 
 
 @pytest.fixture(scope="module")

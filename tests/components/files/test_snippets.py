@@ -80,7 +80,7 @@ def test_curl_snippet_leaves_out_default_values():
         assert f'"{name}"' not in text
 
 
-def test_snippet_contains_the_time_span_or_a_note_that_whole_clips_are_read():
+def test_snippets_contain_the_time_span_or_say_that_they_read_the_whole_clip():
     recipe = replace(RECIPE, span=(1.5, None))
     assert "start=1.5)" in snippets.python(recipe)
     assert " --from 1.5 " in snippets.command(recipe) and "--to" not in snippets.command(recipe)

@@ -6,7 +6,7 @@ from components.panels import about
 from gleanvid.evaluation.catalogue import methods_table, model_table
 
 
-def test_panel_has_the_tables_of_checkpoints_and_compressors_and_says_how_long_files_stay():
+def test_about_tab_has_tables_of_checkpoints_and_compressors_and_says_how_long_files_are_kept():
     with gr.Blocks() as blocks:
         about.AboutTab()
     texts = [block.value for block in blocks.blocks.values() if isinstance(block, gr.Markdown)]

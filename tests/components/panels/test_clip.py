@@ -148,7 +148,7 @@ def page_runs(panel):
     return panel.page.outputs.runs
 
 
-def test_asking_is_disabled_while_a_clip_is_read_and_stop_ends_reading(page, tmp_path):
+def test_ask_button_is_disabled_while_a_clip_is_read_and_stop_ends_the_reading(page, tmp_path):
     """If asking were enabled, the question would be about the previous clip."""
     write_clip(tmp_path / "clip.mp4")
     panel = clip_panel(page)

@@ -41,7 +41,7 @@ def test_cancelled_comparison_keeps_previous_table(tab):
     assert stopped["table"] == BEFORE | {"earlier": True} and "before" not in stopped
 
 
-def test_finished_comparison_is_the_table_restored_if_the_next_one_is_cancelled(tab):
+def test_finished_table_is_stored_to_be_restored_if_the_next_comparison_is_cancelled(tab):
     over = changes_by_widget(
         tab, Compared(rows=[Row("All tokens", state="done"), Row("late")], done=True)
     )
@@ -56,8 +56,8 @@ def test_refused_comparison_changes_only_the_message(tab):
     assert set(refused) == {"notice"}
 
 
-def test_comparison_table_lists_exactly_the_settings_that_it_depends_on(tmp_path):
-    """Settings have the names that links use; ``compare.js`` relies on these names."""
+def test_comparison_table_stores_only_the_settings_that_affect_its_rows(tmp_path):
+    """Settings have the same names as in links; ``compare.js`` relies on these names."""
     clip = str(tmp_path / "folder" / "square.mp4")
     example = Example(Path(clip), "Square", "What moves?", (("What moves?", "a square"),))
     settings = {

@@ -9,7 +9,7 @@ from gleanvid.plots import FIGURES
 from tests.components.fake import FakeBackend, a_run, moving_square
 
 
-def test_curves_tab_says_which_runs_are_missing():
+def test_curves_tab_says_if_some_or_all_runs_are_no_longer_stored():
     video, library = moving_square(), FakeBackend()
     record = GleanVID(0.25).compress(library.tokens(video))
     engine = Engine(library)
@@ -39,7 +39,7 @@ def test_curves_tab_says_which_runs_are_missing():
     assert not any(of_another_clip[plot]["visible"] for plot in plots)
 
 
-def test_compared_rows_without_a_curve_are_named():
+def test_message_names_the_comparison_rows_that_have_no_curve():
     video, library = moving_square(), FakeBackend()
     engine, tokens = Engine(library), library.tokens(video)
 

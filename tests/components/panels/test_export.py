@@ -22,7 +22,7 @@ QUESTION = "What moves?"
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
-    """An engine, its page and the examples; the page opens with the first example."""
+    """Return an engine, its page and two examples; the page opens with the first example."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
     shown = []
     for name in ("first.mp4", "second.mp4"):

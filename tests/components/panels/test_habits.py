@@ -44,7 +44,7 @@ def on_switch(event):
         ("own.mp4", OTHER, False),
     ],
 )
-def test_ask_again_switch_is_disabled_with_a_reason_if_answers_on_the_clip_mean_nothing(
+def test_ask_again_switch_is_disabled_with_a_reason_if_answers_would_be_meaningless(
     page, name, clip, model, rests
 ):
     change = switch(page, name, clip, model)

@@ -125,7 +125,7 @@ def test_link_copied_with_an_uploaded_clip_is_read_without_clip_and_hand_edited_
     assert query.without_own_clip(other) == other
 
 
-def test_only_changed_settings_under_more_settings_are_counted(panel):
+def test_list_of_settings_under_more_settings_leaves_out_always_visible_settings(panel):
     folded = set(panel.folded())
     assert folded >= FOLDED | {"gleanvid.debias_rank"}
     assert not folded & {"gleanvid.tau", "retention_ratio", "compressor", "model"}
@@ -160,7 +160,7 @@ def test_link_may_give_a_method_s_settings_by_full_or_short_name(links, settings
     assert links.unread(settings) == ours
 
 
-def test_short_setting_names_in_the_address_are_listed_for_replacement(links):
+def test_short_setting_names_in_a_link_are_listed_so_that_the_page_can_replace_them(links):
     query_of = {"tau": "2", "ratio": "0.3", "frames": "8", "gleanvid.alpha_min": "0.3"}
     assert links.replaced(query_of | {"utm_source": "mail"}) == ["tau", "ratio"]
     assert query.unread_value({}, ["tau"]) == {"text": "", "names": ["tau"]}

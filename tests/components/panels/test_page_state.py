@@ -56,8 +56,8 @@ def test_number_out_of_range_is_clamped_and_other_values_become_the_default(gath
     assert next(iter(gathered.read([typed, "builtin", "Why?", False, 1, False]).values())) == taken
 
 
-def test_method_settings_cannot_set_clip_or_model():
-    """A page may send any setting name; names of clip or model must have no effect."""
+def test_settings_of_a_method_cannot_overwrite_clip_or_model():
+    """A page may send any setting name; the names ``clip`` and ``model`` must have no effect."""
     with gr.Blocks():
         part = MethodSettings(fields={"gleanvid.tau": {}}, shown={}, method="gleanvid")
         model = gr.Dropdown([("Built-in", "builtin")], value="builtin")

@@ -49,7 +49,7 @@ def test_empty_updates_are_dropped_unless_all_updates_are_empty(changes, yielded
 
 
 @pytest.mark.parametrize("busy", [False, True])
-def test_preview_while_other_work_runs_does_not_enable_its_own_stop_button(busy, monkeypatch):
+def test_preview_enables_its_stop_button_only_if_no_other_work_is_running(busy, monkeypatch):
     waiting = [PageUpdate(stoppable=True), PageUpdate()]
     monkeypatch.setattr(preview, "preview", lambda *given: iter(waiting))
     page = SimpleNamespace(
@@ -64,8 +64,8 @@ def test_preview_while_other_work_runs_does_not_enable_its_own_stop_button(busy,
     assert changed == ([None, None] if busy else [ON, OFF])
 
 
-def test_slow_answer_does_not_switch_off_live_answers(events):
-    """Regression: after swapping sides, one slow all-tokens answer ended live answers."""
+def test_slow_answer_does_not_turn_off_live_answers(events):
+    """Regression: after sides A and B were swapped, a slow answer turned live answers off."""
     (follow,) = (event for event in events if event.name == "on_follow")
     assert follow.fn.__self__.live not in follow.outputs
 

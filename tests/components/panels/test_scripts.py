@@ -91,7 +91,7 @@ def test_only_sanitised_markdown_components_are_outputs_of_events(page):
     assert all(isinstance(block, gr.Markdown) and block.sanitize_html for block in frames)
 
 
-def test_limit_of_runs_is_equal_in_python_and_in_the_script_of_the_run_list():
+def test_maximum_number_of_runs_is_equal_in_python_and_javascript():
     told = (ROOT / "assets/viewer/tried.js").read_text(encoding="utf-8")
     assert f"const MOST = {MAX_METHODS};" in told
 

@@ -70,7 +70,7 @@ def uploads(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_requests_from_the_app_s_own_page_pass(client, uploads):
+def test_requests_from_the_app_s_own_page_are_accepted(client, uploads):
     content = {"data": [{"path": f"{uploads}/a/clip.mp4", "url": f"{HERE}/x"}]}
     reply = post(client, content, origin=HERE)
     assert reply.status_code == 200 and f"{uploads}/a/clip.mp4" in reply.json()["body"]
@@ -116,12 +116,12 @@ def test_every_response_has_the_security_headers(client):
     ],
     ids=str,
 )
-def test_upload_that_is_not_exactly_one_utf_8_form_is_refused(client, kinds):
+def test_upload_without_exactly_one_valid_multipart_content_type_is_refused(client, kinds):
     headers = [("content-type", kind) for kind in kinds]
     assert client.post(guard.UPLOAD, content=b"x", headers=headers).status_code == 400
 
 
-def test_upload_may_be_larger_than_json_but_its_address_must_be_short(client):
+def test_upload_may_exceed_the_size_limit_of_json_but_its_url_must_be_short(client):
     sent = client.post(f"{guard.UPLOAD}?upload_id=a", files={"files": b"x" * (MAX_JSON + 1)})
     assert sent.status_code == 200 and len(sent.json()["body"]) > MAX_JSON
     for path in ("upload", "upload_progress"):
@@ -246,6 +246,6 @@ def test_slow_download_of_the_page_does_not_block_other_visitors():
     assert concurrently(requests) == ["http.response.start", "http.response.body"]
 
 
-def test_websockets_are_closed(client):
+def test_websocket_connections_are_refused(client):
     with pytest.raises(Exception), client.websocket_connect("/"):  # noqa: B017, PT011
         pass

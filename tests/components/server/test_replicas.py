@@ -1,4 +1,4 @@
-"""The endpoints of a replica give the engine's answers and refusals, also on Ray Serve."""
+"""Replicas for Ray Serve return the app's answers and refuse invalid requests."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def post(server, route, clip, key="", **arguments):
 
 @pytest.fixture
 def calls(monkeypatch, clip):
-    """The app's endpoints in this process, and the clip as an argument for them."""
+    """Return the app's endpoints in this process, and the clip in the form that they accept."""
     monkeypatch.setattr("components.server.uploads.get_upload_folder", lambda: str(clip.parent))
     return Calls(Engine(LocalBackend({})), ["builtin"], 16), {"path": str(clip)}
 

@@ -107,7 +107,7 @@ def test_old_upload_and_export_folders_are_deleted_once_empty(folder):
             file.unlink(missing_ok=True)
 
 
-def test_folder_that_vanishes_during_the_search_leaves_other_old_files_to_be_deleted(
+def test_other_old_files_are_deleted_even_if_a_folder_vanishes_during_the_cleanup(
     folder, monkeypatch
 ):
     old = written(folder / (64 * "a") / "clip.mp4")
@@ -152,7 +152,7 @@ def test_exports_of_one_visitor_do_not_evict_exports_of_another_visitor(folder, 
     assert os.path.exists(first) and left == others[-len(left) :] and len(left) == 3
 
 
-def test_folder_of_a_server_links_to_the_assets_which_are_neither_counted_nor_deleted(folder):
+def test_assets_linked_from_the_server_s_folder_are_neither_counted_nor_deleted(folder):
     with uploads.own_folder() as own:
         linked = as_served(ASSETS / "style.css")
         assert linked.is_relative_to(own) and linked.samefile(ASSETS / "style.css")

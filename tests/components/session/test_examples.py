@@ -29,7 +29,7 @@ def test_both_formats_of_example_questions_are_read_and_broken_files_ignored(fol
     assert second.questions == () and examples.ready(second) == examples.ready(None) == []
 
 
-def test_right_answers_are_known_only_for_the_example_file_itself(folder, tmp_path_factory):
+def test_upload_with_the_file_name_of_an_example_has_no_right_answers(folder, tmp_path_factory):
     shown = examples.examples(folder)
     first = examples.example_of(shown, str(folder / "a.mp4"))
     assert first.expected(" What shape? ") == "cross" and first.expected("Else?") is None

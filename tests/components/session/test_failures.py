@@ -8,11 +8,11 @@ from tools import failures as written
 METHOD, RATIO = "gleanvid", "0.1"
 
 
-def test_stored_list_of_failures_equals_that_computed_from_the_journals():
+def test_stored_list_of_wrong_answers_equals_the_list_computed_from_evaluation_journals():
     assert written.failures() == failures.known(), "run python -m tools.failures"
 
 
-def test_listed_failure_opens_its_clip_with_question_and_right_answer(tmp_path):
+def test_listed_wrong_answer_opens_its_clip_with_question_and_right_answer(tmp_path):
     item, said = next(iter(failures.known()["wrong"][METHOD][RATIO].items()))
     example = failures.example_of(item, tmp_path)
     question, right = failures.known()["questions"][item]
@@ -20,7 +20,7 @@ def test_listed_failure_opens_its_clip_with_question_and_right_answer(tmp_path):
     assert example.expected(question) == right != said
 
 
-def test_file_name_alone_identifies_the_clip_of_a_failure():
+def test_file_name_alone_identifies_the_clip_of_a_wrong_answer():
     item = next(iter(failures.known()["questions"]))
     seed, split, clip, _ = item.split("/")
     name = failures.file_name(item)
@@ -31,5 +31,5 @@ def test_file_name_alone_identifies_the_clip_of_a_failure():
 
 
 @pytest.mark.parametrize("sent", [("x", RATIO, "y"), (METHOD, 0.1, None), ([], {}, RATIO)])
-def test_failure_that_is_not_listed_cannot_be_opened(sent):
+def test_wrong_answer_that_is_not_listed_cannot_be_opened(sent):
     assert not failures.is_known(*sent)

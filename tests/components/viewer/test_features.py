@@ -19,7 +19,7 @@ def tokens_of(units: int = 6, side: int = 6, width: int = 48, rank: int = 16) ->
     return VideoTokens(low + shared + weak, (units, side, side))
 
 
-def test_cosines_of_the_packed_sketch_approximate_those_of_debiased_features():
+def test_cosines_of_projected_features_approximate_those_of_debiased_features():
     tokens = tokens_of()
     true = normalize(metrics.debiased(tokens.features), dim=1)
     small = normalize(torch.from_numpy(clip_features(tokens).sketch).float(), dim=1)
@@ -27,7 +27,7 @@ def test_cosines_of_the_packed_sketch_approximate_those_of_debiased_features():
     assert error.max() < 0.06 and error.mean() < 0.015
 
 
-def test_sketch_does_not_depend_on_scale_or_zero_rows_of_features():
+def test_projected_features_do_not_depend_on_scale_and_zero_rows_stay_zero():
     rows = torch.randn(40, 30, generator=torch.Generator().manual_seed(0))
     rows[7] = 0
     plain, grown = sketch(rows), sketch(rows * torch.linspace(0.1, 9, 40)[:, None])
@@ -37,7 +37,7 @@ def test_sketch_does_not_depend_on_scale_or_zero_rows_of_features():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 50), (3, 5)])
-def test_sketch_has_the_same_width_for_clips_of_any_size(shape):
+def test_projected_features_have_the_same_width_for_clips_of_any_size(shape):
     assert sketch(torch.ones(shape)).shape == (shape[0], 24)
 
 
@@ -76,7 +76,7 @@ def test_effective_rank_at_a_unit_is_that_of_all_tokens_kept_up_to_the_unit(name
     assert ranks_so_far(tokens, record) == pytest.approx(true, rel=1e-3)
 
 
-def test_ranks_measured_in_fewer_directions_keep_the_order_of_methods():
+def test_effective_ranks_of_projected_features_order_methods_as_exact_ranks_do():
     tokens = tokens_of(width=400, rank=120)
     kept = [torch.arange(0, len(tokens), step) for step in (2, 8, 32)]
     records = [Compression.pruned(places, tokens.grid) for places in kept]

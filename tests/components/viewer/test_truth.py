@@ -15,7 +15,7 @@ FACTS = sorted(path for path in CLIPS.glob("glimpse_*.json"))
 
 
 @pytest.mark.parametrize("facts", FACTS, ids=lambda path: path.stem)
-def test_outlines_of_the_object_in_question_contain_its_pixels(facts):
+def test_outlines_of_the_object_that_a_question_asks_about_contain_its_pixels(facts):
     video = read_video(facts.with_suffix(".mp4"), 32)
     known = json.loads(facts.read_text(encoding="utf-8"))
     for item in known["questions"]:

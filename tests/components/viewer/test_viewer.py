@@ -156,7 +156,7 @@ def test_viewer_component_ignores_values_sent_by_the_page():
 
 @pytest.mark.usefixtures("cache")
 def test_name_of_a_viewer_file_depends_on_a_secret_key_of_the_server(monkeypatch):
-    """Otherwise anybody with the same clip could find out that a visitor has shown it."""
+    """Otherwise anybody with the same clip could find out that a visitor has opened it."""
     content = b"frames"
     names = []
     for key in (payload._KEY, b"that of another server"):

@@ -1,4 +1,4 @@
-"""Answer a prompt with transformers, with attention masks and with vLLM, to compare results."""
+"""Answer prompts with transformers, masked attention and vLLM, to compare answers."""
 
 from __future__ import annotations
 

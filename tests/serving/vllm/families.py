@@ -39,7 +39,8 @@ def frames3(tokenizer: Any) -> Any:
 def qwen25_vl(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
-    # If time positions exceed space positions, transformers 5 and vLLM place later text differently
+    # A low rate keeps a video's time positions below its space positions: otherwise,
+    # transformers 5 and vLLM give the text after the video different positions.
     windows["tokens_per_second"] = 1
     config = Qwen2_5_VLConfig(
         text_config=text_numbers(tokenizer) | TEXT | {"rope_parameters": ROPE},

@@ -40,7 +40,7 @@ def test_benchmark_ratios_are_relative_to_all_tokens_at_equal_concurrency(stand,
 def test_time_that_the_vllm_engine_spends_choosing_tokens_is_measured(stand, clips):
     stand.takes_s = 0.05
     (load,) = measure(Server(stand.url), clips, [1], requests=4, new_tokens=2)
-    assert 0.25 < load.choosing < 0.5  # the fake server reports half of its time for choosing
+    assert 0.25 < load.choosing < 0.5  # the fake server reports half of its time as spent choosing
     stand.told = None
     (load,) = measure(Server(stand.url), clips, [1], requests=1, new_tokens=2)
     assert load.choosing == 0
@@ -54,7 +54,7 @@ def test_bench_vllm_measures_several_servers_and_writes_table_and_figure(stand, 
     assert (tmp_path / "serve.png").stat().st_size > 1000
 
 
-def test_servers_are_measured_in_turns_and_compared_with_the_first(stand):
+def test_servers_are_measured_alternately_and_compared_with_the_first_server(stand):
     servers = {name: Server(stand.url) for name in ("stock", "ours")}
     rates = bench_vllm_stock.in_turns(servers, [1, 2], rounds=2)
     assert {name: [*levels] for name, levels in rates.items()} == {name: [1, 2] for name in servers}

@@ -16,14 +16,14 @@ MERGE = 2
 
 @dataclass
 class Prompt:
-    """A prompt before and after pruning; every list has one entry per prompt token."""
+    """The tokens of a prompt before and after pruning, and its images and videos."""
 
     whole: list[int]
-    stays: list[bool]  # whether each column of the whole prompt is kept
-    # prompt as the engine sizes it: all placeholders of a video are at its first frame
+    stays: list[bool]  # for each token of ``whole``: whether it is kept
+    # tokens as vLLM lays them out: all kept tokens of a video are at its first frame
     pruned: list[int]
     media: list[Medium]
-    rows: list[torch.Tensor]  # encoded positions of the rows of each image or video
+    rows: list[torch.Tensor]  # positions of each image or video, as ``to_columns`` encodes them
     grids: dict[str, list[tuple[int, int, int]]]
     seconds: list[float]
 
@@ -110,7 +110,7 @@ def add_plain_video(prompt, generator):
 
 
 def by_transformers(model, prompt):
-    """Return the positions [3, N] that transformers gives kept tokens in the whole prompt."""
+    """Return positions [3, N] of the kept tokens, as transformers computes them without pruning."""
     vision = SimpleNamespace(spatial_merge_size=MERGE, tokens_per_second=2)
     core = SimpleNamespace(
         config=SimpleNamespace(vision_config=vision),
@@ -167,7 +167,7 @@ def test_text_after_a_long_video_is_positioned_after_the_last_video_position():
     assert positions[0].tolist() == [0, 17, 17, 18, 19] and following == 20
 
 
-def test_positions_encoded_in_half_precision_columns_are_decoded_exactly():
+def test_positions_stored_as_half_precision_numbers_are_decoded_exactly():
     positions = torch.tensor([[70_000, 255, 256], [300, 1, 0]])
     for dtype in (torch.bfloat16, torch.float16, torch.float32):
         rows = mrope.from_columns(mrope.to_columns(positions, lead=9).to(dtype))

@@ -1,4 +1,4 @@
-"""Several vLLM servers: which server answers, servers without records, use in the app.
+"""Several vLLM servers: which one answers, missing records, and use in the app.
 
 The tests use fake servers with vLLM's protocol.
 """
@@ -133,7 +133,7 @@ def test_app_previews_any_method_and_ratio_without_asking_the_server(quarter):
     assert not quarter.asked
 
 
-def test_app_opens_with_the_settings_of_the_first_server(quarter, every, name):
+def test_app_opens_with_the_settings_of_the_first_server_that_compresses(quarter, every, name):
     quarter.told["method"]["tau"] = 3.0
     for first in (name, f"vllm:{every.url},{quarter.url}"):
         assert served(first) == gleanvid.GleanVID(0.25, tau=3.0).settings()

@@ -69,7 +69,7 @@ def test_vllm_entry_point_names_the_registering_function():
     assert getattr(import_module(module), name) is register
 
 
-def test_every_architecture_is_registered_once_with_class_and_check(vllm):
+def test_every_architecture_is_registered_once_with_model_class_and_configuration_check(vllm):
     register()
     checks = dict(vllm.checks)
     register()  # vLLM registers plug-ins in every process, possibly twice

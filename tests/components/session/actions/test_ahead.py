@@ -30,9 +30,7 @@ def test_encoding_ahead_with_a_model_that_cannot_be_loaded_leaves_the_queue_empt
     assert engine.backend.encodes == 0 and len(engine.queue) == 0
 
 
-def test_clip_is_not_encoded_ahead_while_the_model_is_busy_or_its_time_is_metered(
-    engine, monkeypatch
-):
+def test_clip_is_not_encoded_ahead_if_the_model_is_busy_or_gpu_time_is_metered(engine, monkeypatch):
     clip, work = ClipKey(moving_square(), "builtin"), Work()
     list(engine.queue.wait(work))
     assert encode_ahead(engine, clip) is None

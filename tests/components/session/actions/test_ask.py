@@ -106,7 +106,7 @@ def test_answer_is_judged_if_the_right_answer_is_known(clip, tmp_path):
     assert unjudged["right"] is None and unjudged["caveat"] == KNOWS_GLIMPSE
 
 
-def test_live_answers_are_off_for_untimed_checkpoints_and_for_models_with_slow_answers(clip):
+def test_live_answers_are_off_for_slow_models_and_checkpoints_of_unknown_answer_time(clip):
     engine = Engine(FakeBackend())
     assert not is_slow(engine, "builtin") and is_slow(engine, "some/checkpoint")
     updates_of(engine, request_of(clip))
@@ -291,7 +291,7 @@ class InsideModel(GleanVID):
         return ((2, self),)
 
 
-def test_compressor_inside_the_model_shows_its_tokens_with_the_answer(clip, monkeypatch):
+def test_tokens_kept_inside_the_model_are_shown_only_with_the_answer(clip, monkeypatch):
     monkeypatch.setitem(COMPRESSORS, "late", InsideModel)
     backend = FakeBackend()
     engine, request = Engine(backend), Request(clip, 8, "builtin", "late")
@@ -302,7 +302,7 @@ def test_compressor_inside_the_model_shows_its_tokens_with_the_answer(clip, monk
     assert engine.runs.get(last_of(updates).runs[0]).by_layer.keys() == {0}
 
 
-def test_ask_button_repeats_timing_of_both_sides_and_a_live_answer_does_not(clip):
+def test_ask_button_asks_both_sides_again_and_a_live_answer_asks_only_side_b(clip):
     class Timed(FakeBackend):
         def stream_answer(self, question, model, stop):
             *words, run = super().stream_answer(question, model, stop)

@@ -126,7 +126,7 @@ def test_each_question_of_a_list_gets_the_full_deadline_and_its_number_is_shown(
     assert {"question 2 of 9", "question 9 of 9"} <= steps
 
 
-def test_viewer_runs_are_offered_as_rows_only_for_their_own_question(clip):
+def test_viewer_runs_become_comparison_rows_only_if_they_answer_the_same_question(clip):
     engine = Engine(FakeBackend())
     ids = compared(engine, clip, ["uniform", "gleanvid"])[-1].run_ids
     other = compared(engine, clip, ["uniform"], question="Where to?")[-1].run_ids
@@ -156,7 +156,7 @@ def test_stopped_comparison_keeps_its_finished_rows(clip):
 
 
 def test_side_b_keeps_the_page_s_settings_if_the_comparison_included_them(clip):
-    """If side B changed, the viewer would show a method that the controls do not."""
+    """If side B changed, the viewer would show another method than the controls."""
     for names, b in ((["uniform", "gleanvid"], "gleanvid"), (["uniform", "random"], "uniform")):
         engine = Engine(FakeBackend())
         last = compared(engine, clip, names)[-1]
@@ -245,7 +245,7 @@ def test_comparison_table_contains_question_settings_and_verdicts(clip):
         assert [line["answer"] for line in value["rows"]] == [said, made[1].run.answer]
 
 
-def test_comparison_of_labels_shows_their_counts_and_a_caution(clip):
+def test_comparison_by_labels_counts_kept_labels_and_warns_that_labels_may_be_wrong(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
     size = {"rectangle": [0, 0, 1, 1], "unit": 0}
     labels = [{"label": name, "kept": name != "stage", **size} for name in ("cat", "dog", "stage")]
@@ -310,7 +310,7 @@ def test_warm_up_pass_precedes_the_first_timed_row_except_on_a_vllm_server(clip,
     assert [row.state for row in last.rows] == ["done", "done"] and lengths == passes
 
 
-def test_row_of_a_question_list_has_right_answers_with_interval_and_a_run_per_question(clip):
+def test_row_of_several_questions_has_a_confidence_interval_and_a_run_per_question(clip):
     engine = Engine(FakeBackend(words=2))
     last = compared(engine, clip, ["uniform"], more=["Where to?", "How many?"])[-1]
     listed = [("What moves?", "word0 word1"), ("Where to?", "left"), ("How many?", None)]
@@ -344,7 +344,7 @@ def test_compared_times_are_the_median_of_several_passes_with_spread(clip):
 
     seconds = []
     made = compared(Engine(Slowing(words=1)), clip, ["uniform"])[-1].rows
-    # Median of the passes of 0.2 to 0.6 s; the pass of 0.1 s is the warm-up.
+    # Median of five passes, which take 0.2 to 0.6 s; the pass of 0.1 s is the warm-up.
     assert made[0].run.cost.prefill_s == pytest.approx(0.4)
     line = rows.table_view(made, rows.Asked())["rows"][0]
     least, most, passes = line["spread"]

@@ -95,7 +95,7 @@ def test_saved_relevance_equals_the_model_s_current_relevance():
 
 
 @pytest.mark.parametrize(("place", "folder"), [(0, ""), (1, "glimpse_2")])
-def test_saved_result_of_a_drawn_clip_contains_relevance(place, folder):
+def test_saved_result_of_a_synthetic_clip_contains_relevance(place, folder):
     folder, example = first.FOLDER / folder, examples()[place]
     loaded = first.load(folder)
     shown = loaded.viewer["relevance"]

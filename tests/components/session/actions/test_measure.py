@@ -31,7 +31,7 @@ def updates_of_measurement(engine, clip, sides, model="builtin"):
     return list(measure(engine, "me", Request(clip, 8, model), sides))
 
 
-def test_relevance_kept_is_shown_on_both_sides_also_after_settings_change(engine, clip):
+def test_both_sides_show_their_fraction_of_relevance_kept_also_after_settings_change(engine, clip):
     b, a = answered(engine, clip, GleanVID()), answered(engine, clip, FullTokens())
     last = updates_of_measurement(engine, clip, replace(MOVES, runs=[b, a]))[-1]
     assert last.done and last.runs == [b, a] and "measured in 0.1 s" in last.notice["text"]
@@ -47,7 +47,7 @@ def test_relevance_kept_is_shown_on_both_sides_also_after_settings_change(engine
     assert other.viewer["relevance"] is None
 
 
-def test_first_rows_of_compare_show_the_relevance_kept_that_the_viewer_measured(engine, clip):
+def test_first_comparison_rows_show_the_viewer_s_fractions_of_relevance_kept(engine, clip):
     b, a = answered(engine, clip, GleanVID()), answered(engine, clip, FullTokens())
     last = updates_of_measurement(engine, clip, replace(MOVES, runs=[b, a]))[-1]
     full, pruned = rows_at_hand(engine.runs, last.runs, "What moves?")

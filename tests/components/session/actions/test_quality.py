@@ -11,7 +11,7 @@ def test_confidence_interval_over_one_clip_is_wilson_s_interval():
     assert fraction_right(verdicts, ["a"] * 4) == wilson(3, 4)
 
 
-def test_clips_with_different_fractions_of_right_answers_widen_the_interval_and_equal_ones_do_not():
+def test_interval_widens_only_if_clips_differ_in_their_fraction_of_right_answers():
     clips = ["a"] * 20 + ["b"] * 20 + ["c"] * 20
     apart = fraction_right([True] * 20 + [False] * 20 + [True] * 20, clips)
     assert (apart.value, apart.low, apart.high) == (pytest.approx(2 / 3), 0.0, 1.0)
@@ -20,7 +20,7 @@ def test_clips_with_different_fractions_of_right_answers_widen_the_interval_and_
 
 
 def test_interval_over_clips_with_equally_many_questions_is_the_interval_of_clip_means():
-    """The interval is Student's over the means of three clips, which is wider than Wilson's."""
+    """Student's t interval over the means of three clips is wider than Wilson's interval."""
     verdicts = [True] * 40 + [True] * 36 + [False] * 4 + [True] * 34 + [False] * 6
     found = fraction_right(verdicts, ["a"] * 40 + ["b"] * 40 + ["c"] * 40)
     by_clip = student_mean([1.0, 0.9, 0.85])

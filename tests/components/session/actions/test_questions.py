@@ -37,7 +37,7 @@ def test_line_of_too_deeply_nested_json_is_read_as_a_plain_question():
     assert in_file("[" * 200_000, HERE) == [("[" * 200_000, None, "")]
 
 
-def test_every_clip_gives_the_same_number_of_suggested_questions():
+def test_limit_of_suggested_questions_is_split_evenly_between_clips():
     pairs = tuple((f"Question {n}?", "yes") for n in range(10))
     clips = [Example(Path(f"/clips/{name}.mp4"), name, "", pairs) for name in "abc"]
     found = of_clips(clips, 7)

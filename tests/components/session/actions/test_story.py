@@ -17,7 +17,7 @@ def made(*methods):
     return [a_run(video, method.compress(tokens), method) for method in methods]
 
 
-def test_step_by_step_story_contains_the_numbers_of_the_record():
+def test_step_by_step_explanation_of_a_run_contains_the_run_s_numbers():
     run, whole = made(GleanVID(0.25), FullTokens())
     told = story([whole, run])
     record, unit = run.compression, busiest(run)
@@ -37,13 +37,13 @@ def test_step_by_step_story_contains_the_numbers_of_the_record():
 
 
 @pytest.mark.parametrize("method", [Uniform(0.25), FullTokens()])
-def test_story_of_a_method_without_novelty_has_only_the_first_and_last_step(method):
+def test_explanation_of_a_method_without_novelty_has_only_the_first_and_last_step(method):
     steps = story(made(method))["steps"]
     missing = NO_STEP.format(method=method.title)
     assert [step["figures"] == missing for step in steps] == [False, True, True, True, False]
 
 
-def test_story_of_runs_without_times_contains_no_nan():
+def test_explanation_of_runs_without_times_contains_no_nan():
     run, whole = (Run.load(FOLDER / "runs" / f"first-{n}") for n in range(2))
     timed = replace(run, cost=replace(run.cost, encode_s=0.1, compress_s=0.1, prefill_s=0.1))
     for runs in ([run, whole], [timed, whole]):

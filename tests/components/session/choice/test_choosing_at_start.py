@@ -68,7 +68,7 @@ def progress_and_chosen_models(panel, **query):
     return texts, [value["value"] for widget, value in items if widget is panel.menu]
 
 
-def test_page_follows_the_first_model_and_chooses_it_once_it_is_loaded(hub):
+def test_page_shows_loading_of_the_first_model_and_chooses_it_once_it_is_loaded(hub):
     choice = started_with("--model", NAME)
     panel = panel_of(choice)
     choice.start()

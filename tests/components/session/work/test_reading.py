@@ -46,6 +46,6 @@ def test_rank_and_coverage_relative_to_random_differ_widely_between_methods(diag
     assert min(missed) < 0.6 and max(missed) > 2
 
 
-def test_first_unit_would_dominate_the_mean_residual_energy(diagnostics_by_ratio):
+def test_first_unit_would_dominate_a_mean_of_residual_energy_over_all_units(diagnostics_by_ratio):
     for one in diagnostics_by_ratio[0.1]:
         assert one.residual_energy > 5 * one.later_residual_energy

@@ -52,7 +52,7 @@ def entry(shelf):
     return only
 
 
-def test_menu_entry_of_a_recording_has_label_and_facts(entry):
+def test_menu_entry_of_a_recording_has_title_model_questions_and_licence(entry):
     assert entry.title == "clip" and entry.recorded_with == "builtin"
     assert entry.questions == (QUESTION,) and entry.licence == "clip: CC0-1.0"
 
@@ -65,7 +65,7 @@ def test_recording_with_a_forged_header_is_left_out_of_the_menu(shelf, entry, li
     circle = shelf.folder / ("circle" + SUFFIX)
     circle.symlink_to(circle.name)
     pipe = shelf.folder / ("pipe" + SUFFIX)
-    os.mkfifo(pipe)  # reading the pipe would wait for ever
+    os.mkfifo(pipe)  # opening a named pipe would block for ever
     try:
         assert shelf.entries() == [entry]
     finally:
