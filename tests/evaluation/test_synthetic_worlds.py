@@ -53,7 +53,7 @@ def test_synthetic_object_lasts_its_lifetime_and_has_a_distinct_feature_directio
     assert alike[shown == one].min() > 0.9 and alike[shown < 0].max() < 0.6
 
 
-def test_regret_is_the_coverage_error_in_excess_of_the_reference_selection_s():
+def test_regret_is_the_coverage_error_minus_that_of_the_reference_selection():
     means = [
         {"rank": rank, "life": life, "noise": 0.05, "strength": 0.5, "ratio": ratio, "method": name}
         | {"objects": 0.5, "effective rank": 9.0, "seeds": 2.0}
