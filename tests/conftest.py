@@ -13,7 +13,7 @@ from hypothesis import settings
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-# files of tests that measure time, so no other test runs meanwhile
+# test files that measure time; no other test runs at the same time
 CLOCKED = ("server/test_attack.py",)
 # no deadline, because a busy machine is slow; the same examples in every run
 settings.register_profile("tests", deadline=None, derandomize=True, database=None)
@@ -95,7 +95,7 @@ def _settled():
 
 @pytest.fixture(autouse=True)
 def _decoded_here(request, monkeypatch):
-    """Decode clips without the sandbox, which takes 0.3 s per clip, in folders of OWN_CLIPS."""
+    """Decode without the sandbox (0.3 s per clip) in the test folders listed in OWN_CLIPS."""
     if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
         monkeypatch.setattr("gleanvid.video.isolation.sandbox.decode", lambda *_: None)
 

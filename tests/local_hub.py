@@ -27,7 +27,7 @@ class Repository:
     folder: Path
     gated: bool = False
     pause_s: float = 0.0  # seconds between pieces of large files
-    breaks: int = 0  # number of next downloads of a large file that break off
+    breaks: int = 0  # how many of the next downloads of large files break off
     corrupt: bool = False
     no_ranges: bool = False
     silent: str = ""  # requests whose path contains this text are never answered

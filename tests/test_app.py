@@ -240,7 +240,7 @@ def test_model_not_yet_downloaded_is_not_in_a_private_server_s_menu(tmp_path):
     assert launch.available(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), *OURS]
 
 
-def test_model_name_with_precision_is_loaded_in_it_on_the_given_device(loads):
+def test_model_name_with_precision_loads_that_precision_on_the_given_device(loads):
     options = launch.parse(["--device", "cpu"])
     library = loading.LocalBackend(launch.how_to_load(options), {"device": "cpu"})
     # the fake load_model returns None, which has no attribute `name`

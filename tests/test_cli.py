@@ -280,7 +280,7 @@ def test_bench_memory_measures_every_number_of_frames_and_names_the_output_folde
     assert f"torch {report['machine']['versions']['torch']}" in capsys.readouterr().out
 
 
-def test_relevance_command_writes_heat_maps_and_prints_the_fraction_kept(
+def test_relevance_command_writes_heat_maps_and_the_fraction_of_relevance_kept(
     clip, model, tmp_path, capsys
 ):
     words = (clip, "What moves?", "--model", model, "--retention-ratio", "0.5", "--words")

@@ -1,4 +1,4 @@
-"""Every documented ``gleanvid`` command parses; together they fill the paper's tables."""
+"""Documented ``gleanvid`` commands parse; together they run all rows of the paper's tables."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ SHELL = "PATH=; command_not_found_handle() { :; }; gleanvid() { printf '%s\\037'
 
 @cache
 def commands(page):
-    """Return the words of every ``gleanvid`` command in a page's code blocks, split by bash."""
+    """Return each ``gleanvid`` command in a page's code blocks, split into words by bash."""
     bash = shutil.which("bash") or pytest.skip("bash is not installed")
     blocks = re.findall(
         r"```(?:bash|\{command\})\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL

@@ -29,7 +29,7 @@ def test_animation_of_the_readme_has_less_than_2_mb():
     assert (ROOT / "assets" / "slider.webp").stat().st_size < 2e6
 
 
-def test_examples_of_the_readme_and_of_the_first_page_run(monkeypatch, capsys):
+def test_examples_of_the_readme_and_of_the_get_started_page_run(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     library, wrapped = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names = {}

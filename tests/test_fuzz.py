@@ -1,4 +1,4 @@
-"""Arbitrary input from strangers is accepted or refused with a sentence, never a crash.
+"""Arbitrary input from strangers is accepted or refused with a message, never a crash.
 
 Hypothesis replaces parts of valid input by junk: numbers of 400 digits, NaN, lone surrogates,
 deeply nested lists. The examples are the same in every run.
@@ -107,7 +107,7 @@ SENT |= {"frames": 8, "pixels": 0, "model": "builtin", "compressor": "gleanvid",
 
 @few(max_examples=50)
 @given(changed(SENT))
-def test_random_endpoint_arguments_are_accepted_or_refused_with_a_sentence(sent):
+def test_random_endpoint_arguments_are_accepted_or_refused_with_a_message(sent):
     given = sent if isinstance(sent, dict) else {}
     sent = SENT | {name: value for name, value in given.items() if name in SENT}
     calls = Calls(Engine(FakeBackend()), ["builtin"], 64)
@@ -135,7 +135,7 @@ def test_random_request_paths_are_allowed_or_refused(method, path):
 
 @few(max_examples=50)
 @given(st.text(max_size=30) | ODD.filter(lambda one: isinstance(one, str)))
-def test_random_file_names_are_refused_with_a_sentence(path):
+def test_random_file_names_are_refused_with_a_message(path):
     with pytest.raises((VideoError, ValueError)) as raised:
         read_video(path, 4)
     assert str(raised.value)

@@ -86,7 +86,7 @@ def test_stream_ends_with_the_run_that_ask_returns(model, video):
         assert texts[-1].strip() == run.answer
 
 
-def test_score_of_an_answer_equals_that_of_a_conversation(model, video):
+def test_score_function_equals_the_score_method_of_a_conversation(model, video):
     encoded, _ = encode(key(video, model), model)
     method, answers = gleanvid.GleanVID(0.5), ["a red square", "no"]
     expected = model.conversation(encoded, method).score("What?", answers)
@@ -105,7 +105,7 @@ def test_closing_a_stream_frees_the_model(model, video):
     model.lock.release()
 
 
-def test_stop_set_beforehand_ends_before_the_first_token(model, video):
+def test_stop_event_set_before_the_call_ends_it_before_the_first_token(model, video):
     stop = threading.Event()
     stop.set()
     with pytest.raises(StoppedError):
@@ -198,7 +198,7 @@ def test_failing_compressor_does_not_end_a_comparison(model, video):
     assert "cannot do that" in str(results[1].error)
 
 
-def test_bad_input_is_refused_with_a_sentence(model, video):
+def test_bad_input_is_refused_with_a_message(model, video):
     with pytest.raises(ValueError, match="question must not be empty"):
         gleanvid.ask(video, "  ", model)
     with pytest.raises(gleanvid.ModelError, match="There is no directory"):

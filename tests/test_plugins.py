@@ -128,7 +128,7 @@ def test_broken_plugin_file_is_named_and_other_plugins_load(old, new, named, wri
 
 
 @pytest.mark.parametrize("traceback", [False, True])
-def test_broken_file_that_the_user_names_is_an_error(
+def test_broken_plugin_file_named_by_the_user_is_an_error(
     traceback, write_plugin, capsys, caplog, request
 ):
     request.addfinalizer(lambda: logging.getLogger(plugins.__name__).setLevel(logging.NOTSET))
@@ -160,7 +160,7 @@ def test_error_of_a_failing_plugin_names_the_plugin_and_the_reason(line, reason,
         method().compress(tokens)
 
 
-def test_exception_in_a_class_outside_plugins_is_not_converted(write_plugin):
+def test_exception_in_a_class_outside_plugins_is_not_converted_to_a_plugin_error(write_plugin):
     register(write_plugin())
 
     @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The wheel and a Space start without the checkout; files named in the Dockerfile exist."""
+"""The wheel and a Hugging Face Space start without the checkout; the Dockerfile's files exist."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_older_saved_run_without_made_with_can_be_loaded(run, tmp_path):
     assert Run.load(tmp_path).made_with == {}
 
 
-def test_older_saved_run_whose_records_lack_state_can_be_loaded(run, tmp_path):
+def test_older_saved_run_without_state_arrays_can_be_loaded(run, tmp_path):
     file = run.save(tmp_path) / "run.npz"
     arrays = {name: value for name, value in np.load(file).items() if "/state/" not in name}
     np.savez_compressed(file, **arrays | {"2/trace/phase": np.array(2)})

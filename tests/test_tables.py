@@ -6,7 +6,7 @@ def test_generated_tables_in_the_documentation_are_up_to_date():
     assert not list(outdated()), "run python -m tools.write_tables"
 
 
-def test_changed_result_is_rewritten_in_the_documentation():
+def test_outdated_number_in_a_documentation_table_is_replaced():
     table = written("<!-- table: glimpse -->\n<!-- end of table -->\n")
     assert "| GleanVID, accuracy (%) | 87.9 |" in table
     assert written(table.replace("87.9", "99.9")) == table

@@ -30,7 +30,7 @@ def test_compressing_anything_but_video_tokens_is_refused_with_advice(method):
         method().compress(None)
 
 
-def test_video_tokens_from_grid_equal_flat_features_with_a_grid():
+def test_features_with_grid_axes_and_flat_features_give_the_same_selection():
     features = torch.rand(4, 3, 5, 8)
     flat = gleanvid.VideoTokens(features.reshape(60, 8), (4, 3, 5))
     kept = [

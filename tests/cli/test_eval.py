@@ -171,7 +171,7 @@ def test_unknown_benchmark_is_refused_with_the_list_of_known_benchmarks(tmp_path
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])
-def test_clock_formats_hours_and_minutes(seconds, text):
+def test_clock_formats_seconds_as_hours_minutes_and_seconds(seconds, text):
     assert clock(seconds) == text
 
 
@@ -254,7 +254,7 @@ def test_phase_times_are_refused_for_likelihood_scoring_and_several_workers(
 ):
     assert run(tmp_path, "--phases", "--limit", "2") == 2
     assert "choose --how text or --how letter" in capsys.readouterr().err
-    # with a journal, the folder would accept no other --how
+    # a journal in the folder would prevent a second try with another --how
     assert not (tmp_path / "journal.jsonl").exists()
     assert run(tmp_path, "--phases", "--num-workers", "2") == 2
     assert "--phases cannot be combined" in capsys.readouterr().err
@@ -268,7 +268,7 @@ def test_accuracy_endpoint_unknown_to_the_benchmark_is_refused_before_any_questi
     assert not model[0].asked and not (tmp_path / "no").exists()
 
 
-def test_rerun_that_asks_no_question_keeps_the_machine_of_the_first_run(model, tmp_path):
+def test_rerun_that_asks_no_question_keeps_the_first_run_s_machine_description(model, tmp_path):
     run(tmp_path)
     path = tmp_path / "results.json"
     told = json.loads(path.read_text())

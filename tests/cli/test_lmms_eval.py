@@ -25,7 +25,7 @@ def run(tmp_path, monkeypatch):
         home.mkdir(parents=True, exist_ok=True)
         (home / "__init__.py").touch()
         (home / "__main__.py").write_text(PROGRAM.format(said=said))
-        # this file changes within a second, too fast for Python to notice outdated bytecode
+        # __main__.py is rewritten within a second, so Python would run its outdated bytecode
         monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
         monkeypatch.syspath_prepend(home.parent)
         paths = [str(home.parent), os.environ.get("PYTHONPATH", "")]

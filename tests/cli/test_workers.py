@@ -38,7 +38,9 @@ def test_two_workers_give_the_results_of_one_process(tmp_path, ray_workers):
     assert table(tmp_path / "together") == table(tmp_path / "alone")
 
 
-def test_two_workers_compress_to_the_files_of_one_process(tmp_path, ray_workers, capsys):
+def test_compress_with_two_workers_writes_the_same_files_as_one_process(
+    tmp_path, ray_workers, capsys
+):
     for name in ("a.mp4", "b.mp4"):
         write_clip(tmp_path / name, num_frames=12)
     given = ["compress", str(tmp_path), "--retention-ratio", "0.3", "--num-frames", "4", "--out"]

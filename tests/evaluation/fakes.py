@@ -25,7 +25,7 @@ def draw(*parts):
 
 @dataclass(frozen=True)
 class FakeBenchmark(Benchmark):
-    """``clips`` clips with four questions each; clip names in ``broken`` cannot be read."""
+    """Benchmark of ``clips`` clips with four questions each; clips in ``broken`` are unreadable."""
 
     name: ClassVar[str] = "fake"
     how: ClassVar[str] = "likelihood"

@@ -18,7 +18,7 @@ ITEMS = [item(n, HARD[n % 7]) for n in range(700)] + [item(n, "shape") for n in 
 
 
 def verdicts_except(wrong):
-    """Return verdicts: the first ``wrong`` hard questions are wrong, all others right."""
+    """Return a verdict per question: 0 for the first ``wrong`` hard questions, else 1."""
     return {each.id: int(each.id) >= wrong for each in ITEMS}
 
 
@@ -26,14 +26,14 @@ def verdicts_except(wrong):
     ("whole", "half", "kept"),
     [
         (100, 121, (True, True, True)),
-        # with half of the tokens, 22 of 700 more are wrong: 3.1 points
+        # with half of the tokens, 22 more of the 700 hard questions are wrong: 3.1 points
         (100, 122, (True, False, True)),
         # 2 points less on hard questions are allowed, fewer right answers in total are not
         (114, 114, (True, True, False)),
         (115, 115, (False, True, False)),
     ],
 )
-def test_trained_model_is_accepted_only_if_it_meets_all_three_rules(whole, half, kept):
+def test_trained_model_is_accepted_only_if_it_passes_all_three_acceptance_rules(whole, half, kept):
     report = judge(ITEMS, verdicts_except(100), verdicts_except(whole), verdicts_except(half))
     assert tuple(report["rules"].values()) == kept
     assert report["accepted"] == all(kept)

@@ -13,14 +13,14 @@ from gleanvid.evaluation.files import csv_text, write_whole
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_text_that_looks_like_a_formula_is_written_as_text(text):
+def test_csv_text_that_looks_like_a_spreadsheet_formula_is_escaped(text):
     rows = [{text: text, "gain": -2.5, "none": None}]
     read = list(csv.reader(io.StringIO(csv_text([text, "gain", "none"], rows), newline="")))
     text = text.replace("\r", "\n")
     assert read == [[f"'{text}", "gain", "none"], [f"'{text}", "-2.5", ""]]
 
 
-def test_link_in_the_output_folder_does_not_have_another_file_overwritten(tmp_path):
+def test_writing_a_file_never_overwrites_the_target_of_a_link_in_its_folder(tmp_path):
     (tmp_path / "private").write_text("private")
     (tmp_path / "a.csv.part").symlink_to(tmp_path / "private")
     write_whole(tmp_path / "a.csv", "new")

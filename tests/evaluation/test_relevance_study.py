@@ -10,12 +10,12 @@ SCORES = torch.tensor([0.9, 0.5, 0.5, 0.1, 0.2])
 HOLDS = torch.tensor([True, True, False, False, False])
 
 
-def test_auc_and_precision_are_computed_among_all_tokens_and_among_objects():
+def test_auc_and_precision_are_computed_among_all_tokens_and_among_tokens_of_objects():
     objects = torch.tensor([True, True, True, False, False])
     found = against_truth(SCORES, HOLDS, objects)
     # a tied pair counts half in the AUC
     assert found == pytest.approx([5.5 / 6, 1.0, 1.5 / 2, 1.0])
-    # without other objects, the two values among objects are left out
+    # if all objects belong to the answer, the two values among tokens of objects are omitted
     assert len(against_truth(SCORES, HOLDS, HOLDS)) == 2
     assert against_truth(SCORES, ~HOLDS & HOLDS, objects) == []
 

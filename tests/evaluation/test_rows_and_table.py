@@ -39,7 +39,7 @@ def test_option_read_uses_the_rows_and_the_number_of_clips_in_the_file(tool, tmp
     }
 
 
-def test_missing_or_outdated_rows_file_is_refused_with_a_sentence(tool, tmp_path):
+def test_missing_or_outdated_rows_file_is_refused_with_a_message(tool, tmp_path):
     with pytest.raises(SystemExit, match="run this without --read"):
         tool("--read")
     (tmp_path / "rows.csv").write_text("clip,method\n1,uniform\n", encoding="utf-8")

@@ -39,7 +39,7 @@ def test_reference_selection_fills_the_budget_if_fewer_tokens_span_all_features(
 
 
 @pytest.mark.parametrize("life", [1, 8])
-def test_synthetic_object_lasts_its_lifetime_and_has_a_direction_of_its_own(life):
+def test_synthetic_object_lasts_its_lifetime_and_has_a_distinct_feature_direction(life):
     tokens, shown = clip_of(World(life=life, noise=0.05), seed=1)
     assert tokens.grid == (UNITS, SIDE, SIDE)
     lives = [
@@ -53,7 +53,7 @@ def test_synthetic_object_lasts_its_lifetime_and_has_a_direction_of_its_own(life
     assert alike[shown == one].min() > 0.9 and alike[shown < 0].max() < 0.6
 
 
-def test_regret_is_coverage_error_above_the_reference_selection_of_the_same_world():
+def test_regret_is_the_coverage_error_minus_that_of_the_reference_selection():
     means = [
         {"rank": rank, "life": life, "noise": 0.05, "strength": 0.5, "ratio": ratio, "method": name}
         | {"objects": 0.5, "effective rank": 9.0, "seeds": 2.0}

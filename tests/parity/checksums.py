@@ -31,7 +31,7 @@ def attention_rows_of(case, count):
 
 
 def between_text(case, visual):
-    """Return the visual rows [K, D] between the text rows of the case."""
+    """Return the prompt's rows: text before the video, ``visual`` [K, D], text after it."""
     before = case["config"]["text_before"]
     text = rows(case["seed"] + 1000, _text_length(case), case["dim"])
     return torch.cat([text[:before], visual, text[before:]])
@@ -42,7 +42,7 @@ def _text_length(case):
 
 
 def in_order(record, out, order):
-    """Reorder the rows of ``out`` [K, D] from ascending index to the original code's order."""
+    """Reorder rows [K, D] from ascending token index to ``order``, the original code's order."""
     return out[torch.searchsorted(record.keep, torch.tensor(order))]
 
 

@@ -15,7 +15,7 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, SHARES
 
 def tokens_of(seed, grid):
     features = clip(seed, grid)
-    # with their common mean, all features would be nearly equally distant
+    # subtract most of the mean: otherwise all features would be nearly equally distant
     features = features - 0.9 * features.mean(dim=0)
     saliency = torch.from_numpy(attention_rows(seed, grid[0], grid[1] * grid[2])).flatten()
     return VideoTokens(features, grid, saliency=saliency)
@@ -117,7 +117,7 @@ def test_aot_matches_a_float64_transcription(seed, grid, shares, clips):
     torch.testing.assert_close(record.apply(tokens.features).double(), rows, rtol=1e-4, atol=1e-4)
 
 
-def test_aot_s_exact_budget_is_divided_between_anchors_and_later_units():
+def test_aot_s_exact_budget_is_divided_between_first_and_later_units_of_a_part():
     record = AOT(0.25, clips=4, residual=0.3).compress(tokens_of(2, (16, 9, 9)))
     later = record.budgets.view(4, 4)[:, 1:].sum(dim=1)
     anchors = record.trace["anchors"].view(4, 4)[:, 0]

@@ -18,7 +18,7 @@ def kernel_of(features, text, theta):
 
 
 def greedy(kernel, count):
-    """Return the indices of a greedy selection: each raises the determinant most."""
+    """Return indices chosen greedily: each raises the kernel's determinant most."""
     chosen = []
     for _ in range(count):
         volumes = [

@@ -81,7 +81,7 @@ def test_flashvid_matches_its_authors_code(flashvid, tied):
     else:
         assert keep == flashvid["kept"]
         assert len(set(keep)) == flashvid["n_unique"]
-        # compare the first values only if no two rows share an index, whose order is arbitrary
+        # rows with equal indices have an arbitrary order, so their first values are not compared
         alone = len(set(keep)) == len(keep)
         assert_checksum(record.apply(visual), flashvid["merged_checksum"], first=alone)
     text_before, text_after = 5, 7

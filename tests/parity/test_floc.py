@@ -41,7 +41,8 @@ def centred(seed, grid):
 @pytest.mark.parametrize("shift", [0.0, 4.0])
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
 def test_every_choice_of_floc_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
-    monkeypatch.setattr(floc, "_CHUNK", 50)  # small, so that the features need several chunks
+    # a small chunk size, so that features are processed in several chunks
+    monkeypatch.setattr(floc, "_CHUNK", 50)
     tokens = VideoTokens(shift + centred(seed, grid), grid)
     record = FLoC(ratio).compress(tokens)
     unit = torch.nn.functional.normalize(tokens.features, dim=-1)

@@ -1,8 +1,8 @@
 """SparseVLM agrees with its authors' code: raters, three stages, recycling.
 
-Layers of the language model change nothing. The original appends recycled tokens after the kept
-ones, and its attention columns have this order; our record has ascending order. The test reorders
-the attention columns from the original's order.
+The test replaces the layers of the language model by identity layers. The original appends
+recycled tokens after the kept ones, and its attention columns have this order; our record has
+ascending order. The test reorders the attention columns from the original's order.
 """
 
 import torch
@@ -55,9 +55,9 @@ def recycled(record):
 
 
 def original_order(order, previous):
-    """Return the original's order: kept tokens, then clusters by falling peak.
+    """Return the original's token order: kept tokens, then clusters by descending peak score.
 
-    Ties between peaks are ordered by falling attention.
+    Clusters with equal peak scores are ordered by descending attention.
     """
     if "peak" not in previous.scores:
         return order

@@ -13,13 +13,13 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, THRESH
 
 
 def halved(side):
-    """Pair the neighbouring cells of a side; if their number is odd, the first stays single."""
+    """Return (start, end) of pairs of ``side`` cells; the first is single if ``side`` is odd."""
     odd = side % 2
     return [(0, 1)] * odd + [(start, start + 2) for start in range(odd, side, 2)]
 
 
 def pyramid(frame, height, width, root_level):
-    """Return the levels of a frame's quadtree, finest first, without the top ``root_level``.
+    """Return the levels of a frame's quadtree, finest first, without its top ``root_level`` levels.
 
     A level maps (row, column) to (feature, tokens, children).
     """
@@ -115,7 +115,7 @@ def test_sttm_matches_a_float64_transcription(seed, grid, thresholds, root_level
     torch.testing.assert_close(record.apply(features).double(), rows, rtol=1e-4, atol=1e-4)
 
 
-def test_sttm_s_exact_budget_scales_both_allowed_distances_by_one_factor():
+def test_sttm_s_exact_budget_scales_spatial_and_temporal_distances_by_one_factor():
     features = clip(3, (8, 8, 8))
     tokens = VideoTokens(features, (8, 8, 8))
     exact = STTM(0.3).compress(tokens)

@@ -32,7 +32,7 @@ def test_growth_exponent_is_the_slope_of_log_seconds_over_log_units():
     assert exponent(rows[:1]) is None
 
 
-def test_compressor_over_the_time_limit_is_marked_and_left_out_of_longer_clips():
+def test_compressor_over_the_time_limit_is_marked_and_not_run_on_longer_clips():
     methods = [Endless(0.5), Uniform(0.5)]
     *_, report = measure(methods, [4, 2], (2, 2, 8), "cpu", repeats=1, limit_s=0.1)
     found = [(row["compressor"], row["units"], "error" in row) for row in report["rows"]]

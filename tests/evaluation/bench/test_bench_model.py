@@ -31,7 +31,7 @@ def row_of(report, name):
     return next(row for row in report["rows"] if row["compressor"]["name"] == name)
 
 
-def test_bench_model_lists_all_tokens_first_and_fills_every_row(measured):
+def test_bench_model_lists_the_all_tokens_baseline_first_and_fills_every_row(measured):
     model, report = measured
     assert [row["compressor"]["name"] for row in report["rows"]] == ["full", *METHODS]
     full = report["rows"][0]
@@ -57,7 +57,7 @@ def test_measured_phases_of_one_question_sum_to_its_total_time(measured):
     assert item.peak_memory_mib >= item.peak_llm_memory_mib > 0
 
 
-def test_bench_model_row_contains_medians_and_ratios_to_all_tokens(measured):
+def test_bench_model_row_contains_medians_and_their_ratios_to_the_all_tokens_row(measured):
     model, report = measured
     full, row = report["rows"][0], row_of(report, "gleanvid")
     for name, seconds in row["samples"].items():
@@ -80,7 +80,7 @@ def test_bench_clock_synchronises_the_gpu_that_is_timed(monkeypatch):
     assert waited == [torch.device("cuda:1")]
 
 
-def test_compressor_that_cannot_reach_the_ratio_is_a_row_with_the_reason(measured):
+def test_compressor_that_cannot_reach_the_ratio_has_a_row_with_the_reason(measured):
     _, report = measured
     row = row_of(report, "dycoke")
     assert "out of reach" in row["error"] and "total_s" not in row
@@ -110,7 +110,7 @@ def test_bench_model_writes_report_and_table(tmp_path, capsys):
 ASKED = "--frames 2,4 --frame-size 64x64 --repeats 1 --warmup 0 --new-tokens 1 --device cpu"
 
 
-def test_failing_compressor_is_a_row_with_its_error_and_others_are_measured(tmp_path, monkeypatch):
+def test_failing_compressor_has_a_row_with_its_error_and_others_are_measured(tmp_path, monkeypatch):
     real = bench_model.measure_item
 
     def measure_item(model, video, method, *rest):
@@ -164,6 +164,6 @@ def test_bench_report_is_written_after_every_video(tmp_path, monkeypatch):
         (["--out", __file__], "cannot write to"),
     ],
 )
-def test_invalid_bench_model_options_exit_2_with_a_sentence(options, said, capsys):
+def test_invalid_bench_model_options_exit_2_with_an_error_message(options, said, capsys):
     assert main(["bench", "model", *ASKED.split(), *options]) == 2
     assert said in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Small folders in exactly the published formats, with made-up clips and questions."""
+"""Write small benchmark folders in exactly their published formats, with made-up content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from tests.video.clips import picture, write_clip
 
-MVBENCH = {  # task -> path of a clip on the branch "video", and its name in the annotations
+MVBENCH = {  # task -> path of a clip on the dataset's branch "video", its name in annotations
     "action_sequence": ("star/Charades_segment/ABCDE_1.0_2.5.mp4", "ABCDE_1.0_2.5.mp4"),
     "moving_count": ("clevrer/video_validation/video_10009.mp4", "video_10009.mp4"),
     "unexpected_action": ("FunQA_test/test/test_humor/H_1.mp4", "test_humor/H_1.mp4"),
@@ -46,7 +46,7 @@ def mvbench_rows(task: str, video: str, count: int = 2, **columns) -> list[dict]
 
 
 def mvbench(root: Path) -> Path:
-    """Write MVBench as on its branch "video", where clips are already cut."""
+    """Write MVBench as on the dataset's branch "video", where clips are already cut."""
     for task, (path, video) in MVBENCH.items():
         clip(root / path)
         write_rows(root / "json" / f"{task}.json", mvbench_rows(task, video))
@@ -54,7 +54,7 @@ def mvbench(root: Path) -> Path:
 
 
 def mvbench_main(root: Path) -> Path:
-    """Write MVBench as on its branch "main": uncut clips, segments in the annotations."""
+    """Write MVBench as on the dataset's branch "main": uncut clips, annotated segments."""
     clip(root / "video/star/Charades_v1_480/ABCDE.mp4", num_frames=90)
     rows = mvbench_rows("action_sequence", "ABCDE.mp4", start=1.0, end=2.0)
     write_rows(root / "json/action_sequence.json", rows)

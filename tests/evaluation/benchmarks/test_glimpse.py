@@ -38,7 +38,7 @@ def test_glimpse_questions_have_unique_ids_and_four_options(items):
 def test_glimpse_question_families_and_answer_positions_are_balanced(items):
     asked = Counter(item.groups[0] for item in items)
     assert max(asked.values()) <= 2 + 1.25 * 160 / len(FAMILIES)
-    # clips of eight units are too short for "repeats"
+    # clips of eight units are too short for the question family "repeats"
     assert set(asked) == set(FAMILIES) - {"repeats"}
     places = Counter(item.answer for item in items)
     # expected: 160 / 4 = 40 per position; 20 is 3.6 standard deviations below
@@ -55,7 +55,7 @@ def test_question_family_impossible_in_short_clips_is_refused():
         open_benchmark("glimpse", clip_frames=16, families=("repeats",)).items(4)
 
 
-def test_benchmark_clip_equals_the_generated_clip_and_fewer_frames_are_a_subset(items):
+def test_benchmark_clip_equals_the_generated_clip_or_is_a_subset_of_its_frames(items):
     clip = items[0].clip
     whole = make_video(0, "test", 0, ClipSettings(num_frames=16))
     assert np.array_equal(SHORT.video(clip, 16).frames, whole.frames)
@@ -72,7 +72,7 @@ def test_blind_option_asks_the_same_questions_about_grey_frames(items):
     assert (blind.video(items[0].clip, 16).frames == 128).all()
 
 
-def test_generated_clips_have_as_many_frames_as_the_longest_setup_needs():
+def test_generated_clips_are_long_enough_for_the_largest_number_of_frames():
     free = open_benchmark("glimpse")
     assert free.for_frames(60).clip_frames == 60
     assert SHORT.for_frames(8).clip_frames == 16
@@ -80,7 +80,7 @@ def test_generated_clips_have_as_many_frames_as_the_longest_setup_needs():
         SHORT.for_frames(60)
 
 
-def test_evidence_mask_covers_only_the_asked_object_while_it_is_shown(items):
+def test_evidence_mask_covers_only_objects_in_the_question_while_they_are_shown(items):
     tokens = VideoTokens(torch.zeros(8 * 100, 4), (8, 10, 10))
     shown = [SHORT.evidence(item, tokens) for item in items[:24]]
     assert all(mask.shape[1:] == (800,) and mask.dtype == torch.bool for mask in shown)

@@ -1,4 +1,4 @@
-"""The option letters found in answers are those of LMMs-Eval 0.7.3, in ``letters.json``."""
+"""GleanVID and LMMs-Eval 0.7.3 (``letters.json``) read the same option letters from answers."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def test_letters_read_from_an_answer_equal_those_of_lmms_eval(text, sure, lone, 
 
 
 @given(st.sampled_from("ABCD"), st.sampled_from(["{}", "{}.", "({})", "{}. a cup", "{}) a cup"]))
-def test_all_three_functions_find_the_option_letter_in_usual_answers(letter, form):
+def test_every_letter_function_finds_the_option_letter_in_usual_answers(letter, form):
     for find in (sure_letter, lone_letter, first_letter):
         assert find(form.format(letter)) == letter
 

@@ -133,7 +133,7 @@ def test_benchmark_folder_that_is_missing_or_has_no_annotations_is_refused(name,
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_settings_identify_questions_without_paths(name, tmp_path):
+def test_settings_identify_annotations_by_content_and_contain_no_paths(name, tmp_path):
     one, two = (opened(name, tmp_path / part) for part in ("one", "two"))
     assert one.settings() == two.settings()
     path = one.annotations(one.root)[0]
@@ -171,7 +171,7 @@ def test_mvbench_finds_segment_files_by_the_name_of_their_full_clip(tmp_path):
     assert benchmark.items()[0].clip == "star/Charades_segment/ABCDE_1.0_2.5.mp4"
 
 
-def test_mvbench_download_with_uncut_clips_is_cut_to_the_asked_segment(tmp_path):
+def test_uncut_mvbench_clip_is_cut_to_the_segment_of_its_question(tmp_path):
     root = str(folders.mvbench_main(tmp_path))
     tasks = "action_sequence,episodic_reasoning"
     benchmark = open_benchmark("mvbench", data=root, tasks=tasks)

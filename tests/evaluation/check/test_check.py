@@ -64,7 +64,7 @@ def test_stopped_check_keeps_the_findings_so_far(model):
 
 
 def shifted(change):
-    """Return a faulty ``shortened``, which applies ``change`` to every shortened prompt."""
+    """Return a faulty version of ``shortened`` that applies ``change`` to its results."""
     whole = shortening.shortened
 
     def faulty(*args):

@@ -64,19 +64,19 @@ def test_diagnose_measures_every_clip_at_every_ratio_and_names_a_broken_clip(row
     assert [row.clip for row in broken] == ["broken.mp4"]
 
 
-def test_ratio_out_of_reach_is_reported_and_other_ratios_are_measured(rows):
+def test_unreachable_retention_ratio_is_reported_and_other_ratios_are_measured(rows):
     out = [row for row in rows if isinstance(row, diagnose.Skipped) and row.name == "dycoke"]
     assert {row.retention_ratio for row in out} >= {0.05}
     assert all("out of reach" in row.reason for row in out)
 
 
-def test_kept_fraction_of_a_multi_stage_method_is_that_after_its_last_stage(rows):
+def test_kept_fraction_of_a_multi_stage_method_is_measured_after_its_last_stage(rows):
     for row in measured(rows, name="sparsevlm"):
         # retention_ratio is the average over layers, so fewer tokens are left at the end
         assert 0 < row.kept < row.retention_ratio
 
 
-def test_compared_selections_have_identical_budgets(rows):
+def test_compared_selection_rules_have_identical_budgets(rows):
     for clip in ("a.mp4", "b.mp4"):
         found = measured(rows, clip=clip, part="selection")
         assert [row.name for row in found] == list(diagnose.SELECTIONS)
@@ -119,7 +119,7 @@ def test_diagnose_exits_nonzero_for_failed_clips_only(folder, tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def recordings(folder, tmp_path_factory):
-    """Folder with recordings of both clips that lack saliency and keys."""
+    """Folder with a recording of each of two clips, without saliency and keys."""
     place = tmp_path_factory.mktemp("recordings")
     asked = ["--compressor", "full", "--num-frames", "4", "--device", "cpu", "--out", str(place)]
     assert main(["record", str(folder / "a.mp4"), str(folder / "b.mp4"), *asked]) == 0
@@ -157,7 +157,7 @@ def test_compressor_option_accepts_settings_in_brackets(folder, tmp_path, capsys
 
 
 @pytest.mark.usefixtures("unsaved")
-def test_diagnose_with_a_failed_clip_exits_nonzero_and_keeps_the_others(folder, tmp_path):
+def test_diagnose_with_a_failed_clip_exits_nonzero_and_writes_the_other_clips(folder, tmp_path):
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     assert main(["diagnose", str(folder), *asked, "--out", str(tmp_path)]) == 1
     found = json.loads((tmp_path / "diagnosis.json").read_text())
@@ -192,7 +192,9 @@ def test_interrupted_diagnosis_keeps_measured_clips(folder, tmp_path, capsys, mo
         (["--compressor", "none_such"], "none_such"),
     ],
 )
-def test_invalid_diagnose_options_exit_2_with_a_sentence(folder, change, said, capsys, tmp_path):
+def test_invalid_diagnose_options_exit_2_with_an_error_message(
+    folder, change, said, capsys, tmp_path
+):
     assert main(["diagnose", str(folder), *change, "--out", str(tmp_path)]) == 2
     assert said in capsys.readouterr().err
 

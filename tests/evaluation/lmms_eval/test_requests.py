@@ -17,7 +17,7 @@ def chat(*content):
         ({"url": {"path": "a.mp4", "video_end": 4}}, (0.0, 4.0)),
     ],
 )
-def test_request_gives_the_video_its_time_span_and_the_text(said, part):
+def test_video_path_time_span_and_text_are_read_from_a_request(said, part):
     assert video_and_text(chat({"type": "video", **said})) == (("a.mp4", part), "What?")
 
 

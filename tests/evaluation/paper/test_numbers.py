@@ -79,8 +79,8 @@ def test_averages_printed_in_the_paper_agree_with_its_rows_up_to_rounding(table,
 
 
 @rows(lambda row: present(row, *LENGTHS))
-def test_videomme_accuracy_in_the_paper_is_the_mean_of_its_three_lengths(table, row):
-    """Each length has 900 questions, and every printed number is rounded."""
+def test_videomme_accuracy_in_the_paper_is_the_mean_over_short_medium_and_long_videos(table, row):
+    """Each of the three groups has 900 questions, and every printed number is rounded."""
     check(table, row, "videomme", mean(row, LENGTHS), 2 * EXACT)
 
 
@@ -91,7 +91,7 @@ def test_relative_performance_in_the_paper_is_computed_from_printed_averages(tab
 
 
 @rows(changes)
-def test_changes_printed_in_the_paper_agree_with_their_numbers(table, row):
+def test_changes_printed_in_the_paper_agree_with_the_printed_values(table, row):
     for column in changes(row):
         name = column.removesuffix(" change")
         value, full = row.values[name], table.full.values[name]
@@ -147,7 +147,7 @@ def results(folder, benchmark, full, kept, model=MODEL, **groups):
         line = {"setup": setup, "accuracy": accuracy, "questions": 40, "failed": 1}
         for name, share in groups.items():
             line |= {name: share, f"{name} questions": 10}
-        # a second line per setup, for another way of answering
+        # a second result of the same setup, for another way of answering (text)
         lines += [line, line | {"accuracy": 0.0}]
     report = {"model": model, "benchmark": {"benchmark": benchmark}, "results": lines}
     (folder / "results.json").write_text(json.dumps(report))
@@ -182,7 +182,7 @@ def found(folder):
     ("entry", "value"),
     [("setup", 5), ("accuracy", "x"), ("accuracy", [1]), ("questions", {}), ("short", "no")],
 )
-def test_changed_results_are_named_in_a_sentence(measured, entry, value):
+def test_invalid_results_file_is_refused_with_a_message(measured, entry, value):
     path = measured / "d" / "deep" / "results.json"
     report = json.loads(path.read_text())
     for line in report["results"]:

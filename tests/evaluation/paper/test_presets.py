@@ -13,7 +13,7 @@ SENSITIVITY += ["temperature", "alpha"]
 
 
 @pytest.mark.parametrize("name", ABLATIONS)
-def test_every_ablation_contains_gleanvid_once_and_all_tokens_first(name):
+def test_every_ablation_begins_with_all_tokens_and_contains_gleanvid_once(name):
     setups = ABLATIONS[name].setups()
     assert isinstance(setups[0].method, FullTokens)
     assert [setup.method for setup in setups].count(GleanVID(0.15)) == 1
@@ -23,7 +23,7 @@ def test_every_ablation_contains_gleanvid_once_and_all_tokens_first(name):
 
 
 @pytest.mark.parametrize("name", SENSITIVITY)
-def test_dagger_marks_gleanvid_with_default_settings(name):
+def test_dagger_in_a_setup_label_marks_gleanvid_with_default_settings(name):
     for setup in ABLATIONS[name].setups()[1:]:
         assert ("†" in setup.label) == (setup.method == GleanVID(0.15))
 
@@ -36,7 +36,7 @@ def test_setups_of_a_fixed_token_budget_keep_equally_many_tokens(frames):
     assert [setup.num_frames // setups[0].num_frames for setup in setups] == [1, 5, 5, 10, 10]
 
 
-def test_grid_of_methods_and_ratios_contains_all_tokens_once():
+def test_grid_of_methods_and_ratios_contains_the_all_tokens_setup_once():
     setups = grid(["gleanvid", "full", "uniform", "gleanvid"], [1, 0.5, 0.1, 0.5], 16)
     assert [setup.key for setup in setups] == [
         "full(retention_ratio=1.0)@16",

@@ -41,7 +41,7 @@ def files(folder):
     }
 
 
-def test_compress_npz_contains_the_arrays_of_the_record(clips, tmp_path):
+def test_compress_npz_contains_the_arrays_of_the_compression_record(clips, tmp_path):
     rows = run(clips, tmp_path)
     row = rows["deep er/a.mp4", JOB.key]
     arrays = np.load(tmp_path / row["file"], allow_pickle=False)

@@ -65,7 +65,7 @@ def test_equal_setups_under_two_labels_run_once(tmp_path):
     assert len(run(tmp_path / "j", setups=twice)) == 20
 
 
-def test_larger_limit_reuses_answers_of_a_smaller_one(tmp_path):
+def test_run_with_a_larger_question_limit_reuses_earlier_answers(tmp_path):
     first = run(tmp_path / "j", limit=7)
     model = FakeModel()
     rows = run(tmp_path / "j", model, limit=20)
@@ -145,7 +145,7 @@ def test_failing_compressor_is_recorded_and_other_compressors_are_run(tmp_path):
     assert failed == {key for key in rows if key[1].startswith("random")} and len(failed) == 40
 
 
-def test_journal_rows_contain_counts_of_tokens_and_evidence(tmp_path):
+def test_journal_rows_contain_counts_of_all_tokens_and_of_evidence_tokens(tmp_path):
     benchmark = FakeBenchmark()
     rows = run(tmp_path / "j", benchmark=benchmark)
     for item in benchmark.items():
@@ -156,25 +156,25 @@ def test_journal_rows_contain_counts_of_tokens_and_evidence(tmp_path):
             few = rows[item.id, SETUPS[2].key]["evidence"]
             assert few[0] == 2 * item.answer and few[1] == few[2] <= few[3] == min(few[0], 5)
         else:
-            assert "evidence" not in full  # this clip has no evidence
+            assert "evidence" not in full  # this question has no evidence tokens
         assert rows[item.id, SETUPS[2].key]["tokens"] == [54, 5, 5.0]
 
 
-def test_kept_evidence_is_counted_by_token_object_and_moment():
+def test_evidence_kept_returns_counts_of_tokens_objects_and_moments():
     shown = torch.zeros(3, 2, 6, dtype=torch.bool)  # three objects, two units of six tokens
     shown[0, 0, :2] = shown[0, 1, :2] = shown[1, 1, 4] = True  # the third object is never visible
     keep = torch.tensor([0, 3, 7])
     group = torch.tensor([0, 0, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1])
     record = Compression(keep, (2, 2, 3), group, (group >= 0).float())
     assert evidence_kept(record, shown.flatten(1)) == {
-        # numbers of evidence tokens: all, kept, kept or merged, most that 3 kept rows can have
+        # evidence tokens: total, kept, kept or merged, and the most that 3 rows could keep
         "evidence": [5, 2, 3, 3],
         "things": [2, 1],
         "moments": [3, 2],
     }
 
 
-def test_random_selection_is_asked_once_per_seed_and_other_methods_once():
+def test_random_selection_is_run_with_five_seeds_and_other_methods_once():
     drawn = Setup(Random(0.1), 6, "label").draws
     assert [setup.method.seed for setup in drawn] == [0, 1, 2, 3, 4]
     assert drawn[0].key == "random(retention_ratio=0.1)@6" and drawn[4].label == "label"
@@ -182,7 +182,7 @@ def test_random_selection_is_asked_once_per_seed_and_other_methods_once():
     assert [len(Setup(Ablation(budgeting=part), 6).draws) for part in ("random", "fixed")] == [5, 1]
 
 
-def test_each_way_of_answering_is_judged_separately(tmp_path):
+def test_likelihood_and_text_answers_are_judged_separately(tmp_path):
     benchmark = FakeBenchmark()
     rows = run(tmp_path / "j", benchmark=benchmark, ways=("likelihood", "text"))
     for item in benchmark.items():

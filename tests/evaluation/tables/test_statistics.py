@@ -28,7 +28,7 @@ def test_wilson_interval_refuses_impossible_counts(right, n):
         wilson(right, n)
 
 
-def test_paired_difference_is_that_of_accuracies_and_zero_for_equal_verdicts():
+def test_paired_difference_is_the_accuracy_gain_and_zero_for_equal_verdicts():
     first, second = paired(40, 9, 3, 8)
     clips = [place // 4 for place in range(60)]
     found = paired_difference(first, second, clips)
@@ -38,7 +38,7 @@ def test_paired_difference_is_that_of_accuracies_and_zero_for_equal_verdicts():
     assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
 
 
-def test_interval_over_clustered_questions_is_wider_by_the_design_effect():
+def test_interval_over_clustered_questions_is_wider_by_the_root_of_the_design_effect():
     rng = np.random.default_rng(1)
     by_clip = rng.random(400) < 0.5
     first = [bool(value) for value in by_clip for _ in range(4)]  # all questions of a clip agree
@@ -46,7 +46,7 @@ def test_interval_over_clustered_questions_is_wider_by_the_design_effect():
     clustered = paired_difference(first, second, [place // 4 for place in range(1600)])
     alone = paired_difference(first, second, list(range(1600)))
     ratio = (clustered.high - clustered.low) / (alone.high - alone.low)
-    # design effect: square root of 4 equal answers per clip
+    # 4 equal answers per clip: the design effect is 4, and its square root is 2
     assert ratio == pytest.approx(2.0, abs=0.2)
     assert clustered.high - clustered.low == pytest.approx(2 * 1.96 * 0.5 / 20, rel=0.1)
 
@@ -67,7 +67,7 @@ def test_macro_average_weighs_groups_equally_and_omits_questions_without_a_group
     assert paired_difference(right, full, range(6), groups).value == pytest.approx(-0.125)
 
 
-def test_macro_average_interval_is_scipys_bootstrap_of_means_within_groups():
+def test_macro_average_interval_equals_scipy_s_bootstrap_of_the_mean_over_group_means():
     rng = np.random.default_rng(2)
     sizes = {"a": 20, "b": 60, "c": 200}
     parts = [
@@ -87,7 +87,7 @@ def test_macro_average_interval_is_scipys_bootstrap_of_means_within_groups():
 
 
 def test_each_bootstrap_draw_recomputes_the_mean_of_every_group():
-    """With fixed weights, a draw with the rare question twice would have a mean of 1."""
+    """With fixed question weights, a draw that has the rare question twice would average 1."""
     groups = ["rare"] + ["common"] * 30
     found = clip_mean([1.0] + [0.0] * 30, range(31), groups)
     assert found.value == 0.5

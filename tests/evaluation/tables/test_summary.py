@@ -69,7 +69,7 @@ def test_results_equal_counts_over_journal_rows():
     assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
 
 
-def test_table_has_a_column_of_units_with_nothing_new_only_if_some_exist():
+def test_main_table_counts_units_with_nothing_new_in_a_column_only_if_there_are_any():
     assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
     known = rows()
     for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
@@ -144,7 +144,7 @@ def cells(table):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_main_table_shows_the_results():
+def test_main_table_has_a_row_per_method_with_its_results():
     heads, _, *body = cells(main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())))
     assert [len(row) for row in body] == [len(heads)] * 3
     assert [row[0] for row in body] == ["All tokens", "GleanVID", "Uniform"]
@@ -238,7 +238,7 @@ def test_question_kinds_with_few_questions_are_pooled_in_macro_averages():
     assert found["macro of hard kinds"] == [None] * 15 + ["cut"] * 20 + ["other"] * 3 + [None] * 14
 
 
-def test_macro_average_over_no_question_is_left_out():
+def test_macro_average_is_left_out_if_no_question_belongs_to_it():
     items = [Item(f"q{n}", "c", "?", ("a", "b"), 0, ("x",)) for n in range(20)]
     assert list(macros_of(Hard(), items)) == ["macro"]
 
@@ -290,7 +290,7 @@ def test_many_question_groups_get_a_separate_table_with_question_counts():
     assert group_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())) == ""
 
 
-def test_preset_table_has_the_paper_s_rows_and_changes_of_relative_performance():
+def test_preset_table_has_the_paper_s_rows_and_differences_in_relative_performance():
     setups = ABLATIONS["signals"].setups(8)
     right = [VERDICTS[FULL], VERDICTS[EVEN], VERDICTS[FULL], VERDICTS[OURS]]
     made = rows(dict(zip(setups, right, strict=True)))
