@@ -88,7 +88,7 @@ def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
 
 
 class Row(TypedDict):
-    """Measured cost of one compressor, or of the product X @ X^T ("xxt") of the features X."""
+    """Measured cost of one compressor, or of the product X @ X^T of the features X."""
 
     compressor: str
     median_s: float

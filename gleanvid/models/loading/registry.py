@@ -3,7 +3,7 @@
 Sizes and licences come from the checkpoints' own pages and configurations, ``context`` from the
 positions in the configuration or the context length on the page; unknown values are None or empty.
 Only the built-in model was tested with its published weights. For all others ``tested`` begins with
-"class": their model class was tested with random weights, loaded from a directory in the published
+"random weights": their model class was tested with random weights, loaded from a directory in the published
 format.
 """
 
@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ORACLE = "class, against the masked oracle"
-RECURRENT = "class, against the recomputed prompt"
+ORACLE = "random weights: equals masked attention"
+RECURRENT = "random weights: equals a recomputed prompt"
 AHEAD = "compressors before the language model only: most layers keep a recurrent state"
 LATE = "needs transformers 5.23"
 WINDOWS = "compressors before the language model only; sdpa alone; needs transformers 5.23"
-WHOLE = "weights, accuracy and app"
+WHOLE = "published weights: accuracy and app"
 
 
 @dataclass(frozen=True)
