@@ -3,8 +3,8 @@
 Sizes and licences come from the checkpoints' own pages and configurations, ``context`` from the
 positions in the configuration or the context length on the page; unknown values are None or empty.
 Only the built-in model was tested with its published weights. For all others ``tested`` begins with
-"random weights": their model class was tested with random weights, loaded from a directory in the published
-format.
+"random weights": their model class was tested with random weights, loaded from a directory in the
+published format.
 """
 
 from __future__ import annotations
