@@ -86,7 +86,7 @@ def mask(facts: Facts, folder: Path) -> str:
                 f"of its {FRAMES // 2} temporal units, as the last layers see it. Dark tokens are "
                 "dropped, or merged into others."
             )
-    return "There is no mask: the method does not reach 50 % on the built-in model."
+    return "There is no mask: the method does not reach a ratio of 50 % on the built-in model."
 
 
 def masks_file(name: str, ratio: float) -> str:

@@ -93,7 +93,7 @@ class SidesPanel(Panel):
         return changes | self.question_of(ids, values[self.runs][:2])
 
     def question_of(self, ids: Sequence[Any], before: Sequence[str]) -> Changes:
-        """Return the question of a run just chosen for a side, so that its answer is not stale."""
+        """Fill the question box with the question of a run just chosen for side A or B."""
         runs = [self.page.engine.runs.get(str(one)) for one in ids if one and one not in before]
         texts = [run.question for run in runs if run is not None and run.question]
         return {self.page.inputs.question: texts[-1]} if texts else {}

@@ -54,7 +54,7 @@ class Limits:
     disk_gb: int  # GB of all visitors' files together; 0: no limit
     visitor_mb: int  # MB of uploads that one address may store; 0: no limit
     keep_s: int  # age in seconds at which uploads and results are deleted
-    may_check: bool = False  # whether a visitor may have the model checked, which takes minutes
+    may_check: bool = False  # whether visitors may start a check of the model, which takes minutes
 
 
 LOCAL = Limits(4000, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S, may_check=True)

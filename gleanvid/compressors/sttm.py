@@ -70,7 +70,7 @@ class STTM(Compressor):
     )
     root_level: int = setting(
         1,
-        "Number of levels from the coarsest quadtree level down to the roots of the trees",
+        "Number of levels by which tree roots are finer than the coarsest quadtree level",
         low=0,
         high=4,
         step=1,

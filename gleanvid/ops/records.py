@@ -85,7 +85,7 @@ class Shares:
 
     @classmethod
     def untouched(cls, kept: Tensor) -> Shares:
-        """Return an entry of weight 1 for each token of ``kept`` int64 [K], as a row of its own."""
+        """Return shares in which each token of ``kept`` int64 [K] is a row, unmerged (weight 1)."""
         return cls.of(kept, kept, torch.ones_like(kept))
 
 

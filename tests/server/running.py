@@ -26,7 +26,7 @@ def running(
     examples: Sequence[Example] = (),
     **options: Any,
 ) -> Iterator[str]:
-    """Yield the address of the running app; ``choosing`` must belong to ``engine``."""
+    """Start the app and yield its address. A given ``choosing`` must use the given ``engine``."""
     engine = engine or Engine(FakeBackend(), queue=ModelQueue(limits.deadline_s, limits.places))
     page = build_app(engine, limits=limits, choosing=choosing, examples=examples)
     launch = serving.options(host, None, False, limits, **options)

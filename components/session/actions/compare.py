@@ -56,7 +56,7 @@ def compare(
 
     ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: settings of A.
     ``more``: further questions; every method answers them after ``question``. ``measured``: whether
-    to measure how much of the tokens' relevance for the answers with all tokens a method keeps.
+    to measure the relevance of the tokens, and the fraction of it that each method keeps.
     ``requests``: one request per question if the questions are about several clips; if empty,
     ``request`` holds for all questions.
     """

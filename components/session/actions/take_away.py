@@ -19,7 +19,7 @@ from ..work.engine import Engine
 from .preview import pair
 from .runs import measured_runs, tokens_of
 
-UNMEASURED = "What mattered: not measured."
+UNMEASURED = "Relevance of the tokens (What mattered) was not measured."
 
 
 def web_page(
