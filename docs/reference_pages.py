@@ -61,12 +61,15 @@ def compressor_page(facts: Facts, folder: Path) -> str:
         ("Acts", facts.acts),
         ("Needs", facts.needs),
         ("Does", facts.deed),
-        ("Meets its budget", facts.budget),
+        ("Meets its token budget", facts.budget),
         ("Works with vLLM", facts.vllm),
-        ("Kernels of one `compress`", f"{facts.kernels:,}" if facts.kernels else "not counted"),
-        ("Licence of the original", facts.licence),
+        (
+            "GPU kernels of one call of `compress`",
+            f"{facts.kernels:,}" if facts.kernels else "not counted",
+        ),
+        ("Licence of the authors' code", facts.licence),
         ("Source", facts.paper),
-        ("Reported by its authors, not measured here", facts.reported or "nothing"),
+        ("Results reported by its authors, not measured here", facts.reported or "nothing"),
         ("Not ported", facts.not_ported or "nothing is missing"),
     ]
     parts = [f"# {facts.title}", f"`{facts.name}`: {idea}", source, behaviour]

@@ -53,7 +53,7 @@
     const chosen = example ?? (own === null ? null : upload);
     const before = document.querySelector(".gv-examples [aria-current]");
     upload.title = chosen === upload ? own || name : "";
-    upload.textContent = upload.title || "Upload your own";
+    upload.textContent = upload.title || "Upload a clip";
     for (const button of document.querySelectorAll(".gv-examples button")) {
       if (button === chosen) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");

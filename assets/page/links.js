@@ -25,7 +25,7 @@
     } catch { // browsers allow the clipboard only over https or on localhost
       prompt("Copy this link", link.href);
     }
-    return isOwn ? "Copied: settings and question. Your clip is not in it." : "Link copied, without answers";
+    return isOwn ? "Link copied, without your clip" : "Link copied, without answers";
   };
   gleanvid.afterCopy = (title) => () => new Promise((done) => setTimeout(() => done(title), COPIED_MS));
 

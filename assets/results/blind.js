@@ -6,8 +6,8 @@ import { button, header, make, table, verdict } from "../viewer/dom.js";
 import { swatch } from "./swatch.js";
 import { Votes } from "./votes.js";
 
-const CHOICES = [["first", "1 is better"], ["both", "Both are good"], ["neither", "Both are bad"], ["second", "2 is better"]];
-const SAME = "All answers have the same words: there is nothing to choose between.";
+const CHOICES = [["first", "1 is better"], ["both", "Both answers are good"], ["neither", "Both answers are bad"], ["second", "2 is better"]];
+const SAME = "All answers have the same words, so there are no two answers to compare.";
 
 export class Blind {
   votes = new Votes();
@@ -18,7 +18,7 @@ export class Blind {
 
   constructor() {
     this.place = make("section", "gv-blind");
-    this.place.setAttribute("aria-label", "Two answers without names");
+    this.place.setAttribute("aria-label", "Two answers whose methods are hidden");
   }
 
   // A table that only gained rows keeps the pair of answers that the person is looking at.
@@ -62,7 +62,7 @@ export class Blind {
     const heads = ["Method", "won", "even", "lost"].map((text) => header(text));
     const rows = tally.map(([label, { won, even, lost }]) => make("tr", "", "", header(label, "row"),
       ...[won, even, lost].map((count) => make("td", "", `${count}`))));
-    return table("gv-table", "Votes on this clip and question", heads, rows);
+    return table("gv-table", "Votes for each method on this clip and question", heads, rows);
   }
 }
 

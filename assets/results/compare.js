@@ -111,7 +111,7 @@ class Compare {
     const over = rows.filter(({ state }) => state === "done" || state === "failed").length;
     if (!done) {
       const bar = Object.assign(make("progress", ""), { max: rows.length, value: over });
-      bar.setAttribute("aria-label", "Rows that are done");
+      bar.setAttribute("aria-label", "Finished rows of the comparison");
       return this.tools.replaceChildren(bar, make("span", "", `${over} of ${rows.length} rows done`));
     }
     const blind = Object.assign(make("input", ""), { type: "checkbox", checked: this.blind });
@@ -121,7 +121,7 @@ class Compare {
       this.tools.querySelector("input").focus();
     });
     const save = (title, act) => button(title, () => act(this.value, this.vote.votes), "gv-plain");
-    const voting = this.table.isLabelled ? [] : [make("label", "", "", blind, "Blind: two answers without names")];
+    const voting = this.table.isLabelled ? [] : [make("label", "", "", blind, "Blind: two answers, methods hidden")];
     this.tools.replaceChildren(...voting,
       save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", this.value.asked.busy));
   }

@@ -11,7 +11,7 @@ import { named } from "./swatch.js";
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
 const FIRST_TOKEN = "First token"; // title of the column with the time to the first token
 const SEEN = "ImageNet labels of all tokens; a label that no kept token has is struck out";
-const MARKS = "Compared with the answer of all tokens: added words are marked, missing words are struck out";
+const MARKS = "Compared with the answer given with all tokens: added words are marked, missing words are struck out";
 
 export class Table {
   /** @type {any} */
@@ -53,10 +53,10 @@ export class Table {
   #columns() {
     const right = (row) => row.quality?.value ?? null;
     const verdict = this.isList
-      ? ["Right", "of all, 95 %", "Questions of the list that are answered right, with a 95 % interval: Wilson's, or Student's over clips if that is wider; if no right answers are known, the fraction of words in common with the answers of all tokens", right]
+      ? ["Right", "of all, 95 %", "How many of the listed questions are answered right, with a 95 % interval (Wilson's, or Student's over clips if that is wider). If no right answers are known: the fraction of words in common with the answers given with all tokens", right]
       : this.known
-      ? ["Verdict", "", "Whether the answer has the words of the right answer", (row) => row.right]
-      : ["Same words", "%", "Fraction of words in common with the answer of all tokens, in order", (row) => row.agreement];
+      ? ["Verdict", "", "Whether the answer has the same words as the right answer", (row) => row.right]
+      : ["Same words", "%", "Fraction of words in common with the answer given with all tokens, in the same order", (row) => row.agreement];
     const figures = this.figures.map(([title, unit, meaning]) => [title, unit, meaning, (row) => row.cells[title][1]]);
     const words = this.isLabelled ? [["Seen", "", SEEN, null]] : [["Answer", "", MARKS, (row) => row.answer], verdict];
     return [["Method", "", "", (row) => row.label], ["Viewer", "", "Shows this run as A or B in the viewer", null],

@@ -46,7 +46,7 @@ export class Film {
   }
 
   describe({ main, beside }) {
-    this.place.title = beside ? "All units, A above B" : "All units";
+    this.place.title = beside ? "All temporal units, run A above run B" : "All temporal units";
     this.place.setAttribute("aria-valuemax", `${main.grid.units}`);
   }
 

@@ -6,8 +6,8 @@ import { button, make, plural } from "./dom.js";
 
 /** @typedef {{ text: string, kept: boolean, unit: number, box: number[] }} Label */
 
-const DOUBT = "The classifier is often wrong:";
-export const NO_LABEL = "No label of ImageNet fits.";
+const DOUBT = "The image classifier is often wrong. Its labels:";
+export const NO_LABEL = "No ImageNet label fits this clip.";
 
 export class Labels {
   /** @type {Label | null} */

@@ -6,7 +6,7 @@ import { frameAt } from "./data.js";
 const ICONS = { Play: "M4 2.5v11l9-5.5z", Pause: "M4 2.5h3v11H4zM9 2.5h3v11H9z" };
 const SLOWEST_S = 0.6; // longest time between two frames, however far apart they were sampled
 const FASTEST_S = 0.08;
-const UNPLAYED = "This browser cannot play the clip. Its frames are here all the same.";
+const UNPLAYED = "This browser cannot play the clip, but the viewer still shows its frames.";
 
 export class Player {
   #timer = 0;

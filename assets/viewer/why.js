@@ -76,7 +76,7 @@ function placeWords(side, token, fate) {
     return `${verb}. ${method.label} ${reason}.`;
   }
   const value = scoreAt(rule.score, token);
-  if (value === null) return "Dropped at an earlier layer.";
+  if (value === null) return "Dropped at an earlier layer of the language model.";
   const counts = countIn(grid, stage, rule, token);
   const name = rule.score.label.replace(/ score$/, "");
   return fate === "kept" ? keptWords(counts, rule, name, value) : droppedWords(counts, rule, name, value);

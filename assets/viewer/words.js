@@ -18,7 +18,7 @@ const WHAT = {
   relevance: ({ clip: { relevance } }) => (relevance
     ? `Which tokens the answer “${relevance.answer}” rests on. White lines surround kept tokens; a cross marks those that `
       + `mattered and were dropped.${relevance.maps.length > 1 ? " Point at a word of that answer for its own map." : ""}`
-    : "Not measured for this question yet."),
+    : "Which tokens mattered is not measured for this question yet."),
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
@@ -42,7 +42,7 @@ const LEGENDS = {
   },
   relevance: ({ map }) => (map ? [
     ["ramp", `0 – ${percent(map.high)}`], ["cross", "dropped"], ["edge", "kept"],
-  ] : [["", "What mattered is not measured for this question yet: the frames have no marks."]]),
+  ] : [["", "Which tokens mattered is not measured for this question yet, so the frames have no marks."]]),
   ab: () => [["bright", "both"], ["a", "only A"], ["b", "only B"], ["dark", "neither"]],
   groups: ({ main: { stage } }) => [
     ["groups", "one colour and border: one merged token"], ["dot", "position of the merged token"],
@@ -77,7 +77,7 @@ function outlines({ truth, marks: { outline, label } }) {
 export function sizeWords(clip) {
   const { bytes, left_out: left } = clip.value;
   const size = (count) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} MB`;
-  const missing = left.length ? ` Too large to send: ${left.join(", ")}.` : "";
+  const missing = left.length ? ` Scores too large to send: ${left.join(", ")}.` : "";
   return `In this browser: ${size(bytes.frames)} of frames, ${size(bytes.tokens)} `
     + `of masks and scores for ${plural(clip.methods.length, "compressor")}.${missing}`;
 }

@@ -211,11 +211,11 @@ def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 KINDS: dict[str, tuple[str, Maker]] = {
-    "sheet": ("Contact sheet of B (PNG)", sheet),
-    "clip": ("Clip of both sides (MP4)", overlay_clip),
-    "pdf": ("All methods in the viewer (PDF)", paper_pdf),
-    "csv": ("Values of every unit (CSV)", units_csv),
+    "sheet": ("Contact sheet of run B (PNG)", sheet),
+    "clip": ("Runs A and B side by side (MP4)", overlay_clip),
+    "pdf": ("Figure of all runs in the viewer (PDF)", paper_pdf),
+    "csv": ("Metrics per temporal unit (CSV)", units_csv),
     "json": ("Metrics (JSON)", metrics_json),
     "npz": ("Masks (NPZ)", masks_npz),
-    "run": ("Whole run of B (ZIP)", saved_run),
+    "run": ("Complete run B (ZIP)", saved_run),
 }

@@ -41,8 +41,9 @@ server that you share, upload nothing private. The page itself talks to this ser
 """
 RELEVANCE = "## What mattered\n" + (ASSETS / "relevance.md").read_text(encoding="utf-8")
 MODELS = """
-Values of `--model`; it also takes a folder or another checkpoint of these types. In the column
-"tested here", "random weights" means those of a tiny model of the real class.
+Values of the option `--model`, which also accepts a folder or another checkpoint of these types.
+In the column "tested here", "random weights" means that a tiny model of the real class was tested,
+with random weights.
 
 """
 

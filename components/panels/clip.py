@@ -58,7 +58,7 @@ class ClipPanel(Panel):
             ]
             self.shelf = part("shelf", SHELF, [], "pick", elem_id="gv-shelf")
             self.upload = gr.UploadButton(
-                "Upload your own", size="sm", min_width=56, elem_id="gv-upload"
+                "Upload a clip", size="sm", min_width=56, elem_id="gv-upload"
             )
             self.record = gr.Button("Webcam", size="sm", min_width=56, elem_id="gv-webcam")
         first = str(examples[0].path) if examples else None

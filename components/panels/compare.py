@@ -39,7 +39,7 @@ from .working import halted, start
 ABOUT = "Compare compressors on the clip above, which is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
 HTML = """<div class="gv-compare"></div>"""
-AT_HAND = "These runs were made before. Press Compare to run them again and time them."
+AT_HAND = "The table shows earlier runs. Press Compare to run them again and time them."
 # A change of these settings does not make the table stale: it has its own methods and ratios.
 CHOSEN = {"compressor", RATIO}
 
@@ -69,7 +69,7 @@ class CompareTab(Tab):
             )
             self.measured = gr.Checkbox(
                 True,
-                label="Measure what mattered",
+                label="Measure token relevance",
                 scale=0,
                 min_width=190,
                 interactive=True,
@@ -79,7 +79,7 @@ class CompareTab(Tab):
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
             self.sweep = gr.Button(
-                "Compare B's method at all ratios", scale=0, min_width=160, elem_id="gv-sweep"
+                "Compare run B at all retention ratios", scale=0, min_width=160, elem_id="gv-sweep"
             )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
         self.notice = notice.panel()

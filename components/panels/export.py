@@ -36,7 +36,7 @@ GROUPS = {
 }
 TITLES = {kind: title for kind, (title, _) in exports.KINDS.items()}
 TITLES["html"] = "Viewer that works offline (HTML)"
-CODE = "Code that reproduces the run of B."
+CODE = "Python code and a command that reproduce run B."
 API = (
     "Three named endpoints, `/ask`, `/compress` and `/compare`, for `gradio_client` and curl. "
     "[`/gradio_api/info`](gradio_api/info) has their types; `/healthz` says "
@@ -46,10 +46,10 @@ CODE_HTML = """<div class="gv-code"></div>"""
 EXPORTS = 8  # concurrent exports of one kind; a single visitor may start fewer
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
-OPENED = "The saved run is open as A."
+OPENED = "The saved run is open as run A in the viewer."
 OF_ANOTHER = (
-    "The run was made with {model}. After a change of settings or a question, A is run again with "
-    "the model chosen above."
+    "The saved run was made with {model}. After a change of settings or a new question, run A is "
+    "repeated with the model chosen above."
 )
 ELSEWHERE = f"{OPENED} Its clip is not on this server: choose a clip to change settings or ask."
 
@@ -63,7 +63,9 @@ class ExportTab(Tab):
             with gr.Row(elem_classes="gv-files"):
                 gr.Markdown(group, elem_classes="gv-group")
                 if group == "Pictures":
-                    self.frames = gr.Button("Both frames (PNG)", size="sm", min_width=150)
+                    self.frames = gr.Button(
+                        "Current frame of A and B (PNG)", size="sm", min_width=150
+                    )
                 for kind in kinds:
                     self.files[kind] = gr.Button(
                         TITLES[kind], size="sm", min_width=150, elem_classes="gv-export"

@@ -12,13 +12,15 @@ from ..session.work.local import BUILT_IN
 from .events import AT_ONCE, Changes, Values, part
 from .panel import Page, Panel
 
-UNKNOWN_CLIP = "Disabled here: the built-in model is made for Glimpse clips alone. Press Ask."
+UNKNOWN_CLIP = (
+    "Automatic asking is disabled: the built-in model knows only Glimpse clips. Press Ask."
+)
 LOG = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
 
 
 def live_switch() -> gr.Checkbox:
     return gr.Checkbox(
-        True, label="Ask again after a change", interactive=True, elem_id="gv-live-switch"
+        True, label="Ask again when settings change", interactive=True, elem_id="gv-live-switch"
     )
 
 
@@ -27,7 +29,7 @@ class HabitsPanel(Panel):
 
     def __init__(self, live: gr.Checkbox, model: str) -> None:
         self.live = live
-        self.both = gr.Checkbox(True, label="Ask with all tokens, too", interactive=True)
+        self.both = gr.Checkbox(True, label="Also answer with all tokens", interactive=True)
         able = model != BUILT_IN  # the built-in model cannot hold a conversation
         self.remember = gr.Checkbox(
             False, label="Remember this conversation", interactive=True, visible=able

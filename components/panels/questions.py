@@ -21,14 +21,15 @@ from .panel import Page, Panel
 
 MOST = 16  # maximum number of questions: each adds runs to the store, whose size is limited
 HINT = (
-    "One question per line; its right answer may follow after |, the name of another clip after a "
-    "second |. Empty: the question above"
+    "One question per line. After |, you may add its right answer, and after a second |, the name "
+    "of another clip. If the box is empty, the question above is asked."
 )
 TOO_MANY = f"{{count}} questions; the limit is {MOST}. Ask fewer."
 FIRST = f"The first {MOST} of {{count}} questions in the file."
 NONE_HERE = (
     "The file has no question about these clips. Write one question per line, with a right answer "
-    "after |, or choose a questions.jsonl of gleanvid glimpse make and upload a clip of its folder."
+    "after |, or choose a questions.jsonl that gleanvid glimpse make wrote, and upload a clip from "
+    "the same folder."
 )
 RECORDED = "A recording answers about its own clip only: leave out questions about other clips."
 NO_CLIP = "There is no clip {name} above: choose or upload it first."

@@ -15,7 +15,7 @@ from .page_state import owner
 from .panel import Page
 
 GRACE_S = 3.0  # seconds in which a stopped job may still show its last message
-BUSY = "Earlier work of this page is still running. Stop it first, or wait."
+BUSY = "An earlier task of this page is still running. Stop it first, or wait."
 
 
 def start(

@@ -60,7 +60,9 @@ class FilesOnly(GradioMultiPartParser):
     def on_headers_finished(self) -> None:
         super().on_headers_finished()
         if self._current_part.field_name != "files":
-            raise MultiPartException("An upload must send its files in form fields named files.")
+            raise MultiPartException(
+                "An upload must send its files in form fields with the name 'files'."
+            )
         file: Any = self._current_part.file
         if file is not None:
             file.sha.update(secrets.token_bytes())
@@ -92,10 +94,10 @@ class FailureLog:
             self._begun, self._count = now, 0
         self._count += 1
         if self._count <= FAILURES:
-            log.error("An event failed: %s", ascii(repr(sys.exception()))[:LONGEST_FAILURE])
+            log.error("A request failed: %s", ascii(repr(sys.exception()))[:LONGEST_FAILURE])
         if self._count == FAILURES:
-            log.error("Further events that fail are not logged for up to a minute.")
-        log.debug("An event failed.", exc_info=True)
+            log.error("Further failed requests are not logged for up to a minute.")
+        log.debug("A request failed.", exc_info=True)
 
 
 FAILURE_LOG = FailureLog()

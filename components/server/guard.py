@@ -53,7 +53,7 @@ POLICY = (
     "connect-src 'self' blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
     "base-uri 'self'; frame-ancestors 'self'"
 )
-NOTHING = "There is nothing here."
+NOTHING = "There is nothing at this address."
 FAULT = "The server failed to answer this request."
 MUCH = "Too many requests from your address are running. Try again in a minute."
 

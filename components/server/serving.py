@@ -226,7 +226,7 @@ def decoding(limits: Limits) -> str:
     if lacking:
         line += f"\n* MISSING on this system: {'; '.join(lacking)}."
         if limits is not LOCAL:
-            line += " Do not open this server to strangers without a virtual machine."
+            line += " Run this server in a virtual machine before you open it to strangers."
     return line
 
 

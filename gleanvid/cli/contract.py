@@ -31,11 +31,13 @@ def _contract(options: argparse.Namespace) -> int:
         found = findings(method)
         print(f"{method.title} ({method.name})")
         if not found:
-            print("  It acts inside the language model only, which is not checked here.")
+            print(
+                "  This compressor acts inside the language model only, which is not checked here."
+            )
         for check, reason in found.items():
             print(printable(f"  {'FAIL' if reason else 'ok  '}  {check} {reason}".rstrip()))
         if 0 < len(found) < len(CHECKS):
-            print("  It raises an exception, so the other checks were not run.")
+            print("  This compressor raises an exception, so the other checks were not run.")
         failed = failed or any(found.values())
     return int(failed)
 

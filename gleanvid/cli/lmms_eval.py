@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-MISSING = "LMMs-Eval is not installed; the extra eval has it: pip install '.[eval]'"
+MISSING = "LMMs-Eval is not installed. Install it with the extra eval: pip install '.[eval]'"
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -36,7 +36,7 @@ def _lmms_eval(options: argparse.Namespace) -> int:
     failed = any(_failed(path) for path in written)
     if failed:
         sys.stderr.write(f"gleanvid: questions failed and count as wrong; {folder} says why. ")
-        sys.stderr.write("The same command tries them again\n")
+        sys.stderr.write("Run the same command again to retry the failed questions\n")
     return int(failed)
 
 

@@ -71,26 +71,28 @@ class AOT(Compressor):
     )
     residual: float = setting(
         0.3,
-        "Tokens kept in each later unit, as a fraction of its anchors",
+        "Fraction of the anchors kept in each unit of a part after the first",
         low=0.0,
         high=1.0,
         step=0.05,
     )
     local: float = setting(
         0.5,
-        "Fraction of the anchors that are chosen per spatial window",
+        "Fraction of the anchors chosen window by window, the others over the whole frame",
         low=0.0,
         high=1.0,
         step=0.05,
     )
     anchors: float = setting(
         0.17,
-        "Fraction of a unit's tokens used as anchors; only with exact off",
+        "Fraction of a unit's tokens used as anchors (only if exact is off)",
         low=0.01,
         high=1.0,
         step=0.01,
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units, per_unit = tokens.num_units, tokens.tokens_per_unit

@@ -48,7 +48,9 @@ class ByHand(Compressor):
         low=1.0,
         high=1.0,
     )
-    keep: str = setting("", "Token grid and kept tokens as ranges, such as 2x3x4 0-5 9", open=True)
+    keep: str = setting(
+        "", "Token grid, then indices of the kept tokens, such as 2x3x4 0-5 9", open=True
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retention_ratio", float(self._mask().float().mean()))

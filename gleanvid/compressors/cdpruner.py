@@ -47,10 +47,10 @@ class CDPruner(Compressor):
     licence: ClassVar[str] = "Apache-2.0"
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
     reported: ClassVar[str] = "94 % of LLaVA's accuracy at 95 % fewer FLOPs (abstract)"
-    not_ported: ClassVar[str] = "CLIP's embeddings, which language models lack"
+    not_ported: ClassVar[str] = "relevance by CLIP's embeddings, which language models lack"
 
     theta: float = setting(
-        1.0, "Weight of relevance to the question; 1 as in the paper", low=0.0, high=1.0, step=0.1
+        1.0, "Weight of a token's relevance to the question (paper: 1)", low=0.0, high=1.0, step=0.1
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:

@@ -44,7 +44,9 @@ class DivPrune(Compressor):
     licence: ClassVar[str] = "CC BY-NC 4.0"
     reported: ClassVar[str] = "ahead of other methods over 16 image and video datasets (abstract)"
 
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         count = self.budget(tokens)

@@ -51,7 +51,7 @@ class DyCoke(Compressor):
 
     drop_share: float | None = setting(
         None,
-        "Fraction of tokens dropped from each pruned frame, k (only with exact off)",
+        "Fraction of tokens dropped from each pruned frame, k (used only if exact is off)",
         kind=float,
         low=0.0,
         high=1.0,
@@ -59,7 +59,9 @@ class DyCoke(Compressor):
         optional="1 - retention_ratio",
         start=0.75,
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
@@ -135,12 +137,12 @@ class DyCokeDecoding(Compressor):
 
     similarity: float = setting(
         0.9,
-        "Cosine to the attention of the previous step above which nothing is pruned",
+        "Cosine of the attention at two successive steps above which nothing is pruned",
         low=-1.0,
         high=1.0,
     )
     exact: bool = setting(
-        True, "Keep exactly the token budget (off: the authors' count, rounded down)"
+        True, "Keep exactly the token budget (off: round down, as the authors' code does)"
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:

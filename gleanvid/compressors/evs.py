@@ -47,7 +47,9 @@ class EVS(Compressor):
     reported: ClassVar[str] = "time to first token up to 4 times shorter (abstract)"
     not_ported: ClassVar[str] = "new M-RoPE positions for kept tokens"
 
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = _changes(tokens)  # [T, N]

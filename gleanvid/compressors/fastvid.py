@@ -59,7 +59,9 @@ class FastVID(Compressor):
     reported: ClassVar[str] = (
         "98.0 % of the full performance at 10 % of the tokens: LLaVA-OneVision (abstract)"
     )
-    not_ported: ClassVar[str] = "SigLIP's pooled descriptor of a frame"
+    not_ported: ClassVar[str] = (
+        "SigLIP's pooled descriptor of a frame (here: the mean of its tokens)"
+    )
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # variant "qwen3_vl" needs no signal
 
@@ -112,7 +114,9 @@ class FastVID(Compressor):
         optional=_OWN,
         start=0.99,
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -63,7 +63,7 @@ class FlashVID(TwoStage):
 
     version: str = setting(
         "v1",
-        "Weight of a token in picking: saliency (v1), or saliency times event weight (v2)",
+        "Weight by which tokens are picked: saliency (v1), or saliency times event weight (v2)",
         choices=("v1", "v2"),
     )
     min_segments: int = setting(4, "Minimum number of segments of the clip", low=1, high=64, step=1)
@@ -78,14 +78,14 @@ class FlashVID(TwoStage):
     )
     expansion: float = setting(
         1.25,
-        "Tokens before the language model per token finally kept (only with exact off)",
+        "Tokens kept before the language model per token kept in the end (only if exact is off)",
         low=1.0,
         high=4.0,
         step=0.05,
     )
     true_mean: bool = setting(False, "Average the tokens of a merged tree instead of summing them")
     repeat_positions: bool = setting(
-        True, "In segments of one frame, also cluster the tokens picked as diverse"
+        True, "In segments of one frame, also cluster the tokens that were already picked"
     )
     inner: bool = setting(False, "Prune again inside the language model")
     layer: int = setting(
@@ -101,7 +101,9 @@ class FlashVID(TwoStage):
     num_layers: int = setting(
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def inner_stage(self) -> Compressor:
         return FlashVIDPrune(

@@ -26,7 +26,9 @@ class FullTokens(Compressor):
     title: ClassVar[str] = "All tokens"
     paper: ClassVar[str] = "baseline: all visual tokens"
 
-    retention_ratio: float = setting(1.0, "Always 1: every token is kept", low=1.0, high=1.0)
+    retention_ratio: float = setting(
+        1.0, "Retention ratio, always 1: every token is kept", low=1.0, high=1.0
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         keep = torch.arange(len(tokens), device=tokens.features.device)

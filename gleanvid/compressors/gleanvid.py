@@ -96,7 +96,11 @@ class GleanVID(Compressor):
         open=True,
     )
     debias_rank: int = setting(
-        1, "Number of directions shared by all tokens to remove first", low=0, high=16, step=1
+        1,
+        "Number of feature directions common to all tokens that are removed before scoring",
+        low=0,
+        high=16,
+        step=1,
     )
     novelty_history: int | None = setting(
         None,
@@ -124,7 +128,7 @@ class GleanVID(Compressor):
     )
     orth_tolerance: float = setting(
         1e-4,
-        "Relative size below which a direction counts as explained by kept tokens",
+        "Relative residual norm below which a kept token counts as adding no direction",
         low=0.0,
         high=0.01,
         above_low=True,

@@ -80,7 +80,9 @@ class HoliTom(TwoStage):
     num_layers: int = setting(
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def inner_stage(self) -> Compressor:
         return HoliTomMerge(

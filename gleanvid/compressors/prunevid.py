@@ -70,7 +70,7 @@ class PruneVid(TwoStage):
     )
     cluster_ratio: float = setting(
         0.5,
-        "Fraction of tokens left after spatial merging (only with exact off)",
+        "Fraction of tokens left after spatial merging (used only if exact is off)",
         low=0.0,
         high=1.0,
     )
@@ -90,7 +90,9 @@ class PruneVid(TwoStage):
     num_layers: int = setting(
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def inner_stage(self) -> Compressor:
         return PruneVidSelection(
@@ -214,7 +216,11 @@ class PruneVidSelection(Compressor):
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
     alpha: float = setting(
-        0.4, "Fraction of tokens to keep in each merged set", low=0.0, high=1.0, above_low=True
+        0.4,
+        "Fraction of tokens to keep in each group of static or of dynamic tokens",
+        low=0.0,
+        high=1.0,
+        above_low=True,
     )
     exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
 
@@ -248,7 +254,9 @@ def _groups(tokens: VideoTokens) -> Tensor:
     """
     previous = tokens.previous
     if previous is None or not {"static", "window"} <= previous.state.keys():
-        raise ValueError("PruneVid's stage inside the model needs the record of its own stage 1")
+        raise ValueError(
+            "PruneVid's stage inside the language model needs the record of PruneVid's first stage"
+        )
     place = previous.keep if tokens.positions is None else tokens.positions
     unit = place // tokens.tokens_per_unit
     static = previous.state["static"][place].bool()

@@ -58,7 +58,9 @@ class SparseVLM(Compressor):
     num_layers: int = setting(
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
-    exact: bool = setting(True, "Count recycled (merged) tokens in the average over the layers")
+    exact: bool = setting(
+        True, "Count recycled (merged) tokens as kept in the average over the layers"
+    )
 
     def at_depth(self, num_layers: int) -> SparseVLM:
         return replace(self, num_layers=num_layers)
@@ -102,7 +104,9 @@ class SparseVLMStage(Compressor):
     num_layers: int = setting(
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
-    exact: bool = setting(True, "Count recycled (merged) tokens in the average over the layers")
+    exact: bool = setting(
+        True, "Count recycled (merged) tokens as kept in the average over the layers"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         if tokens.previous is None or "raters" not in tokens.previous.state:

@@ -85,7 +85,9 @@ class STTM(Compressor):
     num_layers: int = setting(
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def at_depth(self, num_layers: int) -> STTM:
         layer = scale_layer(self.layer, num_layers, self.num_layers)

@@ -48,16 +48,18 @@ class VCast(Compressor):
 
     temperature: float = setting(
         0.7,
-        "Softmax temperature of the budgets; lower favours units where the features turn sharply",
+        "Softmax temperature of the budgets; lower favours units where features change direction",
         low=0.0,
         high=10.0,
         above_low=True,
         step=0.05,
     )
     skip_single_frame: bool = setting(
-        True, "Keep all tokens of a one-unit clip (only with exact off)"
+        True, "Keep all tokens of a clip with one temporal unit (used only if exact is off)"
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)

@@ -49,7 +49,7 @@ class VidCom2(Compressor):
 
     channel_ratio: float = setting(
         0.5,
-        "Fraction of the feature channels compared, lowest variance first",
+        "Fraction of the feature channels to compare: those with the lowest variance",
         low=0.0,
         high=1.0,
         above_low=True,
@@ -62,7 +62,9 @@ class VidCom2(Compressor):
         above_low=True,
         step=0.01,
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units = _steady_units(tokens, self.channel_ratio)  # [T, N, C]

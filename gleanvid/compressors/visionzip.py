@@ -58,7 +58,9 @@ class VisionZip(Compressor):
     true_mean: bool = setting(
         False, "Average an anchor with its merged tokens instead of adding them"
     )
-    exact: bool = setting(True, "Keep exactly the token budget (off: as many as the authors' code)")
+    exact: bool = setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         if self.variant == "qwen3_port":

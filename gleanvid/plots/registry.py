@@ -69,7 +69,7 @@ FIGURES = {
         Figure("budget", "Tokens kept in each unit", "tokens; dashed: an even share", "units"),
         Figure(
             "novelty",
-            "What is new in each unit",
+            "Novelty of each unit",
             "novelty R, logarithmic",
             "units",
             _measured_novelty,
@@ -81,17 +81,23 @@ FIGURES = {
             "units",
             _measured,
         ),
-        Figure("residual_energy", "What earlier units do not explain", ENERGY, "units", _measured),
+        Figure(
+            "residual_energy",
+            "Energy that earlier units do not explain",
+            ENERGY,
+            "units",
+            _measured,
+        ),
         Figure(
             "spatial_iou",
-            "Positions kept in both of two units",
+            "Overlap of the positions kept in two units",
             "IoU by distance in units; dashed: random",
             "gaps",
         ),
         Figure(
             "mask_overlap",
             "Tokens that two methods both keep",
-            "IoU in hundredths; columns in the order of the rows",
+            "IoU in hundredths; columns and rows in the same order",
             needs=_several_masks,
         ),
         Figure(

@@ -45,10 +45,10 @@ def has_metrics(content: bytes) -> bool:
 
 
 FILES = {  # label of a save button -> file name, function that checks the content
-    "Both frames (PNG)": ("frames.png", has_both_sides),
-    "Contact sheet of B (PNG)": ("contact-sheet.png", is_picture),
-    "Clip of both sides (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),
-    "All methods in the viewer (PDF)": (
+    "Current frame of A and B (PNG)": ("frames.png", has_both_sides),
+    "Contact sheet of run B (PNG)": ("contact-sheet.png", is_picture),
+    "Runs A and B side by side (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),
+    "Figure of all runs in the viewer (PDF)": (
         "overlays.pdf",
         lambda content: content.startswith(b"%PDF-"),
     ),

@@ -31,7 +31,7 @@ def test_compare_table_begins_with_the_runs_that_the_viewer_holds(window, addres
     page = opened_at(window, address)
     tab(page, "Compare")
     page.wait_for_selector(".gv-table tbody tr:nth-child(8)")
-    assert "were made before" in page.inner_text(".gv-times")
+    assert "The table shows earlier runs" in page.inner_text(".gv-times")
     pressed = page.locator(".gv-side[aria-pressed=true]").evaluate_all(
         "buttons => buttons.map(({ dataset }) => [dataset.side, dataset.label])"
     )
@@ -96,7 +96,7 @@ def is_whole(page, question):
     named(page, "a", "All tokens")
     page.wait_for_selector(".gv-chip")
     page.wait_for_selector(".gv-shelf [aria-current]")
-    assert page.inner_text("#gv-upload") == "Upload your own"
+    assert page.inner_text("#gv-upload") == "Upload a clip"
     assert page.get_by_label("Question", exact=True).input_value() == question
     link = parse_qs(urlsplit(page.url).query)
     clip = page.get_attribute(".gv-shelf [aria-current]", "data-clip")

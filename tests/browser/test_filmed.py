@@ -30,7 +30,9 @@ def page(browser):
 def test_filmed_example_shows_its_saved_result_without_encoding_the_clip(page):
     page.wait_for_selector(".gv-pane[data-side=b] .gv-seen")
     words = page.locator(".gv-pane[data-side=b] .gv-seen p").inner_text()
-    assert " of " in words and words.endswith("labels of ImageNet. The classifier is often wrong:")
+    assert " of " in words and words.endswith(
+        "labels of ImageNet. The image classifier is often wrong. Its labels:"
+    )
     assert page.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
     page.wait_for_timeout(500)
     assert page.locator(".gv-viewer[data-pending]").count() == 0 and page.errors == []

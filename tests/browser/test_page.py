@@ -28,7 +28,7 @@ def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
     upload(visit, str(clips / "square.mp4"))
     notice(visit, "Used 32")
     assert chosen.count() == 1 and chosen.get_attribute("title") == "square.mp4"
-    assert visit.get_by_role("button", name="Upload your own").is_visible()
+    assert visit.get_by_role("button", name="Upload a clip").is_visible()
     ask(visit, "What is this?")
     answered(visit)
     for side in "ab":
@@ -40,7 +40,7 @@ def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
     assert visit.is_enabled("#gv-ask") and visit.is_hidden("#gv-stop")
     tab(visit, "Export and API")
     with visit.expect_download() as waiting:
-        visit.get_by_role("button", name="Values of every unit (CSV)").click()
+        visit.get_by_role("button", name="Metrics per temporal unit (CSV)").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2 * 16
     assert sum(line.startswith("GleanVID 10 %") for line in lines) == 16
@@ -83,7 +83,7 @@ def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):
     words = reply(visit, "b").inner_text()
     tab(visit, "Export and API")
     with visit.expect_download() as waiting:
-        visit.get_by_role("button", name="Whole run of B (ZIP)").click()
+        visit.get_by_role("button", name="Complete run B (ZIP)").click()
         assert visit.locator(".gv-export:not([aria-disabled=true])").count() == 0
     waiting.value.save_as(tmp_path / "run.zip")
     visit.wait_for_selector(".gv-export:not([aria-disabled])")
@@ -124,7 +124,7 @@ def test_moving_the_ratio_slider_updates_masks_and_address_without_encoding(page
 
 def test_answer_is_marked_stale_once_its_settings_or_question_change(page, library):
     stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
-    page.get_by_label("Ask again after a change").uncheck()
+    page.get_by_label("Ask again when settings change").uncheck()
     slider(page, "tau").focus()
     page.keyboard.press("PageUp")
     page.wait_for_selector(stale.format("b"))

@@ -77,7 +77,7 @@ def test_upload_survives_a_reload_before_its_tokens_are_shown(visit, library, cl
     notice(visit, "Used 32")
     titles = visit.locator(".gv-shelf button").evaluate_all("all => all.map(({ title }) => title)")
     assert titles == ["square.mp4", "other.mp4"]
-    assert visit.inner_text("#gv-upload") == "Upload your own"
+    assert visit.inner_text("#gv-upload") == "Upload a clip"
     assert visit.get_by_label("Question", exact=True).input_value() == ""
 
 
@@ -148,7 +148,7 @@ def test_copied_link_restores_the_compared_methods_and_the_tab(lasting, fresh, c
 
 def test_original_video_plays_from_the_current_frame(visit):
     visit.get_by_label(
-        "Ask again after a change"
+        "Ask again when settings change"
     ).uncheck()  # with this switch on, a change of the settings would ask the question again
     more(visit)
     box = visit.get_by_label("number input for Frames")

@@ -316,7 +316,7 @@ def test_compare_tab_on_a_phone_shows_row_buttons_and_the_effect_of_a_slider(pag
 def test_exported_image_of_both_frames_uses_settings_changed_on_another_tab(visit):
     def saved() -> bytes:
         with visit.expect_download() as waiting:
-            visit.get_by_role("button", name="Both frames (PNG)").click()
+            visit.get_by_role("button", name="Current frame of A and B (PNG)").click()
         return Path(waiting.value.path()).read_bytes()
 
     tab(visit, "Export and API")

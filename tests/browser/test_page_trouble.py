@@ -91,7 +91,7 @@ def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):
         visit.wait_for_selector(f"{RUNNING} >> text=word3")
         visit.locator("#gv-question textarea").press("Enter")
         visit.get_by_text(
-            "Earlier work of this page is still running. Stop it first, or wait."
+            "An earlier task of this page is still running. Stop it first, or wait."
         ).wait_for()
         assert visit.is_disabled("#gv-ask")
         visit.click("#gv-stop")

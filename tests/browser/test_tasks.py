@@ -54,7 +54,7 @@ class Hands:
         target.fill(text)
 
     def upload(self, file) -> None:
-        self._reach(self.page.get_by_role("button", name="Upload your own"))
+        self._reach(self.page.get_by_role("button", name="Upload a clip"))
         upload(self.page, file)
 
     def tab(self, title: str) -> None:
@@ -135,7 +135,7 @@ def curves(hands, page, clips):
 def both_frames(hands, page, clips):
     hands.tab("Export and API")
     with page.expect_download() as waiting:
-        hands.press(page.get_by_role("button", name="Both frames (PNG)"))
+        hands.press(page.get_by_role("button", name="Current frame of A and B (PNG)"))
     assert waiting.value.suggested_filename == "frames.png"
 
 

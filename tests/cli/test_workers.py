@@ -97,7 +97,7 @@ def test_option_num_workers_without_ray_names_the_extra_to_install(tmp_path, cap
 
     monkeypatch.setattr(builtins, "__import__", none)
     assert main([*EVAL, str(tmp_path), "--num-workers", "2"]) == 2
-    assert "the extra ray has: pip install '.[ray]'" in capsys.readouterr().err
+    assert "Install it with the extra ray: pip install '.[ray]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", ["0", "-1"])

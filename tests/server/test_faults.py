@@ -35,8 +35,8 @@ def address():
             {"trigger_id": float("inf")},
             "The body of the request is not valid JSON",
         ),
-        ("GET", "/?page=x", None, "There is nothing here"),
-        ("GET", "/gradio_api/call/ask/%00", None, "There is nothing here"),
+        ("GET", "/?page=x", None, "There is nothing at this address"),
+        ("GET", "/gradio_api/call/ask/%00", None, "There is nothing at this address"),
     ],
 )
 def test_invalid_request_is_answered_with_a_sentence_and_logged_briefly(

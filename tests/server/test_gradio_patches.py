@@ -242,7 +242,9 @@ def test_stock_gradio_logs_the_input_of_a_failed_event_and_our_patch_does_not(
             told = httpx.get(f"{url}{CALL}/ask/{name}").text
         assert (gradio_patches.UNFIT if is_ours else '"error": null') in told
         assert ("Traceback" in capfd.readouterr().err) is not is_ours
-    (line,) = [record.getMessage() for record in caplog.records if "An event" in record.message]
+    (line,) = [
+        record.getMessage() for record in caplog.records if "A request failed" in record.message
+    ]
     assert len(line) < 400 and line.isprintable()
 
 
@@ -254,5 +256,5 @@ def test_number_of_failures_logged_per_minute_is_limited(caplog):
         except ValueError:
             failures.print_exc()
     text = caplog.text
-    assert text.count("An event failed") == gradio_patches.FAILURES and len(text) < 50_000
+    assert text.count("A request failed") == gradio_patches.FAILURES and len(text) < 50_000
     assert "\x1b" not in text and "not logged" in text

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAME = "gleanvid-check"
 ELSEWHERE = "This model runs on another server. Check it there with gleanvid check --model ID."
 HOLDS = "All checks passed. Attach the report when you ask for help: it has no names or paths."
-STOPPING = "Stopping after this step…"
+STOPPING = "The check stops after its current step…"
 TESTED = " The report has the checks that were finished before the stop."
 FAILS = "A check failed on this machine. Attach the report to an issue."
 

@@ -30,7 +30,7 @@ from ..work.store import RunStore
 BEFORE = "These tokens belong to the previous settings."
 NO_ANSWER = "No answer yet: press Ask, or open a saved run (Export and API)."
 WAITING = "Waiting for the model…"
-DECIDES_LATE = "This compressor chooses while the model answers: ask, and its tokens appear."
+DECIDES_LATE = "This compressor chooses tokens while the model answers. Press Ask to see them."
 
 
 @dataclass(frozen=True)

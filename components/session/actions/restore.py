@@ -34,7 +34,7 @@ NO_CLIP = (
 )
 NO_SHELF = "Some uploaded clips are no longer on the server: upload them again."
 NO_TABLE = (
-    "Of the comparison only the runs in the viewer are restored: compare again for the others."
+    "The comparison is restored only for the runs in the viewer: compare again for the others."
 )
 SOME_GONE = "Some results are no longer on the server."
 ALL_GONE = (

@@ -19,11 +19,11 @@ from .quality import quality
 
 FIRST_TOKEN = (
     "Time to encode the clip, choose its tokens and prefill, without decoding the file. "
-    "Median of several passes, least and most in brackets"
+    "Median of several passes, with the shortest and longest in brackets"
 )
 MATTERED = (
-    "Fraction kept of the relevance of tokens for the answer with all tokens, as a mean over "
-    "layers: a measure of this model's use of its input, not of truth"
+    "Fraction of the relevance for the answer with all tokens that the kept tokens hold, averaged "
+    "over layers. It shows what this model used, not what is true"
 )
 COLUMNS = (  # columns of the table: title, unit, meaning
     ("Tokens", "kept", "Visual tokens that enter the language model"),
@@ -34,12 +34,18 @@ COLUMNS = (  # columns of the table: title, unit, meaning
     ),
     ("Mattered", "% kept", MATTERED),
     ("First token", "s", FIRST_TOKEN),
-    ("Compress", "ms", "Choosing the tokens"),
+    ("Compress", "ms", "Time to choose the tokens to keep"),
     ("Memory", "MiB", "Peak memory of the device while answering"),
     ("Saved", "% FLOPs", "Prefill FLOPs saved, compared with all tokens"),
-    ("Log-prob.", "nats/token", "Mean log-probability of the all-token answer: 0 is certain"),
+    (
+        "Log-prob.",
+        "nats/token",
+        "Mean log-probability that the kept tokens give to the answer with all tokens; 0: certain",
+    ),
 )
-DOUBT = "Labels are few and often wrong: look at the masks and the curves too."
+DOUBT = (
+    "The image classifier gives few labels, often wrong ones: also look at the masks and curves."
+)
 NONE = "–"
 OVER = ("done", "failed")
 

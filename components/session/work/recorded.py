@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PREFIX = "recording:"  # prefix of the model names of recordings
 OPENED = 2  # maximum number of recordings that stay open
 NOT_MEASURED = (
-    "What mattered for this answer is not in the recording: `gleanvid record --relevance` adds it."
+    "The recording has no token relevance for this answer: `gleanvid record --relevance` adds it."
 )
 
 

@@ -23,7 +23,9 @@ from gleanvid.types import ModelError
 Load = Callable[[], ModelAdapter]
 ATTEMPTS = 3  # maximum number of attempts at a clip whose worker dies
 _LOG = logging.getLogger(__name__)
-MISSING = "Several workers need the package ray, which the extra ray has: pip install '.[ray]'"
+MISSING = (
+    "Several workers need the package ray. Install it with the extra ray: pip install '.[ray]'"
+)
 
 
 @contextmanager

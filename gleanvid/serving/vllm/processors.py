@@ -22,8 +22,8 @@ from vllm.multimodal.inputs import MultiModalBatchedField, MultiModalFieldElem
 from gleanvid.serving.vllm.methods import kept_count
 from gleanvid.serving.vllm.records import FIELD, digest
 
-VIDEOS = Counter("gleanvid_videos", "Videos in requests")
-KEPT = Counter("gleanvid_visual_tokens_kept", "Tokens of videos that went to the language model")
+VIDEOS = Counter("gleanvid_videos", "Number of videos in requests")
+KEPT = Counter("gleanvid_visual_tokens_kept", "Number of video tokens passed to the language model")
 
 
 _MixedIn: Any = object  # base of the mixin, typed Any: it calls methods of vLLM's classes

@@ -77,7 +77,7 @@ def take_settings(vllm_config: Any) -> None:
     kept = f"{100 * (1 - rate):.4g}% of every video's tokens"
     if image_rate:
         kept += f" and {100 * (1 - image_rate):.4g}% of every image's"
-    _LOG.info("GleanVID keeps %s: %s", kept, own)
+    _LOG.info("GleanVID keeps %s, with the settings %s", kept, own)
 
 
 def _given(additional: Any) -> Any:

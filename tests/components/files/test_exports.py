@@ -58,7 +58,7 @@ def test_tokens_per_unit_in_the_csv_sum_to_all_kept_tokens(runs, tmp_path):
 @pytest.mark.parametrize(("ids", "sentence"), [([], NOTHING), (["gone", "too"], GONE)])
 def test_export_of_no_runs_or_deleted_runs_is_refused_with_a_message(ids, sentence):
     (begun, _), (said, file) = writing(Engine(FakeBackend()), "csv")(ids, "builtin", 0, SENT)
-    assert begun == {"text": "Writing Values of every unit (CSV)…", "kind": "quiet"}
+    assert begun == {"text": "Writing Metrics per temporal unit (CSV)…", "kind": "quiet"}
     assert said == {"text": sentence, "kind": "problem"} and file == gr.skip()
 
 

@@ -160,7 +160,9 @@ def test_vllm_start_logs_compressor_and_ratio(caplog):
     with caplog.at_level("INFO", "vllm.gleanvid"):
         take_settings(config({"name": "gleanvid", "tau": 2.0}, rate=0.9))
     (line,) = caplog.messages
-    assert line.startswith("GleanVID keeps 10% of every video's tokens: {'name': 'gleanvid'")
+    assert line.startswith(
+        "GleanVID keeps 10% of every video's tokens, with the settings {'name': 'gleanvid'"
+    )
     assert "'tau': 2.0" in line and "retention_ratio" not in line
 
 
