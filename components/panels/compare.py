@@ -69,7 +69,7 @@ class CompareTab(Tab):
             )
             self.measured = gr.Checkbox(
                 True,
-                label="Measure token relevance",
+                label="Measure what mattered",
                 scale=0,
                 min_width=190,
                 interactive=True,
@@ -79,7 +79,7 @@ class CompareTab(Tab):
                 "Compare", variant="primary", scale=0, elem_id="gv-compare-start"
             )
             self.sweep = gr.Button(
-                "Compare run B at all retention ratios", scale=0, min_width=160, elem_id="gv-sweep"
+                "Compare B's method at all ratios", scale=0, min_width=160, elem_id="gv-sweep"
             )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
         self.notice = notice.panel()

@@ -64,14 +64,14 @@ def test_relevance_measurement_ends_at_stop_and_a_second_measurement_is_shown(vi
     visit.get_by_role("radio", name="What mattered").check(force=True)
     library.measure_s = 60
     try:
-        visit.get_by_role("button", name="Measure token relevance").click()
+        visit.get_by_role("button", name="Measure what mattered").click()
         notice(visit, "Measuring what mattered for")
         visit.click("#gv-stop")
         notice(visit, "Stopped.")
         visit.wait_for_selector("#gv-ask:not([disabled])")
     finally:
         library.measure_s = 0
-    visit.get_by_role("button", name="Measure token relevance").click()
+    visit.get_by_role("button", name="Measure what mattered").click()
     visit.get_by_text("of what mattered").nth(1).wait_for()
     assert visit.get_by_role("button", name="word0", exact=True).first.is_visible()
     assert visit.errors == []

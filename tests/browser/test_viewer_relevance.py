@@ -97,7 +97,7 @@ def test_relevance_is_measured_on_demand_or_refused_with_a_reason(shared, case):
     page = open_alone(shared, pack(case.runs, 0, 1, case.tokens))
     open_view(page)
     assert "not measured for this question yet" in page.inner_text(".gv-legend")
-    page.get_by_role("button", name="Measure token relevance").click()
+    page.get_by_role("button", name="Measure what mattered").click()
     assert page.evaluate("triggered.at(-1)") == ["measure", {}]
     assert page.get_by_text("not of truth.").first.is_hidden()
     why = "The model “Photo encoder” answers no questions."
