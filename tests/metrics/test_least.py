@@ -42,7 +42,7 @@ def test_right_answer_at_a_ratio_below_a_wrong_one_is_reported_and_does_not_chan
 def test_refused_ratio_is_distinguished_from_a_changed_answer():
     found = searched(lambda tokens: True, floor=400)
     assert found.below.run is None and 400 <= found.above.tokens < 440
-    assert "refuses less: no." in str(found)
+    assert "refuses lower ratios: no." in str(found)
 
 
 @pytest.mark.parametrize("settings", [{"low": 0}, {"low": 0.5, "high": 0.4}, {"passes": 0}])

@@ -120,7 +120,7 @@ def test_recorded_model_refuses_to_answer_with_a_reason(recorded):
     stand_in = recorded_model([recorded])
     video = open_recording(recorded).video
     assert stand_in.encode(video, frozenset({"saliency"})).tokens is video.tokens
-    with pytest.raises(ModelError, match="its model is not here"):
+    with pytest.raises(ModelError, match="its model is not loaded here"):
         stand_in.generate(None, QUESTION, None)
     with pytest.raises(ModelError, match="Only recorded clips"):
         stand_in.encode(gleanvid.Video.from_frames(np.zeros((2, 9, 9, 3), np.uint8)))

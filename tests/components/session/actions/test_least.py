@@ -39,7 +39,7 @@ def test_each_compressor_reports_the_lowest_ratio_that_keeps_the_answer_and_the_
     assert ours["text"].startswith("GleanVID keeps it down to 2")
     below = engine.runs.get(ours["id"])
     assert 0.18 < below.compressor["retention_ratio"] < 0.2 and below.answer in ours["other"]
-    assert "refuses less" in floored["text"]
+    assert "refuses lower ratios" in floored["text"]
     assert last.done and last.value["done"] and engine.backend.encodes == 1
     assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
