@@ -21,24 +21,27 @@ def fixed_budget() -> str:
     """Return sentences on equal numbers of tokens from more frames, compared with the paper."""
     lines = results("glimpse-fixed-budget")
     paper = {row.setup.rpartition("@")[0]: row for row in tables()["fixed-token-budget"].rows}
-    told = []
+    told, gains = [], []
     for times, ratio in (("five", 0.2), ("ten", 0.1)):
         setup = f"gleanvid(retention_ratio={ratio})"
         line = next(line for line in lines if line["setup"].startswith(f"{setup}@"))
+        gains.append(line["relative_low"] > 1)
         low, high = (100 * line[f"relative_{end}"] for end in ("low", "high"))
         told.append(
             f"{100 * line['relative']:.1f} % ({low:.1f} to {high:.1f}, p = "
             f"{line['p_full_clips']:.2f}) with {times} times the frames, where the paper has "
             f"{paper[setup].values['percent']:.1f} %"
         )
-    if max(line["relative"] for line in lines[1:]) > 1.09:
-        raise ValueError("glimpse-fixed-budget: more frames now help; reword this")
+    if gains != [True, False]:
+        raise ValueError("glimpse-fixed-budget: other numbers of frames now help; reword this")
+    rival = max(line["relative"] for line in lines if line["setup"].startswith("vcast"))
     return (
         f"With the tokens of six frames ({lines[0]['questions']} questions on clips of 60 frames), "
         "GleanVID's accuracy relative to those six\nframes whole is "
         + ";\n".join(told)
-        + ". **The paper's gain is not reproduced here.** (95 % and sign-flip by clip, not "
-        "adjusted.)"
+        + ".\n**The paper's gain is seen with five times the frames; with ten times it is within "
+        f"chance.** V-CAST gains as much, up to {100 * rival:.1f} %.\n(95 % and sign-flip by clip, "
+        "not adjusted.)"
     )
 
 
