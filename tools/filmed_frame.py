@@ -28,7 +28,7 @@ FRAMES, REPEATS = 32, 9
 
 @torch.no_grad()
 def milliseconds(model: TokenModel, video: Video) -> list[float]:
-    """Return the wall time of a frame in ms, for each repeat after an unmeasured one."""
+    """Return the wall time per frame in ms of each repeat; a first repeat is a warm-up."""
     spent = []
     for _ in range(1 + REPEATS):
         began = time.perf_counter()

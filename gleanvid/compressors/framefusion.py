@@ -85,7 +85,7 @@ class FrameFusion(Compressor):
         ratios, phase, entered = _before(tokens)
         if phase == FINISHED or (self.exact and self.retention_ratio == 1.0):
             return replace(identity_record(tokens), state=_state(ratios, FINISHED, entered))
-        left = self._rows_left(ratios, entered)  # float: rows every remaining layer may see
+        left = self._rows_left(ratios, entered)  # rows (float) that each remaining layer may see
         if phase == _PRUNING:
             return self._prune(tokens, ratios, entered, left)
         return self._merge(tokens, ratios, entered, left)

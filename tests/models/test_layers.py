@@ -40,7 +40,7 @@ CHAINS = [
 ]
 # families tested with all compressor chains, each with one batch row and with two
 WHOLE = ("qwen3_vl", "llava_onevision")
-# compressor chains that all other families are tested with -> number of batch rows
+# chains of compressors for the other families -> number of batch rows
 FEW = {
     "ahead-and-inside": 2,
     "twice-inside": 1,

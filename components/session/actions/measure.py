@@ -1,4 +1,4 @@
-"""Measure on demand which tokens the answer of all tokens rests on (view "What mattered")."""
+"""Measure on demand which tokens the answer with all tokens rests on (view "What mattered")."""
 
 from __future__ import annotations
 
