@@ -78,7 +78,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def closed_pipe() -> int:
-    """Discard further output after its reader ended, as in ``| head -1``; return the exit status.
+    """Discard further output after its reader ended, as in ``| head -1``; return an exit status.
 
     Otherwise Python would print an error on exit, because it cannot write its buffer.
     """

@@ -1,6 +1,6 @@
-"""The command line: ``gleanvid COMMAND``. A new command needs a file here and a line in COMMANDS.
+"""The command line: ``gleanvid COMMAND``.
 
-The module of a command has a function ``add(parser, words)``, where ``words`` is the whole command
+A new command needs a file here and a line in COMMANDS. Its module has a function ``add(parser, words)``, where ``words`` is the whole command
 line. It adds the command's options to the parser and calls ``parser.set_defaults(run=...)`` with
 the function that runs the command and returns the exit code. Only the module of the command in use
 is imported.

@@ -14,7 +14,7 @@ from gleanvid.cli import options as shared
 
 
 def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
-    """Return the list of (preset, setups of the preset) pairs, and the list of all setups to run.
+    """Return a list of (preset, setups of the preset) pairs, and a list of all setups to run.
 
     The first list is empty if neither ``--ablation`` nor ``--preset`` is given. It is also empty if
     ``--preset`` names a table of the paper (a key of ``GRIDS``).

@@ -58,9 +58,7 @@ def event_text(event: Mapping[str, Any]) -> str:
 def token_count(usage: Mapping[str, Any], name: str) -> int:
     """Return a token count from an answer's "usage" field, such as "prompt_tokens".
 
-    Returns 0 if the count is missing.
-
-    Raises ``ValueError`` if the value is not a whole number in range.
+    Returns 0 if the count is missing. Raises ``ValueError`` if it is not a whole number in range.
     """
     count = usage.get(name, 0)
     if type(count) is not int or not 0 <= count < MOST_TOKENS:

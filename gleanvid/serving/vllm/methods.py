@@ -55,7 +55,7 @@ def servable() -> list[str]:
 
 
 def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
-    """Return the method of ``--additional-config '{"gleanvid": ...}'``; None if ``given`` is None.
+    """Return the method given in ``--additional-config '{"gleanvid": ...}'``; None if missing.
 
     ``given`` is the method as text, e.g. ``"gleanvid(tau=2)"``, or a mapping of its settings.
     Raises ``ValueError`` if the method cannot be served.
