@@ -291,7 +291,7 @@ def _run(path: Path) -> ModuleType:
 
 
 def _public_classes(module: ModuleType) -> list[type]:
-    """Return the public compressors, families and benchmarks that a module itself defines."""
+    """Return the public compressors, model families and benchmarks that a module itself defines."""
     return [
         kind
         for name, kind in vars(module).items()

@@ -37,7 +37,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def results(folder: str) -> list[dict[str, Any]]:
-    """Return the rows of an evaluation in ``results/``."""
+    """Return the rows of an evaluation's ``results.json``, one for each setup."""
     lines: list[dict[str, Any]] = read(f"{folder}/results.json")["results"]
     return lines
 
@@ -51,7 +51,7 @@ def _line(folder: str, setup: str, how: str | None = None) -> dict[str, Any]:
 
 
 def kept(folder: str, name: str, ratio: float) -> dict[str, Any]:
-    """Return the row of a method at a retention ratio."""
+    """Return the row of an evaluation's ``results.json`` for a method at a retention ratio."""
     return _line(folder, f"{name}(retention_ratio={ratio})")
 
 

@@ -3,9 +3,10 @@
     python -m tools.soak --out results/soak
 
 For an hour, three sessions ask, preview, compare and upload, at random with a fixed seed, on a
-server with the built-in model and the limits of ``--public``. The measurements are written to
-``soak.json`` and drawn in ``soak.png``. The warm-up fills stores, caches and the folder of uploads.
-Exits with 1 if an action failed, or if a measured quantity grew by more than ``MOST`` after it.
+server with the built-in model and the limits of ``--public``, some of them relaxed. The
+measurements are written to ``soak.json`` and drawn in ``soak.png``. The warm-up fills stores,
+caches and the folder of uploads. Exits with 1 if an action failed, or if a measured quantity grew
+by more than ``MOST`` after it.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def measure(world: World, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def place_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the world and ratio of a result row."""
+    """Return the properties of the world, and the ratio, of a result row."""
     return tuple(row[name] for name in (*GRID, "ratio"))
 
 

@@ -1,9 +1,9 @@
 """The command line: ``gleanvid COMMAND``.
 
-A new command needs a file here and a line in COMMANDS. Its module has a function ``add(parser, words)``, where ``words`` is the whole command
-line. It adds the command's options to the parser and calls ``parser.set_defaults(run=...)`` with
-the function that runs the command and returns the exit code. Only the module of the command in use
-is imported.
+A new command needs a file here and a line in COMMANDS. Its module has a function
+``add(parser, words)``, where ``words`` is the whole command line. It adds the command's options to
+the parser and calls ``parser.set_defaults(run=...)`` with the function that runs the command and
+returns the exit code. Only the module of the command in use is imported.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def write(out: Path, rows: Mapping[tuple[str, str], Any]) -> None:
 
 
 def _items(rows: Mapping[tuple[str, str], Any]) -> list[Item]:
-    """Return the benchmark items that the journal has rows about, by seed and clip."""
+    """Return the benchmark items that the journal has rows about, in order of seed and clip."""
     measured = {item for item, _ in rows}
     seeds = sorted({int(item.split("/")[0]) for item in measured})
     every = [item for seed in seeds for item in Glimpse(clip_frames=FRAMES).items(500, seed)]
