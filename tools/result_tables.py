@@ -37,7 +37,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def results(folder: str) -> list[dict[str, Any]]:
-    """Return the rows of an evaluation's ``results.json``, one for each setup and response mode."""
+    """Return an evaluation's result rows, one for each setup and response mode."""
     lines: list[dict[str, Any]] = read(f"{folder}/results.json")["results"]
     return lines
 
