@@ -1,4 +1,4 @@
-"""Arguments of the public functions: checked, and turned into values of the library."""
+"""Check the arguments of the public functions and convert them to the library's types."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Clip = str | Path | Video | np.ndarray | Picture  # type of ``video``; see ``gle
 
 @dataclass(frozen=True)
 class Frames:
-    """Settings of how frames are sampled from a video file, and how large they are.
+    """Which frames are sampled from a video file, and how large they may be.
 
     Args:
         num_frames: number of frames to sample from a video file; frames in memory are all used.
@@ -70,7 +70,7 @@ Settings = TypeVar("Settings", Sampling, Frames)
 
 
 def override(settings: Settings, **values: Any) -> Settings:
-    """Return the settings, changed to those of the ``values`` that are not None."""
+    """Return a copy of the settings in which ``values`` that are not None replace the old ones."""
     return replace(settings, **{n: value for n, value in values.items() if value is not None})
 
 
@@ -111,7 +111,8 @@ def as_model(model: Any) -> ModelAdapter:
 def check_questions(question: Any) -> list[str]:
     """Return one question or several as a list.
 
-    Raises ``TypeError`` if a question is not text, and ``ValueError`` if one or the list is empty.
+    Raises ``TypeError`` if a question is not text. Raises ``ValueError`` if a question, or the
+    list, is empty.
     """
     questions = list(question) if isinstance(question, (list, tuple)) else [question]
     for question in questions:

@@ -1,4 +1,7 @@
-"""The record of where every visual token went; ``gleanvid.types`` defines T, N, L, K."""
+"""The compression record: which visual tokens were kept, merged or dropped.
+
+``gleanvid.types`` defines the letters T, N, L and K of the shapes.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +19,28 @@ from gleanvid.devices import moved
 if TYPE_CHECKING:
     from torch import Tensor
 
-_NAMED = ("scores", "trace", "state")  # mappings of tensors in a Compression
+_NAMED = ("scores", "trace", "state")  # fields of Compression that map names to tensors
 
 
 @dataclass(frozen=True, eq=False)
 class Compression:
-    """The record of where every visual token went; pruning and merging are the same record.
+    """The compression record: where every visual token of a video went.
 
-    K rows are left of the L tokens. A pruned row is a kept token; a merged row is a weighted sum.
+    L tokens become K output tokens. An output token is either a kept token, unchanged, or a
+    weighted sum of merged tokens. Both kinds of methods use the same fields.
 
     Args:
-        keep: int64 [K], ascending flat indices of the kept rows. A merged row has the index of one
-            of its tokens; two rows may have the same index.
+        keep: int64 [K], ascending: the index of each output token among the L tokens. A merged
+            output token has the index of one of its tokens. Two of them may have the same index.
         grid: (T, rows, columns) of the tokens before compression.
-        group: int64 [L], the row (0 to K - 1) that contains each token; -1: dropped.
-        weight: [L], the weight of the token in that row.
-        scores: By name, [L]: what the method computed of each token, for display.
-        trace: By name, [T] or scalars: what it computed of each unit or of the clip, for display.
-        mixing: Sparse [K, L], the weight of every token in every row; None unless a token belongs
-            to several rows. ``group`` then names the row in which the token has most weight.
-        state: By name: tensors that the next stage of the same method needs; "order", int64 [K]:
-            the kept tokens in the order picked, of a method that picks one after another.
+        group: int64 [L], the output token (0 to K - 1) that contains each token; -1: dropped.
+        weight: [L], the weight of each token in that output token.
+        scores: Name -> [L], values that the method computed for each token, for display.
+        trace: Name -> [T] or scalar, values for each temporal unit or for the clip, for display.
+        mixing: Sparse [K, L], the weight of every token in every output token. None unless a token
+            is part of several of them. ``group`` then has the one in which it weighs most.
+        state: Name -> tensor that the next compression stage of the same method needs. "order",
+            int64 [K]: the kept tokens in picking order, if the method picks one after another.
 
     >>> record = Compression.pruned(torch.tensor([0, 3, 5]), grid=(2, 2, 2))
     >>> record.num_kept, record.budgets.tolist(), record.group.tolist()
@@ -91,42 +95,42 @@ class Compression:
 
     @property
     def num_tokens(self) -> int:
-        """L = T * N: tokens before compression."""
+        """L: number of tokens before compression. T * N unless an earlier stage dropped some."""
         return len(self.group)
 
     @property
     def num_kept(self) -> int:
-        """K: number of kept rows (tokens after compression)."""
+        """K: number of output tokens, kept or merged."""
         return len(self.keep)
 
     @property
     def mask(self) -> Tensor:
-        """bool [L]: True at the positions of kept rows."""
+        """bool [L]: True at the indices of the output tokens (see ``keep``)."""
         mask = torch.zeros(self.num_tokens, dtype=torch.bool, device=self.keep.device)
         mask[self.keep] = True
         return mask
 
     @property
     def budgets(self) -> Tensor:
-        """int64 [T]: rows kept in each temporal unit."""
+        """int64 [T]: number of output tokens in each temporal unit."""
         per_unit = self.grid[1] * self.grid[2]
         return torch.bincount(self.keep // per_unit, minlength=self.grid[0])
 
     @cached_property
     def merges(self) -> bool:
-        """True if any kept row differs from the token at its position."""
+        """True if any output token is a weighted sum and not an unchanged token."""
         if self.mixing is not None or int((self.group >= 0).sum()) != self.num_kept:
             return True
         return bool((self.weight[self.keep] != 1).any())
 
     def apply(self, rows: Tensor) -> Tensor:
-        """Reduce the rows of L visual tokens (features or a DeepStack level) to the K kept rows.
+        """Compute the features of the K output tokens from those of the L tokens.
 
         Args:
-            rows: [L, C], one row per token before compression.
+            rows: [L, C], the features (or a DeepStack level) of each token before compression.
 
         Returns:
-            [K, C], of the same dtype and device; merged rows are weighted sums.
+            [K, C], of the same dtype and device. Merged tokens are weighted sums.
 
         Raises:
             ValueError: The number of rows is not L.
@@ -138,7 +142,7 @@ class Compression:
         return (self._map().to(rows.device) @ rows.float()).to(rows.dtype)
 
     def _map(self) -> Tensor:
-        """sparse [K, L]: weights of the tokens in each kept row."""
+        """sparse [K, L]: weight of every token in every output token."""
         if self.mixing is not None:
             return self.mixing
         taken = torch.nonzero(self.group >= 0).squeeze(1)
@@ -148,7 +152,7 @@ class Compression:
         return torch.sparse_coo_tensor(places, values, size, check_invariants=False).coalesce()
 
     def then(self, later: Compression) -> Compression:
-        """Return this record combined with a later one made on its K kept rows."""
+        """Return this record combined with a later one, which compressed its K output tokens."""
         if later.num_tokens != self.num_kept:
             raise ValueError(
                 f"the later record covers {later.num_tokens} rows, not {self.num_kept}"

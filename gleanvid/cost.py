@@ -12,9 +12,10 @@ from gleanvid.types import Compression
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """An answer with its cost. ``by_layer`` is on the CPU; seconds are synchronised with a GPU.
+    """An answer with its cost. Seconds are wall clock, synchronised with a GPU.
 
-    ``prefill_s``: seconds from the question to the first token, without ``compress_s``;
+    ``by_layer`` maps a layer of the language model to the record of the compression stage before
+    it, on the CPU. ``prefill_s``: from the question to the first token, without ``compress_s``.
     ``generate_s``: from the first token to the last. ``peak_memory_mib``: device memory on CUDA,
     else the memory of the whole process.
     """
@@ -40,13 +41,13 @@ class Cost:
         prompt_tokens: Tokens of the whole prompt before compression.
         prompt_tokens_kept: Tokens of the whole prompt after compression.
         decode_s: Time to read the video file.
-        encode_s: Time of vision tower and projector, also if an earlier question encoded the clip.
+        encode_s: Time of vision tower and projector, even if they ran for an earlier question.
         compress_s: Time of the compressor.
         prefill_s: Time of the language model, from the prompt to the first token.
         generate_s: Time from the first token to the last.
         new_tokens: Tokens of the answer.
         peak_memory_mib: Peak memory of the GPU; on the CPU, that of the whole process.
-        prefill_flops: Operations of the prefill; a multiply-accumulate counts as two.
+        prefill_flops: Multiply-accumulates of the prefill; each of them is two operations.
         prefill_flops_full: ``prefill_flops`` of the prompt without compression.
         visual_tokens_by_layer: Visual tokens entering each layer at prefill.
 
@@ -74,7 +75,7 @@ class Cost:
     def of(
         cls, answer: Answer, visual_tokens: int, by_layer: Sequence[int], text_config: Any
     ) -> Cost:
-        """Return the cost of an answer about frames that were read and encoded earlier.
+        """Return an answer's cost without the time to read and encode the frames.
 
         Args:
             answer: the answer of the model, with its times.
@@ -115,7 +116,7 @@ class Cost:
 
     @property
     def flops_reduction(self) -> float:
-        """Fraction of prefill FLOPs saved (Eq. flops_reduction)."""
+        """Fraction of the prefill's multiply-accumulates that compression saves."""
         return 1.0 - self.prefill_flops / self.prefill_flops_full
 
     @property
@@ -129,7 +130,7 @@ class Cost:
 
     @property
     def tokens_per_s(self) -> float:
-        """Tokens generated per second, without the first one; 0 if there is no second one."""
+        """Tokens generated per second after the first token; 0 if the answer has only one."""
         is_timed = self.new_tokens > 1 and self.generate_s > 0
         return (self.new_tokens - 1) / self.generate_s if is_timed else 0.0
 
@@ -139,8 +140,8 @@ def visual_tokens_by_layer(
 ) -> tuple[int, ...]:
     """Return the number of visual tokens that enter each of ``num_layers`` layers.
 
-    ``by_layer``: records of the stages, each valid from its layer on; ``total``: tokens before the
-    first stage.
+    ``by_layer`` maps a layer to the record of the compression stage that acts before it.
+    ``total``: number of visual tokens before the first stage.
     """
     counts, entering = [], total
     for layer in range(num_layers):

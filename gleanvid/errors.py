@@ -24,11 +24,11 @@ DISK_FULL = "The disk is full. Try again later."
 def refusing(
     kind: Callable[[str], Exception], text: str, *others: type[Exception], because: bool = False
 ) -> Iterator[None]:
-    """Convert exceptions from malformed input within the block to ``kind``, with a sentence.
+    """Convert exceptions that malformed input raises within the block to the error ``kind``.
 
     Args:
         kind: the error to raise. ``VideoError`` and ``ModelError`` pass unchanged.
-        text: the sentence.
+        text: the message of the error.
         others: errors that the input can raise besides ``MALFORMED``.
         because: whether to append the original error, which can reveal paths of this machine.
 
@@ -78,7 +78,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def closed_pipe() -> int:
-    """Discard further output after its reader ended, as in ``| head -1``; return the exit status.
+    """Discard further output after its reader ended, as in ``| head -1``; return an exit status.
 
     Otherwise Python would print an error on exit, because it cannot write its buffer.
     """

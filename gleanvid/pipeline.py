@@ -55,7 +55,7 @@ def remembered(clip: ClipKey, model: TokenModel) -> Encoded | None:
     clip = clip.bounded(model.max_pixels)
     for key, encoded in list(model.clips.items()):
         if key.serves(clip):
-            with suppress(KeyError):  # another thread may just have dropped it
+            with suppress(KeyError):  # another thread may just have removed it from the cache
                 model.clips.move_to_end(key)
             return encoded
     return None
@@ -94,8 +94,8 @@ def answer_questions(
 ) -> list[Run]:
     """Return a run per question, each asked independently.
 
-    The clip is encoded once, and prefilled once if the compressor does not read the question. The
-    first run has the cost of both.
+    The clip is encoded once. It is also prefilled only once if the compressor does not read the
+    question. Both costs are part of the first run's.
     """
     clip, encoded = _prepared(clip, model, compressor, stop)
     with model.lock, interruptible(model.hf_model, stop):
@@ -210,9 +210,10 @@ def follow(work: Callable[..., Run], stop: threading.Event | None) -> Iterator[s
 def _prepared(
     clip: ClipKey, model: ModelAdapter, compressor: Compressor | None, stop: threading.Event | None
 ) -> tuple[ClipKey, Encoded]:
-    """Return the clip with the signals that the compressor needs, and the encoded clip.
+    """Encode the clip with the signals that the compressor needs, such as attention keys.
 
-    Raises ``ModelError`` if the model cannot answer.
+    Returns the cache key of the clip, with these signals, and the encoded clip. Raises
+    ``ModelError`` if the model cannot answer.
     """
     model.check_can_answer()
     needs = clip.signals | (compressor.needs if compressor else frozenset())
@@ -230,7 +231,7 @@ def _run(
     history: History,
     reply: Answer,
 ) -> Run:
-    """Build the run of a reply about an encoded clip."""
+    """Build the run from the model's answer about an encoded clip."""
     tokens, config = encoded.tokens, model.text_config
     seconds, rectangles = tokens.placed()
     layers = visual_tokens_by_layer(reply.by_layer, len(tokens), config.num_hidden_layers)

@@ -74,7 +74,10 @@ class Registry(MutableMapping[str, Thing]):
             return self._own
 
     def add(self, thing: Any) -> None:
-        """Add a complete class under names that are free, or raise ``ValueError``."""
+        """Add a class under its names.
+
+        Raises ``ValueError`` if the class has abstract methods or one of its names is taken.
+        """
         if missing := ", ".join(sorted(thing.__abstractmethods__)):
             raise ValueError(f"{thing.__name__} does not implement {missing}")
         names = list(self._names(thing, self._own))  # self._entries would import entry points
@@ -184,13 +187,14 @@ def is_plugin(kind: type) -> bool:
 
 @contextmanager
 def naming_failures(kind: type, title: str) -> Iterator[None]:
-    """Convert an exception in the code of a plug-in to a sentence with its file and line.
+    """Convert an exception in a plug-in's code to a ``PluginError`` with its file and line.
 
-    The traceback is logged (level INFO). Nothing is converted for a class that is not of a plug-in.
+    The traceback is logged (level INFO). Exceptions pass unchanged if the class is not from a
+    plug-in.
 
     Args:
         kind: the class whose code runs in the block.
-        title: its name for people.
+        title: the name of the class in the error message.
     """
     module = _top(kind.__module__)
     with _logged():
@@ -287,7 +291,7 @@ def _run(path: Path) -> ModuleType:
 
 
 def _public_classes(module: ModuleType) -> list[type]:
-    """Return the public compressors, families and benchmarks that a module itself defines."""
+    """Return the public compressors, model families and benchmarks that a module itself defines."""
     return [
         kind
         for name, kind in vars(module).items()

@@ -1,4 +1,7 @@
-"""A run: one question, its answer, records and cost. Plots, metrics and the app read runs only."""
+"""A run: one question with its answer, compression records and cost.
+
+Plots, metrics and the app take what they show from runs.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +32,20 @@ _VIDEO_FACTS = ("fps", "duration", "total_frames", "source_size", "name", "backe
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One question with its answer, records and cost.
+    """One question with its answer, compression records and cost.
 
     Args:
         video: the frames that the model saw.
         question: the question as it was asked.
         model: name of the model.
         compressor: settings of the compressor, with its "name".
-        by_layer: layer of the language model that a stage acts before (0: before the model) to
-            the record of that stage.
+        by_layer: maps a layer of the language model to the record of the compression stage that
+            acts before this layer. Layer 0: before the language model.
         answer: the model's answer, without special tokens.
         cost: tokens, seconds, memory and multiply-accumulates.
-        seconds: [T, 2], first and last moment of every temporal unit.
-        rectangles: [N, 4] pixels of the source (left, top, right, bottom), one per token of a unit.
+        seconds: [T, 2], start and end of every temporal unit in seconds.
+        rectangles: [N, 4], the part of the frame that each token of a temporal unit shows, in
+            pixels of the source (left, top, right, bottom).
         made_with: what is needed to repeat the run, ready for JSON: versions, device, seed,
             sampling.
 
@@ -69,7 +73,7 @@ class Run:
 
     @property
     def compression(self) -> Compression:
-        """Record of the first stage, most often that before the language model."""
+        """Record of the first compression stage, which most methods have before the model."""
         return self.by_layer[min(self.by_layer)]
 
     @property
@@ -164,7 +168,10 @@ def versions() -> dict[str, str]:
 def made_with(
     hf_model: Any, sampling: Mapping[str, Any], max_pixels: int | None, earlier_turns: int = 0
 ) -> dict[str, Any]:
-    """Return what is needed to repeat a run, ready for JSON; ``max_pixels``: of all frames."""
+    """Return what is needed to repeat a run, ready for JSON.
+
+    ``max_pixels``: limit on the pixels of all frames together.
+    """
     return {
         "versions": versions(),
         "device": str(hf_model.device),
@@ -180,11 +187,12 @@ def _short(text: str, most: int = 50) -> str:
 
 
 def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
-    """Return the arrays of a record for other programs.
+    """Return the arrays of a compression record for other programs, by name.
 
-    They are "keep" [K], "group" and "weight" [L], as in :class:`Compression`; "budgets" [T], the
-    number of rows kept of each unit; "score/NAME" [L]; and "mask" bool [T, rows, columns], which
-    is left out if an earlier stage has dropped tokens of the grid.
+    "keep" [K], "group" [L] and "weight" [L] are those of :class:`Compression`. "budgets" [T] is
+    the number of output tokens of each temporal unit. "score/NAME" [L] is a score of each token.
+    "mask", bool [T, rows, columns], is True for kept tokens; it is left out if an earlier
+    compression stage has dropped tokens of the grid.
     """
     arrays = {name: getattr(record, name).cpu().numpy() for name in ("keep", "group", "weight")}
     arrays["budgets"] = record.budgets.cpu().numpy()
@@ -195,7 +203,7 @@ def mask_arrays(record: Compression) -> dict[str, np.ndarray]:
 
 
 def record_arrays(record: Compression) -> dict[str, np.ndarray]:
-    """Return all arrays of a record by name, as :meth:`Run.save` writes them."""
+    """Return all arrays of a compression record by name, as :meth:`Run.save` writes them."""
     arrays = {name: getattr(record, name).numpy() for name in ("keep", "group", "weight")}
     for part in ("scores", "trace", "state"):
         arrays |= {f"{part}/{name}": value.numpy() for name, value in getattr(record, part).items()}

@@ -35,7 +35,7 @@ class Video:
         source_size: (height, width) of the source in pixels, before any resizing.
         name: Name for people, such as that of the file.
         backend: The decoder of the file.
-        notes: Sentences about what a person should know, such as fewer frames than asked for.
+        notes: Remarks for the user, such as that there are fewer frames than asked for.
 
     Raises:
         ValueError: Shapes do not agree, or there is no frame.
@@ -123,15 +123,16 @@ class VideoTokens:
         features: [L, D], unit by unit, row by row. Inside the language model: hidden states.
         grid: (T, rows, columns).
         seconds: [T, 2], first and last second of each unit.
-        rectangles: [N, 4], pixels of the source (left, top, right, bottom) of each grid position.
+        rectangles: [N, 4], the part of the frame that each token of a unit shows, in pixels of the
+            source (left, top, right, bottom).
         saliency: [L], how much the vision tower attends to each token.
         keys: [L, Dk], the vision tower's attention keys.
         text: [Q, D], embeddings of the question.
-        attention: [heads, R, L], softmax rows of R prompt tokens in the layer before. Only inside
-            the language model.
-        positions: [L], the flat grid index of every row, if an earlier stage has dropped rows.
-            None: all L = T * N tokens are there.
-        previous: The record of the previous stage, whose ``state`` may be read.
+        attention: [heads, R, L], attention weights from R prompt tokens to the visual tokens, in
+            the previous layer. Only inside the language model.
+        positions: [L], each token's flat index in the grid, if an earlier compression stage has
+            dropped tokens. None: all L = T * N tokens are there.
+        previous: The record of the previous compression stage, whose ``state`` may be read.
 
     Raises:
         ValueError: Shapes do not agree, or features hold NaN or infinite values.

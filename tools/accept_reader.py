@@ -40,8 +40,8 @@ CARD = RESULTS / "glimpse-full" / "journal.jsonl"
 BENCHMARK = Glimpse(clip_frames=32)
 WHOLE, HALF = Setup(FullTokens(), 32), Setup(Random(0.5), 32)
 SEED, HOW = 1, "likelihood"  # seed of the model card's questions
-# Smallest accepted change of accuracy: from the shipped model to the trained one, and from all
-# tokens to a random half of them.
+# Smallest accepted changes of accuracy on the seven hard question types: from the shipped model to
+# the trained one, and from all tokens to a random half of them.
 FORGOTTEN, LOST = -0.02, -0.03
 Verdicts = Mapping[str, bool]  # question id -> whether the answer is right
 
@@ -53,16 +53,17 @@ def _model(path: str) -> Any:
 
 
 def answered(path: str, part: Part) -> list[AnswerRow]:
-    """Answer the questions about one clip; return their rows for the journal."""
+    """Answer the questions about one clip; return one journal row for each answer."""
     clip, frames, work = part
     read = partial(BENCHMARK.video, clip, frames)
     return list(answers(_model(path), BENCHMARK, read, work, (HOW,)))
 
 
 def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[str, Verdicts]:
-    """Return whether the model at ``path`` answers each question right, by setup.
+    """Return whether the model at ``path`` answers each question right, by setup and question.
 
-    Questions that the journal in ``folder`` already has are not asked again.
+    The two setups are all tokens and a random half of them. Questions that the journal in
+    ``folder`` already has are not asked again.
     """
     settings = {"model_weights": fingerprint(_model(path).hf_model), "seed": SEED, "how": [HOW]}
     with Journal(folder / "acceptance.jsonl", settings) as journal, ExitStack() as stack:
@@ -80,9 +81,9 @@ def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[st
 
 
 def card(journal: Path = CARD) -> dict[str, bool]:
-    """Return whether the shipped model answered each question right with all tokens.
+    """Return, by question, whether the shipped model answered it right with all tokens.
 
-    ``journal``: its answers, by default those behind the model card.
+    ``journal``: the file with its answers, by default those behind the model card.
     """
     rows = [json.loads(line) for line in journal.read_text("utf-8").splitlines()[1:]]
     return {row["item"]: bool(row["right"][0]) for row in rows}
@@ -91,7 +92,10 @@ def card(journal: Path = CARD) -> dict[str, bool]:
 def judge(
     items: Sequence[Item], shipped: Verdicts, whole: Verdicts, half: Verdicts
 ) -> dict[str, Any]:
-    """Return accuracies and the three acceptance rules; ``accepted`` if all are met."""
+    """Return accuracies, and whether each of the three acceptance rules is met.
+
+    "accepted" is True if all of them are met.
+    """
     hard = [item for item in items if item.groups[0] in HARD]
     named = {"shipped, all tokens": shipped, "all tokens": whole, "random half": half}
     forgotten = _difference(hard, whole, shipped)

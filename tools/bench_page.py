@@ -8,9 +8,9 @@ run on one machine.
   loads the model meanwhile; ``again``: the next visit by the same browser.
 - ``one text box``: the same time for a Gradio page with a single text box, alternating with ours:
   the time that the machine and Gradio need for any page.
-- ``slider``: from the release of the retention slider to the animation frame after the new masks
-  of B are drawn; the features of the clip are in memory, nothing is encoded.
-- ``live answer``: from the release of the slider until the new answer of B is complete.
+- ``slider``: from the release of the retention slider to the animation frame after the newly kept
+  tokens of run B are drawn. The features of the clip are in memory, nothing is encoded.
+- ``live answer``: from the release of the slider until the new answer of run B is complete.
 - ``stop``: from the press of Stop until no request uses the model, at several points of an answer
   and of a comparison. ``page``: until the page shows that the work has stopped.
 """
@@ -44,7 +44,7 @@ SEEN = """() => {
   return shown && answers.every(read) && performance.now();
 }"""
 BOX = "() => document.querySelector('textarea')?.checkVisibility() && performance.now()"
-# The title of B contains the shown ratio; it is updated together with the masks.
+# The title of run B contains its retention ratio. It changes together with the shown tokens.
 WATCH = """() => {
   const slider = document.querySelector("input[aria-label^='range slider for Retention']");
   const title = document.querySelector("[data-pick=b] select");
@@ -111,7 +111,10 @@ def with_clip(browser: Any, url: str) -> Any:
 
 
 def release(page: Any, ratio: float) -> list[float]:
-    """Return milliseconds from releasing the slider at ``ratio`` to the masks and the answer."""
+    """Release the slider at ``ratio``; return the waits for the kept tokens and for the answer.
+
+    Both are in milliseconds from the release.
+    """
     handle = slider(page, "Retention")
     low, high = (float(handle.get_attribute(name)) for name in ("min", "max"))
     box = handle.bounding_box()

@@ -52,9 +52,10 @@ TAKEN = "() => { watching = false; return gaps.slice(2); }"
 
 
 def stress(units: int = UNITS, side: int = SIDE, methods: int = METHODS) -> Packed:
-    """Pack the content of a viewer, with frames of noise, whose JPEG is largest.
+    """Pack the content of a viewer for a stress test.
 
-    A third of the methods merges tokens, a third has four scores.
+    The frames are noise, which makes the largest JPEG files. A third of the methods merge tokens; a
+    third have four scores per token instead of one.
     """
     draw, noise = np.random.default_rng(0), torch.Generator().manual_seed(0)
     video = Video.from_frames(draw.integers(0, 255, (units, 432, 576, 3), np.uint8))

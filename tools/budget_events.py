@@ -29,7 +29,7 @@ EVENTS = ("appearance", "flash", "cut")
 
 
 def events(scene: Scene) -> dict[str, set[int]]:
-    """Return the units with each kind of event: an object appears, a flash, a scene cut."""
+    """Return the temporal units of each kind of event: an appearance, a flash, a scene cut."""
     units = scene.settings.num_units
 
     def unit(time: float) -> int:
@@ -45,9 +45,10 @@ def events(scene: Scene) -> dict[str, set[int]]:
 
 
 def auc(budgets: Sequence[float], happens: set[int], quiet: set[int]) -> float | None:
-    """Return how often a unit of ``happens`` has a larger budget than a unit of ``quiet``.
+    """Return how often a unit with an event keeps more tokens than a unit without one (AUC).
 
-    Ties count half. Returns None if either set is empty.
+    ``happens`` and ``quiet`` are the units with and without an event. Ties count half. Returns
+    None if either set is empty.
     """
     pairs = [(budgets[a], budgets[b]) for a in happens for b in quiet]
     if not pairs:
@@ -77,7 +78,7 @@ def measure(clips: int) -> Iterator[dict[str, Any]]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return Markdown: mean AUC with intervals, then how GleanVID differs from other methods."""
+    """Return Markdown: mean AUC of each method with intervals, then tests of GleanVID's lead."""
     cells: dict[tuple[float, str, str], dict[int, float]] = {}
     for row in rows:
         place = (float(row["ratio"]), row["method"], row["event"])

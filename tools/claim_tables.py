@@ -18,7 +18,10 @@ _SELECTIONS = {
 
 
 def fixed_budget() -> str:
-    """Return sentences on equal numbers of tokens from more frames, compared with the paper."""
+    """Return sentences on accuracy if the same number of tokens is spread over more frames.
+
+    The paper's values stand next to ours.
+    """
     lines = results("glimpse-fixed-budget")
     paper = {row.setup.rpartition("@")[0]: row for row in tables()["fixed-token-budget"].rows}
     told, gains = [], []
@@ -46,7 +49,10 @@ def fixed_budget() -> str:
 
 
 def complementarity() -> str:
-    """Compare rank and coverage of selections at identical budgets with the paper's values."""
+    """Return sentences on effective rank and coverage error of token selections.
+
+    All selections have identical budgets. The paper's claim is compared with our values.
+    """
     found = read("diagnose-built-in/diagnosis.json")
     rows = found["selections"]
     random = rows["random"]["coverage_error"]
@@ -75,7 +81,7 @@ def complementarity() -> str:
 
 
 def _by_clip(measure: str) -> dict[str, list[float]]:
-    """Return one metric's values for every selection, clip by clip."""
+    """Return the values of one metric by name of the token selection, one value for each clip."""
     values: dict[str, list[float]] = {}
     with (RESULTS / "diagnose-built-in" / "diagnosis.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -92,7 +98,10 @@ def _with_half(row: Mapping[str, Any], key: str, factor: float, digits: str) -> 
 
 
 def picking() -> str:
-    """Compare the residual energy of tokens that greedy methods pick with the paper's."""
+    """Return sentences on how much of a picked token's energy lies outside the earlier picks.
+
+    The paper's value for its greedy selection stands next to ours.
+    """
     rows = read("diagnose-built-in/diagnosis.json")["means"]
     told = [
         f"{row['compressor']} {_with_half(row, 'energy_outside_picked', 100, '.2f')} %"
@@ -115,7 +124,10 @@ def events() -> str:
 
 
 def evidence_correlation() -> str:
-    """Correlate the kept fraction of the evidence with right answers, for every table row."""
+    """Return a sentence on the correlation between evidence kept and right answers.
+
+    Evidence kept: the fraction of the moments that decide a question of which a token is kept.
+    """
     lines = results("glimpse")
     found = [
         line["evidence_moments r"] for line in lines if line.get("evidence_moments r") is not None

@@ -24,11 +24,15 @@ _COMPARED = {  # folders in results/ -> heading; one Holm correction covers all 
 }
 
 
-Compared = Sequence[tuple[Mapping[str, Any], float]]  # pairs of a row and its corrected p-value
+# pairs: a result row of a method, and the corrected p-value of its difference from GleanVID
+Compared = Sequence[tuple[Mapping[str, Any], float]]
 
 
 def compared() -> dict[str, Compared]:
-    """Return, by folder, the comparisons of accuracy with GleanVID, corrected all together."""
+    """Return the rows of all methods compared with GleanVID by accuracy, by folder.
+
+    Each row has its p-value. One Holm correction covers the rows of all folders.
+    """
     lines = {
         folder: [line for line in results(folder) if line.get("p_gleanvid_clips") is not None]
         for folder in _COMPARED
@@ -75,7 +79,10 @@ def _standing(lines: Compared) -> str:
 
 
 def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
-    """Return a method's macro-average minus GleanVID's, without ``count`` questions."""
+    """Return the text of a method's macro-average minus GleanVID's, at each ratio.
+
+    The macro-average leaves out the question type ``count``.
+    """
     key, found = "gleanvid_minus macro without count", []
     for ratio in ratios:
         line = kept(folder, name, ratio)
@@ -85,7 +92,7 @@ def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
 
 
 def leads() -> str:
-    """Return which kind of question causes each significant difference from GleanVID."""
+    """Return a table: the question type that causes each significant difference from GleanVID."""
     rows = []
     for folder, lines in compared().items():
         every = results(folder)
@@ -110,5 +117,5 @@ def _kinds(line: Mapping[str, Any]) -> list[str]:
 
 
 def _part(ours: Mapping[str, Any], line: Mapping[str, Any], kind: str) -> float:
-    """Return how many points of a difference in accuracy come from one kind of question."""
+    """Return how many points of a difference in accuracy come from one question type."""
     return 100 * (ours[kind] - line[kind]) * line[f"{kind} questions"] / line["questions"]

@@ -17,7 +17,8 @@ from gleanvid.glimpse.world.world import ClipSettings
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "assets" / "failures.json"
 RESULTS = ("glimpse", "glimpse-rivals")
-# key of a setup in a journal, if all settings but the retention ratio have their defaults
+# The key of a setup (method, retention ratio, frames) in a journal. It matches only setups whose
+# other settings have their defaults.
 SETUP = re.compile(r"(\w+)\(retention_ratio=([\d.]+)\)@32")
 
 
@@ -25,8 +26,8 @@ def failures() -> dict[str, Any]:
     """Return the content of ``failures.json``; items are named seed/split/clip/question.
 
     ``questions``: text and right answer by item. ``wrong``: wrong answer by method, retention ratio
-    and item. ``asked``: by method and ratio, how many of the questions that all tokens answer
-    correctly the method was asked.
+    and item. ``asked``: by method and ratio, the number of questions that the method was asked.
+    Only questions that are answered correctly with all tokens count.
     """
     wrong: dict[str, dict[str, dict[str, str]]] = {}
     asked: dict[str, dict[str, set[str]]] = {}

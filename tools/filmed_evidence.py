@@ -1,10 +1,11 @@
-"""Measure methods that need only features, on filmed clips encoded by MobileNetV2.
+"""Measure what compressors keep of filmed clips that MobileNetV2 encoded.
 
 python -m tools.filmed_clips --out CLIPS
 python -m tools.filmed_evidence CLIPS --out results/filmed
 
-The rows are written after every clip, and a stopped run continues with the clips and methods that
-the folder lacks. The table has all rows in the folder.
+Only methods that need nothing but token features are measured. ``rows.csv`` is written after every
+clip, and a stopped run continues with the clips and methods that it lacks. ``table.md`` covers all
+of ``rows.csv``.
 """
 
 from __future__ import annotations
@@ -42,14 +43,18 @@ from tools.filmed_clips import CLIPS
 from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document
 
 ENCODER = "mobilenet_v2"
-STABILITY_RATIO = 0.10  # retention ratio for the recoded and the shifted copy of a clip
+# retention ratio at which kept tokens are compared with those of a re-encoded and a shifted copy
+STABILITY_RATIO = 0.10
 PIXELS = 256 * 256  # pixels of a frame: about 8 x 8 tokens
 SIDE = 480  # longest side that frames are decoded at, in pixels
-NAMES = ("clip", "method")  # columns that contain text
+NAMES = ("clip", "method")  # columns of rows.csv that contain text
 
 
 def names() -> list[str]:
-    """Return methods that need only features and act before the model, plus LRS and SCS alone."""
+    """Return the methods to measure: those that need only features and act before the model.
+
+    GleanVID's two scores, LRS and SCS, are also measured alone.
+    """
     methods = {
         name: kind() for name, kind in COMPRESSORS.items() if name not in ("full", "ablation")
     }
@@ -64,7 +69,10 @@ def _encoder() -> Any:
 
 
 def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any]]:
-    """Return a row for each method and ratio on one clip, without values if the method refuses."""
+    """Return a row of measurements for each method and ratio on one clip.
+
+    A row has no values if the method cannot reach the ratio.
+    """
     model, rows = _encoder(), []
     video = read_video(path, num_frames=frames, max_side=SIDE)
     copies = {"re-encoded": _recoded(video), "shifted": _shifted(video)}
@@ -153,7 +161,10 @@ def _change(video: Video) -> list[float]:
 
 
 def written(folder: Path, frames: int) -> list[dict[str, Any]]:
-    """Return the rows in the folder. Raises ``ValueError`` if ``frames`` differs from theirs."""
+    """Return the rows of the folder's ``rows.csv``; none if there is no such file.
+
+    Raises ``ValueError`` if they were measured with another number of frames.
+    """
     file = folder / "rows.csv"
     if not file.is_file():
         return []

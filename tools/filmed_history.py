@@ -25,7 +25,8 @@ from tools.filmed_evidence import ENCODER, PIXELS, SIDE
 from tools.result_tables import RESULTS
 from tools.rows_and_table import read_rows, write_rows
 
-HISTORY, FRAMES, RATIOS = 64, 256, (0.25, 0.10)  # a frame is one unit of the encoder
+# The encoder makes one temporal unit of each frame.
+HISTORY, FRAMES, RATIOS = 64, 256, (0.25, 0.10)
 
 
 @torch.no_grad()

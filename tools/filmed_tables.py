@@ -12,7 +12,8 @@ from tools.filmed_clips import CLIPS
 
 RATIOS = (0.25, 0.15, 0.10, 0.05)
 CRF = 28  # quality of the H.264 copy: visibly coarser than a camera's
-PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}  # compared columns; -1: less is better
+# columns in which GleanVID is tested against other methods; -1: a lower value is better
+PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}
 KEYS = ("clip", "method", "frames", "ratio")
 COLUMNS = (
     *PRIMARY,
@@ -74,7 +75,7 @@ def document(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return Markdown: a table per ratio, and GleanVID's differences in the primary columns."""
+    """Return Markdown: a table per retention ratio, then tests of GleanVID against each method."""
     groups: dict[tuple[str, float], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault((row["method"], row["ratio"]), []).append(row)

@@ -1,9 +1,10 @@
-"""Count device operations that hooks cause before the first token, by family and stage.
+"""Count device operations that hooks cause before the first token, by model family.
 
 python -m tools.hooks_work --out results/hooks_work
 
 Counts kernels, device-to-host syncs and copies from the host that the model without hooks does not
-need. Runs on the CPU, with tiny models of the real classes.
+need. Hooks before and inside the language model are counted separately. Runs on the CPU, with tiny
+models of the real classes.
 """
 
 from __future__ import annotations

@@ -75,14 +75,17 @@ def keeping_all(adapter, rows) -> float:
 def prefill_logits(adapter, inputs) -> torch.Tensor:
     """Return the logits of one forward pass over the prompt, [batch, prompt, vocabulary].
 
-    Positions are passed because some families would otherwise count the left padding of a row.
+    Positions are passed because some model families would otherwise count a prompt's left padding.
     """
     positions = original_positions(adapter.hf_model, inputs)
     return adapter.hf_model(**inputs, position_ids=positions).logits
 
 
 def against_masks(adapter, chain, rows) -> tuple[float, float]:
-    """Compare prefill and decoding with a model whose masks hide the dropped tokens by layer."""
+    """Compare logits with those of a model whose attention masks hide the dropped tokens.
+
+    Returns the largest difference in prefill and the largest in decoding.
+    """
     inputs = model_inputs(adapter, QUESTIONS[:rows], unlike_videos(adapter)[:rows])
     with compressing(adapter.hf_model, chain) as record:
         output = generate(adapter, inputs, DECODED + 1)
@@ -124,7 +127,10 @@ def figures(adapter) -> list[float | str]:
 
 
 def recurrent_figures(adapter) -> list[float | str]:
-    """Compare a recurrent family with a pass over the shorter prompt without a cache."""
+    """Return the table cells of a recurrent model family, whose layers know no masks.
+
+    Its reference is one pass over the shorter prompt, without a cache.
+    """
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, EveryNth(retention_ratio=0.25)) as record:
         output = generate(adapter, inputs, DECODED + 1)

@@ -15,9 +15,10 @@ _RATIOS = (0.5, 0.25, 0.15)
 
 
 def lost_with_all_evidence() -> str:
-    """Return accuracy on hard questions for which a method keeps tokens of every decisive moment.
+    """Return a table of accuracy with all tokens and with the tokens that a method keeps.
 
-    The table compares all tokens with the tokens that the method keeps.
+    It covers questions of the seven hard types for which the method keeps a token of every moment
+    that decides the answer.
     """
     rows = {}
     lines = (RESULTS / "glimpse" / "journal.jsonl").read_text("utf-8").splitlines()
@@ -49,7 +50,7 @@ def lost_with_all_evidence() -> str:
 
 
 def accepted() -> str:
-    """Return a sentence on the model in ``results/reader`` and the acceptance rules."""
+    """Return the accuracies of the model in ``results/reader``, and which rules it meets."""
     report = json.loads((RESULTS / "reader" / "acceptance.json").read_text("utf-8"))
     names = list(report["accuracy"])
     groups = {"**all**": report["accuracy"] | {"questions": report["questions"]}}

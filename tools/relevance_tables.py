@@ -22,7 +22,10 @@ def _read() -> dict[str, Any]:
 
 
 def kept() -> str:
-    """Return a table of the relevance that methods keep, and how far to trust relevance."""
+    """Return sentences on the fraction of the relevance that lies on the tokens methods keep.
+
+    They also say how well this fraction predicts right answers.
+    """
     tables = _read()
     by_method = {row.pop("method"): row for row in tables["Relevance kept"]}
     shares = [
@@ -53,7 +56,7 @@ def _rounded(cell: str) -> str:
 
 
 def trust() -> str:
-    """Return sentences on how well relevance agrees with Glimpse's truth and other scores."""
+    """Return a table of how well relevance agrees with ground truth and with hiding tokens."""
     truth, hiding, right, worded = (
         {next(iter(row.values())): row for row in _read()[part]} for part in _VALIDITY
     )

@@ -37,7 +37,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def results(folder: str) -> list[dict[str, Any]]:
-    """Return the rows of an evaluation in ``results/``."""
+    """Return an evaluation's result rows, one for each setup and response mode."""
     lines: list[dict[str, Any]] = read(f"{folder}/results.json")["results"]
     return lines
 
@@ -51,7 +51,7 @@ def _line(folder: str, setup: str, how: str | None = None) -> dict[str, Any]:
 
 
 def kept(folder: str, name: str, ratio: float) -> dict[str, Any]:
-    """Return the row of a method at a retention ratio."""
+    """Return the row of an evaluation's ``results.json`` for a method at a retention ratio."""
     return _line(folder, f"{name}(retention_ratio={ratio})")
 
 
@@ -88,7 +88,7 @@ def compress_width() -> str:
 
 
 def glimpse() -> str:
-    """Return accuracy and evidence kept by retention ratio, on the built-in model."""
+    """Return a table of accuracy and evidence kept by retention ratio, with the built-in model."""
     whole = full("glimpse")
     rows = [
         [f"{title}, {measure} (%)", *(_percent(kept("glimpse", name, r)[key]) for r in _RATIOS)]
@@ -118,7 +118,10 @@ def downsampling() -> str:
 
 
 def filmed() -> str:
-    """Return labels kept and classifier agreement on filmed clips at 10 %, with intervals."""
+    """Return sentences on an image classifier's labels for filmed clips, at 10 % of the tokens.
+
+    They give the labels that methods keep and the agreement of the likeliest classes.
+    """
     labels, agreement = (
         [_filmed(name, column) for name in _FILMED] for column in ("labels", "frame top 5")
     )
@@ -144,7 +147,7 @@ def _filmed(method: str, column: str) -> str:
 
 
 def card_accuracy() -> str:
-    """Return the accuracy of the built-in model on all tokens, by family of questions."""
+    """Return a table of the built-in model's accuracy with all tokens, by question type."""
     options, words = (full("glimpse-full", how) for how in ("likelihood", "text"))
     names = [name.removesuffix(" questions") for name in options if name.endswith(" questions")]
     rows = [_card_row(options, words, name, str(options[f"{name} questions"])) for name in names]

@@ -1,4 +1,4 @@
-"""Shared code of tools that measure rows, save them as CSV and write a table from them."""
+"""Shared code of tools that save measurements as CSV and write a table from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def run(
     measure: Callable[[int], Iterable[Row]],
     document: Callable[[Sequence[Row]], str],
 ) -> None:
-    """Measure rows and write them as CSV, or read them with ``--read``; then write ``table.md``.
+    """Write measurements to a CSV file, then write ``table.md`` from that file.
+
+    With ``--read`` nothing is measured, and the CSV file of an earlier run is used.
 
     Args:
         about: Text of ``--help``.
@@ -79,8 +81,8 @@ def standings(gaps: Mapping[tuple[Any, str], Sequence[float]]) -> dict[Any, str]
     """Return sentences that compare GleanVID with other methods, under one Holm correction.
 
     Args:
-        gaps: Differences by clip (or world) for each group and other method; positive if
-            GleanVID is better.
+        gaps: (group, other method) -> the difference from GleanVID on each clip or world. It is
+            positive where GleanVID is better.
 
     Returns:
         One sentence, without its full stop, for each group.

@@ -32,7 +32,7 @@ from tools.smollm2_model import build
 
 NAME = "SmolLM2-135M-Instruct (Q4_1) behind a random tower"
 CLIP, FRAMES = Path(__file__).parents[1] / "assets" / "clips" / "glimpse_1.mp4", 16
-SHALLOW = 5  # layers, as in the built-in model: a model this shallow refuses more methods inside it
+SHALLOW = 5  # layers, as in the built-in model: more methods cannot act inside so few layers
 TWENTY = Chain("twenty", ((0, HALF), (10, HALF), (20, HALF)))
 CASES = {
     "every token kept (rounding)": Chain("all", ((0, FullTokens()),)),
@@ -81,7 +81,10 @@ Memory is the peak of the whole process at 50 %.
 
 @torch.no_grad()
 def oracle(model: ModelAdapter, rows: int) -> dict[str, list[float]]:
-    """Return differences of logits by case, in prefill and decoding; controls have prefill only."""
+    """Return the largest difference of logits by case, in prefill and in decoding.
+
+    Cases without compression, and those with a fault made on purpose, have prefill only.
+    """
     found = {name: list(against_masks(model, case, rows)) for name, case in CASES.items()}
     hf_model: Any = model.hf_model
     inputs = model_inputs(model, QUESTIONS[:rows])

@@ -3,9 +3,10 @@
     python -m tools.soak --out results/soak
 
 For an hour, three sessions ask, preview, compare and upload, at random with a fixed seed, on a
-server with the built-in model and the limits of ``--public``. The measurements are written to
-``soak.json`` and drawn in ``soak.png``. Exits with 1 if an action failed, or if a column grew by
-more than ``MOST`` after the warm-up, in which stores, caches and the folder of uploads fill.
+server with the built-in model and the limits of ``--public``, some of them relaxed. The
+measurements are written to ``soak.json`` and drawn in ``soak.png``. The warm-up fills stores,
+caches and the folder of uploads. Exits with 1 if an action failed, or if a measured quantity grew
+by more than ``MOST`` after it.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ def soak(
 
 
 def grown(rows: list[dict[str, float]]) -> dict[str, Any]:
-    """Return every column's medians at the start and at the end of the measured time."""
+    """Return medians of every measured quantity, at the start and at the end of ``rows``."""
     size = max(3, int(len(rows) * WINDOW))
 
     def medians(part: list[dict[str, float]]) -> dict[str, float]:
@@ -155,7 +156,7 @@ def grown(rows: list[dict[str, float]]) -> dict[str, Any]:
 
 
 def draw_figure(found: dict[str, Any], path: Path) -> None:
-    """Draw a small plot of each column against the number of actions; shade the warm-up."""
+    """Plot each measured quantity against the number of actions; shade the warm-up."""
     import matplotlib as mpl
 
     mpl.use("agg")

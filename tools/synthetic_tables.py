@@ -74,7 +74,7 @@ def table(means: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _by(means: Sequence[Mapping[str, Any]], key: str, values: Sequence[Any], measure: str) -> str:
-    """Return means with 95 % intervals over worlds for every method and value of ``key``."""
+    """Return a table of means over worlds with 95 % intervals, by method and value of ``key``."""
     cells: dict[tuple[str, Any], list[Mapping[str, Any]]] = {}
     for row in means:
         cells.setdefault((row["method"], row[key]), []).append(row)

@@ -2,9 +2,10 @@
 
 python -m tools.synthetic_worlds --out results/synthetic
 
-A clip is the sum of a mean, a background that drifts within a few directions, objects of one
-direction each that cover 2 x 2 tokens for a few units, and noise. The reference selection is greedy
-column subset selection: each step takes the token that best explains the residuals of all tokens.
+The features of a clip are a background that drifts within a few directions, plus a mean and noise.
+Objects replace the background: each has one direction, and covers 2 x 2 tokens for a few temporal
+units. The reference selection is greedy column subset selection: each step takes the token that
+best explains the residuals of all tokens.
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def measure(world: World, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def place_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the world and ratio of a result row."""
+    """Return the properties of the world, and the ratio, of a result row."""
     return tuple(row[name] for name in (*GRID, "ratio"))
 
 

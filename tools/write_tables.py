@@ -103,7 +103,7 @@ TABLES = {
 
 
 def outdated() -> Iterator[str]:
-    """Return the files with outdated tables, and the names of tables that no file contains."""
+    """Yield the files with outdated tables, and the names of tables that no file contains."""
     shown: set[str] = set()
     for path in texts():
         text = path.read_text(encoding="utf-8")

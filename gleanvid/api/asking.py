@@ -55,10 +55,10 @@ def ask(
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
         on_text: receives every new piece of the answer.
-        stop: once set, ends the answer within one layer of the model.
+        stop: once set, ends the answer before the next layer of the model is computed.
 
     Returns:
-        The answer with its cost and the record of the compression.
+        The answer with its cost and the compression record.
 
     Raises:
         TypeError: an argument of the wrong type, such as a list (use :func:`ask_many`).
@@ -103,9 +103,9 @@ def ask_many(
 ) -> list[Run]:
     """Answer several questions about one video, or one question about several videos.
 
-    Each question is asked as if alone. The video is encoded once, and prefilled once where the
-    compressor does not read the question. Several videos go into one prompt, each compressed by
-    itself.
+    Each question is asked independently. The video is encoded once. It is also prefilled only once
+    if the compressor does not read the question. Several videos go into one prompt, each
+    compressed separately.
 
     Args:
         video: see :func:`ask`; or a list of videos.
@@ -118,7 +118,7 @@ def ask_many(
         frames: which frames of a file are used; ``max_pixels`` bounds each video.
         history: (question, answer) pairs of earlier turns; none for a list of videos.
         on_text: receives every new piece of the answers.
-        stop: once set, ends the work within one layer of the model.
+        stop: once set, ends the work before the next layer of the model is computed.
 
     Returns:
         A run per question, or a run per video; the latter share one answer and its cost.
@@ -184,10 +184,10 @@ def stream(
         sampling: how the answer is sampled.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
-        stop: once set, ends the answer within one layer of the model.
+        stop: once set, ends the answer before the next layer of the model is computed.
 
     Returns:
-        An iterator: each item is the whole answer so far (not its new piece alone), the last one
+        An iterator. Each item is the whole answer so far, not only its new piece. The last item is
         the run.
 
     Raises:

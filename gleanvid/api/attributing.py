@@ -39,9 +39,9 @@ def relevance(
     """Measure how much an answer depends on each visual token.
 
     Relevance measures how this model uses its input, not what is true. "gradient" takes one
-    backward pass, about four times the time of reading the prompt; "occlusion" hides one unit after
-    the other, then blocks of the units that matter most; "attention" averages the answer's
-    attention, which is cheap and known to mislead.
+    backward pass, about four times the time of reading the prompt. "occlusion" hides the tokens of
+    one temporal unit after another, then blocks of tokens in the units that matter most.
+    "attention" averages the attention from the answer's tokens; it is cheap, but known to mislead.
 
     Args:
         video: see :func:`ask`.
@@ -51,14 +51,15 @@ def relevance(
             tokens.
         by: "gradient", "occlusion" or "attention".
         words: with "gradient", whether to also return a map for every word of the answer.
-        passes: largest number of passes of "occlusion" with hidden tokens.
+        passes: with "occlusion", maximum number of forward passes with hidden tokens.
         num_frames: number of frames to sample; overrides that of ``frames``.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
-        stop: once set, ends the work within one layer of the model.
+        stop: once set, ends the work before the next layer of the model is computed.
 
     Returns:
-        The relevance of every token; its method ``kept`` says how much of it a compression keeps.
+        The relevance of every token. Its method ``kept`` returns the fraction of the relevance that
+        lies on the kept tokens of a compression record.
 
     Raises:
         ValueError: an empty question or answer, or a setting out of its range.

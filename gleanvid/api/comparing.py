@@ -30,7 +30,7 @@ from gleanvid.types import StoppedError
 
 @dataclass(frozen=True)
 class Failure:
-    """Result of a compressor that failed to answer, in place of its run."""
+    """The error of a compressor that failed to answer. It takes the place of a run."""
 
     compressor: Compressor
     error: Exception

@@ -75,7 +75,10 @@ def count_tokens(
 
 
 def _clip(video: Any, frames: Frames) -> Video:
-    """Return frames in memory unchanged, and black ones in place of a file or of a size."""
+    """Return the clip, with black frames in place of those of a video file.
+
+    A tuple (frames, height, width) also gives black frames. Other frames stay unchanged.
+    """
     if isinstance(video, (str, Path)) and not is_picture(video):
         return blank_video(video, frames.num_frames, backend=frames.backend, max_side=MAX_SIDE)
     if not isinstance(video, tuple):

@@ -28,15 +28,15 @@ def compressing(
 ) -> AbstractContextManager[Prefill]:
     """Compress every video prompt that your own ``hf_model`` reads while the block runs.
 
-    All hooks are removed afterwards. ``record.compression`` is the record of the latest prefill;
-    for a batch, it is a list with one record per row.
+    All hooks are removed afterwards. ``record.compression`` is the compression record of the latest
+    prefill. For a batch, it is a list with one record per prompt.
 
     Args:
         hf_model: a model of transformers, of a family in ``MODELS``.
         compressor: a compressor or its name; None drops no token.
 
     Returns:
-        A context manager that gives the record of the prefills.
+        A context manager whose value (``as record``) has the compression of the latest prefill.
 
     Raises:
         ModelError: a family that is not in ``MODELS``.
@@ -77,9 +77,9 @@ def relevance_of(
         by: "gradient", "occlusion" or "attention".
         tokenizer: turns the answer into text for the result; None leaves its text empty.
         words: with "gradient" and a tokenizer, whether to also return a map for every word.
-        passes: largest number of passes of "occlusion" with hidden tokens.
+        passes: with "occlusion", maximum number of forward passes with hidden tokens.
         max_new_tokens: longest answer of the model's own, in tokens.
-        stop: once set, ends the work within one layer of the model.
+        stop: once set, ends the work before the next layer of the model is computed.
         inputs: keywords of ``hf_model`` for one prompt with one video.
 
     Returns:

@@ -47,7 +47,7 @@ def least(
     on_try: Callable[[Least], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Least:
-    """Search for the lowest retention ratio that still gives the answer of all tokens.
+    """Search for the lowest retention ratio at which the answer is the same as with all tokens.
 
     The first three ratios are spread evenly over the range, on a log scale. The others bisect
     between the highest ratio that lost the answer and the next higher one that kept it. The video
@@ -67,8 +67,8 @@ def least(
         sampling: how each answer is sampled.
         frames: which frames of a file are used.
         history: (question, answer) pairs of earlier turns about the video.
-        on_try: receives the search after every answer.
-        stop: once set, ends the search within one layer of the model.
+        on_try: called after every try with the search so far.
+        stop: once set, ends the search before the next layer of the model is computed.
 
     Returns:
         The search with the ratio found, the runs just above and below it, and every try.

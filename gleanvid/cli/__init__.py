@@ -1,9 +1,9 @@
-"""The command line: ``gleanvid COMMAND``. A new command needs a file here and a line in COMMANDS.
+"""The command line: ``gleanvid COMMAND``.
 
-The module of a command has a function ``add(parser, words)``, where ``words`` is the whole command
-line. It adds the command's options to the parser and calls ``parser.set_defaults(run=...)`` with
-the function that runs the command and returns the exit code. Only the module of the command in use
-is imported.
+A new command needs a file here and a line in COMMANDS. Its module has a function
+``add(parser, words)``, where ``words`` is the whole command line. It adds the command's options to
+the parser and calls ``parser.set_defaults(run=...)`` with the function that runs the command and
+returns the exit code. Only the module of the command in use is imported.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(name, help=help_text)
         if name in words[:1]:
-            load_plugins(command, words)  # before ``add``, which adds options for plug-ins
+            load_plugins(command, words)  # before ``add``, which reads the options of their classes
             module = MODULES.get(name, name.replace("-", "_"))
             import_module(f"gleanvid.cli.{module}").add(command, words)
     return parser.parse_args(words)

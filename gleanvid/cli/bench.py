@@ -16,7 +16,7 @@ from gleanvid.cli.running import writable
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
-    """Add a command for each thing that can be measured."""
+    """Add a subcommand for each kind of measurement."""
     commands = parser.add_subparsers(required=True, metavar="what")
     _add_compress(commands)
     bench_model.add(commands, words)
@@ -115,7 +115,7 @@ def _bench_length(
     stem = f"length_{'x'.join(map(str, shape))}"
     for report in measure(methods, units, shape, device, options.repeats, options.limit):
         progress(f"{report['rows'][-1]}")
-        if out:  # written after every row, as the user may interrupt
+        if out:  # written after every measurement, because the user may interrupt the run
             (out / f"{stem}.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
             (out / f"{stem}.md").write_text(table(report) + "\n", encoding="utf-8")
     if out:

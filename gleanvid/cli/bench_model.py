@@ -52,7 +52,10 @@ def add(commands: Any, words: Sequence[str]) -> None:
 
 
 def _bench_model(options: argparse.Namespace) -> int:
-    """Return the exit code: 1 if a run failed. A ratio out of a method's reach is no failure."""
+    """Run the command and return its exit code: 1 if a measurement failed.
+
+    A retention ratio that a method cannot reach is not a failure.
+    """
     from gleanvid.evaluation.bench.bench_model import failed, measure
     from gleanvid.evaluation.bench.bench_model_table import table
 

@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Return the exit code: 1 if a check fails."""
+    """Run the command and return its exit code: 1 if a check fails."""
     from pathlib import Path
 
     from gleanvid.evaluation.check.check import check

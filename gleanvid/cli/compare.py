@@ -82,7 +82,10 @@ def _heads(with_relevance: bool) -> str:
 
 
 def _line(run: Run, kept: Mapping[str, float]) -> str:
-    """Format a run's row, followed by the compressor's remarks on the clip."""
+    """Format the table row of a run.
+
+    A sentence follows if the compressor reports units whose tokens hold nothing new.
+    """
     from gleanvid.compressors import title_of
     from gleanvid.metrics import saturation
 
@@ -103,7 +106,7 @@ def _line(run: Run, kept: Mapping[str, float]) -> str:
 
 
 def _draw(runs: list[Run], folder: Path) -> None:
-    """Write the budgets over time and the kept tokens on the frames, each as PDF and PNG."""
+    """Draw the kept tokens per temporal unit and on the frames; save each as PDF and PNG."""
     from gleanvid.plots import paper
 
     for name, figure in (("budgets", paper.budgets(runs)), ("overlays", paper.overlays(runs))):

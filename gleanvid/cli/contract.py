@@ -18,7 +18,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _contract(options: argparse.Namespace) -> int:
-    """Return the exit code: 1 if a check fails."""
+    """Run the command and return its exit code: 1 if a check fails."""
     from gleanvid.compressors.base import Compressor
     from gleanvid.compressors.contract import CHECKS, findings
 

@@ -60,7 +60,11 @@ def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
 
 
 def _diagnose(options: argparse.Namespace) -> int:
-    """Return 1 if a clip failed; a ratio that a compressor cannot reach is not a failure."""
+    """Run the command and return its exit code: 130 if the user interrupted it.
+
+    The code is 1 if a clip failed or nothing could be measured. A retention ratio that a
+    compressor cannot reach is not a failure.
+    """
     from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
     from gleanvid.evaluation.recording.recorded_model import recorded_model

@@ -101,7 +101,7 @@ def _eval(options: argparse.Namespace) -> int:
         raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
     if options.phases and (options.relevance or options.num_workers or options.address):
         raise ValueError("--phases cannot be combined with --relevance, --num-workers or --address")
-    if options.phases:  # check first: a journal, once begun, allows no other ``--how``
+    if options.phases:  # before the journal is created, which fixes the value of ``--how``
         check_timed(ways)
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
@@ -171,7 +171,11 @@ def _machine_before(folder: Path) -> dict[str, Machine]:
 
 
 def _exit_code(found: Sequence[Any], folder: Path) -> int:
-    """Return 1 and print the setups with failed questions; unreachable ratios do not count."""
+    """Print the setups with failed questions; return the exit code: 1 if there are any.
+
+    A setup is a compressor, its retention ratio and the number of frames. It is not a failure if
+    the compressor cannot reach the ratio.
+    """
     failed = {result.setup.key: result for result in found if result.failed and not result.refused}
     for key, result in failed.items():
         report(

@@ -1,4 +1,8 @@
-"""Setups that ``gleanvid eval`` runs: methods at ratios, ablations, or a table of the paper."""
+"""The setups that ``gleanvid eval`` runs.
+
+A setup is a compressor, its retention ratio and the number of frames. The options ``--compressor``,
+``--ablation`` and ``--preset`` choose the setups.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,10 @@ from gleanvid.cli import options as shared
 
 
 def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], list[Any]]:
-    """Return the list of (preset, setups of the preset) pairs, and the list of all setups to run.
+    """Return a list of (preset, setups of the preset) pairs, and a list of all setups to run.
 
-    The first list is empty without ``--ablation`` and for a ``--preset`` in ``GRIDS``.
+    The first list is empty if neither ``--ablation`` nor ``--preset`` is given. It is also empty if
+    ``--preset`` names a table of the paper (a key of ``GRIDS``).
     """
     from gleanvid.evaluation.paper import numbers
     from gleanvid.evaluation.paper.numbers import GRIDS

@@ -63,9 +63,10 @@ def _least(options: argparse.Namespace) -> int:
 
 
 def _line(found: Least) -> str:
-    """Format the row of a compressor, with a remark below if the result needs one.
+    """Format the table row of a compressor, followed by a sentence in special cases.
 
-    It needs none if the answer is the same above one retention ratio and another one below it.
+    There is no sentence if the compressor keeps the answer at every tried retention ratio above
+    some ratio, and gives another answer at every tried ratio below it.
     """
     from gleanvid.metrics.least import percent
 

@@ -132,7 +132,8 @@ def sampling(options: argparse.Namespace) -> Sampling:
     """Return the sampling settings from the options of :func:`add_question`."""
     from gleanvid.models.generation.sampling import Sampling
 
-    names = ("temperature", "top_p", "seed")  # compressors may have settings of these names
+    # Their options have a prefix, because compressors may have settings of the same names.
+    names = ("temperature", "top_p", "seed")
     drawing = {name: getattr(options, f"sampling_{name}") for name in names}
     return Sampling(options.max_new_tokens, **drawing)
 
@@ -241,7 +242,7 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
                 default=default,
                 help=help_text.replace("%", "%%"),
             )
-        except argparse.ArgumentError as error:  # the command has an option of the same name
+        except argparse.ArgumentError as error:  # the command already has an option of this name
             raise ValueError(
                 f"the setting {name} of {chosen.name} is an option of this command, too: rename it"
             ) from error

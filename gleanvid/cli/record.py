@@ -68,7 +68,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 
 
 def _record(options: argparse.Namespace) -> int:
-    """Return the exit code: 1 if a clip failed."""
+    """Run the command and return its exit code: 1 if a clip failed."""
     from gleanvid.evaluation.recording.file_format import SUFFIX
     from gleanvid.evaluation.recording.record import record
     from gleanvid.evaluation.run.clips import named_clips
@@ -102,7 +102,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _kept(path: Path) -> Iterator[str]:
-    """Yield a line for each recorded answer: the fraction of relevance that its tokens keep."""
+    """Yield a line per recorded answer: the fraction of the relevance on its kept tokens."""
     from gleanvid.evaluation.recording.recording import open_recording
     from gleanvid.plots.labels import label_of
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gleanvid.evaluation.paper.numbers import Table
     from gleanvid.evaluation.paper.reproduce import Step
 
-DONE = "command.txt"  # marks the folder of a step that ended without a failure
+DONE = "command.txt"  # file in a command's output folder, written once the command has succeeded
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -101,7 +101,7 @@ def _tables(table: Table, out: Path, model: str) -> list[str]:
 
 
 def _file(table: Table, out: Path, model: str) -> int:
-    """Write the table with our numbers next to the paper's to ``out`` and print it."""
+    """Print the table, our numbers next to the paper's, and write it to the folder ``out``."""
     from gleanvid.evaluation.paper.numbers import choose, read_results
     from gleanvid.evaluation.paper.render import latex, text
 

@@ -33,10 +33,11 @@ def add_html(parser: argparse.ArgumentParser, runs: str) -> None:
 
 
 def html_writer(file: str | None) -> Callable[[Sequence[Any], Any], None]:
-    """Return a function that writes runs of one clip, run A first, to ``file`` as an HTML viewer.
+    """Return a function that writes runs of one clip to ``file`` as an HTML viewer.
 
-    The function takes the runs and their model; without a ``file`` it does nothing. Raises
-    ``ValueError`` if a ``file`` is named and the app is not installed.
+    The function takes the runs and their model. The viewer shows the first run as A (the baseline)
+    and the second as B. Without a ``file`` the function does nothing. Raises ``ValueError`` if a
+    ``file`` is named and the app is not installed.
     """
     if not file:
         return lambda runs, model: None
@@ -47,7 +48,7 @@ def html_writer(file: str | None) -> Callable[[Sequence[Any], Any], None]:
         from gleanvid.pipeline import remembered
 
         encoded = remembered(ClipKey(runs[0].video, model.name, None), model)
-        in_order = [*runs[1:2], *runs[:1], *runs[2:]]  # the viewer lists B before A
+        in_order = [*runs[1:2], *runs[:1], *runs[2:]]  # the viewer expects run B before run A
         text = take_away.web_page(in_order, encoded.tokens if encoded else None)
         Path(file).write_text(text, encoding="utf-8")
         report(f"saved to {file}")
@@ -61,7 +62,10 @@ def report(text: str) -> None:
 
 
 def drawer() -> Callable[[Any], None]:
-    """Return a function that draws progress on stderr, every 10 s if that is no terminal."""
+    """Return a function that draws a progress bar on stderr.
+
+    It draws at most every 0.1 s on a terminal, and at most every 10 s elsewhere.
+    """
     live = sys.stderr.isatty()
     last = [float("-inf")]
 
@@ -116,12 +120,13 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def workers(
     options: argparse.Namespace, alone: Act, together: Act, recorded: Any = None
 ) -> Iterator[tuple[dict[str, Any], Act]]:
-    """Yield the description of the model (:func:`describe_model`), and the function to run.
+    """Yield the description of the model (:func:`describe_model`), and the function to call.
 
-    Without ``--num-workers`` and ``--address`` the function is ``alone`` with the loaded model as
+    Without ``--num-workers`` and ``--address`` the function is ``alone``, with the loaded model as
     its first argument. Otherwise it is ``together``, with three arguments bound: a function that
     loads the model, the number of workers, and the GPUs per worker (1 if the cluster has GPUs).
-    ``recorded`` replaces the model if the clips are recordings; these run in this process.
+    ``recorded``: the model to use if the clips are recordings. None is loaded then, and ``alone``
+    runs in this process.
     """
     load = loader(options)
     if recorded is not None or (options.num_workers is None and options.address is None):

@@ -27,7 +27,7 @@ ARGUMENTS = {  # arguments of /ask, in order
 
 
 class Target:
-    """A server and one of its visitors, who obeys Retry-After."""
+    """A server under attack, and one visitor, who repeats requests refused with status 429."""
 
     def __init__(self, url: str) -> None:
         limits = httpx.Limits(max_keepalive_connections=0)
@@ -40,7 +40,7 @@ class Target:
 
     @cached_property
     def clip(self) -> str:
-        """The path of an uploaded clip."""
+        """Path on the server of a clip, which is uploaded on first use."""
         return self.upload("clip.mp4", CLIP.read_bytes())
 
     def send(self, method: str, path: str, **options: Any) -> httpx.Response:
@@ -52,7 +52,7 @@ class Target:
         return reply
 
     def events(self, path: str, **options: Any) -> str:
-        """Read a stream of events until it ends, normally or not."""
+        """Return the text of a server-sent event stream, read until it ends or breaks off."""
         parts = []
         with suppress(httpx.RemoteProtocolError), self.client.stream("GET", path, **options) as got:
             parts.extend(got.iter_bytes())
@@ -77,20 +77,20 @@ class Target:
         return self.events(f"{G}/call/ask/{name}") if name else sent.text
 
     def page(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> str:
-        """Send an event of the page; return the text of the server's answer. See :meth:`event`."""
+        """Send the request of :meth:`event`; return the text of the server's answer."""
         body = self.event(name, happens, changes, session)
         sent = self.send("POST", f"{G}/queue/join", json=body)
         stream = {"session_hash": body["session_hash"]}
         return self.events(f"{G}/queue/data", params=stream) if sent.is_success else sent.text
 
     def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
-        """Return the request that the page would send for an event of the widget ``name``.
+        """Return the request that the page would send for a Gradio event of the widget ``name``.
 
         Widgets are named by id or label, buttons also by their text. ``happens`` is the kind of
-        event: a Gradio event, "follow" for the queued event that follows a click, or "work" for
-        the event that does the work of a click. ``changes`` maps widgets to values that replace
-        those in the page. If the page's script would first gather all values in one list, this
-        method does so; the key "gathered" of ``changes`` replaces the whole list.
+        event: one of Gradio's, such as "click"; "follow" for the event on the server that follows a
+        click; or "work" for the event that does the work of a click. ``changes`` maps widgets to
+        values that replace those in the page. If the page's script would first gather all values in
+        one list, this method does so; the key "gathered" of ``changes`` replaces the whole list.
         """
         props = {part["id"]: part["props"] for part in self.config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
@@ -129,7 +129,10 @@ class Target:
         return {"data": values(event), "fn_index": event["id"], "session_hash": page}
 
     def junk(self, junk: Any, first: int, step: int) -> str:
-        """Send every ``step``-th event with ``junk`` as each of its inputs; return the answers."""
+        """Send every ``step``-th Gradio event of the page with ``junk`` as each of its inputs.
+
+        Returns the text of all answers.
+        """
         texts = []
         for event in [one for one in self.config["dependencies"] if one["backend_fn"]][first::step]:
             session = {"session_hash": f"junk{event['id']}"}

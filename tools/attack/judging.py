@@ -9,7 +9,7 @@ from tools.attack.client import ROOT, Target, is_quiet
 
 REFUSALS = range(400, 500)
 UNSAID = ("Traceback", "went wrong", '"error": null')  # signs of an unhandled error
-# kind, name, function that returns whether the server resisted
+# kind of attack, name of the attempt, function that returns whether the server resisted
 Attempt = tuple[str, str, Callable[[Target], bool]]
 
 

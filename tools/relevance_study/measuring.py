@@ -1,4 +1,4 @@
-"""Measurements on one question: relevance maps, the effect of hiding tokens, lower precisions."""
+"""Measurements on one question: relevance maps, effects of hiding tokens, lower precisions."""
 
 from __future__ import annotations
 
@@ -37,12 +37,15 @@ PRECISIONS: dict[str, dict[str, Any]] = {  # precision -> keywords of load_model
     "4bit": {"quantization": "4bit"},
     "float16": {"dtype": "float16"},
 }
-# Measured for every n-th question only.
+# part of the study -> n; the part is measured for every n-th question only
 PARTS = {"maps": 1, "hidden": 8, **dict.fromkeys(PRECISIONS, 6)}
 
 
 def setup(method: str, ratio: float) -> Setup:
-    """Return a setup; its ``key`` is its name in the journals of ``results/``."""
+    """Return the setup of a compressor, a retention ratio and ``FRAMES`` frames.
+
+    Its ``key`` is its name in the journals of ``results/``.
+    """
     return Setup(method_from(method, ratio), FRAMES)
 
 
@@ -63,7 +66,7 @@ class Study:
         return named[part](item) if part in named else self.at_precision(part, item)
 
     def _clip(self, clip: str) -> tuple[Any, dict[str, Any]]:
-        """Return the encoded clip, and for each setup its record and its effective rank."""
+        """Return the encoded clip, and by setup its compression record and effective rank."""
         self.clip.cache_clear()
         encoded = self.model.encode(self.benchmark.video(clip, FRAMES), frozenset({"saliency"}))
         rows, records = debiased(encoded.tokens.features), {}
@@ -82,7 +85,10 @@ class Study:
         return holds, objects | holds
 
     def maps(self, item: Item) -> dict[str, Any]:
-        """Compare relevance with the truth; measure how much relevance every setup keeps."""
+        """Compare relevance with the ground truth of a question.
+
+        Also measure the fraction of the relevance that lies on the kept tokens of every setup.
+        """
         encoded, records = self.clip(item.clip)
         asked = self.model, encoded, item.question
         found = {n: measure(*asked, item.right_option, n) for n in ("gradient", "attention")}
@@ -133,7 +139,7 @@ class Study:
         return encoded, measure(self.model, encoded, item.question, item.right_option).tokens
 
     def at_precision(self, name: str, item: Item) -> dict[str, Any]:
-        """Compare the map by gradients of a model in another precision with that in float32."""
+        """Compare the gradient map of a model in another precision with that in float32."""
         encoded, exact = self.exact(item)
         model, truth = self.loaded(name), self.truth(item, encoded)
         own = measure(model, model.encode(encoded.video), item.question, item.right_option).tokens

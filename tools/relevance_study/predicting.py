@@ -1,6 +1,6 @@
-"""Test how well the kept fraction of relevance predicts right answers under compression.
+"""Test how well the fraction of relevance on kept tokens predicts right answers.
 
-Other measures are tested next to it.
+Other measures, such as the evidence kept, are tested next to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ Sample = tuple[str, str, float, float]  # clip, setup, value of a measure, 1 if 
 
 
 def predicting(mapped: Sequence[tuple[Item, Any]]) -> tuple[str, list[str], list[list[str]]]:
-    """Return the note, the column heads and the rows of the table of AUCs."""
+    """Return the table of how well each measure predicts right answers, by AUC.
+
+    The three parts are its note, its column heads and its rows.
+    """
     samples: dict[str, list[Sample]] = {}
     for name, sample in _samples(mapped):
         samples.setdefault(name, []).append(sample)
@@ -41,7 +44,7 @@ def predicting(mapped: Sequence[tuple[Item, Any]]) -> tuple[str, list[str], list
 
 
 def _samples(mapped: Sequence[tuple[Item, Any]]) -> Iterator[tuple[str, Sample]]:
-    """Yield (name of a measure, sample) for each question and setup that the journals answer."""
+    """Yield (name of a measure, sample) for each question and setup with an answer in a journal."""
     answered: dict[tuple[str, str], Any] = {}
     for folder in JOURNALS:
         lines = (RESULTS / folder / "journal.jsonl").read_text("utf-8").splitlines()[1:]
@@ -61,7 +64,10 @@ def _samples(mapped: Sequence[tuple[Item, Any]]) -> Iterator[tuple[str, Sample]]
 
 
 def auc_cell(samples: Sequence[Sample], within: bool) -> str:
-    """Format an AUC with its interval over resampled clips; ``within``: mean AUC over setups."""
+    """Format an AUC with its bootstrap interval over clips.
+
+    ``within``: take the mean of the AUCs within each setup, and not one AUC over all samples.
+    """
     clips = list(dict.fromkeys(clip for clip, *_ in samples))
     place = {clip: number for number, clip in enumerate(clips)}
     groups: dict[str, list[tuple[int, float, float]]] = {}

@@ -41,9 +41,10 @@ def against_truth(scores: Tensor, holds: Tensor, objects: Tensor) -> list[float]
 
 
 def agreement(first: Tensor, second: Tensor) -> dict[str, float | None]:
-    """Return the rank correlation of two maps [L], None if one is constant, and their overlap.
+    """Return the rank correlation and the overlap of two relevance maps [L].
 
-    The overlap is the fraction that their top 10 % of tokens have in common.
+    The rank correlation is None if a map is constant. The overlap is the fraction that their top
+    10 % of tokens have in common.
     """
     count = len(first) // 10
     tops = [set(one.topk(count).indices.tolist()) for one in (first, second)]

@@ -73,7 +73,7 @@ def write(out: Path, rows: Mapping[tuple[str, str], Any]) -> None:
 
 
 def _items(rows: Mapping[tuple[str, str], Any]) -> list[Item]:
-    """Return the benchmark items that the journal has rows about, by seed and clip."""
+    """Return the benchmark items that the journal has rows about, in order of seed and clip."""
     measured = {item for item, _ in rows}
     seeds = sorted({int(item.split("/")[0]) for item in measured})
     every = [item for seed in seeds for item in Glimpse(clip_frames=FRAMES).items(500, seed)]
@@ -99,13 +99,13 @@ def seed_of(item: Item) -> int:
 
 
 def mean(rows: Sequence[tuple[Item, float | None]]) -> str:
-    """Format the mean of the known values with its interval."""
+    """Format the mean of the values that are not None, with its interval."""
     known = [(value, item.clip) for item, value in rows if value is not None]
     return cell(clip_mean(*zip(*known, strict=True))) if known else ""
 
 
 def truths(rows: Rows, score: str) -> list[str]:
-    """Return a table cell for each comparison of a score with the truth."""
+    """Return a table cell for each of ``MEASURES``: how well a score finds the right tokens."""
     found = [(item, row["truth"][score]) for item, row in rows if score in row.get("truth", {})]
     return [mean([(i, t[p]) for i, t in found if len(t) > p]) for p in range(len(MEASURES))]
 

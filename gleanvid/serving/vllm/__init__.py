@@ -3,13 +3,13 @@
 vLLM calls :func:`register` in each of its processes. From then on the models in ``MODELS`` prune
 videos by a method of GleanVID if the server was started with a rate (``--video-pruning-rate``, the
 fraction of tokens to drop) and a method (``--additional-config '{"gleanvid": "gleanvid"}'``).
-Without a method of GleanVID, vLLM prunes by its own. Images are pruned, too, if
+Without a method of GleanVID, vLLM prunes by its own method. Images are pruned, too, if
 ``--additional-config`` has a ``gleanvid_image_pruning_rate``.
 """
 
 from __future__ import annotations
 
-SCHEME = "vllm:"  # begins a model name that is a server's address, as in vllm:http://host:port
+SCHEME = "vllm:"  # prefix of a model name that is an address, as in vllm:http://host:port
 
 MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vllm.models``
     "Qwen3VLForConditionalGeneration": "Qwen3VL",
@@ -29,6 +29,6 @@ def register() -> None:
     for architecture, name in MODELS.items():
         ModelRegistry.register_model(architecture, f"gleanvid.serving.vllm.models:{name}")
     for architecture in ModelRegistry.get_supported_archs():
-        # for an architecture that is not in MODELS, the check refuses GleanVID's options
+        # The check at start refuses GleanVID's options if an architecture is not in MODELS.
         check_at_start(architecture)
     prune_on_cpu()

@@ -11,7 +11,7 @@ from typing import Any
 
 from gleanvid.errors import MALFORMED, ModelError
 
-MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # most bytes of one event and of an error message
+MOST_LINE, MOST_SENTENCE = 2**20, 2**16  # maximum bytes of a line, and of an error response
 LONGEST_SENTENCE = 1000  # longer error messages of the server are cut to this many characters
 MOST_TOKENS = 2**31
 
@@ -48,7 +48,7 @@ def message(answer: Any) -> str:
 
 
 def event_text(event: Mapping[str, Any]) -> str:
-    """Return the text in an event of a chat stream.
+    """Return the text in one event of a streamed chat completion.
 
     Raises ``TypeError``, ``KeyError`` or ``AttributeError`` if the event is malformed.
     """
@@ -56,9 +56,9 @@ def event_text(event: Mapping[str, Any]) -> str:
 
 
 def token_count(usage: Mapping[str, Any], name: str) -> int:
-    """Return the count ``name`` of an answer's usage, such as "prompt_tokens"; 0 if missing.
+    """Return a token count from an answer's "usage" field, such as "prompt_tokens".
 
-    Raises ``ValueError`` if the value is not a whole number in range.
+    Returns 0 if the count is missing. Raises ``ValueError`` if it is not a whole number in range.
     """
     count = usage.get(name, 0)
     if type(count) is not int or not 0 <= count < MOST_TOKENS:
@@ -67,7 +67,7 @@ def token_count(usage: Mapping[str, Any], name: str) -> int:
 
 
 def checked_records(answer: Any) -> dict[str, Any]:
-    """Validate an answer of ``/gleanvid/records`` and return it as a dict.
+    """Validate a response of ``/gleanvid/records`` and return it as a dict.
 
     Raises ``ValueError`` if the answer is malformed.
     """
@@ -91,7 +91,7 @@ def _is_number(value: Any, most: float = 1e18) -> bool:
 
 
 def _is_record(record: Any) -> bool:
-    """Return whether a record has a valid grid, and ascending token indices within that grid."""
+    """Return whether a compression record has a valid grid and ascending token indices in it."""
     if not isinstance(record, dict):
         return False
     grid, keep = record.get("grid"), record.get("keep")

@@ -31,9 +31,9 @@ from gleanvid.serving.vllm.answers import (
 from gleanvid.serving.vllm.opener import OPENER, Request, shut
 from gleanvid.types import ModelError, Video
 
-METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # most seconds and bytes of a JSON response
-ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # most seconds and bytes of a streamed answer
-LONGEST_NAME = 1_000  # most characters of the name of a served model
+METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # maximum seconds and bytes of a JSON response
+ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # maximum seconds and bytes of a streamed answer
+LONGEST_NAME = 1_000  # maximum length of a served model's name
 ODD = "{url} does not answer like a vLLM server"
 
 
@@ -72,10 +72,11 @@ class Server:
             return names
 
     def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
-        """Return the server's method, its pruning rate, and the records numbered above ``since``.
+        """Return the server's method, its pruning rate, and compression records of videos.
 
-        ``uuid``: return only the records of the video with this uuid. Return None if the server
-        runs no method of GleanVID or was started without ``VLLM_PLUGINS=gleanvid``.
+        Only records numbered above ``since`` are returned; with ``uuid``, only those of the video
+        with this uuid. Return None if the server runs no method of GleanVID or was started without
+        ``VLLM_PLUGINS=gleanvid``.
         """
         query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
         try:
@@ -109,8 +110,8 @@ class Server:
             more: further fields of the request.
 
         Raises:
-            ModelError: the server refuses (the error holds the server's message), or its answer
-                is not like one of vLLM.
+            ModelError: the server refuses (the error holds the server's message), or it does not
+                answer as a vLLM server does.
             StoppedError: ``stop`` was set.
         """
         request = {

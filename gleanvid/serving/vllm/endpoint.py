@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-MOST_TOKENS = 2**20  # most kept tokens listed in one response, about 8 MB
+MOST_TOKENS = 2**20  # maximum number of kept tokens listed in one response, about 8 MB
 
 
 class RecordsEndpoint:
@@ -29,10 +29,11 @@ class RecordsEndpoint:
         async def records(
             since: int = 0, uuid: str | None = None, authorization: str = Header("")
         ) -> Any:
-            """Return method, pruning rate, number of records, and records above number ``since``.
+            """Return the method, the pruning rate and the records numbered above ``since``.
 
-            ``uuid``: return only the records of the video or image with this uuid. "seconds" in
-            the response: total time that the engine's thread spent choosing tokens.
+            ``uuid``: return only the records of the video or image with this uuid. In the
+            response, "count" is the number of records so far, and "seconds" the total time that
+            the engine's thread spent choosing tokens.
             """
             if not is_allowed(authorization, app.state.gleanvid_keys):
                 raise HTTPException(401, "this server requires its API key")
@@ -65,7 +66,7 @@ def is_allowed(authorization: str, keys: Sequence[str]) -> bool:
 
 
 def latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return as many of the newest records as list at most ``MOST_TOKENS`` kept tokens in all."""
+    """Return the newest records that together list at most ``MOST_TOKENS`` kept tokens."""
     last: list[dict[str, Any]] = []
     count = 0
     for record in reversed(records):

@@ -55,7 +55,7 @@ def servable() -> list[str]:
 
 
 def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
-    """Return the method of ``--additional-config '{"gleanvid": ...}'``; None if ``given`` is None.
+    """Return the method given in ``--additional-config '{"gleanvid": ...}'``; None if missing.
 
     ``given`` is the method as text, e.g. ``"gleanvid(tau=2)"``, or a mapping of its settings.
     Raises ``ValueError`` if the method cannot be served.
@@ -94,7 +94,8 @@ def kept_count(grid: tuple[int, int, int], pruning_rate: float, *, whole_unit: b
 
     ``grid`` is (units, rows, columns) of the tokens. The count is rounded down. It is at least one
     token per temporal unit, as with vLLM's option ``--video-pruning-method vidcom2``. With
-    ``whole_unit`` it is at least the size of one unit, as with ``evs`` and always with Qwen2.5-VL.
+    ``whole_unit`` it is at least the number of tokens in one temporal unit. vLLM requires that
+    with ``--video-pruning-method evs``, and always with Qwen2.5-VL.
 
     >>> kept_count((8, 10, 10), 0.75, whole_unit=False)
     200

@@ -22,7 +22,7 @@ from gleanvid.serving.vllm.processors import FrameProcessor, GridProcessor
 from gleanvid.serving.vllm.records import FIELD, Records
 from gleanvid.serving.vllm.start import method_of
 
-_MixedIn: Any = object  # base of mixins, typed Any: they call methods of vLLM's classes
+_MixedIn: Any = object  # base of mixins; typed Any because they call methods of vLLM's classes
 
 
 class _Choosing(_MixedIn):
@@ -30,7 +30,8 @@ class _Choosing(_MixedIn):
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
-        self.whole_unit = self.multimodal_config.video_pruning_method == "evs"  # see kept_count
+        # whether at least the tokens of one temporal unit are kept, see ``kept_count``
+        self.whole_unit = self.multimodal_config.video_pruning_method == "evs"
         self.method = method_of(self.config)
         self.image_rate = getattr(self.config, "gleanvid_image_rate", 0.0)
         self.records = Records()
@@ -51,10 +52,10 @@ class _Choosing(_MixedIn):
         return self._keep(rows, grid, count, digest)
 
     def _keep(self, rows: Tensor, grid: Grid, count: int, digest: Sequence[int]) -> Tensor:
-        """Choose ``count`` tokens of a video or image, record them; return indices, int64 [count].
+        """Choose ``count`` tokens of a video or image and add a record of the choice.
 
-        ``rows`` [L, ...]: features, followed by DeepStack levels. ``digest``: digest of the uuid
-        of the video or image.
+        Returns the indices of the tokens, int64 [count]. ``rows`` [L, ...] has the features of each
+        token, followed by its DeepStack features. ``digest``: digest of the medium's uuid.
         """
         assert self.method is not None
         features = rows[:, : self.config.vision_config.out_hidden_size]
@@ -71,7 +72,10 @@ class _Choosing(_MixedIn):
         return tuple(self._shortened_image(*part) for part in parts)
 
     def _shortened_image(self, rows: Tensor, patches: list[int], digest: Sequence[int]) -> Tensor:
-        """Prune an image as a video of one unit; keep all rows if images have no pruning rate."""
+        """Prune an image like a video of one temporal unit, and append the tokens' positions.
+
+        All tokens are kept if images have no pruning rate.
+        """
         grid, keep = self._token_grid(patches), torch.arange(len(rows), device=rows.device)
         if self.image_rate:
             count = kept_count(grid, self.image_rate, whole_unit=False)
@@ -118,7 +122,7 @@ class _Choosing(_MixedIn):
 
 
 class _ByFrame(_Choosing):
-    """Mixin for Qwen3-VL and later: a video's rows include text, the time stamp of each frame."""
+    """Mixin for Qwen3-VL and later, which mix a text time stamp for each frame into a video."""
 
     def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:
@@ -221,7 +225,8 @@ class Qwen25VL(_Choosing, qwen2_5_vl.Qwen2_5_VLForConditionalGeneration):
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
-        self.whole_unit = True  # vLLM keeps at least one unit, whatever --video-pruning-method says
+        # vLLM keeps at least the tokens of one unit, whatever --video-pruning-method says
+        self.whole_unit = True
 
     def _postprocess_video_embeds_evs(self, video_embeds_split: Any, video_input: Any) -> Any:
         if self.method is None:

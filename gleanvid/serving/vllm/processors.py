@@ -1,7 +1,7 @@
-"""Subclasses of vLLM's processors: cache keys per method, token counters, pruned images.
+"""Subclasses of vLLM's processors, which prepare the images and videos of a request.
 
-Only vLLM imports this module. Processors run in the process that answers requests, before the
-engine.
+They add the method to cache keys, count tokens and shorten the placeholders of pruned images. Only
+vLLM imports this module. Processors run in the process that answers requests, before the engine.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ VIDEOS = Counter("gleanvid_videos", "Number of videos in requests")
 KEPT = Counter("gleanvid_visual_tokens_kept", "Number of video tokens passed to the language model")
 
 
-_MixedIn: Any = object  # base of the mixin, typed Any: it calls methods of vLLM's classes
-# kind of media ("video" or "image") -> uuids
+_MixedIn: Any = object  # base of the mixin; typed Any because it calls methods of vLLM's classes
+# kind of media ("video" or "image") -> uuids of the request that is being processed
 _UUIDS: ContextVar[Mapping[str, Sequence[str | None]]] = ContextVar("uuids")
 
 
 class _Pruning(_MixedIn):
-    """Mixin for processors of vLLM: cache entries per method, digests of videos, pruned images."""
+    """Mixin for vLLM's processors: cache keys per method, digests of uuids, pruned images."""
 
     def _rates(self) -> dict[str, float]:
         """Return the pruning rates that GleanVID applies, under the keys "video" and "image"."""

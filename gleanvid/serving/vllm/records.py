@@ -1,7 +1,8 @@
-"""The latest records of a running engine: grid and kept tokens of videos and pruned images.
+"""The latest compression records of a running engine, one for each video or pruned image.
 
-The engine does not know its clients. So a video or image is identified by the ``uuid`` in its
-request (a field of vLLM), whose :func:`digest` reaches the model.
+A record has the token grid and the indices of the kept tokens. The engine does not know its
+clients. So a video or image is identified by the ``uuid`` in its request (a field of vLLM), whose
+:func:`digest` reaches the model.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from gleanvid.serving.vllm.positions import Grid
 
-KEPT = 64  # most records in memory; a record of 8000 kept tokens takes 64 kB
+KEPT = 64  # maximum number of records in memory; one of 8000 kept tokens takes 64 kB
 FIELD = "gleanvid_digest"  # key of the digest among a video's or image's model inputs
 DIGEST = 32  # size of a digest in bytes
 
@@ -35,14 +36,14 @@ class _Record:
 
 
 class Records:
-    """The latest ``KEPT`` records, numbered from 1 in the order in which the engine made them."""
+    """The latest ``KEPT`` compression records, numbered from 1 in the order of their creation."""
 
     def __init__(self) -> None:
         self._latest: deque[_Record] = deque(maxlen=KEPT)
         self._count, self._seconds = 0, 0.0
 
     def add(self, grid: Grid, keep: Tensor, name: Sequence[int] = (), seconds: float = 0.0) -> None:
-        """Add a record; ``keep`` int64 [K] stays on its device until it is read.
+        """Add a record. ``keep`` int64 [K]: indices of the kept tokens, left on their device.
 
         ``name``: digest of the uuid of the video or image. ``seconds``: time that the engine's
         thread took to choose the tokens; GPU kernels may still be running after that.
@@ -75,16 +76,16 @@ class Records:
 
 
 class WorkerRecords:
-    """Extension that vLLM adds to its worker's base classes; its methods are called by name."""
+    """Worker extension: vLLM makes this a base class of its worker, and calls methods by name."""
 
     model_runner: Any
 
     def gleanvid_records(self, since: int, uuid: str | None = None) -> dict[str, Any]:
-        """Return the method and records of this worker's engine.
+        """Return the method and the compression records of this worker's engine.
 
         "method": the method's settings; "count": number of records so far; "seconds": total time
-        spent choosing tokens; "records": the records numbered above ``since``, with ``uuid`` only
-        those of that video or image.
+        spent choosing tokens; "records": the records numbered above ``since``. If ``uuid`` is
+        given, only the records of that video or image are returned.
         """
         model = self.model_runner.get_model()
         records: Records = model.records

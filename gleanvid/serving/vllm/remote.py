@@ -102,8 +102,8 @@ class ServedAdapter(ModelAdapter):
     ) -> Answer:
         """Answer ``question`` on the server that runs ``compressor``.
 
-        The answer's times are those that this client waited. Raises ``ModelError`` if no server
-        runs this compressor at its ratio.
+        The times of the answer are measured by this client. Raises ``ModelError`` if no server runs
+        this compressor at its ratio.
         """
         with self.lock:
             server, reports = self._server_for(compressor)
@@ -128,9 +128,9 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _server_for(self, compressor: Compressor | None) -> tuple[Server, bool]:
-        """Return the server with this compressor and ratio, and whether it reports records.
+        """Return the server with this compressor and ratio, and whether it reports kept tokens.
 
-        A server that reports no records is used for "full", or for any method if it is the only
+        A server that does not report them is used for "full", or for any method if it is the only
         server. Raises ``ModelError`` if no server fits.
         """
         asked = COMPRESSORS["full"]().settings() if compressor is None else compressor.settings()
@@ -184,9 +184,9 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _record(self, server: Server, encoded: Encoded, uuid: str) -> Compression | None:
-        """Return the server's record of the video with this uuid; None if there is no record.
+        """Return the server's compression record of the video with this uuid; None if missing.
 
-        The server remembers only the latest records, of all clients together. So this client also
+        The server remembers only the latest records, for all clients together. So this client also
         remembers the records of its own videos.
         """
         grid, served = encoded.tokens.grid, server.records(uuid=uuid)
@@ -211,9 +211,9 @@ def _dropped(record: Compression) -> int:
 def _check_count(server: Server, read: int, expected: int) -> None:
     """Raise ``ModelError`` if the server ``read`` more or fewer prompt tokens than ``expected``.
 
-    Then the server keeps another fraction of the visual tokens.
+    A difference means that the server keeps another fraction of the visual tokens.
     """
-    if abs(read - expected) > 1:  # vLLM may round the number of kept tokens another way
+    if abs(read - expected) > 1:  # vLLM may round the number of kept tokens differently
         raise ModelError(
             f"{server.url} read a prompt of {read:,} tokens, but these settings give {expected:,}: "
             "the server keeps another fraction of the tokens. Start it with VLLM_PLUGINS=gleanvid "

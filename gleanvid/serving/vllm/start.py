@@ -51,7 +51,7 @@ def take_settings(vllm_config: Any) -> None:
     if given is None:
         return
     architecture = vllm_config.model_config.architecture
-    if architecture not in MODELS:  # vLLM's own class runs, which has no methods of GleanVID
+    if architecture not in MODELS:  # it runs vLLM's own class, which has no methods of GleanVID
         raise ValueError(
             f"GleanVID does not serve {architecture}, but {', '.join(MODELS)} as vLLM itself "
             f'implements them: leave "{KEY}" out of --additional-config'
@@ -117,8 +117,8 @@ def method_of(hf_config: Any) -> Compressor | None:
 def prune_on_cpu() -> None:
     """Enable pruning in vLLM's model runner for CPUs.
 
-    Without this, vLLM 0.32 does not set ``is_multimodal_pruning_enabled`` on CPUs, so that position
-    columns stay in the embeddings, and the model fails because they are too wide.
+    Without this, vLLM 0.32 does not set ``is_multimodal_pruning_enabled`` on CPUs. Then the columns
+    with positions stay in the embeddings, and the model fails because these are too wide.
     """
     from vllm.platforms import current_platform
 
