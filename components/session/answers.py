@@ -1,4 +1,4 @@
-"""The texts below run A and run B in the viewer: an answer and its cost, or an encoder's labels."""
+"""The texts below runs A and B in the viewer: answer and cost, or an encoder's labels."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[
 
 
 def rows_at_hand(store: RunStore, ids: Sequence[str], question: str) -> list[Row]:
-    """Return the runs that answered ``question`` as rows of a comparison table, all tokens first.
+    """Return the runs that answered ``question`` as rows of a table, all tokens first.
 
     If relevance was measured for this question, each row has the fraction of it that lies on the
     kept tokens. The list is empty unless there is a run with all tokens and another run.

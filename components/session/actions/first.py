@@ -125,7 +125,7 @@ def save(
     folder: Path = FOLDER,
     prefix: str = PREFIX,
 ) -> None:
-    """Save runs of one clip and question: B, then A (baseline), then further runs to choose from.
+    """Save runs of one clip and question: B, then A (the baseline), then runs to choose from.
 
     ``prefix``: beginning of the ids of the runs. For the first example, which the page shows as it
     opens, it is ``PREFIX``; the frames and the curves are then saved too.

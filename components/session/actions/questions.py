@@ -32,9 +32,9 @@ def as_lines(listed: Iterable[tuple[str, str | None, str]]) -> str:
 
 
 def of_clips(clips: Sequence[Example], most: int) -> Listed:
-    """Return at most ``most`` questions with known answers, about the same number for every clip.
+    """Return at most ``most`` questions with known answers about the clips.
 
-    They are spread evenly over the list of each clip.
+    There are about as many for every clip, spread evenly over its list.
     """
     each = max(1, most // max(1, len(clips)))
     found: Listed = []

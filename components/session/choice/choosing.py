@@ -90,7 +90,10 @@ class Choosing:
         self._work = Work()
 
     def start(self) -> None:
-        """Start loading the model :attr:`first`, even if memory seems too small; returns at once."""
+        """Start loading the model :attr:`first`; returns at once.
+
+        It is loaded even if it seems too large for the memory.
+        """
         self._start(*split_precision(self.first), FRAMES, anyway=True)
 
     def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
