@@ -1,6 +1,6 @@
 """Ask the question with the compressor of run B, then with that of run A, the baseline.
 
-B is asked first because it keeps fewer tokens and so answers faster.
+B is asked first because it usually keeps fewer tokens and so answers faster.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def _cells(run: Run) -> list[str]:
     if diagnostics is None:
         return [gini, NONE, NONE, NONE]
     new = f"{100 * diagnostics.later_residual_energy:.2g}"
-    # If all tokens are kept, so does a random selection: there is nothing to compare with.
+    # If a run keeps all tokens, a random selection would be the same: nothing is compared.
     if record.num_kept == record.num_tokens:
         return [gini, NONE, new, NONE]
     missed = diagnostics.coverage_vs_random
