@@ -29,9 +29,9 @@ KEPT = ("TEMP_DIR", "SERVER_NAME", "SERVER_PORT", "NUM_PORTS", "ROOT_PATH", "ANA
 
 
 def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Return the arguments of ``load_model`` by the name of the model.
+    """Return the arguments of ``load_model`` for each model, by its name.
 
-    If ``--model`` names another model, the built-in one runs on the same device.
+    The built-in models run on the device of the model that ``--model`` names.
     """
     device = {"device": options.device}
     own = {options.model: shared.loading(options)}
@@ -39,7 +39,10 @@ def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 
 def names(options: argparse.Namespace) -> list[str]:
-    """Return the names in the menu of models: ``--model``, ``--offer``, built-in."""
+    """Return the names of the models in the menu.
+
+    They are those of ``--model`` and ``--offer``, then the built-in ones.
+    """
     here = loading.BUILT_IN, loading.PHOTOS
     return list(dict.fromkeys([options.model, *options.offer, *here]))
 
@@ -59,16 +62,16 @@ def available(options: argparse.Namespace) -> list[str]:
 
 
 def report_choice(choosing: Choosing) -> None:
-    """Print a line for each stage of the model that the server was started with."""
+    """Print a line for each stage of downloading and loading the model of ``--model``."""
     show = stage_printer()
     for now in choosing.progress():
         show(now.stage, now.text)
 
 
 def stage_printer() -> Callable[..., None]:
-    """Return a function that prints each stage of loading a model once.
+    """Return a function that prints a line when a new stage of loading a model begins.
 
-    The function does not print the progress within a stage.
+    It prints nothing on the progress within a stage.
     """
     printed = ""
 
@@ -93,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def serve(options: argparse.Namespace) -> None:
-    """Serve the page with options that were checked, until the program is ended."""
+    """Serve the page until the program is ended; ``options``: result of ``parse``."""
     if hasattr(sys.stdout, "reconfigure"):  # print each line at once, even into a log file
         sys.stdout.reconfigure(line_buffering=True)
     print(STARTING, flush=True)
@@ -110,7 +113,7 @@ def serve(options: argparse.Namespace) -> None:
         choosing = None if serving.is_public(options) else make_choosing(engine, options)
         page = make_page(engine, choosing, options)
         run(page, options)
-        # Load the model after the page is served: loading would slow down the start of the page.
+        # The model is loaded only now, because loading would slow down the start of the page.
         engine.warm_up(available(options)[0])
         if choosing and choosing.first:
             choosing.start()
@@ -130,7 +133,10 @@ def drop_variables() -> None:
 
 
 def make_engine(options: argparse.Namespace) -> Engine:
-    """Return the engine. On a public server, all models that its visitors may ask are loaded."""
+    """Return the engine that runs the models.
+
+    On a public server, all models of the menu are loaded first.
+    """
     from .server import serving, zero
     from .session.choice.loader import load_all
     from .session.work.engine import Engine
@@ -160,9 +166,9 @@ def find_recordings(options: argparse.Namespace) -> Shelf | None:
 
 
 def make_choosing(engine: Engine, options: argparse.Namespace) -> Choosing:
-    """Return the ``Choosing`` that loads further models for the pages.
+    """Return the object that loads further models when a page asks for them.
 
-    It also loads the first model if that has to be downloaded.
+    It also loads the model of ``--model`` if that has to be downloaded.
     """
     from .session.choice.choosing import Choosing
 

@@ -73,7 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder of recordings by `gleanvid record` to offer on the page",
     )
-    shared.add_model(parser)  # ``--model``: offered in addition to the built-in model
+    shared.add_model(parser)  # the model of ``--model`` is offered in addition to the built-in ones
 
 
 def check(options: argparse.Namespace) -> None:

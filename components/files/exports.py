@@ -34,19 +34,19 @@ from gleanvid.video.isolation.archive import PARTS
 from .folder import trim
 
 EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest are deleted
-# Maximum size of one visitor's files: one visitor must not cause the deletion of everybody else's.
+# Maximum size of one visitor's files, so that one visitor cannot use up the space of all.
 VISITOR_BYTES = EXPORT_BYTES // 4
-_KEY = secrets.token_bytes(16)  # secret: folder names must not reveal the visitor's address
+_KEY = secrets.token_bytes(16)  # for folder names, so that they do not reveal visitors' addresses
 LATE = "Stopped: the file took longer than {limit:g} seconds, the limit of this server."
 Timed = Callable[[Iterable[Any]], Iterable[Any]]
 Maker = Callable[[Sequence[Run], Path, Timed], Path]
 
 
 def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str = "") -> str:
-    """Write the viewer's runs as one of the files in ``KINDS``; return the path of the file.
+    """Write the viewer's runs as a file of the given ``kind``; return its path.
 
-    ``visitor``: address or network of the person who asked for it.
-    Raises ``StoppedError`` if writing takes longer than ``limit_s`` seconds.
+    ``kind``: a key of ``KINDS``. ``visitor``: IP address or network of the user, whose files have a
+    size limit. Raises ``StoppedError`` if writing takes longer than ``limit_s`` seconds.
     """
     end = time.monotonic() + limit_s
 
@@ -62,8 +62,8 @@ def make(kind: str, runs: Sequence[Run], limit_s: float = math.inf, visitor: str
 def new_folder(visitor: str = "") -> Path:
     """Create a folder for exported files.
 
-    Deletes the oldest exports: this visitor's until they fit ``VISITOR_BYTES``, then all visitors'
-    until they fit ``EXPORT_BYTES``.
+    Deletes the oldest exports of this visitor until the rest fits ``VISITOR_BYTES``. Then deletes
+    the oldest of all visitors until the rest fits ``EXPORT_BYTES``.
     """
     own = blake2b(visitor.encode(), key=_KEY, digest_size=8).hexdigest()
     folder = Path(get_upload_folder()) / "exports" / f"{own}-{secrets.token_hex(8)}"
@@ -80,7 +80,7 @@ def sheet(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 def units_csv(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write one line for every run and temporal unit."""
+    """Write a CSV file with one line for every run and temporal unit."""
     path = folder / "units.csv"
     labelled = timed(zip(runs, labels(list(runs)), strict=True))
     rows = [row for run, label in labelled for row in unit_rows(run, label)]
@@ -128,7 +128,7 @@ def metrics_json(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path
 
 
 def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write masks, kept indices, groups, budgets and scores of all runs as arrays."""
+    """Write masks, indices of kept tokens, merge groups, budgets and scores of all runs."""
     arrays: dict[str, Any] = {
         "timestamps": runs[0].video.timestamps,
         "unit_seconds": runs[0].seconds.numpy(),
@@ -143,7 +143,10 @@ def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write a clip with the kept tokens of A and B: H.264 if PyAV can, else animated WebP."""
+    """Write a video that shows the kept tokens of A and B side by side.
+
+    It is H.264 if PyAV can write this, else animated WebP.
+    """
     video, sides = runs[0].video, runs[:2][::-1]  # ``runs`` begins with B, then A
     rate = max(1.0, len(video) / max(video.duration, 0.1))
 
@@ -178,7 +181,10 @@ def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
 
 
 def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Draw the overlays as a figure for a paper: a row per run, a column per unit."""
+    """Draw the kept tokens over the frames as a figure for a paper.
+
+    It has a row for every run and a column for every temporal unit.
+    """
     from gleanvid.plots.paper import overlays
     from gleanvid.plots.paper.layout import paper_style
 
@@ -190,7 +196,10 @@ def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 class TimedFile(io.BufferedWriter):
-    """A new file for a library that writes many small parts; each write checks the time limit."""
+    """A file for a library that writes it in many small parts.
+
+    Each ``write`` checks the time limit of the export.
+    """
 
     def __init__(self, path: Path, timed: Timed) -> None:
         super().__init__(io.FileIO(path, "w"))
@@ -201,7 +210,10 @@ class TimedFile(io.BufferedWriter):
 
 
 def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write the first of ``runs`` completely to a ZIP file, which ``opening.opened`` can read."""
+    """Write the first of ``runs`` with all its data to a ZIP file.
+
+    :func:`components.files.opening.opened` can read it.
+    """
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)

@@ -26,7 +26,7 @@ def _bytes(entry: os.DirEntry[str]) -> int:
 def trim(folder: Path, limit_bytes: int, prefix: str = "") -> None:
     """Delete the oldest entries of ``folder`` until the rest fits ``limit_bytes``.
 
-    ``prefix``: count and delete only names that begin with it.
+    ``prefix``: only entries whose names begin with it are counted and deleted.
     """
     entries = []
     for entry in os.scandir(folder):

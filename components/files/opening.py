@@ -1,4 +1,7 @@
-"""Open a saved run that a visitor uploaded: the decoding process unpacks it, then it is checked."""
+"""Open a saved run that a visitor uploaded.
+
+The sandboxed process that decodes videos also unpacks the file. Then the run is checked.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ LONGEST_NAME = 1_000
 
 
 def opened(path: str) -> Run:
-    """Read a saved run. If it is invalid, raises ``ValueError`` with a message for the visitor."""
+    """Read and check a saved run. An invalid run raises ``ValueError`` with a message for users."""
     try:
         facts, arrays = sandbox.unpacked(path, OPEN_S)
     except UnreadableVideoError as error:
         raise ValueError(str(error)) from error
     with refusing(ValueError, NO_RUN):
-        # Encoding fails for lone surrogates, which a browser cannot show: refuse such a run.
+        # This refuses text with lone surrogates, which a browser cannot show.
         json.dumps(facts, ensure_ascii=False).encode()
         run = Run.of(facts, arrays)
         size, whole = math.prod(run.compression.grid), sound(run)

@@ -1,4 +1,4 @@
-"""Code that repeats a run with its settings: Python, command line, curl."""
+"""Write code that repeats a run with its settings: in Python, as a command or with curl."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LENGTH = 64  # default of the option ``max_new_tokens``
 
 @dataclass(frozen=True)
 class Recipe:
-    """One question with all its settings.
+    """One question with all its settings, for which code is written.
 
-    ``pixels``: maximum number of pixels of a frame; 0 for the model's own limit.
+    ``pixels``: maximum number of pixels per frame; 0 for the model's own limit.
     """
 
     clip: str  # file name of the clip
@@ -34,7 +34,7 @@ class Recipe:
     pixels: int = 0
     sampling: Mapping[str, Any] = field(default_factory=dict)
     asks: bool = True  # False if the model answers no questions: the code only compresses
-    # Time span of the clip: first and last second.
+    # Start and end of the time span in seconds; None for the start or end of the clip.
     span: tuple[float | None, float | None] = (None, None)
 
     @property
@@ -59,7 +59,11 @@ def plugin_of(compressor: Compressor) -> str:
 
 
 def sampling(recipe: Recipe) -> dict[str, Any]:
-    """The generation options that change the answer and differ from the library's defaults."""
+    """Return the generation options that must be given to repeat the answer.
+
+    These are the answer length, if it is not the library's default, and above temperature 0 the
+    temperature, top-p and the seed.
+    """
     given = dict(recipe.sampling)
     drawn = ("temperature", "top_p", "seed") if given.get("temperature") else ()
     length = given.get("max_new_tokens", LENGTH)

@@ -1,4 +1,4 @@
-"""Texts below a side of the viewer: an answer with its cost, or an encoder's labels."""
+"""The texts below runs A and B in the viewer: answer and cost, or an encoder's labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ KNOWS_GLIMPSE = (
 def answers(store: RunStore, sides: Sides) -> list[Answer]:
     """Return the answers of the runs in the viewer.
 
-    A side whose run has no answer shows the last answer of the same method, marked as stale.
+    If run A or B has no answer, another run of the same compressor gives its answer instead, if
+    there is one.
     """
     runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
     found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
@@ -48,7 +49,7 @@ def answers(store: RunStore, sides: Sides) -> list[Answer]:
 
 
 def _older(runs: Mapping[str, Run]) -> str:
-    """Return the id of the run, A or B, that was asked earlier; "" if both were asked together."""
+    """Return which of the runs A and B was asked earlier, by id; "" if neither was."""
     asked = {run_id: run.made_with.get("asked_at") for run_id, run in runs.items()}
     known = {run_id: at for run_id, at in asked.items() if isinstance(at, int | float)}
     return min(known, key=known.__getitem__) if len(set(known.values())) == 2 else ""
@@ -75,9 +76,9 @@ def _answer(
 
 
 def labels_of(run: Run) -> list[Label] | None:
-    """Return the labels that an encoder gave the tokens of a run; None if there are none.
+    """Return the image labels that an encoder found in a run; None if the run has none.
 
-    A run may come from a visitor's file, so a malformed list counts as no labels.
+    A run may come from a visitor's file, so a malformed list counts as an empty one.
     """
     if run.question or "labels" not in run.made_with:
         return None
@@ -100,9 +101,9 @@ def labels_of(run: Run) -> list[Label] | None:
 
 
 def label_recall(run: Run) -> float:
-    """Return the recall of an encoder's labels; NaN if the run has no labels.
+    """Return the recall of an encoder's image labels; NaN if the run has no labels.
 
-    Recall: the fraction of the labels of all tokens that are also labels of kept tokens.
+    It is the fraction of the labels found among all tokens that are also found among the kept ones.
     """
     labels = labels_of(run)
     return fmean(one["kept"] for one in labels) if labels else math.nan
@@ -127,13 +128,13 @@ def answer(
         text: the model's words so far.
         run_id: id of the run that gave the answer, one of the viewer's ``"runs"``; None until the
             run has an id.
-        side: "a" or "b": side under which the answer is shown while it grows or if its run is not
-            in the viewer.
+        side: "a" or "b": the side of the viewer that shows the answer while it grows, or if the
+            run on this side has no answer of its own.
         run: the run of the answer, for its question and cost.
         expected: the right answer, if known.
-        running: whether more words follow; no verdict is given yet.
-        stale: whether the answer was given under settings that differ from the page's.
-        caveat: shown in place of a verdict; empty for none.
+        running: whether more words follow; the answer is not judged yet.
+        stale: whether the page now has another question or other generation options.
+        caveat: warning shown in place of "right" or "wrong"; empty for none.
         model: name of the answer's model if the page has another one; the answer is stale then.
         labels: the run's labels from :func:`labels_of`.
     """
@@ -168,6 +169,6 @@ def _speed(cost: Cost) -> float:
 
 
 def caveat(example: Example | None, model: str) -> str:
-    """Return a warning if the built-in model gets a clip outside Glimpse, else an empty text."""
+    """Return a warning if the built-in model answers about a clip it is not made for, else ""."""
     known = example is not None and example.questions
     return "" if known or model != BUILT_IN else KNOWS_GLIMPSE

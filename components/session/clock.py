@@ -1,4 +1,7 @@
-"""Comparable times of stages: the median of several passes, and a warning if unreliable."""
+"""Measure comparable times: the median of several passes, and a warning on a busy machine.
+
+A pass answers the question once, up to the first token. Its stages are those in ``PARTS``.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,15 @@ from gleanvid.serving.vllm import SCHEME
 
 from .work.recorded import PREFIX
 
-PASSES = 5  # maximum number of timed passes; the answer itself is the first
+PASSES = 5  # maximum number of timed passes; the first is that of the answer itself
 PASSES_S = 2.0  # maximum time of all passes together, in seconds
-PARTS = ("decode", "encode", "compress", "prefill")  # stages of the time to first token, in order
+PARTS = ("decode", "encode", "compress", "prefill")  # stages before the first token
 
 
 def can_repeat(model: str) -> bool:
-    """Return whether asking the same question again measures a new, comparable time.
+    """Return whether the same question can be asked again to measure its time again.
 
-    It does not on a vLLM server, which has cached the prompt, nor for a recording, which only
+    A vLLM server has cached the prompt, so it would be faster the second time. A recording only
     replays the time of the recorded answer.
     """
     return not model.startswith((SCHEME, PREFIX))
@@ -33,8 +36,9 @@ def can_repeat(model: str) -> bool:
 def repeated(run: Run, again: Callable[[], Run]) -> Run:
     """Return ``run`` with the median times of several passes up to the first token.
 
-    ``again`` makes one more pass. ``made_with["first_token_s"]`` gets the time to the first token
-    of every pass. A model that takes seconds for a pass is not run again.
+    ``again`` makes one more pass and returns its run. The new run's ``made_with["first_token_s"]``
+    lists the time to the first token of every pass. A model that takes seconds for a pass is not
+    run again.
     """
     passes, began = [run.cost], time.monotonic()
     spent = run.cost.compress_s + run.cost.prefill_s
@@ -52,7 +56,7 @@ def repeated(run: Run, again: Callable[[], Run]) -> Run:
 
 
 def stamped(run: Run, asked_at: float) -> Run:
-    """Return the run with the time at which a person asked, in seconds since the epoch."""
+    """Return the run with the time at which the user asked, in seconds since 1970."""
     return replace(run, made_with={**run.made_with, "asked_at": asked_at})
 
 
@@ -63,7 +67,10 @@ def parts(cost: Cost) -> list[tuple[str, float]]:
 
 
 def spread(run: Run) -> tuple[float, float, int] | None:
-    """Return minimum and maximum time to first token, and number of passes; None for one pass."""
+    """Return the shortest and longest time to first token, and the number of passes.
+
+    Returns None if the run was timed once only.
+    """
     passes = run.made_with.get("first_token_s") or ()
     return (min(passes), max(passes), len(passes)) if len(passes) > 1 else None
 

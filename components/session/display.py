@@ -1,4 +1,4 @@
-"""Plain values that the page displays: updates, messages, answers and the status line."""
+"""Plain values that the page displays: its changes, messages, answers and the status line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # maximum number of earlier questions with answers that the model reads again
 MIB = 2**20
 MINUTE_S = 60
-READ_S = 0.3  # seconds between two counts of decoded frames on the page
+READ_S = 0.3  # seconds between two updates of the number of decoded frames
 READING = "Reading the clip…"
 READ = "Reading the clip: frame {done:,} of {total:,}."
 FAR_S = 5  # gap between frames in seconds above which the page states it
@@ -47,11 +47,14 @@ UNEXPECTED = "Something went wrong while working on this clip. The server's log 
 
 
 class Message(TypedDict):
-    """A line for the user: ``kind`` is quiet (progress) or problem.
+    """A line for the user.
 
-    ``version``: version of the settings that the message is about; the page drops outdated
-    messages.
-    ``ratio``: retention ratio that a button in the line sets.
+    Attributes:
+        text: the line.
+        kind: "quiet" for information and progress, or "problem".
+        version: number of the page's settings that the message is about. The page drops messages
+            about earlier settings.
+        ratio: retention ratio that a button in the line sets.
     """
 
     text: str
@@ -68,10 +71,13 @@ class Exchange(TypedDict):
 
 
 class Label(TypedDict):
-    """A label that an encoder gives to a clip's tokens, and the place of its strongest token.
+    """An image label that an encoder found in a clip, and where it is most probable.
 
-    ``kept``: whether kept tokens still have the label; ``unit``: temporal unit of the token;
-    ``box``: its left, top, right and bottom as fractions of the frame.
+    Attributes:
+        text: the label.
+        kept: whether the label is also found among the kept tokens alone.
+        unit: temporal unit in which it is most probable.
+        box: left, top, right and bottom of where it is most probable, as fractions of the frame.
     """
 
     text: str
@@ -81,7 +87,7 @@ class Label(TypedDict):
 
 
 class Answer(TypedDict):
-    """An answer under a side of the viewer; see :func:`components.session.answers.answer`."""
+    """An answer below run A or B in the viewer; see :func:`components.session.answers.answer`."""
 
     run: str | None
     side: str | None
@@ -97,8 +103,8 @@ class Answer(TypedDict):
     flops_saved: float | None
     labels: NotRequired[list[Label]]  # an encoder's labels, shown instead of an answer text
     tokens_per_s: float | None
-    older: NotRequired[bool]  # whether the other side's answer and times are newer
-    model: NotRequired[str]  # the answering model, if it is not the page's
+    older: NotRequired[bool]  # whether the answer on the other side of the viewer is newer
+    model: NotRequired[str]  # the model that answered, if it is not the page's
 
 
 @dataclass(frozen=True)
@@ -108,20 +114,21 @@ class PageUpdate:
     notice: Message | None = None
     viewer: Clip | None = None
     answers: list[Answer] | None = None
-    runs: list[str] | None = None  # ids of the runs in the viewer, as in `Sides`
+    runs: list[str] | None = None  # ids of the runs in the viewer: B, A, others
     exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None
     pending: str | None = (
-        None  # message while the viewer waits; a new value of the viewer clears it
+        None  # message over the viewer while it waits; the next ``viewer`` clears it
     )
-    stoppable: bool = False  # whether the person can stop the preview
+    stoppable: bool = False  # whether the user can stop the preview
     done: bool = False
 
 
 def message(text: str = "", kind: str = "quiet") -> Message:
     """Return a line for the user.
 
-    If ``text`` refuses a retention ratio as too low, the line has a button with the lowest ratio.
+    If ``text`` says that a retention ratio is too low, the line gets a button that sets the lowest
+    possible ratio.
     """
     found = OUT_OF_REACH.search(text)
     if not found:
@@ -139,7 +146,7 @@ def progress(engine: Engine, model: str, text: str) -> Message:
 
 
 def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
-    """Wait until ``work`` may use the model; yield how many requests come first."""
+    """Wait until ``work`` may use the model; yield messages on how many requests come first."""
     for ahead in engine.queue.wait(work):
         others = "1 request comes" if ahead == 1 else f"{ahead} requests come"
         text = f"Waiting for the model: {others} before this one."
@@ -160,7 +167,7 @@ def reading(engine: Engine, path: str, frames: int | Sampled, work: Work) -> Ite
                     known = work.decoded
                     yield READ.format(done=known[0], total=known[1])
         except GeneratorExit:
-            # The page was closed. Stop decoding: leaving the pool waits for the decoding thread.
+            # The page was closed. End the decoding, for which the end of this ``with`` block waits.
             work.end()
             raise
     clip.result()
@@ -216,9 +223,9 @@ def duration_text(seconds: float) -> str:
 
 
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
-    """Return the (name, text) pairs of the status line that are known.
+    """Return the entries of the page's status line as (name, text) pairs.
 
-    The model is the one of ``run``, or without a run the one used last.
+    The model is that of ``run``. Without a run, it is the model that was used last.
     """
     model = engine.models.held.get(run.model) if run else engine.loaded()
     name = run.model if run else model.name if model else ""
@@ -228,13 +235,13 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
     pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
-    asked = engine.queue.asked()  # number of requests, with the running one
+    asked = engine.queue.asked()  # number of requests, including the running one
     pairs.append(("Queue", f"{asked - 1} waiting" if asked > 1 else "in use" if asked else "idle"))
     return pairs
 
 
 def short_name(name: str) -> str:
-    """Return the last part of a model's name; for several vLLM servers, the first and a count.
+    """Return the last part of a model's name; of several vLLM servers, the first and a count.
 
     >>> short_name("vllm:http://127.0.0.1:8000,http://127.0.0.1:8001")
     '127.0.0.1:8000 and 1 more'
@@ -263,7 +270,7 @@ def device_name(model: Any) -> str:
 
 
 def memory_mib(model: Any | None) -> float:
-    """Return the memory in MiB that torch uses on a GPU, or without GPU that of this process."""
+    """Return the GPU memory in MiB that torch uses; without GPU, the memory of this process."""
     if model is not None and torch.cuda.is_available():
         return torch.cuda.memory_allocated() / MIB
     return psutil.Process().memory_info().rss / MIB

@@ -19,12 +19,12 @@ class Example(NamedTuple):
     title: str
     question: str
     questions: tuple[tuple[str, str], ...] = ()  # (question, right answer) pairs
-    offered: tuple[str, ...] = ()  # suggested questions; empty: some of ``questions``
-    fails: str = ""  # a question that GleanVID gets wrong at the ratio the page opens with
+    offered: tuple[str, ...] = ()  # suggested questions; if empty, some of ``questions``
+    fails: str = ""  # a question that GleanVID gets wrong at the ratio of a new page
 
     @property
     def facts(self) -> Path:
-        """Return the JSON file with the scene of a Glimpse clip."""
+        """Return the path of the JSON file with a Glimpse clip's scene, questions and answers."""
         return self.path.with_suffix(".json")
 
     def expected(self, question: str) -> str | None:
@@ -33,7 +33,7 @@ class Example(NamedTuple):
 
 
 def examples(folder: Path = FOLDER) -> list[Example]:
-    """Return the clips of ``clips.json``: file, title and first question."""
+    """Return the example clips that ``clips.json`` in ``folder`` lists."""
     index = folder / "clips.json"
     listed = json.loads(index.read_text(encoding="utf-8")) if index.is_file() else []
     return [
@@ -51,9 +51,9 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """Return the files that Gradio serves without copying them.
+    """Return the clips and thumbnails, which Gradio is told to serve without copying them.
 
-    Gradio would delete copies once they reach a certain age.
+    It would delete copies once they reach a certain age.
     """
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
@@ -77,7 +77,10 @@ def truths(facts: Path) -> tuple[tuple[str, str], ...]:
 
 
 def ready(example: Example | None) -> list[dict[str, Any]]:
-    """Return the suggested questions: "text", and "fails": whether GleanVID gets it wrong."""
+    """Return the suggested questions of an example.
+
+    Each has a "text", and "fails": whether GleanVID is known to answer it wrongly.
+    """
     if example is None:
         return []
     known = [text for text, _ in example.questions]
@@ -88,10 +91,11 @@ def ready(example: Example | None) -> list[dict[str, Any]]:
 
 
 def model_for(example: Example | None, chosen: str, offered: Collection[str]) -> str:
-    """Return the model to use for a clip if ``chosen`` is selected.
+    """Return the model to use for a clip if the model ``chosen`` is selected on the page.
 
-    The built-in model is for Glimpse clips, whose answers are known; the photo encoder is for all
-    others. A model that a user loaded is used for every clip.
+    The built-in model is for Glimpse clips, whose right answers are known. The photo encoder is for
+    all other clips. If one of them is chosen for the wrong kind of clip, the other is used, if the
+    page offers it. Any other model is used for every clip.
     """
     wanted = BUILT_IN if example and example.questions else PHOTOS
     return wanted if {chosen, wanted} <= {BUILT_IN, PHOTOS} & set(offered) else chosen

@@ -1,4 +1,4 @@
-"""Wrong answers in the evaluation on Glimpse, with their clips and questions.
+"""Wrong answers of compressors in the evaluation on Glimpse, with their clips and questions.
 
 ``assets/failures.json`` is written by ``tools/failures.py``.
 """
@@ -20,18 +20,22 @@ _WRITING = Lock()  # held while a clip is rendered: two visitors may open the sa
 
 @cache
 def known() -> dict[str, Any]:
-    """Return the wrong answers of the evaluation; items are named seed/split/clip/question.
+    """Return the wrong answers of the evaluation.
 
-    ``questions``: text and right answer by item. ``wrong``: wrong answer by method, retention ratio
-    and item. ``asked``: number of questions asked, by method and ratio; counts only questions that
-    the model answers correctly with all tokens.
+    Each question of the evaluation has a key: seed/split/clip/question. "questions": text and right
+    answer of each question, by its key. "wrong": wrong answers by compressor, retention ratio and
+    key. "asked": number of questions asked, by compressor and ratio; only questions that the model
+    answers correctly with all tokens count.
     """
     found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def is_known(method: Any, ratio: Any, item: Any) -> bool:
-    """Whether the evaluation has this wrong answer; False for malformed arguments of a page."""
+    """Whether the evaluation has this wrong answer; ``item``: key of the question.
+
+    The arguments come from a page, so they may be malformed; then it is False.
+    """
     names = (method, ratio, item)
     if not all(isinstance(name, str) for name in names):
         return False
@@ -39,7 +43,10 @@ def is_known(method: Any, ratio: Any, item: Any) -> bool:
 
 
 def file_name(item: str) -> str:
-    """Return the file name of an item's clip, such as "glimpse-0-test-00010.mp4" for seed 0."""
+    """Return the file name of a question's clip, such as "glimpse-0-test-00010.mp4" for seed 0.
+
+    ``item``: key of the question.
+    """
     from gleanvid.glimpse.questions.clips import clip_name
     from gleanvid.glimpse.world.world import ClipSettings
 
@@ -48,12 +55,15 @@ def file_name(item: str) -> str:
 
 
 def item_of(name: str) -> str | None:
-    """Return a known item about the clip with this file name; None for any other name."""
+    """Return the key of a question about the clip with this file name; None for another name."""
     return next((item for item in known()["questions"] if file_name(item) == name), None)
 
 
 def example_of(item: str, folder: Path) -> Example:
-    """Return the clip and question of an item; the clip is rendered if ``folder`` lacks it."""
+    """Return the clip and the question with the key ``item``.
+
+    The clip is rendered into ``folder`` unless it is there.
+    """
     from gleanvid.glimpse.questions.make import write_example
     from gleanvid.glimpse.world.world import ClipSettings
 

@@ -1,4 +1,4 @@
-"""A page's request (clip, model, compressor, options) and the two sides of the viewer."""
+"""What a page asks for: clip, model, compressor and options, and the runs A and B to show."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ LONGEST = 10_000  # maximum length of a question in characters
 PINNED_CHARS = 10_000  # maximum length of the JSON of A's pinned settings, in characters
 SEEDS = 2**31 - 1
 NEW_TOKENS = Range(1, 64, 256)
-NONE = "none"  # text that stands for the setting None in a link
+NONE = "none"  # value in a link for a setting that is None
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
-EDITED = "by_hand.keep"  # setting with tokens chosen by hand; if not empty, B keeps these tokens
+EDITED = "by_hand.keep"  # setting: tokens that the user chose; if not empty, B keeps these
 RATIO = "retention_ratio"  # name of the setting that all compressors have
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 TO_ASK = "To ask, choose Built-in (for drawn shapes) or a Video LLM."
@@ -54,7 +54,7 @@ SAMPLING = {
 
 @dataclass(frozen=True)
 class Request:
-    """Settings and clip of one request; invalid settings raise an error only when used.
+    """Settings and clip of one request. Invalid settings raise an error only once they are used.
 
     Attributes:
         path: file of the clip.
@@ -62,7 +62,8 @@ class Request:
         model: name of the model.
         compressor: name of the compressor.
         settings: settings of the compressor; those not given have their defaults.
-        pixels: maximum pixels of a frame as the model sees it, 0 for the model's own limit.
+        pixels: maximum number of pixels per frame that the model reads, 0 for the model's own
+            limit.
         sampling: fields of :class:`Sampling`; those not given have their defaults.
         example: the clip as an example of the app; None for other clips.
         start: time of the first frame, as "75", "75.5" or "1:15"; empty: start of the clip.
@@ -82,7 +83,10 @@ class Request:
 
     @property
     def sampled(self) -> int | Sampled:
-        """Return which frames to read. Raises ``ValueError`` for invalid times."""
+        """Return the number of frames, with the time span if it is not the whole clip.
+
+        Raises ``ValueError`` for invalid times.
+        """
         if not self.start and not self.end:
             return self.frames
         first, last = (seconds(text) if text else None for text in (self.start, self.end))
@@ -119,20 +123,27 @@ class Request:
         return TOO_LONG.format(count=len(question)) if len(question) > LONGEST else ""
 
     def clip(self, video: Video, signals: frozenset[str] = frozenset()) -> ClipKey:
-        """Return the key of the encoded clip. Its pixel limit holds for all frames together."""
+        """Return the key under which the encoded clip is cached.
+
+        Its pixel limit holds for all frames together. ``signals``: optional signals, such as
+        "saliency", that the compressors read.
+        """
         return ClipKey(video, self.model, self.pixels * len(video) or None, signals)
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The two sides of the viewer: B, under the settings of the page, and A, its baseline.
+    """The runs on the two sides of the viewer, and the settings that their answers must have.
+
+    B has the settings of the page. A is its baseline.
 
     Attributes:
         runs: ids of the runs in the viewer: B, A, then earlier ones.
         pinned: settings of A's compressor; empty for all tokens.
-        question: text in the question box. Answers to another question are stale.
-        sampling: generation options of the page. Answers with other options are stale.
-        version: version of the page's settings. Results of an earlier version are not shown.
+        question: text in the question box. Answers to another question are outdated.
+        sampling: generation options of the page. Answers with other options are outdated.
+        version: number that grows with every change of the page's settings. Results for an earlier
+            version are not shown.
         model: name of the page's model, empty if unknown. Answers of other models are marked.
     """
 
@@ -145,13 +156,14 @@ class Sides:
 
     @property
     def reference(self) -> Compressor:
-        """Return the compressor of side A."""
+        """Return the compressor of run A, the baseline."""
         return from_settings(self.pinned or ALL_TOKENS)
 
     def are_answered_by(self, run: Run) -> bool:
         """Whether the run answered this question with the page's generation options.
 
-        These are the answer length and the temperature, and above temperature 0 top-p and the seed.
+        The answer length and the temperature are compared. At a temperature above 0, top-p and the
+        seed are too.
         """
         question = self.question.strip()
         is_random = bool(self.sampling.get("temperature"))
@@ -187,7 +199,7 @@ def lacking(model: str, compressor: Compressor) -> str:
 
 
 def sent_settings(value: Any) -> dict[str, Any]:
-    """Return settings of methods by key, as a page sends them. Methods check the values later.
+    """Return compressor settings that a page sent. The compressors check the values later.
 
     Raises ``TypeError`` for anything but a dictionary of plain values.
     """
@@ -202,8 +214,8 @@ def sent_settings(value: Any) -> dict[str, Any]:
 def make_compressor(name: str, settings: Mapping[str, Any]) -> Compressor:
     """Return a compressor with settings as a page sends them.
 
-    Whole floats become integers for integer settings. The retention ratio is ignored if the method
-    has a fixed one. Raises ``ValueError`` naming a bad setting.
+    A page may send an integer as a float, such as 4.0. The retention ratio is ignored if the
+    compressor has a fixed one. Raises ``ValueError``, which names the setting, for a bad value.
     """
     if name not in METHODS:
         raise ValueError(f"compressor={name!r} must be one of {', '.join(COMPRESSORS)}")
@@ -224,7 +236,10 @@ def has_free_ratio(method: type[Compressor]) -> bool:
 
 
 def clamped(name: str, value: Any, low: float, high: float) -> float:
-    """Return ``value``, sent by a page. Raises ``ValueError`` if it is no number in the range."""
+    """Return ``value``, which a page sent, unchanged.
+
+    Raises ``ValueError`` if it is no number in [low, high].
+    """
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
     return value
@@ -239,9 +254,10 @@ def within(value: float | None, low: float | None, high: float | None, usual: fl
 
 
 def pinned_settings(text: str | None, model: str = "") -> dict[str, Any] | None:
-    """Return the settings of A from the JSON of a page or link.
+    """Return the settings of A's compressor, from the JSON that a page or link contains.
 
-    None, which means all tokens, if the JSON is invalid or ``model`` cannot run the compressor.
+    Returns None if the JSON is invalid or ``model`` cannot run the compressor. A then keeps all
+    tokens.
     """
     try:
         compressor = from_settings(json.loads((text or "")[:PINNED_CHARS]))

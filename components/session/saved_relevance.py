@@ -1,4 +1,6 @@
-"""Saved relevance maps for the suggested questions of the Glimpse examples.
+"""Saved relevance maps: how relevant each token of a Glimpse example is for an answer.
+
+There is a map for each suggested question.
 
 ``python -m components.session.actions.first`` measures the maps again with the built-in model.
 """
@@ -30,7 +32,7 @@ def questions(example: Example) -> list[str]:
 
 
 def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:
-    """Write relevance maps in half precision; ``found``: (example, map) pairs."""
+    """Write relevance maps to a file, as float16; ``found``: (example, map) pairs."""
     arrays: dict[str, Any] = {}
     facts = []
     for place, (example, one) in enumerate(found):
@@ -41,7 +43,10 @@ def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:
 
 
 def saved(example: Example, question: str, run: Run, file: Path = FILE) -> Relevance | None:
-    """Return a question's saved map; None without one, or if ``run`` has another model or grid."""
+    """Return the saved map of a question, or None.
+
+    A map is returned only if the built-in model measured it on the token grid of ``run``.
+    """
     is_usual = run.model == BUILT_IN and not run.made_with.get("max_pixels")
     found = _all(file).get((example.path.name, question.strip())) if is_usual else None
     return found if found and found.grid == run.compression.grid else None

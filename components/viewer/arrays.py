@@ -1,8 +1,8 @@
-"""Masks, scores and merge groups of each run, as arrays in one binary file for the viewer.
+"""Pack the masks, scores and merge groups of all runs into one binary file for the viewer.
 
 Masks are bits, the other arrays are small little-endian integers. Every array starts at an offset
 that is a multiple of four bytes; the viewer's JSON gives the offset. In shapes, L is the number of
-tokens in the whole grid, T the number of units, K the number of kept rows.
+visual tokens of the clip.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ SCORE_LABELS = {  # scores shown first, in this order; other scores keep their o
     "lrs": "LRS",
     "scs": "SCS",
 }
-# Limit of the file's size. Above it, only the first score of every stage is sent.
+# Maximum size of the file. Above it, only the first score of every compression stage is sent.
 DATA_BYTES = 12 * 2**20
-_STEPS = 65534  # highest level of a score that is rounded to 16 bits
-_ABSENT = 65535  # level of a token that has no score
+# Scores are sent as 16-bit integers.
+_STEPS = 65534  # stands for the highest score
+_ABSENT = 65535  # stands for no score
 
 
 class Arena:
-    """Binary file to which arrays are appended."""
+    """The content of the binary file, to which arrays are appended."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -59,8 +60,10 @@ class Arena:
 def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
     """Yield (layer, record, scores) for every stage that drops, merges or scores tokens.
 
-    Every record covers the whole grid. Scores have the shape [L], NaN for tokens dropped earlier.
-    A method that first acts inside the language model begins with all tokens at layer 0.
+    ``layer``: the layer from which on the language model reads the result. ``record``: what became
+    of all L tokens of the clip by then. ``scores``: by name, [L], NaN for tokens dropped earlier.
+    If a compressor first acts inside the language model, a stage with all tokens at layer 0 comes
+    first.
     """
     units, rows, columns = run.compression.grid
     everything = torch.arange(units * rows * columns)
@@ -80,7 +83,7 @@ def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
 
 
 def _own(record: Compression) -> Iterator[tuple[str, Tensor]]:
-    """Yield (name, score) for scores with a value per token; ``SCORE_LABELS`` first."""
+    """Yield (name, score) for each score with a value per token; ``SCORE_LABELS`` come first."""
     known = [key for key in SCORE_LABELS if key in record.scores]
     for key in dict.fromkeys([*known, *record.scores]):
         if record.scores[key].shape == (record.num_tokens,):
@@ -101,9 +104,15 @@ def pack_run(
     tokens: VideoTokens | None = None,
     relevance: Relevance | None = None,
 ) -> Method:
-    """Return one run for the viewer: stages, effective ranks, novelty if known.
+    """Return the JSON of one run for the viewer, and append its arrays to ``arena``.
 
-    ``left_out`` gets the names of scores that are not sent.
+    Args:
+        run: the run.
+        label: its name in the viewer.
+        arena: content of the binary file.
+        left_out: list to which the names of scores that are not sent are appended.
+        tokens: all encoded tokens of the clip, which give the effective ranks.
+        relevance: how relevant each token is for the answer.
     """
     novelty = run.compression.trace.get("novelty")
     packed: list[Stage] = []
@@ -130,7 +139,10 @@ def pack_run(
 
 
 def _split(run: Run) -> Split | None:
-    """Return alpha and the novelty Gini; None if they do not explain the run's budgets."""
+    """Return how GleanVID split the tokens over the units: alpha and the novelty Gini.
+
+    Returns None if the split by these numbers does not give the run's numbers of kept tokens.
+    """
     record, trace = run.compression, run.compression.trace
     units, rows, columns = record.grid
     if not {"share", "alpha", "gini"} <= trace.keys() or len(trace["share"]) != units:
@@ -146,7 +158,10 @@ def _split(run: Run) -> Split | None:
 
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
-    """Return the effective rank of every unit, saved with the run or computed now."""
+    """Return the effective rank of the kept tokens in each unit; None if unknown.
+
+    It is saved with the run, or computed from ``tokens``.
+    """
     diagnostics = diagnostics_of(run) if record is run.compression else None
     if diagnostics is not None:
         return rounded(diagnostics.effective_rank_by_unit)
@@ -154,22 +169,25 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
 
 
 def _mattered(run: Run, relevance: Relevance | None) -> list[float] | None:
-    """Return the relevance of the kept tokens, of the most relevant and of random tokens.
+    """Return the relevance of the kept tokens, the most relevant tokens and random tokens.
 
-    All three sets have the same number of tokens. Each value is a fraction of the relevance of all
-    tokens, averaged over layers.
+    It is compared for the same number of tokens. Each value is a fraction of the relevance of all
+    tokens, averaged over the layers of the language model.
     """
     depth = len(run.cost.visual_tokens_by_layer)
     if relevance is None or relevance.grid != run.compression.grid:
         return None
-    # The run has a stage at a layer beyond the known layers, so the mean over layers is unknown.
+    # A stage acts at a layer beyond those whose tokens are counted: the mean is unknown.
     if max(run.by_layer) >= max(depth, 1):
         return None
     return [round(value, 4) for value in relevance.kept_over_layers(run.by_layer, depth).values()]
 
 
 def pack_relevance(found: Relevance, arena: Arena) -> Mattered:
-    """Return relevance maps of the whole answer, then of each word; each map has its own scale."""
+    """Return the JSON of the relevance maps: one for the whole answer, then one for each word.
+
+    Each map is scaled to its own maximum.
+    """
     return {
         "question": found.question,
         "answer": found.answer,
@@ -185,7 +203,10 @@ def _pack_map(word: str, values: Tensor, arena: Arena) -> Map:
 
 
 def _pack_record(record: Compression, arena: Arena) -> Record:
-    """Return the mask; after merging, also the kept token that each token became."""
+    """Return the JSON of a compression record: which tokens are kept.
+
+    If tokens were merged, it also has the kept token that each token became a part of.
+    """
     entry: Record = {
         "kept": record.num_kept,
         "tokens": record.num_tokens,

@@ -1,20 +1,20 @@
 """The viewer as a Gradio component: two sides, A and B, under one timeline.
 
 What goes in
-    ``value``: :func:`components.viewer.payload.payload`: the clip, up to 28 runs and which of them
-    are A and B (``b=None`` shows one run alone), with ``"runs"``, the ids of the runs in order.
+    ``value``: result of :func:`components.viewer.payload.payload` (the clip, up to 28 runs, and
+    which of them are shown as A and B), with ``"runs"``, the ids of the runs in the same order.
     ``answers``: a list of :func:`components.session.answers.answer`, small, so that it can be sent
     with every word of a streamed answer. A side shows the answer of its run. If that run has no
     answer, it shows the last answer that names the side, greyed out.
-    ``pending``: text on running work while the frames show the previous settings; else empty.
-    ``version``: version of the settings from which the other fields were computed; an update with
-    a smaller version than the last one is not shown. 0: no settings are involved, always shown.
-    ``choices``: ``[(name, title)]`` of compressors in the menus at the titles of A and B.
+    ``pending``: message while the frames still show the previous settings; else empty.
+    ``version``: number of the page's settings from which the other fields were computed. An update
+    with a smaller number than the last one is not shown. An update with 0 is always shown.
+    ``choices``: ``[(name, title)]`` of the compressors in the menus above A and B.
 
 ``gr.update(answers=[...])`` changes one field alone; masks are then not sent again.
 
-What comes out: events with a handler that takes ``gr.EventData``. Everything in it comes from the
-page, so check it.
+What comes out: Gradio events. A handler gets the fields in brackets as ``gr.EventData``. They come
+from the page, so check them.
     ``pair`` (``a``, ``b``): the user chose the runs with these ids; the viewer shows them already.
     ``swap`` (``a``, ``b``): the user swapped the sides; ``a`` is the run that was B.
     ``pin`` (``a``, ``b``): the user pinned B as A; both are the run that was B.
@@ -24,8 +24,8 @@ page, so check it.
     ``ask`` (``side``): the user pressed "Ask again" under an answer to other settings.
     ``measure``: measure the relevance of the tokens for the answer.
 
-On the page: ``gleanvid:unit``, ``gleanvid:pair`` and ``gleanvid:view`` events of the document; see
-``assets/viewer/mount.js``.
+On the page, the document gets the DOM events ``gleanvid:unit``, ``gleanvid:pair`` and
+``gleanvid:view``; see ``assets/viewer/mount.js``.
 
 The class has a file of its own because Gradio writes a stub next to each file with a component.
 """
@@ -41,7 +41,7 @@ from ..places import ASSETS
 from . import modules
 
 TEMPLATE = (ASSETS / "viewer.html").read_text(encoding="utf-8")
-# Names of events; Gradio allows an event only if its name is in the script.
+# Names of Gradio events; Gradio allows an event only if its name is in the component's script.
 EVENTS = ("pair", "swap", "pin", "method", "ask", "measure", "clear", "show")
 
 

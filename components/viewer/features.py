@@ -1,8 +1,8 @@
-"""Numbers about a clip's features: novelty, similar tokens, effective rank.
+"""Measures of a clip's token features: novelty, similarity of tokens, effective rank.
 
-Features stay on the server. The browser gets a sketch of each token's features: 24 small integers.
-Cosines of two sketches are close to cosines of the features, so the browser can find the kept
-tokens most similar to a given token without a request.
+Features stay on the server. The browser gets a sketch of each token: 24 small integers. The cosine
+of two sketches is close to that of the debiased features. So the browser can find the kept tokens
+most similar to a given token without a request.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SKETCH_WIDTH = 24
-SPAN_WIDTH = 96  # number of random directions on which rows are projected to measure their rank
-_SAMPLE = 2048  # maximum number of rows from which the sketch's directions are computed
-_BLOCK = 4096  # rows normalized at a time: a normalized copy of all rows would need much memory
+SPAN_WIDTH = 96  # number of random directions on which features are projected to measure their rank
+_SAMPLE = 2048  # maximum number of tokens from which the directions of the sketch are computed
+_BLOCK = 4096  # tokens normalized at a time: a normalized copy of all would need much memory
 
 
 @dataclass(frozen=True, eq=False)
 class ClipFeatures:
-    """Features of a clip with T units and L tokens, as the viewer needs them.
+    """What the viewer needs of the features of a clip with T temporal units and L tokens.
 
-    ``novelty``: float64 [T], with GleanVID's default settings; ``sketch``: int8 [L, 24].
+    ``novelty``: float64 [T], novelty of each unit by GleanVID's default settings. ``sketch``: int8
+    [L, 24], see :func:`sketch`.
     """
 
     novelty: Tensor
     sketch: np.ndarray
-    mean: Tensor  # [D]: mean of all features
-    shared: Tensor  # [1, D]: the context direction removed from all features
-    places: Tensor  # float64 [L, up to 96]: the debiased features in random directions
+    mean: Tensor  # [D]: mean of the features over all tokens
+    shared: Tensor  # [1, D]: the context direction, removed by debiasing
+    places: Tensor  # float64 [L, up to 96]: debiased features, projected on random directions
 
 
 _known: WeakKeyDictionary[VideoTokens, ClipFeatures] = WeakKeyDictionary()
@@ -65,7 +66,10 @@ def clip_features(tokens: VideoTokens) -> ClipFeatures:
 
 
 def _projected(rows: Tensor) -> Tensor:
-    """Project rows [L, D] on random orthonormal directions: float64 [L, min(D, 96)] on the CPU."""
+    """Project features [L, D] on 96 random orthonormal directions.
+
+    Returns float64 [L, 96] on the CPU. If D is at most 96, the features are not projected.
+    """
     width = rows.shape[1]
     if width <= SPAN_WIDTH:
         return rows.double().cpu()
@@ -74,9 +78,10 @@ def _projected(rows: Tensor) -> Tensor:
 
 
 def sketch(rows: Tensor) -> Tensor:
-    """Return the sketches, int8 [L, 24], of rows [L, D].
+    """Return the sketches, int8 [L, 24], of the features [L, D] of tokens.
 
-    Each row is scaled to unit length and projected on the 24 main directions of all rows.
+    The features of a token are scaled to unit length and projected on 24 directions: the main
+    directions of a sample of at most 2048 tokens.
     """
     count = min(len(rows), _SAMPLE)
     chosen = torch.linspace(0, len(rows) - 1, count, device=rows.device).long()
@@ -91,13 +96,16 @@ def sketch(rows: Tensor) -> Tensor:
 
 
 def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Return the effective rank of the rows that ``record`` keeps, for every unit."""
+    """Return for each temporal unit the effective rank of its tokens after compression.
+
+    ``tokens``: all tokens of the clip; ``record``: the compression.
+    """
     whole = record.num_kept == len(tokens) and not record.merges
     key = tokens if whole else record
     if key not in _ranks:
         clip = clip_features(tokens)
         kept = record.apply(tokens.features.detach()).float()
-        # Merged rows can be debiased too, because the weights in each row sum to one.
+        # Merged tokens can be debiased too: the weights of the tokens merged into one sum to 1.
         debiased = remove_directions(kept, clip.mean, clip.shared)
         budgets = record.budgets.tolist()
         with one_thread_if_small(2.0 * debiased.numel() * max(budgets), debiased.device):
@@ -106,10 +114,10 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
 
 
 def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Return the effective rank of all rows that ``record`` keeps up to the end of every unit.
+    """Return for each unit the effective rank of all compressed tokens up to its end.
 
-    The rows are projected on at most 96 random directions: one small eigenvalue problem a unit,
-    fast enough for a slider.
+    It is measured on at most 96 random directions. This takes one small eigenvalue problem per
+    unit, which is fast enough for a slider.
     """
     if record not in _spans:
         _spans[record] = _ranks_so_far(tokens, record)
@@ -117,13 +125,13 @@ def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
 
 
 def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
-    rows = record.apply(clip_features(tokens).places)  # [K, 96]: features of kept tokens
+    rows = record.apply(clip_features(tokens).places)  # [number of kept tokens, up to 96]
     budgets, width = record.budgets.tolist(), rows.shape[1]
     with one_thread_if_small(
         2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3, rows.device
     ):
         grams = torch.stack([block.T @ block for block in rows.split(budgets)])
-        # Shape [T, 96]: the singular values of all rows up to the end of each unit.
+        # Of each unit, the singular values of all kept tokens up to its end: [T, up to 96].
         values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()
     share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
     return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]

@@ -1,7 +1,8 @@
-"""The page's ES modules, read once, at addresses that change with the content of any module.
+"""The page's JavaScript modules, read once, and their addresses.
 
-A browser can therefore cache the modules for ever and never mixes two versions. Gradio runs a
-component's script as a function, which can import modules but is not itself a module.
+All addresses change if any module changes. So a browser can cache modules for ever and never mixes
+two versions. Gradio runs a component's script as a function, which can import modules but is not
+itself a module.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ def address(name: str) -> str:
 
 
 def mounting(name: str, events: Sequence[str] = (), **fixed: Any) -> str:
-    """Return a script that calls a module's ``mount`` with Gradio's arguments and ``fixed``.
+    """Return the script of a Gradio component, which calls the function ``mount`` of a module.
 
-    The script contains the names of ``events``, because Gradio searches it for them. Constants are
-    in ``fixed``, not in properties of the component: Gradio forgets properties of a hidden
-    component that an event does not change.
+    The function gets the objects that Gradio gives a script, and the constants ``fixed``. They are
+    no properties of the component, because an update of a hidden component loses the properties
+    that it does not set. Gradio searches the script for the names of ``events``.
     """
     scope = "{ element, props, watch, trigger }"
     call = f"gleanvid.load({json.dumps(address(name))}, {scope}, {json.dumps(fixed)});"

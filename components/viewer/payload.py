@@ -32,19 +32,20 @@ from .features import ClipFeatures, clip_features
 from .truth import truth
 from .values import Clip, File, Geometry, Method, Sheet, Sketch, Tiles
 
-MAX_METHODS = 28  # maximum number of runs in a viewer: one per compressor, and two more
+MAX_METHODS = 28  # maximum number of runs in a viewer: one per built-in compressor, and two more
 SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
 TILE_SIDE = 720
 FOLDER_BYTES = 2**30  # maximum size of all viewer files; above it the oldest are deleted
 
-_KEY = secrets.token_bytes(16)  # secret key of file names: nobody can compute a name from the clip
+_KEY = secrets.token_bytes(16)  # for file names, so that nobody can compute a name from the clip
 _sheets: WeakKeyDictionary[Video, tuple[bytes, Sheet]] = WeakKeyDictionary()
 
 
 class Packed(NamedTuple):
     """The content of a viewer before its two files are written.
 
-    ``value``: JSON without the addresses of the files; ``sheet`` and ``data``: their content.
+    ``value``: JSON without the addresses of the files. ``sheet``: content of the JPEG file with all
+    frames. ``data``: content of the binary file.
     """
 
     value: Clip
@@ -63,17 +64,18 @@ def payload(
     question: str = "",
     relevance: Relevance | None = None,
 ) -> Clip:
-    """Return the value of a viewer for up to ``MAX_METHODS`` runs of one clip; write its files.
+    """Write the viewer's files for up to ``MAX_METHODS`` runs of one clip; return its JSON.
 
     Args:
         runs: runs on the same frames; their token grids may differ.
         a: index of the run shown as A.
         b: index of the run shown as B; None shows A alone.
-        tokens: the clip's tokens, encoded by the model of ``runs[0]``. They give novelty for every
-            method, ranks and similar tokens; without tokens the viewer shows what the runs hold.
+        tokens: the clip's tokens, encoded by the model of ``runs[0]``. From them the viewer gets
+            novelty, effective ranks and similar tokens. Without them it has only what is saved with
+            the runs.
         source: the clip's own file, for the video with sound.
-        facts: JSON file with the scene of an example clip.
-        question: the question; the viewer outlines the objects that its answer is about.
+        facts: JSON file with the scene of a Glimpse example.
+        question: the question; with ``facts``, the viewer outlines the objects of its answer.
         relevance: relevance of the clip's tokens for the answer.
 
     Raises:
@@ -147,14 +149,14 @@ def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
 
 
 def publish(packed: Packed, folder: Path | None = None) -> Clip:
-    """Write both files, named by their content; return the value with their addresses."""
+    """Write both files, named by a hash of their content; return the value with their addresses."""
     folder = folder or Path(get_upload_folder()) / "viewer"
     sheet, data = _write(packed.sheet, "jpg", folder), _write(packed.data, "bin", folder)
     return {**packed.value, "sheet": sheet, "data": data}
 
 
 def publish_frames(video: Video) -> File:
-    """Write the sheet of all frames; return its address."""
+    """Write the image with all frames side by side (the sheet); return its address."""
     return _write(_frame_sheet(video)[0], "jpg", Path(get_upload_folder()) / "viewer")
 
 
@@ -177,7 +179,10 @@ def address(path: Path) -> File:
 
 
 def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
-    """Return all frames as one JPEG, and the scene cuts; cached while the video is in memory."""
+    """Return all frames side by side as one JPEG, with its layout and the scene cuts.
+
+    The result is cached while the video is in memory.
+    """
     if video not in _sheets:
         count, height, width = video.frames.shape[:3]
         scale = min(1.0, TILE_SIDE / max(height, width))
@@ -210,7 +215,7 @@ def scene_cuts(frames: np.ndarray) -> list[int]:
 
 
 def _geometry(run: Run) -> Geometry:
-    """Return the token grid [T, H, W], the unit of every frame, and the area of all tokens."""
+    """Return the token grid, the temporal unit of every frame, and the area that tokens cover."""
     units = run.compression.grid[0]
     per_unit = math.ceil(len(run.video) / units)
     return {
@@ -228,7 +233,7 @@ def _placed(method: Method, geometry: Geometry, first: Geometry) -> Method:
 def _token_area(run: Run) -> list[float]:
     """Return the area covered by tokens: left, top, right, bottom as fractions of the frame."""
     height, width = run.video.source_size
-    boxes = run.rectangles  # [N, 4]: corners of the tokens in pixels of the source video
+    boxes = run.rectangles  # of each token of a unit: left, top, right, bottom in source pixels
     left, top = boxes[:, :2].amin(dim=0).tolist()
     right, bottom = boxes[:, 2:].amax(dim=0).tolist()
     return [round(x, 4) for x in (left / width, top / height, right / width, bottom / height)]

@@ -15,7 +15,8 @@ from .modules import TEXTS
 from .payload import Packed
 
 STYLES = ("style.css", "results.css", "viewer.css")
-# Modules at ``data:`` URLs have no folder, so a relative import becomes a name of the import map.
+# A module at a ``data:`` URL has no folder, so its relative imports do not work. They are replaced
+# by names that the page's import map lists.
 IMPORT = re.compile(r'(from ")\./')
 
 
@@ -26,10 +27,10 @@ def page(
 
     Args:
         packed: content of the viewer.
-        answers: answers under the viewer's sides; see `components.session.answers.answer`.
+        answers: answers of the runs; see `components.session.answers.answer`.
         title: the question or the name of the clip; it is escaped.
         about: a line below the title; it is escaped.
-        silent: whether the model answers no question; the viewer then explains its labels.
+        silent: whether the model is an encoder, which answers no questions but may give labels.
     """
     files = {
         "sheet": {"url": _data_url("image/jpeg", packed.sheet)},
@@ -48,7 +49,7 @@ def page(
 
 
 def _modules() -> dict[str, str]:
-    """Return the address of each module of the viewer by name, as a ``data:`` URL."""
+    """Return each JavaScript module of the viewer by name, as a ``data:`` URL."""
     texts = {name: text.decode() for name, text in TEXTS.items() if name.startswith("viewer/")}
     return {
         name: _data_url("text/javascript", IMPORT.sub(r"\1viewer/", text).encode())

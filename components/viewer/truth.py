@@ -1,4 +1,4 @@
-"""Boxes of the objects that an answer in a Glimpse clip is about; the viewer outlines them.
+"""The right answer about a Glimpse clip, and boxes of the objects that it follows from.
 
 The JSON file of an example clip names the scene that the clip was rendered from. The scene is
 sampled again from its seed, which gives every object's place at any time.
@@ -29,9 +29,9 @@ def truth(facts: Path, question: str, video: Video) -> Truth | None:
         video: the frames in the viewer.
 
     Returns:
-        ``label``, the right answer; ``question``; ``names`` of the objects that the right answer
-        rests on; and ``boxes``: for every frame the boxes [left, top, right, bottom] of these
-        objects while they are visible, in fractions of the frame.
+        "label": the right answer; "question": the question; "names": names of the objects from
+        which the answer follows (its evidence); "boxes": for every frame, boxes [left, top, right,
+        bottom] of those objects that are evidence at this time, in fractions of the frame.
     """
     seconds = tuple(float(second) for second in video.timestamps)
     return _truth(facts, question.strip(), seconds) if facts.is_file() else None
@@ -65,7 +65,10 @@ def _scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
 def _boxes(
     scene: Scene, second: float, length: float, evidence: Sequence[EvidenceFacts]
 ) -> list[list[float]]:
-    """Return the boxes, in fractions of the frame, of the objects that the answer rests on."""
+    """Return the boxes of the objects that are evidence for the answer at the time ``second``.
+
+    A box is left, top, right and bottom in fractions of the frame. ``length``: seconds of the clip.
+    """
     places = boxes(scene, min(second / length, 1 - 1e-9))
     wide, tall = scene.settings.width, scene.settings.height
     named = {

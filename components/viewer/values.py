@@ -1,7 +1,7 @@
-"""The fields of a viewer's value, which `assets/viewer/data.js` reads.
+"""Types of the JSON value that the viewer gets, which `assets/viewer/data.js` reads.
 
-A ``place`` is a byte offset in the viewer's binary file. L is the number of tokens, T the number of
-temporal units.
+A binary file has the arrays that belong to it. A ``place`` in the JSON is the byte offset of such
+an array. L is the number of visual tokens of the clip, T the number of temporal units.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ File = dict[str, Any]  # Gradio's file data; the page receives a URL in its plac
 
 
 class Score(TypedDict):
-    """One score of every token: uint16 [L] at byte ``place``, scaled from ``low`` to ``high``."""
+    """A score of every token, such as LRS.
+
+    The array at ``place`` is uint16 [L]: 0 stands for the score ``low``, 65534 for ``high``, and
+    65535 for no score. ``name`` is the key of the score, ``label`` its text on the page.
+    """
 
     name: str
     label: str
@@ -22,22 +26,26 @@ class Score(TypedDict):
 
 
 class Record(TypedDict):
-    """One :class:`Compression`; ``home`` and ``weight`` exist only if it merges tokens."""
+    """A compression record: which tokens are kept.
+
+    ``kept``: number of tokens after compression, of ``tokens`` before. ``home``, ``weight`` and
+    ``mixed`` exist only if tokens were merged; ``mixed``: a token may be in several merged tokens.
+    """
 
     kept: int
     tokens: int
     budgets: list[int]  # number of kept tokens of each temporal unit
-    mask: int  # byte offset of the mask, L bits
-    home: NotRequired[int]  # byte offset of the merge target of each token, int32 [L]
-    weight: NotRequired[int]  # byte offset of the weight of each token, uint16 [L]
+    mask: int  # byte offset of L bits: 1 for a kept token
+    home: NotRequired[int]  # byte offset of int32 [L]: kept token that each is part of, or -1
+    weight: NotRequired[int]  # byte offset of uint16 [L]: its weight there, 65535 for 1
     mixed: NotRequired[bool]
 
 
 class Stage(Record):
     """The tokens that the language model reads from ``layer`` on.
 
-    ``rank``: effective rank of the kept tokens of each unit; ``span``: effective rank of all kept
-    tokens up to the end of each unit.
+    ``rank``: for each temporal unit, the effective rank of its kept tokens. ``span``: for each
+    unit, the effective rank of all kept tokens up to its end. Both are None if unknown.
     """
 
     layer: int
@@ -47,7 +55,11 @@ class Stage(Record):
 
 
 class Split(TypedDict):
-    """Fraction of the budget spread evenly, its bounds, and how uneven novelty is (Gini)."""
+    """How GleanVID splits the kept tokens over the temporal units.
+
+    ``alpha``: fraction of them that is spread evenly; the rest follows novelty. ``gini``: how
+    unevenly novelty is spread over the units.
+    """
 
     alpha: float
     bounds: list[float]  # lowest and highest possible alpha; empty if unknown
@@ -55,7 +67,11 @@ class Split(TypedDict):
 
 
 class Geometry(TypedDict):
-    """Token grid [T, rows, columns], unit of every frame, and area of the frame with tokens."""
+    """The token grid [T, rows, columns], and where it lies in time and in the frame.
+
+    ``units``: index of the temporal unit of every frame. ``area``: part of the frame that the
+    tokens cover.
+    """
 
     grid: list[int]
     units: list[int]
@@ -63,22 +79,25 @@ class Geometry(TypedDict):
 
 
 class Method(TypedDict, total=False):
-    """One run; it has a geometry only if this differs from the geometry of the first run."""
+    """One run of a compressor.
+
+    ``grid``, ``units`` and ``area`` exist only if they differ from those of the first run.
+    """
 
     name: str
     label: str
     first: int  # first layer at which the method drops or merges tokens
     stages: list[Stage]
-    mattered: list[float] | None  # relevance of kept, most relevant, random tokens
+    mattered: list[float] | None  # fractions of the relevance: see ``arrays.py``
     novelty: list[float] | None
-    split: Split | None  # None if alpha does not explain the run's budgets
+    split: Split | None  # None for a compressor that does not split the tokens as GleanVID does
     grid: list[int]
     units: list[int]
     area: list[float]
 
 
 class Tiles(TypedDict):
-    """Layout of the sheet of all frames: number of frames, columns, frame size in pixels."""
+    """Layout of the image with all frames: their number, columns, and size of each in pixels."""
 
     count: int
     columns: int
@@ -97,16 +116,19 @@ class Sketch(TypedDict):
 
 
 class Truth(TypedDict):
-    """The right answer to a question, with names and boxes of the objects it rests on."""
+    """The right answer to a question, with names and boxes of the objects that show it."""
 
     label: str
     question: str
     names: list[str]
-    boxes: list[list[list[float]]]  # boxes of every frame: left, top, right, bottom as fractions
+    boxes: list[list[list[float]]]  # of every frame: boxes [left, top, right, bottom], as fractions
 
 
 class Map(TypedDict):
-    """Relevance of every token: uint16 [L] at byte ``place``, scaled from 0 to ``high``."""
+    """Relevance of every token for an answer or for one of its words.
+
+    The array at ``place`` is uint16 [L]: 0 stands for 0 and 65535 for the relevance ``high``.
+    """
 
     word: str  # a word of the answer; "" for the whole answer
     high: float
@@ -140,4 +162,4 @@ class Clip(Sheet, Geometry):
     video: NotRequired[File]  # the original video file
     truth: NotRequired[Truth]
     runs: NotRequired[list[str]]  # ids of the runs
-    unmeasured: NotRequired[str]  # why no relevance can be measured; empty if it can
+    unmeasured: NotRequired[str]  # why relevance cannot be measured; empty if it can

@@ -1,4 +1,7 @@
-"""Ask the question on both sides of the page: B first, as it is faster, then A."""
+"""Ask the question with the compressor of run B, then with that of run A, the baseline.
+
+B is asked first because it usually keeps fewer tokens and so answers faster.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,10 @@ EXCHANGES_HELD = 20
 
 @dataclass(frozen=True)
 class Habits:
-    """Preferences for asking a question.
+    """What the user chose for asking a question.
 
-    ``both``: ask A as well as B; ``remember``: send the earlier questions and answers.
+    ``both``: also ask with the compressor of A, not only with that of B. ``remember``: send the
+    earlier questions and answers with the prompt, as in a conversation.
     """
 
     both: bool = True
@@ -47,9 +51,10 @@ def ask(
     habits: Habits = Habits(),
     exchanges: Sequence[Exchange] = (),
 ) -> Iterator[PageUpdate]:
-    """Answer the question of ``sides``: yield the tokens, then the growing answers of B and A.
+    """Answer the question of ``sides`` with the compressors of B and A.
 
-    Ends a preview or live answer of the same ``session``.
+    Yields the page's changes: which tokens B keeps, then its growing answer, then the answer of A.
+    Ends a running preview or live answer of the same ``session`` (an open page).
     """
     engine.pages.end_preview(session, version=sides.version)
     work = engine.pages.work(session)
@@ -68,9 +73,10 @@ def ask(
 def ask_live(
     engine: Engine, session: str, request: Request, sides: Sides, habits: Habits = Habits()
 ) -> Iterator[PageUpdate]:
-    """Ask the question again after a setting changed; the next change ends it silently.
+    """Ask the question again after the user changed a setting: a live answer.
 
-    Does nothing in a conversation, because every new answer would become part of it.
+    If the user changes a setting again meanwhile, the answer stops without a message. Nothing is
+    asked in a conversation, because every new answer would become part of it.
     """
     if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
         return
@@ -89,7 +95,10 @@ def ask_live(
 
 
 def _without_progress(asking: _Asking) -> Iterator[PageUpdate]:
-    """Drop progress messages, and all messages once the live answer is stopped."""
+    """Wait ``PAUSE_S``, then yield the updates of a live answer without their progress messages.
+
+    Yields nothing more once the live answer is stopped.
+    """
     stop = asking.work.stop
     if stop.wait(PAUSE_S):
         return
@@ -107,10 +116,10 @@ def is_slow(engine: Engine, model: str) -> bool:
 
 
 class _Asking:
-    """One question to B and, if the page wants it, to A.
+    """One question, asked with the compressor of B and, if ``habits.both``, with that of A.
 
-    ``sides`` receives the ids of the new runs. ``is_live``: compressors that answered this question
-    already are not asked again.
+    ``sides`` is updated with the ids of the new runs. ``is_live``: the question is asked because a
+    setting changed; a compressor that already answered it is not asked again.
     """
 
     def __init__(
@@ -131,7 +140,10 @@ class _Asking:
         return answers(self.engine.runs, self.sides)
 
     def updates(self) -> Iterator[PageUpdate]:
-        """Ask B, then A; yield the changes of the page. The caller handles all errors."""
+        """Ask with B's compressor, then A's; yield the changes of the page.
+
+        The caller handles all errors.
+        """
         request = self.request
         if text := request.missing(self.sides.question):
             yield PageUpdate(message(text, "problem"), done=True)
@@ -167,16 +179,16 @@ class _Asking:
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
 
     def _find_answer(self, compressor: Compressor) -> tuple[str, Run] | None:
-        """Return a run that has the answer, or None.
+        """Return the id and run of an earlier answer to this question, or None.
 
-        If the person pressed Ask, the run must also have measured times.
+        If the user pressed Ask, only a run with measured times counts.
         """
         known = find_run(self.engine, self.clip, compressor, self.sides, answered=True)
         is_enough = known and (self.is_live or math.isfinite(known[1].cost.prefill_s))
         return known if is_enough else None
 
     def _ask_candidate(self, compressor: Compressor) -> Generator[PageUpdate, Any, tuple[str, Run]]:
-        """Show tokens, growing answer and cost of B; return its id and its run."""
+        """Show which tokens B keeps, its growing answer and its cost; return its id and run."""
         shown = find_run(self.engine, self.clip, compressor, self.sides)
         if decides_early(compressor) and (shown is None or shown[0] != self.sides.runs[0]):
             yield self._show(self.engine.compress(self.clip, self.encoded, compressor, self.work))
@@ -185,14 +197,18 @@ class _Asking:
         yield PageUpdate(message("Answering…"))
         began = time.monotonic()
         run = yield from self._stream("b", compressor)
-        # The seconds that `is_slow` reads. An answer with all tokens takes longer than the others.
+        # `is_slow` reads these seconds. An answer with all tokens takes longer and does not count.
         if not self.work.stop.is_set() and compressor.name != "full":
             self.engine.answer_s[self.request.model] = time.monotonic() - began
         yield self._show(run)
         return self.sides.runs[0], run
 
     def _ask_baseline(self, compressor: Compressor, run_id: str, run: Run) -> Iterator[PageUpdate]:
-        """Show A's answer next to ``run``, the run of B; a known answer is only timed again."""
+        """Show A's answer next to ``run``, the run of B.
+
+        If A's answer is known from an earlier run, only its times are measured again. In a live
+        answer they are not.
+        """
         known = None if self.habits.remember else self._find_answer(compressor)
         if known and self.is_live:
             return
@@ -208,7 +224,7 @@ class _Asking:
         yield self._show(run, run_id)
 
     def _timed_again(self, run: Run, compressor: Compressor) -> Run:
-        """Return the known run of A with new times, so that both sides were measured now."""
+        """Return an earlier run of A with new times, so that A and B were timed together."""
         if not clock.can_repeat(self.request.model):
             return run
         sampling = replace(self.request.checked_sampling(), max_new_tokens=1)
@@ -224,7 +240,7 @@ class _Asking:
         return update_of(self.engine, view, run)
 
     def _stream(self, side: str, compressor: Compressor) -> Generator[PageUpdate, Any, Run]:
-        """Show the answer of a side as it grows; return its run."""
+        """Show the growing answer below run A or B (``side``: "a" or "b"); return the run."""
         request = self.request
         sampling, earlier = request.checked_sampling(), display.history(self.exchanges)
         others = [item for item in self.answers() if item["side"] != side]

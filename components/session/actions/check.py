@@ -1,4 +1,4 @@
-"""The tab Check's test of the loaded model: yields its progress, then its report."""
+"""Test whether a loaded model works on this machine (the page's tab Check)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _reports: WeakKeyDictionary[Engine, dict[str, Report]] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Checked:
-    """Update of the tab Check; a field that is None changes nothing."""
+    """Changes of the tab Check. If ``report`` is None, the page clears its report."""
 
     notice: Message
     report: Report | None = None
@@ -44,7 +44,10 @@ class Checked:
 
 
 def check(engine: Engine, request: Request, session: str, quick: bool) -> Iterator[Checked]:
-    """Test the model of ``request`` on its clip and, unless ``quick``, time it."""
+    """Test the model of ``request`` on its clip and, unless ``quick``, measure its speed.
+
+    Yields messages on the progress, then the report.
+    """
     work = engine.pages.work(session)
     try:
         if not request.path:
@@ -84,9 +87,10 @@ def _checked(step: str | Report, work: Work) -> Checked:
 def _steps(
     engine: Engine, name: str, video: Video, quick: bool, work: Work
 ) -> Generator[str | Report]:
-    """Yield a message for each check, then the report.
+    """Yield a message for each step of the test, then the report.
 
-    If ``work`` is stopped, the current step still finishes, and the report has the steps so far.
+    If the user stops ``work``, the current step still finishes. The report then has only the
+    finished steps.
     """
     from gleanvid.evaluation.check.check import check as check_model
     from gleanvid.models.base import ModelAdapter
@@ -126,7 +130,7 @@ def _steps(
 
 
 def as_text(report: Report) -> str:
-    """Return the report as Markdown, its headings one level lower for the page."""
+    """Return the report as Markdown with headings one level lower, as they fit the page."""
     return re.sub("^#", "##", report.text(), flags=re.MULTILINE)
 
 

@@ -1,4 +1,7 @@
-"""Compare compressors on one clip and question; yields the rows of a table as they finish."""
+"""Compare compressors at several retention ratios on the same clips and questions.
+
+Each compressor at each ratio is a row of the comparison table. Rows are yielded as they finish.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from .rows import Row, finished
 
 @dataclass(frozen=True)
 class Compared:
-    """Update of the comparison tab; a field that is None changes nothing."""
+    """Changes of the comparison tab. A field that is None changes nothing."""
 
     notice: Message | None = None
     rows: list[Row] | None = None
@@ -52,13 +55,21 @@ def compare(
     measured: bool = False,
     requests: Sequence[Request] = (),
 ) -> Iterator[Compared]:
-    """Run one plan after another; between two plans other visitors may use the model.
+    """Run each planned row of the table; between two rows, other visitors may use the model.
 
-    ``tried``: ids of the runs in the viewer, which stay there. ``pinned``: settings of A.
-    ``more``: further questions; every method answers them after ``question``. ``measured``: whether
-    to measure the relevance of the tokens, and the fraction of it that each method keeps.
-    ``requests``: one request per question if the questions are about several clips; if empty,
-    ``request`` holds for all questions.
+    Args:
+        engine: runs the models and stores the runs.
+        session: id of the open page.
+        request: clip, model and options of the page.
+        question: the first question.
+        make_plans: returns the planned rows: a compressor at a retention ratio each.
+        tried: ids of the runs in the viewer, which stay there.
+        pinned: settings of A, the baseline in the viewer; None: all tokens.
+        more: further questions, which every compressor answers after ``question``.
+        measured: whether to measure how relevant each token is for the answer, and the fraction of
+            this relevance that lies on the kept tokens of each compressor.
+        requests: a request for each question, if the questions are about several clips; if empty,
+            all questions are about the clip of ``request``.
     """
     sides = Sides(tried, pinned, question)
     comparison = _Comparison(engine, session, request, sides, more, measured, requests)
@@ -74,7 +85,7 @@ def compare(
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """Return a sentence: how many rows are done, and how many were refused."""
+    """Return a sentence on how many rows of the table are done, and how many failed."""
     failed = sum(row.state == "failed" for row in rows)
     refused = f", {failed} refused" if failed else ""
     return f"{len(rows) - failed} rows done{refused}."
@@ -85,7 +96,10 @@ def stopped(rows: Sequence[Any], planned: int) -> str:
 
 
 class _Comparison:
-    """State of a comparison: its rows, and for each question the clip and the full-token answer."""
+    """State of a comparison: the rows of its table, and the clip and reference of each question.
+
+    The reference is the answer with all tokens.
+    """
 
     def __init__(
         self,
@@ -110,12 +124,12 @@ class _Comparison:
         self.relevance: list[Relevance | None] = []
         # why relevance cannot be measured
         self.unmeasured = unmeasured(request.model) if measured else ""
-        # The first pass of a process is slow, so one untimed pass precedes the first row. A vLLM
-        # server is warm already: an extra pass would only fill its cache and falsify the times.
+        # The first forward pass in a process is slow, so an untimed answer precedes the first row.
+        # A vLLM server needs none: an extra answer would fill its prefix cache and falsify times.
         self.is_warm = request.model.startswith(SCHEME)
 
     def updates(self, make_plans: Callable[[], list[Plan]]) -> Iterator[Compared]:
-        """Run all plans until the person stops; then show the runs in the viewer."""
+        """Run the planned rows until the user stops; then show all runs in the viewer."""
         request, plans = self.request, make_plans()
         missing = [request.missing(question) for question in self.questions]
         if text := next(filter(None, missing), "" if request.path else NO_CLIP):
@@ -143,7 +157,7 @@ class _Comparison:
         return request.clip(video, signals)
 
     def _run_plan(self, index: int, plan: Plan) -> Generator[Compared, Any, Row | None]:
-        """Return the row of a plan, done or failed; None if the person stopped it."""
+        """Return the finished or failed row of the table; None if the user stopped it."""
         row = self.rows[index] = replace(self.rows[index], state="running")
         try:
             return (yield from self._answered(index, plan.make()))
@@ -157,9 +171,10 @@ class _Comparison:
             self.engine.queue.leave(self.work)
 
     def _turn(self, index: int, step: str = "") -> Iterator[Compared]:
-        """Leave the model queue and wait in it again, with a new deadline for the next step.
+        """Leave the model queue and wait in it again, so that other visitors get their turn.
 
-        ``step``: name of the row's next step, for the message; "" for the row's first step.
+        Every step of a row has its own deadline. ``step``: name of the step, for the message; ""
+        for the first step.
         """
         self.engine.queue.leave(self.work)
         self.work = self.engine.pages.renew(self.session, self.work)
@@ -173,7 +188,10 @@ class _Comparison:
         yield Compared(status=status(self.engine, shown))
 
     def _answered(self, index: int, compressor: Compressor) -> Generator[Compared, Any, Row]:
-        """Return the finished row. Raises the compressor's errors, and ``StoppedError``."""
+        """Answer all questions with a compressor; return the finished row.
+
+        Raises the compressor's errors, and ``StoppedError``.
+        """
         engine, row = self.engine, self.rows[index]
         yield from self._turn(index)
         encoded = engine.encode(self.clips[0], self.work)
@@ -206,7 +224,10 @@ class _Comparison:
         return replace(row, score=fmean(scores))
 
     def _asked(self, index: int, compressor: Compressor) -> Generator[Compared, Any, list[Run]]:
-        """Return the runs of all questions; times are measured for the first question."""
+        """Return a run for each question.
+
+        Only the first question is asked several times, for the median of its times.
+        """
         (clip, first), *more = zip(self.clips, self.questions, strict=True)
         sampling = self.request.checked_sampling()
         short = replace(sampling, max_new_tokens=1)
@@ -223,7 +244,7 @@ class _Comparison:
         return runs
 
     def _measure(self, ids: Sequence[str], runs: Sequence[Run]) -> None:
-        """Measure the relevance for the answers with all tokens, or note why it fails."""
+        """Measure how relevant each token is for the answers with all tokens, or note why not."""
         try:
             self.relevance = [
                 relevance_for(self.engine, clip, self.sides.runs, run_id, run, self.work)
@@ -239,9 +260,10 @@ class _Comparison:
         return clock.stamped(run, self.asked_at)
 
     def _shown(self, rows: list[Row], opening: str) -> Compared:
-        """Return the last update: ids of all runs, and a viewer with as many as fit.
+        """Return the last update: the finished rows, the ids of all runs, and the viewer's content.
 
-        The viewer does not change if the first question is about another clip than the page's.
+        The viewer shows as many runs as fit. It does not change if the first question is about
+        another clip than the page's.
         """
         clip, new = self.clips[0], {row.run_id: row.run for row in rows if row.run is not None}
         if not new:

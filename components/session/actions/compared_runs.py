@@ -1,4 +1,4 @@
-"""The runs of a comparison in the viewer, and the runs of the viewer as rows of a comparison."""
+"""Show the runs of a comparison in the viewer, and the viewer's runs as a comparison table."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from .rows import Row
 def compared_view(
     engine: Engine, request: Request, sides: Sides, clip: ClipKey, new: Mapping[str, Run]
 ) -> tuple[View, dict[str, Run]]:
-    """Return the viewer with as many runs as it can show, and all runs by id.
+    """Return the viewer's content with as many runs as it can show, and all runs by id.
 
-    A and B keep their runs, if any: a comparison does not change the page's settings.
+    ``new``: the runs of the comparison, by id. The viewer still shows the runs with the page's
+    settings as A (baseline) and B, if there are any.
     """
     in_viewer = replace(sides, runs=[*new, *sides.runs])
     a = find_run(engine, clip, sides.reference, in_viewer)
@@ -57,11 +58,9 @@ def compared_view(
 def relevance_for(
     engine: Engine, clip: ClipKey, earlier: Sequence[str], run_id: str, run: Run, work: Work
 ) -> Relevance | None:
-    """Return which tokens an answer rests on, from memory or measured now.
+    """Return how relevant each token is for the answer of ``run``; None for an empty answer.
 
-    Returns None for an empty answer.
-
-    ``earlier``: ids of other runs whose relevance may be in memory.
+    The relevance is measured, unless it is stored with this run or one of the runs ``earlier``.
     """
     found = engine.runs.relevance([run_id, *engine.runs.of_clip(clip, earlier)], run.question)
     if run.answer and (found is None or found.answer != run.answer):
@@ -71,10 +70,10 @@ def relevance_for(
 
 
 def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[str, Run]:
-    """Sort runs in the order of `Sides`: B, then A (the first of ``runs``), then the others.
+    """Sort runs as the viewer expects them: B, then A (the first of ``runs``), then the others.
 
-    B is the run with the page's settings if that run answered the question, else the run of the
-    first method.
+    B is the run with the page's settings, if that run answered the question. Otherwise it is the
+    first run that does not keep all tokens.
     """
     a, *others = runs.items()
     own: Mapping[str, Any] = {}
@@ -90,10 +89,10 @@ def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[
 
 
 def rows_at_hand(store: RunStore, ids: Sequence[str], question: str) -> list[Row]:
-    """Return the runs that answered ``question`` as finished rows, all tokens first.
+    """Return the runs that answered ``question`` as rows of a table, all tokens first.
 
-    Rows have the fraction of relevance that they keep if it was measured for this question. The
-    list is empty if there is nothing to compare: no run of all tokens, or no other run.
+    If relevance was measured for this question, each row has the fraction of it that lies on the
+    kept tokens. The list is empty unless there is a run with all tokens and another run.
     """
     found = {run_id: run for run_id in ids if (run := store.get(run_id)) is not None}
     names = labels(list(found.values()))  # the same labels as in the viewer

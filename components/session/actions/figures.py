@@ -1,4 +1,4 @@
-"""The Curves tab: all figures in ``plots.FIGURES``, and one legend for all of them.
+"""The content of the tab Curves: all figures in ``plots.FIGURES``, and one legend for them.
 
 What is not drawn, and why (`tests/components/session/work/test_reading.py` shows an example):
 
@@ -8,7 +8,8 @@ What is not drawn, and why (`tests/components/session/work/test_reading.py` show
 - *Coverage error*: only a rounding error for every method once the kept tokens span the features.
   The legend instead has this error divided by the error of randomly kept tokens, unless that is 0:
   below 0.6 for some methods, above 2 for others.
-- *Residual energy of the first unit*: 100 % by definition. Means and axes begin after it.
+- *Residual energy of the first unit with kept tokens*: 100 % by definition. Means and curves begin
+  after it.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ _measuring = threading.Lock()
 
 
 def draw(runs: Sequence[Run]) -> dict[str, Any]:
-    """Draw the figures of ``FIGURES`` by name; None for a figure without content."""
+    """Draw all figures; return them by name, None for a figure that these runs cannot fill."""
     return {
         name: _for_page(figure, list(runs)) if figure.needs(runs) else None
         for name, figure in FIGURES.items()
@@ -78,7 +79,7 @@ def draw(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _for_page(kind: Figure, runs: list[Run]) -> Any:
-    """Draw a figure without title and legend, which the page shows outside the figure."""
+    """Draw a figure without title and legend, because the page has its own."""
     figure = kind.draw(runs)
     methods = [str(run.compressor["name"]) for run in runs]
     by_label = dict(zip(labels(runs), styles(methods), strict=True))
@@ -103,7 +104,7 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
 
 
 def _axis(kind: Figure, run: Run) -> dict[str, Any]:
-    """Return the title of an axis of units, with the seconds per unit."""
+    """Return the title of an x-axis that counts temporal units, with the seconds per unit."""
     starts = run.seconds[:, 0]
     each = float(starts[-1] - starts[0]) / (len(starts) - 1) if len(starts) > 1 else 0.0
     name = "distance in units" if kind.x == "gaps" else "unit"
@@ -111,7 +112,7 @@ def _axis(kind: Figure, run: Run) -> dict[str, Any]:
 
 
 def _fit_heatmap(figure: Any) -> None:
-    """Make room for the names of the rows, and write numbers into the cells if they fit."""
+    """Make room for the names at a heat map's rows, and write numbers into cells if they fit."""
     heat = figure.data[0]
     margins = MARGINS | {"l": 24 + 7 * max(map(len, figure.layout.yaxis.ticktext or heat.y))}
     cell = next(pixels for most, pixels in CELLS.items() if len(heat.y) <= most)
@@ -130,7 +131,7 @@ def _hundredths(value: float) -> str:
 
 
 def legend(runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the value of the legend: every run with its style and the numbers of ``COLUMNS``."""
+    """Return the legend: for every run its name, line style and numbers (see ``COLUMNS``)."""
     methods = [str(run.compressor["name"]) for run in runs]
     rows = [
         {
@@ -153,7 +154,7 @@ def _cells(run: Run) -> list[str]:
     if diagnostics is None:
         return [gini, NONE, NONE, NONE]
     new = f"{100 * diagnostics.later_residual_energy:.2g}"
-    # If all tokens are kept, a random selection is the same: leave out the comparisons.
+    # If a run keeps all tokens, a random selection would be the same: nothing is compared.
     if record.num_kept == record.num_tokens:
         return [gini, NONE, new, NONE]
     missed = diagnostics.coverage_vs_random
@@ -172,7 +173,10 @@ def as_json(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
-    """Return the runs with diagnostics, or unchanged if ``tokens`` of the clip is None."""
+    """Return the runs with diagnostics: ranks and energies of their kept tokens.
+
+    ``tokens``: all encoded tokens of the clip; if None, the runs are returned unchanged.
+    """
     if tokens is None:
         return list(runs)
     with _measuring:  # without this lock, two pages would compute the same diagnostics
@@ -186,7 +190,7 @@ def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
 def _diagnosed(run: Run, features: Tensor, known: dict[int, RandomKeeping]) -> Run:
     """Return the run with its diagnostics.
 
-    ``known`` caches the clip's random baseline by the number of kept tokens.
+    ``known`` caches the results of randomly kept tokens, by their number.
     """
     record = run.compression
     if record.num_tokens != len(features):

@@ -1,8 +1,8 @@
-"""Saved results of the examples, in ``assets/first``, shown before anything is computed.
+"""Saved results of the example clips, which the page shows before anything is computed.
 
-``python -m components.session.actions.first`` computes the results again: for Glimpse clips with
-the built-in model, for filmed clips with the photo encoder. The page opens with the first example.
-The results of another example lie in a folder named like its clip, without the frames.
+They lie in ``assets/first``. ``python -m components.session.actions.first`` computes them again:
+for Glimpse clips with the built-in model, for filmed clips with the photo encoder. The page opens
+with the first example. Each other example has a subfolder named like its clip, without the frames.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .figures import as_json, measured
 from .preview import pair
 
 FOLDER = ASSETS / "first"
-RATIO = 0.1  # opening ratio of the page: low enough that methods differ
+RATIO = 0.1  # retention ratio when the page opens: so low that compressors differ visibly
 METHODS = ("gleanvid", "full", "vidcom2", "vcast", "visionzip", "fastvid", "uniform", "random")
 # Compressors whose results are saved for all examples but the first.
 FEW = ("gleanvid", "full", "vidcom2", "uniform")
@@ -60,7 +60,7 @@ class First:
     compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B's compressor
 
     def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
-        """Whether the result has the settings of ``request``, and A has those of ``pinned``."""
+        """Whether the page's settings give this result: ``request`` for B, ``pinned`` for A."""
         others = pinned or request.pixels or request.start or request.end
         if self.viewer is None or others or request.frames != NUM_FRAMES:
             return False
@@ -70,13 +70,13 @@ class First:
         return False
 
     def opened(self, engine: Engine, example: Example) -> Mapping[str, Any]:
-        """Return the value of the viewer, with the frames of the clip. Raises ``VideoError``."""
+        """Return the viewer's content with frames read from the clip. Raises ``VideoError``."""
         frames = publish_frames(engine.clip(str(example.path), NUM_FRAMES))
         return {**(self.viewer or {}), "sheet": frames, "video": address(example.path)}
 
 
 def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
-    """Load a saved result; ``clip``: file of the result's clip, to play the original video."""
+    """Load a saved result; ``clip``: its video file, which the viewer can play."""
     path = folder / "view.json"
     if not path.is_file():
         return First()
@@ -93,7 +93,10 @@ def load(folder: Path = FOLDER, clip: Path | None = None) -> First:
 
 
 def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]:
-    """Return the saved results of all examples but the first, by path; puts runs in the store."""
+    """Return the saved results of all examples but the first, by the path of the clip.
+
+    The runs of these results are offered to the engine's store.
+    """
     found = {}
     for example in examples[1:]:
         folder = FOLDER / example.path.stem
@@ -103,7 +106,7 @@ def load_others(engine: Engine, examples: Sequence[Example]) -> dict[str, First]
 
 
 def offer(engine: Engine, example: Example, ids: Sequence[str], folder: Path = FOLDER) -> None:
-    """Put an example's saved runs into the store; each run is read when it is first used."""
+    """Register an example's saved runs in the store, which reads each run on its first use."""
 
     def reader(place: Path) -> Callable[[], Run]:
         def read() -> Run:
@@ -122,10 +125,10 @@ def save(
     folder: Path = FOLDER,
     prefix: str = PREFIX,
 ) -> None:
-    """Save runs of one clip and question: B, then A, then others to choose from.
+    """Save runs of one clip and question: B, then A (the baseline), then runs to choose from.
 
-    For the ``prefix`` of the first example, also saves the frames and the curves, which the page
-    shows as it opens.
+    ``prefix``: beginning of the ids of the runs. For the first example, which the page shows as it
+    opens, it is ``PREFIX``; the frames and the curves are then saved too.
     """
     runs = [untimed(run) for run in measured(runs, tokens)]
     relevance = saved(example, runs[0].question, runs[0])
@@ -153,7 +156,10 @@ def save(
 
 
 def without_frames(run: Run) -> Run:
-    """Return the run with frames of one black pixel: the frames are read from the clip itself."""
+    """Return the run with frames of one black pixel.
+
+    This saves space: the page reads the frames from the clip itself.
+    """
     nothing = np.zeros((len(run.video), 1, 1, 3), np.uint8)
     return replace(run, video=replace(run.video, frames=nothing))
 
@@ -166,7 +172,7 @@ def untimed(run: Run) -> Run:
 
 
 def make(example: Example, names: Sequence[str], folder: Path, prefix: str) -> None:
-    """Run the methods ``names`` on an example, as the page would, and save the results."""
+    """Run the compressors ``names`` on an example, as the page would, and save the results."""
     from gleanvid import api
 
     engine = Engine(LocalBackend({}))

@@ -24,7 +24,7 @@ NO_METHODS = "Choose at least one compressor whose retention ratio can be chosen
 
 @dataclass(frozen=True)
 class Found:
-    """Update of the panel with the lowest ratios; a field that is None changes nothing."""
+    """Changes of the panel with the lowest ratios. A field that is None changes nothing."""
 
     notice: Message | None = None
     value: dict[str, Any] | None = None
@@ -39,7 +39,11 @@ def least(
     names: Sequence[str],
     make: Callable[[str, float], Compressor],
 ) -> Iterator[Found]:
-    """Find the lowest ratio of each compressor; others may use the model between two answers."""
+    """Find the lowest ratio of each compressor in ``names`` that keeps the answer.
+
+    ``make`` returns a compressor from its name and a retention ratio. Between two answers, other
+    visitors may use the model.
+    """
     search = _Search(engine, session, request, question, make)
     try:
         yield from search.updates(names)
@@ -69,7 +73,7 @@ class _Search:
         self.rows: list[dict[str, Any]] = []
 
     def value(self, done: bool = False) -> dict[str, Any] | None:
-        """Value of the panel's table; None before the first result."""
+        """Content of the panel's table; None until the answer with all tokens is known."""
         clip = Path(str(self.request.path)).name
         asked = {"question": self.question, "answer": self.answer, "clip": clip}
         return asked | {"rows": [*self.rows], "done": done} if self.answer else None
@@ -100,7 +104,7 @@ class _Search:
     def _tried(
         self, found: Least, clip: ClipKey, name: str, ratio: float
     ) -> Generator[Found, Any, Least]:
-        """Ask at one more retention ratio; return the search with this answer."""
+        """Ask with a compressor at one more retention ratio; return its search with the answer."""
         step = f"answer {len(found.tries) + 1} of at most {found.passes}"
         try:
             text = f"{found.method} at {percent(ratio)}: {step}…"
@@ -123,7 +127,7 @@ class _Search:
             engine.queue.leave(self.work)
 
     def _row(self, found: Least) -> dict[str, Any]:
-        """Return a compressor's row in the table; ``id``: id of the run that a click opens."""
+        """Return a compressor's row in the table. A click on the row opens the run ``id``."""
         below, above = found.below, found.above
         lost = below.run if below else None
         other = f"At {percent(below.ratio)}: “{lost.answer}”" if below and lost else ""

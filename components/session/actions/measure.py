@@ -1,4 +1,4 @@
-"""Measure on demand which tokens the answer with all tokens rests on (view "What mattered")."""
+"""Measure which tokens matter for the answer with all tokens (the view "What mattered")."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .preview import find_run, pair, view_of
 
 
 def measure(engine: Engine, session: str, request: Request, sides: Sides) -> Iterator[PageUpdate]:
-    """Measure the relevance of the clip's tokens for the answer with all tokens, and show it.
+    """Measure how relevant each token is for the answer with all tokens, and show it.
 
-    If no run in the viewer has that answer, first asks the question with all tokens.
+    If no run in the viewer has that answer, the question is first asked with all tokens.
     """
     engine.pages.end_preview(session, version=sides.version)
     work = engine.pages.work(session)
@@ -65,7 +65,10 @@ def _measured(engine: Engine, request: Request, sides: Sides, work: Work) -> Ite
 def _whole_answer(
     engine: Engine, request: Request, clip: ClipKey, sides: Sides, work: Work
 ) -> Generator[PageUpdate, Any, tuple[str, Run]]:
-    """Return the run with all tokens that answered the question outside a conversation."""
+    """Return the id and run of the answer with all tokens; ask for it if there is none.
+
+    An answer in a conversation does not count, because it also depends on the earlier turns.
+    """
     known = find_run(engine, clip, FullTokens(), sides, answered=True)
     if known and not known[1].made_with.get("earlier_turns"):
         return known

@@ -1,4 +1,4 @@
-"""Plan of a comparison: a row for every method at every ratio. Contains no Gradio code."""
+"""Plan a comparison table: a row for every compressor at every retention ratio."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
 
 
 class Plan(NamedTuple):
-    """A planned row of the comparison table.
+    """A planned row of the comparison table: a compressor at one retention ratio.
 
-    ``make`` raises ``ValueError`` for settings that the method refuses.
+    ``make`` returns the compressor, or raises ``ValueError`` if that refuses its settings.
     """
 
     label: str
@@ -32,10 +32,10 @@ class Plan(NamedTuple):
 def plans(
     names: Sequence[str], ratios: Sequence[float], make: Callable[[str, float], Compressor]
 ) -> list[Plan]:
-    """Return the planned rows: all tokens, then every method at every ratio.
+    """Return the planned rows: all tokens first, then every compressor at every ratio.
 
-    A method with a fixed ratio has one row. Methods come in the order of the page and ratios from
-    the lowest, in whatever order they were clicked.
+    A compressor with a fixed ratio has one row. Compressors are in the order of the page's menu,
+    and ratios ascend. The order in which the user clicked them does not matter.
     """
     wanted = [
         (name, ratio)
@@ -55,7 +55,10 @@ def plans(
 
 
 def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
-    """Make a plan with the label of its future run, even if ``make`` will refuse the settings."""
+    """Return a planned row with the label that its run will have.
+
+    The row has a label even if ``make`` refuses the settings.
+    """
     settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
     with suppress(ValueError):
         settings = make(name, ratio).settings()
@@ -63,7 +66,7 @@ def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> 
 
 
 def needs_of(planned: list[Plan]) -> frozenset[str]:
-    """Return the names of the vision signals that at least one of the methods reads."""
+    """Return the optional signals, such as "saliency", that a planned compressor reads."""
     needs: frozenset[str] = frozenset()
     for plan in planned:
         with suppress(ValueError):  # the row of this method will show the error

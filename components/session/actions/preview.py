@@ -1,6 +1,7 @@
-"""The two sides of the viewer: B has the settings of the page, A is its baseline.
+"""Show which tokens are kept, without asking a question (a preview).
 
-A keeps all tokens until the person pins other settings there.
+The viewer has two sides. B shows a run with the settings of the page. A shows its baseline, a run
+with all tokens until the user pins other settings there.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ DECIDES_LATE = "This compressor chooses tokens while the model answers. Press As
 
 @dataclass(frozen=True)
 class View:
-    """Content of the viewer; ``runs``: ids of its runs in the order of :class:`Sides`."""
+    """Content of the viewer; ``runs``: ids of its runs: B, A, then the runs to choose from."""
 
     runs: list[str]
     value: Clip
@@ -45,9 +46,9 @@ class View:
 def preview(
     engine: Engine, request: Request, sides: Sides, session: str | None = None
 ) -> Iterator[PageUpdate]:
-    """Show the tokens of the clip and which are kept, without asking anything.
+    """Show the clip's tokens and which of them B and A keep, without asking a question.
 
-    A newer preview of the same ``session`` ends this one.
+    A newer preview of the same ``session`` (an open page) ends this one.
     """
     work = engine.pages.begin_preview(session, sides.version)
     if work is None:
@@ -69,7 +70,10 @@ def preview(
 
 
 def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
-    """Whether a preview needs no reading or encoding, so that it is a single update."""
+    """Whether a preview is shown at once, because the clip is already read and encoded.
+
+    Also True if the preview only shows a message, such as an error.
+    """
     try:
         compressor = request.make_compressor()
         request.check()
@@ -85,7 +89,10 @@ def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
 
 
 def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
-    """Compress the clip; wait for the model only if the clip is not encoded yet."""
+    """Compress the clip's tokens and show the result.
+
+    Waits in the model queue only if the clip is not encoded yet.
+    """
     if not request.path:
         yield PageUpdate(message(NO_CLIP))
         return
@@ -125,9 +132,10 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
 def view_both(
     engine: Engine, request: Request, run: Run, encoded: EncodedClip, sides: Sides, run_id: str = ""
 ) -> View:
-    """Show ``run`` as B next to A, with earlier runs of the clip to choose from.
+    """Return the viewer's content with ``run`` as B, beside the baseline A.
 
-    ``run_id``: id of ``run`` if it is stored already.
+    Earlier runs of the same clip are there to choose from. ``run_id``: id of ``run``, if it is
+    stored already.
     """
     clip = request.clip(run.video)
     run_id = run_id or engine.runs.add(run, request.path, request.example)
@@ -148,7 +156,7 @@ def view_of(
     path: str | None,
     example: Example | None,
 ) -> View:
-    """Show ``runs``, by id; ``order``: the indices of A and B among them."""
+    """Return the viewer's content for ``runs``, by id; ``order``: indices of the runs A and B."""
     ids, facts = list(runs), example and example.facts
     question, model = sides.question, next(iter(runs.values())).model
     value = payload(
@@ -169,7 +177,8 @@ def with_earlier(
 ) -> dict[str, Run]:
     """Add earlier runs of the clip to ``runs``, as many as the viewer can hold.
 
-    Leaves out runs without a question, and duplicates by settings, question and answer.
+    Leaves out runs without a question, and runs with the same settings, question and answer as
+    another one.
     """
     found = dict(runs)
     contents = [_content(run) for run in runs.values()]
@@ -185,7 +194,7 @@ def _content(run: Run) -> tuple[Any, ...]:
 
 
 def update_of(engine: Engine, view: View, run: Run) -> PageUpdate:
-    """Return the update that shows ``view``, whose B is ``run``."""
+    """Return the change of the page that shows ``view``; ``run`` is the run shown as B."""
     return PageUpdate(
         viewer=view.value, answers=view.answers, runs=view.runs, status=status(engine, run)
     )
@@ -194,9 +203,10 @@ def update_of(engine: Engine, view: View, run: Run) -> PageUpdate:
 def _baseline(
     engine: Engine, request: Request, clip: ClipKey, encoded: EncodedClip, sides: Sides
 ) -> list[tuple[str, Run]]:
-    """Return a list with the (id, run) of A, from the viewer or computed now.
+    """Return a list with the id and the run of A, found in the viewer or computed now.
 
-    The list is empty for a compressor that acts inside the model and has not answered yet.
+    Some compressors choose tokens only while the model answers. For these, the list is empty until
+    there is an answer.
     """
     compressor = sides.reference
     if known := find_run(engine, clip, compressor, sides):
@@ -210,9 +220,9 @@ def _baseline(
 def find_run(
     engine: Engine, clip: ClipKey, compressor: Compressor, sides: Sides, answered: bool = False
 ) -> tuple[str, Run] | None:
-    """Find a run in the viewer of this clip and compressor; return its id and the run.
+    """Find a run of this clip and compressor among the viewer's runs; return its id and the run.
 
-    A run that answered the question of the page is preferred, or required if ``answered``.
+    Prefers a run that answered the page's question. With ``answered``, no other run is returned.
     """
     settings = compressor.settings()
     same = [
@@ -225,5 +235,8 @@ def find_run(
 
 
 def pair(count: int) -> tuple[int, int | None]:
-    """Return the indices of A and B among ``count`` runs in the order of :class:`Sides`."""
+    """Return the indices of the runs A and B in a list of ``count`` runs that begins with B, A.
+
+    A single run is shown as A, and B is None.
+    """
     return (1, 0) if count > 1 else (0, None)

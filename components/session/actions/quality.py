@@ -1,4 +1,4 @@
-"""Quality of a row's answers in a comparison: the fraction that is right, with an interval."""
+"""Quality of a compressor's answers in a comparison: the fraction that is right."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ def quality(
     references: Sequence[str],
     clips: Sequence[str] = (),
 ) -> dict[str, Any] | None:
-    """Return the quality of answers in [0, 1]; None if unknown.
+    """Return the quality of answers, a number in [0, 1]; None if nothing is known of them.
 
-    It is the fraction of right answers with its interval if right answers are known, else the mean
-    agreement with ``references``, the answers of all tokens. ``clips``: the clip of each question.
+    If right answers (``truths``) are known, it is the fraction of right answers, with a confidence
+    interval. Otherwise it is the mean agreement with ``references``, the answers with all tokens.
+    ``clips``: name of the clip of each question.
     """
     places = clips or [""] * len(answers)
     verdicts = [
@@ -36,10 +37,11 @@ def quality(
 
 
 def fraction_right(verdicts: Sequence[bool], clips: Sequence[str]) -> Estimate:
-    """Return the fraction of right answers with its 95 % interval, Wilson's for a single clip.
+    """Return the fraction of right answers with its 95 % confidence interval.
 
-    Questions about one clip are not independent. So with several clips the interval also covers
-    Student's interval over the clips, each weighted by its number of questions.
+    For a single clip it is Wilson's interval. Questions about one clip are not independent. So for
+    several clips the interval also covers Student's interval over the clips, each weighted by its
+    number of questions.
     """
     found = wilson(sum(verdicts), len(verdicts))
     groups = {
@@ -47,7 +49,7 @@ def fraction_right(verdicts: Sequence[bool], clips: Sequence[str]) -> Estimate:
     }
     if len(groups) == 1:
         return found
-    usual = len(verdicts) / len(groups)  # mean number of questions of a clip
+    usual = len(verdicts) / len(groups)  # mean number of questions per clip
     by_clip = student_mean(
         [found.value + (sum(right) - found.value * len(right)) / usual for right in groups.values()]
     )

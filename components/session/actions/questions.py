@@ -1,4 +1,7 @@
-"""Lists of questions as text: one a line, or the JSON Lines of ``gleanvid glimpse make``."""
+"""Read and write lists of questions.
+
+A list has one question a line, as text or as the JSON that ``gleanvid glimpse make`` writes.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from typing import Any
 
 from ..examples import Example
 
-# A question, its right answer if known, and the name of its clip's file, "" for the page's clip.
+# Of each question: its text, the right answer if known, and the file name of its clip. The file
+# name is "" for the clip that the page shows.
 Listed = list[tuple[str, str | None, str]]
 
-FILE_BYTES = 4_000_000  # maximum number of bytes read of a file of questions
-LINES = 20_000  # maximum number of lines read of a file; parsing more delays other visitors
+FILE_BYTES = 4_000_000  # maximum number of bytes read from a file of questions
+LINES = 20_000  # maximum number of lines read from a file; parsing more delays other visitors
 
 
 def in_lines(text: str) -> Listed:
@@ -23,14 +27,14 @@ def in_lines(text: str) -> Listed:
 
 
 def as_lines(listed: Iterable[tuple[str, str | None, str]]) -> str:
-    """Write questions as the text that :func:`in_lines` reads."""
+    """Return questions as the text that :func:`in_lines` reads."""
     return "\n".join(" | ".join(part or "" for part in row).rstrip(" |") for row in listed)
 
 
 def of_clips(clips: Sequence[Example], most: int) -> Listed:
-    """Return at most ``most`` suggested questions, the same number for every clip.
+    """Return at most ``most`` questions with known answers about the clips.
 
-    From each clip's list, the questions are taken at even distances.
+    There are about as many for every clip, spread evenly over its list.
     """
     each = max(1, most // max(1, len(clips)))
     found: Listed = []
@@ -44,10 +48,9 @@ def of_clips(clips: Sequence[Example], most: int) -> Listed:
 def in_file(text: str, clips: Collection[str]) -> Listed:
     """Read the questions of a file, at most ``LINES`` lines.
 
-    Each line is JSON, or text as in :func:`in_lines`.
-
-    A line of JSON has "question" or "text", and may have "answer" and "clip". Leaves out questions
-    about a clip that is not in ``clips`` (names of files).
+    Each line is a JSON object, or text as in :func:`in_lines`. An object has the question as
+    "question" or "text", and may have "answer" and "clip". It is left out if it has a "clip" that
+    is not one of the file names ``clips``.
     """
     lines = islice(filter(str.strip, text.splitlines()), LINES)
     found = [_row(line, clips) for line in lines]

@@ -1,7 +1,7 @@
-"""Restore earlier results: those of a reloaded tab, and a run saved to a file.
+"""Show earlier results again: those of a reloaded page, and a run opened from a file.
 
-A browser keeps the ids of its runs. An id is 128 random bits, so only somebody whose page has had
-the run knows its id.
+The browser stores the ids of its page's runs, and the server the runs. An id is 128 random bits, so
+nobody can guess the id of another visitor's run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..work.engine import Engine
 from .preview import View, pair, view_of
 
 PICTURE = re.compile("data:image/jpeg;base64,[A-Za-z0-9+/=]+")
-KEPT_CHARS = 100_000  # maximum length of a saved state; thumbnails of uploads take most of it
+KEPT_CHARS = 100_000  # maximum length of the JSON from the browser; most of it is thumbnails
 BACK = "Your results from before the page was reloaded are restored."
 NO_CLIP = (
     "The clip of these results is no longer on the server: upload it again to ask more about it."
@@ -44,10 +44,13 @@ ALL_GONE = (
 
 @dataclass(frozen=True)
 class Restored:
-    """Restored results and clips.
+    """What a reloaded page shows again.
 
-    ``view`` and ``path`` (file of the clip) are None if they are no longer on the server. ``own``:
-    thumbnails of the uploaded clips by path.
+    Attributes:
+        text: message for the user.
+        view: content of the viewer; None if its runs are no longer on the server.
+        path: file of the clip; None if it is no longer on the server.
+        own: thumbnails of the visitor's uploaded clips, by path.
     """
 
     text: str
@@ -57,15 +60,16 @@ class Restored:
 
 
 class Kept(NamedTuple):
-    """The state that ``assets/page/kept.js`` saved.
+    """The state of a page that ``assets/page/kept.js`` stored in the browser.
 
-    ``own``: thumbnails of the uploaded clips by the end of their path.
+    ``ids``: ids of the runs in the viewer. ``was_compared``: whether the page had a comparison
+    table. ``own``: thumbnails of the uploaded clips, by the end of their path.
     """
 
     ids: list[str]
     was_compared: bool = False
     own: Mapping[str, str] = {}
-    clip: str = ""  # the chosen clip if it is an upload
+    clip: str = ""  # end of the path of the chosen clip, if the visitor uploaded it
 
 
 def restored(
@@ -75,7 +79,7 @@ def restored(
 
     Args:
         engine: engine whose store has the runs.
-        text: the state that ``assets/page/kept.js`` saved.
+        text: the state that ``assets/page/kept.js`` stored, as JSON.
         find: returns the full path of an uploaded clip from the end of the path that ``text``
             has; None if the file is gone.
         model: name of the page's model, empty if unknown.
@@ -107,7 +111,7 @@ def restored(
 
 
 def kept(text: str | None) -> Kept:
-    """Parse a saved state; malformed text gives an empty one."""
+    """Parse the state that the browser stored; malformed text gives an empty state."""
     try:
         content = json.loads((text or "")[:KEPT_CHARS])
         ids = list(dict.fromkeys(map(str, content["shown"])))[:MAX_METHODS]
@@ -123,7 +127,10 @@ def _picture(sent: Any) -> str:
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:
-    """Return the first run and all runs with the same clip and grid, which one viewer can show."""
+    """Return the first run and all runs with its clip and token grid, by id.
+
+    One viewer can show these runs together.
+    """
     first = next(iter(runs.values()))
     return {
         run_id: run
@@ -133,16 +140,16 @@ def together(runs: dict[str, Run]) -> dict[str, Run]:
 
 
 def tokens_of(engine: Engine, run: Run) -> VideoTokens | None:
-    """Return the tokens of the run's clip, if they are still in memory."""
+    """Return the encoded tokens of the run's clip, if they are still in memory."""
     clip = engine.encoded(ClipKey(run.video, run.model, run.made_with.get("max_pixels")))
     return clip.tokens if clip and clip.tokens.grid == run.compression.grid else None
 
 
 def at_home(engine: Engine, run: Run, paths: Iterable[str]) -> tuple[Run, str | None]:
-    """Find the clip of a saved run among ``paths``, by name and frames.
+    """Find the clip of a run from a file among the clips ``paths`` on this server.
 
-    Returns the run with the frames of the file found, and the path of this file. If no file fits,
-    returns the unchanged run and None.
+    The clip must have the same file name and the same frames. Returns the run with the frames of
+    this clip, and its path. If no clip fits, returns the unchanged run and None.
     """
     for path in paths:
         if Path(path).name != run.video.name:

@@ -52,7 +52,10 @@ OVER = ("done", "failed")
 
 @dataclass(frozen=True)
 class Row:
-    """One method in a comparison: waiting, running, done or failed."""
+    """A row of the comparison table: a compressor at one retention ratio.
+
+    ``state``: "waiting", "running", "done" or "failed".
+    """
 
     label: str
     method: str = ""  # name of the compressor
@@ -61,13 +64,13 @@ class Row:
     run: Run | None = None
     run_id: str = ""
     error: str = ""
-    score: float = math.nan  # mean log-probability of the full-token answer
-    mattered: float = math.nan  # fraction of the relevance that the kept tokens have
-    others: tuple[tuple[str, Run], ...] = ()  # ids and runs of the questions after the first
+    score: float = math.nan  # mean log-probability of the answer with all tokens
+    mattered: float = math.nan  # fraction of the relevance that lies on the kept tokens
+    others: tuple[tuple[str, Run], ...] = ()  # id and run of each question after the first
 
     @property
     def runs(self) -> dict[str, Run]:
-        """The runs of all questions by their ids, in the order of the questions."""
+        """The run of each question by its id, in the order of the questions."""
         return ({self.run_id: self.run} if self.run else {}) | dict(self.others)
 
 
@@ -84,10 +87,11 @@ class Asked:
         question: the question.
         clip: name of the file of the clip.
         expected: the right answer, if known.
-        settings: settings by their names in a link; the table is stale once one of them changes.
+        settings: the page's settings by their names in a link. Once one of them changes, the page
+            marks the table as outdated.
         caveat: warning about the answers, empty for none.
-        questions: every question with its right answer, if known; more than one for a list.
-        busy: warning about the times, empty for none.
+        questions: every question with its right answer, if known.
+        busy: warning that the measured times are unreliable, empty for none.
         clips: file name of the clip of every question; empty if all are about the page's clip.
     """
 
@@ -102,9 +106,10 @@ class Asked:
 
 
 def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[str, Any]:
-    """Return the value of the table on the page. The first row is that of all tokens.
+    """Return the content of the table on the page, ready for JSON.
 
-    ``done``: the comparison has ended; rows that did not finish are left out.
+    The first row is the one that keeps all tokens. ``done``: whether the comparison has ended;
+    unfinished rows are then left out.
     """
     kept = finished(rows) if done else rows
     looks = styles([row.method for row in kept])
@@ -161,14 +166,14 @@ def _line(
 
 
 def _text(row: Row, title: str, value: float | int) -> str:
-    """Format a number of a row. A fraction of labels also gets its counts."""
+    """Format a number of a row. The recall of labels is followed by the two counts."""
     found = labels_of(row.run) if row.run and title == "Labels" else None
     counts = f" ({sum(one['kept'] for one in found)} of {len(found)})" if found else ""
     return figure_text(value) + counts
 
 
 def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
-    """Return every question of a list with this row's answer, the verdict and the run's id."""
+    """Return for each question this row's answer, whether it is right, and the id of its run."""
     clips = asked.clips or [""] * len(asked.questions)
     found = zip(asked.questions, clips, row.runs.items(), strict=False)
     return [
@@ -185,7 +190,10 @@ def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
 
 
 def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any] | None:
-    """Return the quality of a row's answers; None if the model cannot answer about this clip."""
+    """Return the quality of a row's answers; None without answers or if they mean nothing.
+
+    ``asked.caveat`` says that the answers mean nothing.
+    """
     if row.run is None or not row.run.question or asked.caveat:
         return None
     answers = [run.answer for run in row.runs.values()]
@@ -194,14 +202,14 @@ def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any
 
 
 def settled(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the value of :func:`table_view` after a stop, without unfinished rows."""
+    """Return the content from :func:`table_view` without unfinished rows, after a stop."""
     if not value:
         return value
     return value | {"rows": [row for row in value["rows"] if row["state"] in OVER], "done": True}
 
 
 def earlier(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Mark a value of :func:`table_view` as the table of an earlier comparison."""
+    """Mark the content from :func:`table_view` as that of an earlier comparison."""
     return value and value | {"earlier": True}
 
 

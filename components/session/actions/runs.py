@@ -1,4 +1,4 @@
-"""Runs by their ids, with diagnostics where the encoded clip is still in memory."""
+"""Look up runs by their ids, and add diagnostics if their encoded clip is still in memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GONE = "These runs are no longer on the server. Run them again."
 def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> list[Run]:
     """Return the runs that are still in the store, with diagnostics if the clip is encoded.
 
-    ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
+    ``model`` and ``pixels`` (the limit per frame) tell which encoding of the clip is meant.
     """
     runs = [run for run in map(engine.runs.get, ids) if run is not None]
     if not runs:
@@ -28,7 +28,7 @@ def measured_runs(engine: Engine, ids: Sequence[str], model: str, pixels: int | 
 
 
 def tokens_of(engine: Engine, run: Run, model: str, pixels: int | None) -> VideoTokens | None:
-    """Return the tokens of the run's clip if the model has it encoded in memory."""
+    """Return the encoded tokens of the run's clip, if the model has them in memory."""
     clip = ClipKey(run.video, model, int(pixels or 0) * len(run.video) or None)
     encoded = engine.encoded(clip)
     return encoded.tokens if encoded else None

@@ -53,12 +53,14 @@ SCORES = (("lrs", "LRS"), ("scs", "SCS"), ("joint", "joint score"))
 
 
 def story(runs: Sequence[Run]) -> dict[str, Any]:
-    """Explain the first GleanVID run among ``runs`` (B, then A), or B if there is none.
+    """Explain the first GleanVID run among ``runs``, or the first run if there is none.
+
+    ``runs``: the runs in the viewer: B, A, then others.
 
     Returns:
-        ``about``: a line on the run. ``steps``: a list; each step has a title, a text, a sentence
-        with numbers and images (caption and JPEG as a data URI). Some steps also have a grid to
-        draw over the images, or a strip that shows one value per unit.
+        "about": a line that names the run. "steps": a list of steps. Each has a title, a text, a
+        sentence with numbers, and images (caption and JPEG as a data URI). Some steps also have a
+        grid to draw over the images, or a strip that shows one value per temporal unit.
     """
     run = next((run for run in runs if "alpha" in run.compression.trace), runs[0])
     unit = busiest(run)
@@ -74,7 +76,7 @@ def story(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def busiest(run: Run) -> int:
-    """Return the unit with the largest budget, not counting the first unit."""
+    """Return the index of the temporal unit with most kept tokens, not counting the first unit."""
     later = run.compression.budgets[1:]
     return 1 + int(later.argmax()) if len(later) else 0
 
@@ -140,7 +142,10 @@ def _choice(run: Run, unit: int) -> dict[str, Any]:
 
 
 def _cost(run: Run, runs: Sequence[Run], unit: int) -> dict[str, Any]:
-    """Return the step on cost: tokens, FLOPs and time, compared with a full-token run if any."""
+    """Return the step on cost: tokens, FLOPs and time.
+
+    They are compared with a run that keeps all tokens, if there is one.
+    """
     cost, whole = run.cost, next((other for other in runs if _is_whole(other, run)), None)
     facts = [f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} tokens"]
     if math.isfinite(cost.flops_reduction):
@@ -162,7 +167,7 @@ def _quoted(run: Run) -> str:
 
 
 def _is_whole(other: Run, run: Run) -> bool:
-    """Whether ``other`` is the full-token run that answered the same question as ``run``."""
+    """Whether ``other`` keeps all tokens and has the same question as ``run``."""
     record = other.compression
     return other.question == run.question and record.num_kept == record.num_tokens
 
@@ -172,7 +177,7 @@ def _not_taken(run: Run) -> dict[str, Any]:
 
 
 def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return a heat map of each score in one unit, scaled to the scores of this unit."""
+    """Return an image of each token score in one temporal unit, as a heat map over its frame."""
     pictures = []
     for name, caption in scores:
         values = run.compression.scores[name].view(run.compression.grid[0], -1)
@@ -183,7 +188,7 @@ def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[
 
 
 def _picture(caption: str, pixels: np.ndarray) -> tuple[str, str]:
-    """Return a caption and an image, [H, W, 3] as JPEG of at most ``WIDTH`` x ``WIDTH`` pixels."""
+    """Return the caption and ``pixels``, uint8 [H, W, 3], as JPEG of at most ``WIDTH`` a side."""
     image, buffer = Image.fromarray(pixels), io.BytesIO()
     image.thumbnail((WIDTH, WIDTH))
     image.save(buffer, "JPEG", quality=84)

@@ -32,10 +32,10 @@ def web_page(
     """Return the HTML text of the offline viewer.
 
     Args:
-        runs: runs of one clip: B, A, then others; or a single run.
+        runs: runs of one clip: those shown as B and A, then others; or a single run.
         tokens: the clip's tokens, encoded by the model of the runs; with them the viewer also shows
-            novelty, ranks and similar tokens.
-        example: the clip, if it is an example: right answers and places of objects are known.
+            novelty, effective ranks and similar tokens.
+        example: the clip, if it is one of the app's examples, whose right answers are known.
         relevance: relevance of the clip's tokens for the question of the first run.
         worth: warning in place of a verdict on the answers; empty for none.
     """
@@ -65,9 +65,9 @@ def web_page(
 
 
 def web_page_of(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> str:
-    """Return the HTML text with the runs of a page that are still in the store.
+    """Return the HTML text of the offline viewer with those runs ``ids`` that are still stored.
 
-    ``model`` and ``pixels`` (of a frame) say which encoded clip is meant.
+    ``model`` and ``pixels`` (the limit per frame) tell which encoding of the clip is meant.
     """
     runs = measured_runs(engine, ids, model, pixels)
     first, example = runs[0], engine.runs.example(ids[0])

@@ -19,10 +19,10 @@ THUMBNAIL = 132  # pixels of the thumbnail's longer side
 
 
 def read(engine: Engine, path: str | None, frames: int, session: str) -> Iterator[str]:
-    """Read the clip into the engine's cache; yield how many frames are decoded.
+    """Read the clip into the engine's cache; yield sentences on how many frames are decoded.
 
-    Raises the errors of ``Engine.clip``: ``VideoError`` for a file that is no clip, ``BusyError``,
-    and ``StoppedError`` (without a message if this page has chosen another clip meanwhile).
+    Raises ``VideoError`` for a file that is no clip, ``BusyError``, and ``StoppedError``. The
+    latter has no message if the page has chosen another clip meanwhile.
     """
     if not path:
         raise ValueError(NO_CLIP)

@@ -34,16 +34,20 @@ LOOKING = "Looking up {name} …"
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
 PACE_S = 0.1
 FRAMES = 32  # frames of the clip for which memory is estimated by default
-OVER = ("nothing", "ready", "failed", "cancelled")  # stages in which no model is being loaded
+OVER = ("nothing", "ready", "failed", "cancelled")  # values of ``stage`` while nothing is loaded
 
 
 @dataclass(frozen=True)
 class Progress:
     """Progress of loading a model.
 
-    ``stage``: "looking", "downloading" (``done`` of ``total`` bytes), "waiting" (for the model
-    queue), "loading" (``done`` of 1), "warming", or one of :data:`OVER`. ``text`` is a sentence
-    for the user; ``name`` is the model's name in requests once the model is ready.
+    Attributes:
+        stage: "looking" (for its size), "downloading", "waiting" (for the model queue), "loading",
+            "warming" (first answer), or one of :data:`OVER`.
+        name: the model's name in requests once it is ready.
+        text: sentence for the user.
+        done: bytes downloaded, or fraction of the model loaded.
+        total: bytes to download, or 1 while the model is loaded.
     """
 
     stage: str = "nothing"
@@ -58,14 +62,14 @@ class Progress:
 
 
 class Choosing:
-    """Loads models for the pages of a private server, one at a time; every page may watch.
+    """Loads models for the pages of a private server, one at a time; all pages see the progress.
 
     A page calls :meth:`offers` for its list of models, :meth:`look` for the sentence below this
     list and :meth:`begin` on a click, then shows everything that :meth:`progress` yields.
 
     Args:
         engine: engine into which the loaded model is put.
-        names: models that come first in the list, before those of the registry.
+        names: models that come first in the list, before the library's known checkpoints.
         device: device on which models are loaded.
         first: model that the server was started with, if it has to be downloaded;
             :meth:`start` loads this model.
@@ -86,11 +90,14 @@ class Choosing:
         self._work = Work()
 
     def start(self) -> None:
-        """Start loading :attr:`first`, even if memory seems too small; returns at once."""
+        """Start loading the model :attr:`first`; returns at once.
+
+        It is loaded even if it seems too large for the memory.
+        """
         self._start(*split_precision(self.first), FRAMES, anyway=True)
 
     def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
-        """Return the list of checkpoints. Raises ``ValueError`` for an unknown precision."""
+        """Return the checkpoints to choose from. Raises ``ValueError`` for an unknown precision."""
         check_precision(precision)
         names = dict.fromkeys([*self.names, *(row.name for row in CHECKPOINTS)])
         return list(offers(names, precision, frames, self.device))
@@ -102,10 +109,10 @@ class Choosing:
         frames: int = FRAMES,
         stop: threading.Event | None = None,
     ) -> Outlook:
-        """Return size and memory of a model, from the hub if not local. Raises ``ModelError``.
+        """Return how large a model is and whether it fits. Raises ``ModelError``.
 
-        For ``vllm:http://host:port`` this is the model that the vLLM server runs, because its
-        vision encoder is loaded on this machine too.
+        Asks the hub if the model is not on this machine. For ``vllm:http://host:port`` the result
+        is about the model that the vLLM server runs: its vision encoder is loaded here too.
         """
         from gleanvid.models.loading.outlook import outlook
 
@@ -168,7 +175,7 @@ class Choosing:
         key, work, before = key_of(name, precision), self._work, self.engine.name
         try:
             if self.engine.holds(key):
-                self.engine.model(key)  # already in memory: only make it the current model
+                self.engine.model(key)  # already in memory: this only makes it the current model
             else:
                 outlook = self.look(name, precision, frames, work.stop)
                 ModelLoader(self.engine, work, self._report).install(key, outlook, anyway)
@@ -191,5 +198,8 @@ class Choosing:
 
 
 def key_of(name: str, precision: str) -> str:
-    """Return a model's name in requests: with its precision, unless a vLLM server runs it."""
+    """Return a model's name in requests, such as ``OWNER/NAME@4bit``.
+
+    The name of a model on a vLLM server has no precision.
+    """
     return name if name.startswith(SCHEME) else with_precision(name, precision)

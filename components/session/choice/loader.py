@@ -29,7 +29,10 @@ TOO_LARGE = (
 
 
 class ModelLoader:
-    """Loads models into the engine; ``report`` is called with stage, sentence, done and total."""
+    """Loads models into the engine.
+
+    ``report`` is called with the progress: stage, sentence for the user, done and total.
+    """
 
     def __init__(self, engine: Engine, work: Work, report: Callable[..., None]) -> None:
         self.engine, self.work, self.report = engine, work, report
@@ -44,7 +47,7 @@ class ModelLoader:
             self._replace(key)
 
     def download(self, outlook: Outlook) -> None:
-        """Download the missing files. Raises ``ModelError``, ``StoppedError``."""
+        """Download the files missing here. Raises ``ModelError``, ``StoppedError``."""
         if outlook.download is None:
             return
         from gleanvid.models.loading.download import fetch
@@ -59,9 +62,9 @@ class ModelLoader:
             raise ModelError(f"{outlook.name} is incomplete: the hub did not list all its weights.")
 
     def _has_room(self, outlook: Outlook, anyway: bool) -> bool:
-        """Return whether the new model fits in memory together with the model in use.
+        """Return whether the new model fits in memory without unloading the model in use.
 
-        Raises ``ModelError`` if the new model does not even fit alone.
+        Raises ``ModelError`` if it does not even fit alone, unless ``anyway``.
         """
         fit = outlook.fit
         if fit.ok is not False:
@@ -86,7 +89,7 @@ class ModelLoader:
         self.engine.put(key, self._load(key))
 
     def _load(self, key: str) -> Any:
-        """Load the model and let it answer once."""
+        """Load the model and let it answer once, as a test and warm-up."""
         from gleanvid.models.loading.weight_progress import weight_progress
 
         def report(fraction: float) -> None:
@@ -96,7 +99,7 @@ class ModelLoader:
         with weight_progress(report, self.work.stop):
             model = self.engine.backend.load_model(key)
         self._check_stop()
-        if key.startswith(SCHEME):  # needs no warm-up, and may not run GleanVID
+        if key.startswith(SCHEME):  # a vLLM server needs no warm-up, and may not run GleanVID
             return model
         self.report("warming", f"Trying {key} on four frames …")
         frames = np.zeros((4, 64, 64, 3), np.uint8)

@@ -14,14 +14,14 @@ HERE = "in the cache"
 
 @dataclass(frozen=True)
 class Offer:
-    """A row of the list of checkpoints.
+    """A model checkpoint in the page's list.
 
-    ``fits``: whether the checkpoint fits this machine, None if unknown. ``state``: a short
-    text on this, such as "in the cache, fits this machine".
+    ``fits``: whether it fits the memory of this machine, None if unknown. ``state``: a short text
+    on this, such as "in the cache, fits this machine".
     """
 
     name: str
-    size_gb: float | None  # size of the download; None: only the hub knows it
+    size_gb: float | None  # size of its weights; None if only the hub knows it
     state: str
     fits: bool | None
     here: bool  # whether all files are on this machine already
@@ -40,7 +40,7 @@ class Offer:
 def offers(
     names: Iterable[str], precision: str, frames: int, device: str | None = None
 ) -> Iterator[Offer]:
-    """Yield a row for each name; sends no request over the network.
+    """Yield an entry of the list for each name, without a request over the network.
 
     Reads memory and disk, so it takes milliseconds; the first call imports torch.
     """

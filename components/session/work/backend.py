@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gleanvid.types import Video, VideoTokens
 
 
-Progress = Callable[[int, int], object]  # called with the number of frames decoded and their total
+Progress = Callable[[int, int], object]  # called with the numbers of decoded and of all frames
 
 
 class Sampled(NamedTuple):
@@ -49,7 +49,7 @@ class EncodedClip(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a clip, whose tokens a compressor chooses."""
+    """A question about a clip, and the compressor that chooses the clip's tokens for it."""
 
     clip: ClipKey
     text: str
@@ -62,7 +62,8 @@ class Backend(ABC):
     """Reads clips, loads models and answers questions.
 
     ``model`` is always what :meth:`load_model` returned. Every method raises ``StoppedError`` once
-    its ``stop`` is set. ``is_metered``: GPU seconds are counted, so no clip is encoded in advance.
+    its ``stop`` is set. ``is_metered``: whether the GPU time of visitors is counted; if so, no
+    clip is encoded in advance.
     """
 
     is_metered = False

@@ -1,6 +1,6 @@
-"""State shared by all pages of a server: models, clips, runs and the model queue.
+"""The state that all pages of a server share: models, clips, runs and the model queue.
 
-Contains no Gradio code. ``backend`` runs the models; see `Backend`.
+It contains no Gradio code.
 """
 
 from __future__ import annotations
@@ -37,11 +37,19 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CLIPS_REMEMBERED = 3
-_ClipKey = tuple[str, int, int | Sampled]  # a file's path and modification time, frames to read
+_ClipKey = tuple[str, int, int | Sampled]  # path of a file, modification time, frames to read
 
 
 class Engine:
-    """Runs the requests of all pages; keeps up to ``most_models`` models in memory."""
+    """Runs the requests of all pages, and holds the models, clips and runs in memory.
+
+    Args:
+        backend: reads clips and runs models.
+        runs: store of the runs; None: a new one.
+        queue: queue in which requests wait for the model; None: a new one.
+        decoders: maximum number of clips decoded at the same time.
+        most_models: maximum number of models in memory.
+    """
 
     def __init__(
         self,
@@ -74,7 +82,7 @@ class Engine:
         self.models.put(name, model)
 
     def empty(self) -> None:
-        """Unload all models to make room for another. The caller holds the model queue."""
+        """Unload all models to make room for another. Call it when first in the model queue."""
         self.models.empty()
         gc.collect()
         if torch.cuda.is_available():
@@ -85,7 +93,10 @@ class Engine:
         return name in self.models.held
 
     def knows(self, name: str) -> bool:
-        """Whether the named model was loaded since the server started, so needs no download."""
+        """Whether the named model has been loaded since the server started.
+
+        If so, loading it again needs no download.
+        """
         return name in self.models.seen
 
     @property
@@ -103,7 +114,7 @@ class Engine:
         return next(reversed(self.models.held.values()), None)
 
     def warm_up(self, name: str) -> None:
-        """Load a model in the background; a failure is reported to the first request."""
+        """Load a model in the background. If this fails, the first request reports the error."""
 
         def load() -> None:
             with suppress(ModelError):
@@ -112,7 +123,7 @@ class Engine:
         threading.Thread(target=load, daemon=True).start()
 
     def clip(self, path: str, frames: int | Sampled, work: Work | None = None) -> Video:
-        """Return the sampled frames of a file, cached; call it before waiting for the model queue.
+        """Return the sampled frames of a file, cached. Call it before waiting in the model queue.
 
         Raises ``VideoError``, ``StoppedError``, and ``BusyError`` if too many clips wait.
         """
@@ -148,10 +159,10 @@ class Engine:
         compressor: Compressor,
         work: Work | None = None,
     ) -> Run:
-        """Compress the tokens of a clip: return a run without a question.
+        """Compress the tokens of a clip; return the result as a run without a question.
 
-        Raises ``StoppedError`` if ``work`` is ended while it waits for a model that another request
-        uses.
+        If the model is an encoder with image labels, the run has these too. They need the model:
+        ``StoppedError`` is raised if ``work`` ends while another request uses it.
         """
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
@@ -200,7 +211,7 @@ class Engine:
         sampling: Sampling,
         work: Work,
     ) -> Run:
-        """Return the run of an answer, without streaming. Raises ``StoppedError``."""
+        """Answer a question without streaming; return the run. Raises ``StoppedError``."""
         pieces = self.answer(clip, question, compressor, sampling, work)
         with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
             run = next((item for item in pieces if isinstance(item, Run)), None)
@@ -209,7 +220,10 @@ class Engine:
         return run
 
     def relevance(self, clip: ClipKey, question: str, answer: str, work: Work) -> Relevance:
-        """Return the relevance of tokens. Raises ``ModelError`` and ``StoppedError``."""
+        """Return how relevant each token is for an answer.
+
+        Raises ``ModelError`` and ``StoppedError``.
+        """
         model = self.model(clip.model)
         return self.backend.relevance(clip, question, answer, model, work.stop)
 
@@ -222,7 +236,7 @@ class Engine:
 
 
 def decides_early(compressor: Compressor) -> bool:
-    """Whether a method chooses tokens from the clip alone, without the question."""
+    """Whether a compressor chooses tokens before the language model runs, without the question."""
     layer, stage = compressor.stages[0]
     return layer == 0 and "text" not in stage.needs
 
@@ -235,7 +249,7 @@ def _clip_key(path: str, frames: int | Sampled) -> _ClipKey:
 
 @contextmanager
 def _held(lock: threading.RLock, work: Work) -> Iterator[None]:
-    """Hold a model's lock. Raises ``StoppedError`` once ``work`` is ended while waiting for it."""
+    """Hold a model's lock. Raises ``StoppedError`` if ``work`` ends while it waits for the lock."""
     while not lock.acquire(timeout=POLL_S):
         if work.stop.is_set():
             raise StoppedError

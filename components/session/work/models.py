@@ -15,8 +15,8 @@ SMALL = 2  # maximum number of recordings and photo encoders in memory
 class Models:
     """At most ``most`` models in memory; the least recently used one is unloaded.
 
-    Recordings and the photo encoder are small, so they have a limit of their own and never cause
-    a model to be unloaded. Loading a model blocks all other requests for models.
+    Recordings and the photo encoder are small. They have a limit of their own and never cause a
+    larger model to be unloaded. While a model is being loaded, all other requests for models wait.
     """
 
     def __init__(self, load: Callable[[str], Any], most: int = 1) -> None:

@@ -1,4 +1,7 @@
-"""A FIFO queue for the model with a deadline per job, and the running jobs of every page."""
+"""The queue in which jobs wait for the model, and the running jobs of every page.
+
+The job that came first uses the model first. Each has a deadline once it uses the model.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from gleanvid.errors import BusyError, StoppedError
 DEADLINE_S = 180.0
 PLACES = 16
 POLL_S = 0.2
-SESSIONS = 2_000  # maximum number of sessions whose newest preview is remembered
+SESSIONS = 2_000  # maximum number of pages whose newest preview is remembered
 LATE = (
     "Stopped: it took longer than {limit:g} seconds, the limit of this server. Take fewer frames, "
     "a lower retention ratio or a smaller model."
@@ -21,9 +24,9 @@ FULL = "{count} people are waiting for the model already. Try again in a minute.
 
 
 class Work:
-    """One job of one page, with its stop flag and the reason for stopping.
+    """One job of one page, such as an answer, with its stop flag and the reason for stopping.
 
-    ``live``: the job is a live answer, which follows a preview.
+    ``live``: whether the job asks the question again because a setting changed (a live answer).
     """
 
     BY_HAND = "Stopped."
@@ -39,14 +42,20 @@ class Work:
         self.decoded = done, total
 
     def end(self, why: str = BY_HAND) -> None:
-        """End the job: the model stops after its current layer. Later reasons are ignored."""
+        """End the job for the reason ``why``; the model stops after its current layer.
+
+        If the job has ended already, the first reason stays.
+        """
         if not self.stop.is_set():
             self.why = why
             self.stop.set()
 
 
 class ModelQueue:
-    """One job at a time uses the model; ends a job that takes over ``deadline_s``."""
+    """Lets one job at a time use the model, and ends a job that uses it over ``deadline_s``.
+
+    ``places``: maximum number of jobs that may wait.
+    """
 
     def __init__(self, deadline_s: float = DEADLINE_S, places: int = PLACES) -> None:
         self.deadline_s, self.places = deadline_s, places
@@ -59,7 +68,7 @@ class ModelQueue:
         return len(self._waiting)
 
     def asked(self) -> int:
-        """Return the number of jobs that use the model or wait for it, except ended ones."""
+        """Return the number of jobs that use the model or wait for it, without ended ones."""
         return sum(not work.stop.is_set() for work in [*self._waiting])
 
     def wait(self, work: Work) -> Iterator[int]:
@@ -97,7 +106,10 @@ class ModelQueue:
             self._changed.notify_all()
 
     def take_time(self, work: Work, deadline_s: float | None = None, why: str = "") -> None:
-        """Give the running job another deadline, or none; it can still be stopped."""
+        """Give the running job another deadline, or none if ``deadline_s`` is None.
+
+        ``why``: the message if the job misses it. The user can stop the job in any case.
+        """
         with self._changed:
             if timer := self._timers.pop(work, None):
                 timer.cancel()
@@ -112,7 +124,11 @@ class ModelQueue:
 
 
 class Pages:
-    """Running jobs of every page by session: its work, last preview and last upload."""
+    """The running jobs of every open page, by the id of its session.
+
+    A page may have one preview or live answer, one uploaded clip that is being read, and one other
+    job, such as an answer or a comparison (its work).
+    """
 
     def __init__(self, queue: ModelQueue) -> None:
         self._queue = queue
@@ -120,7 +136,7 @@ class Pages:
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
         self._uploads: dict[str, Work] = {}
-        # for each session: (version, is live) of its last preview
+        # for each session, its newest preview or live answer: version of the settings, is live
         self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)
 
     def start(self, session: str) -> bool:
@@ -144,12 +160,13 @@ class Pages:
     def begin_preview(
         self, session: str | None, version: int = 0, live: bool = False
     ) -> Work | None:
-        """Start a preview of this session; ends the previous one without a message.
+        """Start a preview or ``live`` answer of this session; return its job, or None.
 
-        Every version of a page's settings has a preview, then a ``live`` answer. Returns None if
-        this version (0: unknown) was begun already or is outdated. Also returns None for a live
-        answer while a preview runs, because a live answer follows that preview anyway. A preview
-        without a session belongs to no page and ends no other preview.
+        Ends the previous one without a message. Every version of a page's settings has a preview,
+        then a live answer. Returns None if it was started before for this ``version`` (0: unknown)
+        or a newer one. Also returns None for a live answer while a preview runs: another live
+        answer follows that preview anyway. Without a session, the preview belongs to no page and
+        ends no other.
         """
         work = Work(live)
         if session is None:
@@ -189,14 +206,14 @@ class Pages:
             before.end("")
 
     def begin_upload(self, session: str) -> Work:
-        """Start reading a clip of this session; ends reading the previous one without a message."""
+        """Start the job that reads an uploaded clip; ends the previous one without a message."""
         self.end_upload(session)
         with self._lock:
             work = self._uploads[session] = Work()
         return work
 
     def end_upload(self, session: str) -> None:
-        """Stop reading a clip, because this session has chosen another clip."""
+        """End the job that reads an uploaded clip, as the session has chosen another clip."""
         with self._lock:
             before = self._uploads.pop(session, None)
         if before is not None:
@@ -207,7 +224,7 @@ class Pages:
         return session in self._uploads
 
     def busy(self, session: str | None) -> bool:
-        """Whether this session has running work that was not stopped."""
+        """Whether this session has work that is running and was not stopped."""
         return session in self._working
 
     def work(self, session: str) -> Work:

@@ -25,7 +25,10 @@ class Readers:
 
     @contextmanager
     def place(self, work: Work) -> Iterator[None]:
-        """Hold a decoding slot. Raises ``BusyError`` if too many wait, or ``StoppedError``."""
+        """Wait until the clip of ``work`` may be decoded; count it until the ``with`` block ends.
+
+        Raises ``BusyError`` if too many wait already, and ``StoppedError`` if ``work`` ends.
+        """
         with self._lock:
             if self._inside >= self.places + self.waiting:
                 raise BusyError(FULL.format(count=self.waiting))

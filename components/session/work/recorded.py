@@ -1,9 +1,9 @@
-"""Recordings as models: clips that were encoded and asked about on another machine.
+"""Recordings: clips that a model on another machine encoded and answered questions about.
 
-The operator names one folder of recordings; no other file is opened. In a request about an
-:class:`Entry`, its ``path`` stands for the clip and its ``model`` for the model. Compressors that
-choose from the clip alone run on the recorded tokens. Answers are those that were recorded; for
-any other question or setting, ``ModelError`` says that the model is not on this machine.
+A recording takes the place of a model and of a clip in a request, which has the ``model`` and
+``path`` of an :class:`Entry`. Compressors that need only the clip run on the recorded tokens.
+Answers are those that were recorded. For any other question or setting, ``ModelError`` says that
+the model is not on this machine. Only recordings in the operator's one folder are opened.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Entry:
 
 
 class Shelf:
-    """The recordings in one folder, by file name."""
+    """The recordings in one folder of the server."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
@@ -68,7 +68,7 @@ class Shelf:
                 if self.holds(path) and path.is_file():
                     found.append(_entry(path, read_facts(path)))
             except MALFORMED:
-                continue  # damaged file, or RuntimeError for symbolic links in a circle
+                continue  # a damaged file, or symbolic links in a circle (RuntimeError)
         return found
 
     def holds(self, path: str | Path) -> bool:
@@ -79,7 +79,7 @@ class Shelf:
         return self.open(path).runs
 
     def model(self, name: str) -> Any:
-        """Return the model object that answers from the recording called ``name``."""
+        """Return a model that stands for the one recorded in the file ``name``."""
         from gleanvid.evaluation.recording.recorded_model import RecordedModel
 
         model = RecordedModel(dict(self.open(str(self.folder / name)).facts))
@@ -101,7 +101,7 @@ class Shelf:
 
 
 class RecordedBackend(Backend):
-    """Answers about recordings from their files; passes all other requests to ``inner``."""
+    """Answers requests about recordings from their files; passes all others to ``inner``."""
 
     def __init__(self, inner: Backend, shelf: Shelf) -> None:
         self.inner, self.shelf = inner, shelf
@@ -114,7 +114,7 @@ class RecordedBackend(Backend):
     def read_video(
         self, path: str, frames: int | Sampled, timeout_s: float, stop: Event, progress: Progress
     ) -> Video:
-        """Return the frames of the recording; ``frames`` is ignored."""
+        """Return the frames of a recording, for which ``frames`` is ignored, or of a video file."""
         from gleanvid.evaluation.recording.file_format import is_recording
 
         if is_recording(path):
@@ -128,7 +128,10 @@ class RecordedBackend(Backend):
         return self.inner.encode(clip, model, stop)
 
     def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
-        """Return the recorded score. Raises ``ModelError`` for answers that were not scored."""
+        """Return the recorded log-probability of an answer.
+
+        Raises ``ModelError`` for answers without one.
+        """
         if not question.clip.model.startswith(PREFIX):
             return self.inner.score(question, answer, model, stop)
         run, recording = self._answered(question), self._recording(question.clip)

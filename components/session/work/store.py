@@ -1,4 +1,4 @@
-"""The runs of all pages in memory, by id, up to a limit. A page holds ids, never the runs."""
+"""The runs of all pages, kept in memory up to a limit. A page has only their ids."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ RUNS = 256  # maximum number of runs; each takes about 100 KiB in addition to it
 class RunStore:
     """Runs by id; above a limit in bytes or number, the least recently used ones are dropped.
 
-    Runs without an answer and runs opened from files are dropped first while they take more than
-    half of a limit, so moving a slider for long, or opening many files, drops nobody's answers.
+    Some runs are cheap to get again: those without an answer, and those opened from files. While
+    these take more than half of a limit, they are dropped first. So one visitor who moves a slider
+    for long, or opens many files, does not drop the answers of others.
     """
 
     def __init__(self, limit_mib: float = RUNS_MIB, most: int = RUNS) -> None:
@@ -51,8 +52,8 @@ class RunStore:
     ) -> str:
         """Store a run and return its id, a random one if ``run_id`` is empty.
 
-        ``path``: file of the run's clip; ``example``: the clip if it is an example; ``opened``:
-        whether the run comes from a visitor's file.
+        ``path``: file of the run's clip. ``example``: the clip, if it is an example of the app.
+        ``opened``: whether the run comes from a visitor's file.
         """
         run_id = run_id or secrets.token_urlsafe(16)
         with self._lock:
@@ -67,14 +68,17 @@ class RunStore:
         return run_id
 
     def add_relevance(self, run_id: str, found: Relevance) -> None:
-        """Store the relevance measured for a run's answer, for as long as the run is stored."""
+        """Store how relevant each token is for a run's answer, as long as the run is stored."""
         with self._lock:
             if run_id in self._runs:
                 self._relevance[run_id] = found
                 self._make_room()
 
     def relevance(self, ids: Iterable[str], question: str) -> Relevance | None:
-        """Return the relevance for a question, measured on one of the runs or saved."""
+        """Return how relevant each token is for the answer to a question; None if unknown.
+
+        It was measured for the answer of one of the runs ``ids``, or is saved with an example.
+        """
         for run_id in ids:
             run, example = self._runs.get(run_id), self._examples.get(run_id)
             found = self._relevance.get(run_id)
@@ -95,17 +99,19 @@ class RunStore:
                 held.pop(gone, None)
 
     def _next_to_go(self) -> str:
-        """Return the id of the run to drop next, the least recently used one.
+        """Return the id of the run to drop next: the least recently used one.
 
-        Cheap runs can be computed or opened again. While they take more than half of a limit, the
-        least recently used cheap run is dropped.
+        While the cheap runs take more than half of a limit, it is the least recently used of them.
         """
         cheap = {run_id: run for run_id, run in self._runs.items() if run_id in self._cheap}
         many = 2 * len(cheap) > self._most or 2 * _bytes(cheap.values()) > self._limit
         return next(iter(cheap if many and len(cheap) > 1 else self._runs))
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
-        """Offer runs of an example by their ids; each is read from its file on first use."""
+        """Add saved runs of an example, which are read from their files on first use.
+
+        ``saved``: by id, a function that reads the run.
+        """
         self._saved |= {run_id: (read, example) for run_id, read in saved.items()}
 
     def get(self, run_id: str | None) -> Run | None:
@@ -128,7 +134,7 @@ class RunStore:
         return None
 
     def of_clip(self, clip: ClipKey, ids: Sequence[str]) -> dict[str, Run]:
-        """Return the runs among ``ids`` with the frames, model and pixel limit of ``clip``."""
+        """Return the runs among ``ids`` with the same frames, model and pixel limit as ``clip``."""
         runs = {run_id: run for run_id in ids if (run := self.get(run_id))}
         return {
             run_id: run
@@ -152,7 +158,7 @@ class RunStore:
 
 
 def _bytes(runs: Collection[Run]) -> int:
-    """Return the bytes of these runs. The frames of a video shared by several runs count once."""
+    """Return the bytes that these runs take. Frames that several runs share count once."""
     videos = {id(run.video): run.video.frames.nbytes for run in runs}
     return sum(videos.values()) + sum(map(_record_bytes, runs))
 
