@@ -1,4 +1,4 @@
-"""Controls for the compressors' settings, made from the settings that each compressor declares.
+"""Controls for the settings that each compressor declares.
 
 A declaration has default, range, step and help. No setting is written here by name except
 ``retention_ratio``, which all methods share.
