@@ -53,7 +53,7 @@ class ClipPanel(Panel):
                     icon=thumbnail(example.path),
                     size="sm",
                     min_width=56,
-                    elem_id=f"gv-example-{example.path.name}",  # a script marks the chosen one
+                    elem_id=f"gv-example-{example.path.name}",  # id to mark the chosen example
                 )
                 for example in examples
             ]
@@ -164,7 +164,7 @@ class ClipPanel(Panel):
         return {self.own: dict(own), self.shelf: shelf(own)}
 
     def suited(self, values: Values, example: Example | None = None) -> Changes:
-        """Choose the model for a clip (:func:`model_for`), and a method that this model can run."""
+        """Change to the model for a clip (:func:`model_for`) and to a method that it can run."""
         chosen, offered = values[self.model], [name for _, name in self.model.choices]
         model, method = model_for(example, chosen, offered), values[self.method]
         changes = {} if model == chosen else {self.model: model}

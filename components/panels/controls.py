@@ -97,7 +97,7 @@ class MethodSetting:
 class Controls:
     method: gr.Dropdown
     own: Mapping[str, MethodSetting]  # settings of all methods, by key in a link
-    parts: Sequence[MethodSettings]  # always visible; under "More settings"
+    parts: Sequence[MethodSettings]  # one for visible settings, one for "More settings"
     problem: gr.HTML  # why the current settings are refused; empty if they are valid
 
     @property

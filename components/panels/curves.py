@@ -57,7 +57,7 @@ class CurvesTab(Tab):
         self.page, settings = page, page.inputs.settings
         self.model, self.pixels = settings["model"], settings["pixels"]
         first = str(page.examples[0].path) if page.examples else None
-        self.clip, self.drawn = settings["clip"], gr.State(first)  # clip of the curves shown
+        self.clip, self.drawn = settings["clip"], gr.State(first)  # clip whose curves are drawn
         inputs = {page.outputs.runs, self.model, self.pixels, page.outputs.compared}
         inputs |= {self.clip, self.drawn}
         drawn = [self.notice, self.legend, self.drawn, *self.plots.values()]

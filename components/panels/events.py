@@ -24,7 +24,7 @@ PRIVATE: dict[str, Any] = {
 }
 # "multiple": otherwise Gradio skips an event that arrives while the previous one is being handled.
 AT_ONCE: dict[str, Any] = {"queue": False, "trigger_mode": "multiple", **PRIVATE}
-# No limit in Gradio's queue: `ModelQueue` runs one job at a time and shows the position.
+# No limit here: `ModelQueue` runs one job at a time and shows waiting jobs their position.
 QUEUED: dict[str, Any] = {"concurrency_limit": None, **PRIVATE}
 
 

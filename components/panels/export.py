@@ -221,5 +221,5 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
 
 
 def address(user: gr.Request) -> str:
-    """Return the address of this page without its path."""
+    """Return the URL at which this server was reached."""
     return str(user.request.base_url).rstrip("/") if user.request else ""

@@ -109,7 +109,7 @@ class FailuresPanel(Panel):
         return self.opened(user, values, str(example.path), example, example.question, settings)
 
     def on_open(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Show a run from the table of Compare as B, and the run with all tokens as A."""
+        """Show a run of a comparison over several clips as B, and its run with all tokens as A."""
         sent, store = getattr(event, "ids", None), self.page.engine.runs
         ids = [str(one) for one in sent] if isinstance(sent, list) and sent else [""]
         run, path = store.get(ids[0]), store.path(ids[0])

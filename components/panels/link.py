@@ -1,4 +1,4 @@
-"""Write all settings to the page's address; check and apply the settings of a link.
+"""Write all settings to the page's URL; check and apply the settings of a link.
 
 A reloaded tab also gets its results back: the browser stores the ids of its runs.
 """

@@ -201,7 +201,7 @@ class Outputs:
     runs: gr.State  # the same widget as Inputs.runs
     status: gr.HTML
     exchanges: gr.State  # the conversation that the model remembers
-    ready: gr.HTML  # questions offered for the clip
+    ready: gr.HTML  # suggested questions about the clip
     compared: gr.State  # the last finished table of a comparison
     tabs: gr.Tabs
     starters: tuple[gr.Button, ...]  # buttons that start a job on the model

@@ -1,8 +1,9 @@
 """Previews: show the tokens that the current settings keep, then perhaps a live answer.
 
-After a change of settings, a script (``assets/page/settings.js``) presses one hidden button, no
-faster than the server answers. A preview of an encoded clip is computed at once, outside Gradio's
-queue, which may deliver two events of a page in the wrong order. Slower work uses the queue.
+A live answer is one that the visitor did not ask for by pressing Ask. After a change of settings, a
+script (``assets/page/settings.js``) presses a hidden button, which starts a preview. The preview of
+an encoded clip is computed outside Gradio's queue, which may deliver two events of a page in the
+wrong order. Slower work uses the queue.
 """
 
 from __future__ import annotations

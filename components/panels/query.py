@@ -83,8 +83,8 @@ class Links(NamedTuple):
     def key(self, name: str, query: Mapping[str, str]) -> str:
         """Return the full key of a parameter.
 
-        A short name such as ``tau`` means the setting of the compressor that the link names, here
-        ``gleanvid.tau``.
+        A short name such as ``tau`` means the setting of the compressor that the link names, for
+        example ``gleanvid.tau``.
         """
         if name in self.named:
             return name

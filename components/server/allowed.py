@@ -1,7 +1,7 @@
 """Checks of requests: the list of allowed routes, and limits on JSON bodies.
 
 Other routes answer 404, also those that a newer Gradio adds, until they are listed here.
-Bodies other than uploads must be small, flat JSON.
+Bodies other than uploads must be JSON that is small and not deeply nested.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MANY = "Too many pages of this server are open at your address."
 
 
 class Heartbeats:
-    """ASGI endpoint of heartbeats; ends the work of a page once its heartbeat is closed."""
+    """ASGI endpoint of heartbeats; ends the jobs of a page once its heartbeat is closed."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""The folder of visitors' files: limits on uploads, deletion by age and as the server ends.
+"""Limits on uploads, and deletion of visitors' files by age and when the server ends.
 
-A server locks its folder. The system releases the lock however the server ends, so an unlocked
-folder is a stale one, which the next server deletes.
+A server locks the folder of these files. The operating system releases the lock however the server
+ends. So an unlocked folder was left by a server that has ended, and the next server deletes it.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def exit_on_signals() -> Iterator[None]:
     """Turn the signals ``ENDING`` into an exit after which exit handlers clean up.
 
     A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored. The process ends
-    without Python's finalization, which aborts it if another thread is inside torch at the time.
+    without Python's finalization, which would abort it if another thread is running torch code.
     """
     ended: list[int] = []
 

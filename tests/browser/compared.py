@@ -25,7 +25,7 @@ def pixels(content: bytes):
 
 
 def has_both_sides(content: bytes) -> bool:
-    """Whether the image shows two frames side by side, each as wide as the clip, with a gap."""
+    """Whether the image shows two frames side by side, with a gap of one colour between them."""
     grey = pixels(content)
     height, width = grey.shape
     gap = grey[32:, width // 2 - 3 : width // 2 + 3]
