@@ -77,7 +77,7 @@ class AboutTab(Tab):
             event(None, None, None, js=script("drawSeen", "gv-story", "gv-tell"), **PRIVATE)
 
     def on_tell(self, values: Values) -> Changes:
-        # The first id is that of B's run, the second that of A's run.
+        # The list of run ids begins with the run shown as B, then the run shown as A.
         found = map(self.page.engine.runs.get, values[self.page.outputs.runs][:2])
         runs = [run for run in found if run is not None]
         return {self.story: story(runs) if runs else {"about": NO_RUN, "steps": []}}

@@ -69,7 +69,7 @@ class CheckTab(Tab):
         self.tab.select(self.on_select, known, shown, **AT_ONCE)
 
     def on_select(self, values: Values) -> Changes:
-        """Show the last report on the page's model, whichever visitor asked for it."""
+        """Show the last report on the chosen model, even if another visitor started that check."""
         report = check.last(self.page.engine, values[self.page.inputs.settings["model"]])
         if report is None or values[self.report]:
             return gr.skip()
@@ -88,7 +88,7 @@ class CheckTab(Tab):
         return gr.update(interactive=False)
 
     def reported(self, report: Report | None) -> Changes:
-        """Show the report and its files; without a report, clear the previous one."""
+        """Show a report and its files for download; None clears the previous report."""
         if report is None:
             return {self.report: ""} | dict.fromkeys(self.files, gr.update(visible=False))
         paths = check.files(report, exports.new_folder())

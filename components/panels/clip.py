@@ -30,16 +30,17 @@ from .served import served_method
 STOPPED = "Stopped. Upload the file again, or choose another clip."
 SAVED = "Saved result. Changing a setting runs the model again."
 SHELF = """<div class="gv-shelf" role="group" aria-label="Your clips"></div>"""
-SHELVED = 6  # maximum number of uploaded clips in the row; older ones are dropped
+SHELVED = 6  # maximum number of thumbnails of uploaded clips; older ones are dropped
 QUESTIONS = """<div class="gv-chips gv-sideways" role="group" aria-label="Ready questions"></div>"""
 
 
 class ClipPanel(Panel):
-    """One thumbnail for each example, and the buttons to upload or record a clip.
+    """One thumbnail for each example clip, and the buttons to upload or record a clip.
 
     Attributes:
-        file: its value is the path of the clip.
-        upload: accepts files of any type, because our own error message is clearer than Gradio's.
+        file: widget whose value is the path of the chosen clip.
+        upload: upload button. It accepts every file type: our own error message is clearer than
+            Gradio's.
         saved: the saved results of each example, by path.
     """
 
@@ -52,7 +53,7 @@ class ClipPanel(Panel):
                     icon=thumbnail(example.path),
                     size="sm",
                     min_width=56,
-                    elem_id=f"gv-example-{example.path.name}",  # used to mark the chosen example
+                    elem_id=f"gv-example-{example.path.name}",  # id to mark the chosen example
                 )
                 for example in examples
             ]
@@ -63,7 +64,7 @@ class ClipPanel(Panel):
             self.record = gr.Button("Webcam", size="sm", min_width=56, elem_id="gv-webcam")
         first = str(examples[0].path) if examples else None
         self.file = gr.File(first, visible=False, elem_id="gv-clip")
-        self.own = gr.State({})  # uploaded clips: thumbnail by path, the newest last
+        self.own = gr.State({})  # path -> thumbnail of each uploaded clip, newest last
 
     def linked(self) -> dict[str, Any]:
         return {"clip": self.file}
@@ -72,13 +73,17 @@ class ClipPanel(Panel):
         self.page = page
         outputs = page.outputs
         self.model, self.method = (page.inputs.settings[key] for key in ("model", "compressor"))
-        # widgets that change with the clip
+        # lines of text that change when another clip is chosen
         self.lines = [outputs.ready, outputs.notice, outputs.status]
         changed = [self.model, self.method, *self.lines, *outputs.results]
-        self.arrived = gr.State()  # when an uploaded clip was last read
-        self.tried = gr.State({})  # run ids of earlier clips, by the clip's path
-        self.is_unknown = gr.Checkbox(True, visible=False)  # False if saved results are shown
-        # Start a second upload at once: it ends the reading of the first.
+        self.arrived = (
+            gr.State()
+        )  # time at which an upload was last read; its change starts a preview
+        self.tried = gr.State({})  # path of an earlier clip -> ids of its runs
+        self.is_unknown = gr.Checkbox(
+            True, visible=False
+        )  # False: saved results are shown, no preview needed
+        # Start a second upload without waiting for the first: it ends the reading of the first.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(
             self.upload.upload,
@@ -129,7 +134,7 @@ class ClipPanel(Panel):
                 yield outputs.changes(PageUpdate(message(text), pending=text))
             video = self.page.engine.clip(path, frames)
         except StoppedError as stopped:
-            if why := str(stopped):  # no message: the visitor has chosen another clip meanwhile
+            if why := str(stopped):  # an empty reason means that another clip was chosen
                 text = STOPPED if why == Work.BY_HAND else why
                 yield {outputs.notice: message(text), self.shelf: shelf(own)} | over
             return
@@ -148,7 +153,10 @@ class ClipPanel(Panel):
         )
 
     def shelved(self, path: str, picture: str, own: Mapping[str, str]) -> Changes:
-        """Add an uploaded clip to the row of clips; ``own``: the clips already in the row."""
+        """Add an uploaded clip to the row of thumbnails.
+
+        ``own``: path -> thumbnail of the clips already in the row.
+        """
         others = [(known, seen) for known, seen in own.items() if known != path]
         return self.shelf_of(dict([*others, (path, picture)][-SHELVED:]))
 
@@ -156,7 +164,7 @@ class ClipPanel(Panel):
         return {self.own: dict(own), self.shelf: shelf(own)}
 
     def suited(self, values: Values, example: Example | None = None) -> Changes:
-        """Choose the model for a clip (:func:`model_for`), and a method that this model can run."""
+        """Change to the model for a clip (:func:`model_for`) and to a method that it can run."""
         chosen, offered = values[self.model], [name for _, name in self.model.choices]
         model, method = model_for(example, chosen, offered), values[self.method]
         changes = {} if model == chosen else {self.model: model}
@@ -164,14 +172,14 @@ class ClipPanel(Panel):
         return changes if served == method else {**changes, self.method: served}
 
     def returning(self, path: str, values: Values) -> Changes:
-        """Remember the runs of the previous clip, and show earlier runs of the new one."""
+        """Store the run ids of the previous clip, and restore those of the new clip, if any."""
         runs, tried = self.page.outputs.runs, dict(values[self.tried])
         if values[self.file] and values[runs]:
             tried[values[self.file]] = values[runs]
         return {self.tried: tried, runs: tried.get(path, [])}
 
     def on_shelf(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Show an uploaded clip again, with its earlier runs."""
+        """Choose the uploaded clip whose thumbnail was clicked, and restore its earlier runs."""
         place, paths = getattr(event, "place", None), list(values[self.own])
         if not isinstance(place, int) or not 0 <= place < len(paths):
             return gr.skip()
@@ -180,14 +188,20 @@ class ClipPanel(Panel):
         return chosen | self.returning(path, values) | self.asked(values) | self.suited(values)
 
     def ready_again(self, user: gr.Request) -> Changes:
-        """Stop reading the upload because another clip was chosen."""
+        """Stop reading an upload because another clip was chosen.
+
+        If an upload was being read, return the changes that enable the buttons again.
+        """
         pages = self.page.engine.pages
         was_reading = pages.is_reading(owner(user))
         pages.end_upload(owner(user))
         return self.page.outputs.working(False) if was_reading else {}
 
     def asked(self, values: Values) -> Changes:
-        """For a new clip, clear the question if it was suggested for an example."""
+        """Clear the question box for a new clip, if its question was suggested for an example.
+
+        A question that the visitor typed stays.
+        """
         question = self.page.inputs.question
         ready = {example.question for example in self.examples}
         ready |= {text for example in self.examples for text, _ in example.questions}
@@ -220,7 +234,7 @@ class ClipPanel(Panel):
             now = status(engine, engine.runs.get(saved.runs[0]))
             encode_ahead(engine, request.clip(engine.clip(str(example.path), request.frames)))
         except (VideoError, BusyError):
-            return {}  # the preview will say why the clip cannot be read
+            return {}  # the preview that follows gives the reason
         return {
             outputs.viewer: gr.update(version=0, value=value, answers=saved.answers, pending=""),
             outputs.runs: saved.runs,
@@ -230,7 +244,7 @@ class ClipPanel(Panel):
         }
 
     def on_model(self, values: Values) -> Changes:
-        """Offer the recorded questions if the model is a recording, else those of the example."""
+        """Suggest the questions that a recording answers; for other models, those of the clip."""
         inputs, offered = self.page.inputs, self.page.outputs.ready
         recording = inputs.recordings.get(values[self.model])
         if recording is None:
@@ -240,7 +254,7 @@ class ClipPanel(Panel):
 
 
 def shelf(own: Mapping[str, str]) -> dict[str, Any]:
-    """Return a new value for the row of uploaded clips.
+    """Return a new value for the row of thumbnails of uploaded clips.
 
     Every new value makes the browser redraw the row, which removes the placeholder of an upload
     that failed.
@@ -252,8 +266,8 @@ def shelf(own: Mapping[str, str]) -> dict[str, Any]:
 def questions(offered: Sequence[dict[str, Any]]) -> Any:
     """Make the row of buttons with suggested questions.
 
-    ``offered``: the questions as :func:`ready` returns them. The event ``pick`` has the text of the
-    pressed button.
+    ``offered``: the questions as :func:`ready` returns them. A click on a button triggers the event
+    ``pick`` with the text of the question.
     """
     return part("questions", QUESTIONS, list(offered), "pick", elem_id="gv-ready")
 

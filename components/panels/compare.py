@@ -40,7 +40,8 @@ ABOUT = "Compare compressors on the clip above, which is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
 HTML = """<div class="gv-compare"></div>"""
 AT_HAND = "The table shows earlier runs. Press Compare to run them again and time them."
-# A change of these settings does not make the table stale: it has its own methods and ratios.
+# A table of results stays valid if these settings of the page change: Compare has checkboxes of
+# its own for compressors and ratios.
 CHOSEN = {"compressor", RATIO}
 
 
@@ -124,7 +125,7 @@ class CompareTab(Tab):
         ended.then(None, None, None, cancels=self.left_on_show)
 
     def on_begin(self, user: gr.Request, values: Values) -> Changes:
-        """Fill the table with the runs in the viewer if nothing has been compared yet."""
+        """Before the first comparison, list the runs of the viewer as rows of the table."""
         inputs, engine = self.page.inputs, self.page.engine
         if values[self.before] or engine.pages.busy(owner(user)):
             return gr.skip()
@@ -190,9 +191,9 @@ class CompareTab(Tab):
         return stopped | {self.table: left}
 
     def changes(self, update: Compared, asked: Asked, before: dict[str, Any] | None) -> Changes:
-        """Return the page changes that show an update of the comparison.
+        """Return the new widget values that show an update of the comparison.
 
-        ``before``: the table that stays if this comparison ends without a single row.
+        ``before``: the previous table. It is shown again if ``update.rows`` is empty.
         """
         outputs = self.page.outputs
         filled = {
@@ -210,7 +211,7 @@ class CompareTab(Tab):
             changed[outputs.viewer] = gr.update(
                 version=0, value=update.viewer, answers=update.answers
             )
-            changed[outputs.notice] = message()  # the old message described the previous view
+            changed[outputs.notice] = message()  # the old message was about the runs shown before
         return changed | (outputs.working(False) if update.done else {})
 
 
@@ -239,15 +240,15 @@ def asked_with(
     }
     shown |= {"clip": shortened(path)} | ({} if listed or not asks else {"question": question})
     if clips:
-        del shown["clip"]  # a table of several clips is not stale after a change of clip
+        del shown["clip"]  # the results stay valid if another clip is chosen
     worth = next(filter(None, (caveat(example, model) for example in examples)), "")
     name = f"{len(set(names))} clips" if len(set(names)) > 1 else names[0]
-    busy = clock.busy() if asks else ""  # without answers, nothing is timed
+    busy = clock.busy() if asks else ""  # a model without answers is not timed
     return Asked(question, name, expected, shown, worth, questions, busy, clips)
 
 
 def of_clip(inputs: Inputs, request: Request, path: str) -> Request:
-    """Return ``request`` with the clip at ``path``, or unchanged if it is about a recording."""
+    """Return ``request`` for the clip at ``path``; unchanged if its model is a recording."""
     if path == request.path or request.model in inputs.recordings:
-        return request  # a recording has a single clip
+        return request  # a recording answers about a single clip
     return replace(request, path=path, example=inputs.examples.get(path))

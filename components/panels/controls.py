@@ -1,6 +1,7 @@
-"""The compressor's settings, drawn from each method's declarations: default, range, step, help.
+"""Controls for the settings that each compressor declares.
 
-No setting is written here by name except ``retention_ratio``, which all methods share.
+A declaration has default, range, step and help. No setting is written here by name except
+``retention_ratio``, which all methods share.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from ..session.request import EDITED, NONE, RATIO, has_free_ratio
 from . import notice
 from .method_settings import MethodSettings
 
-SLIDER_STOPS = 2000  # a setting with more possible values is typed into a number box
-FINE = 0.01  # default step of a fraction or cosine
+SLIDER_STOPS = 2000  # a number with more possible values gets a number box, not a slider
+FINE = 0.01  # step of numbers that are not integers, if none is declared
 
 Methods = Mapping[str, type[Compressor]]
 
 
 @dataclass(frozen=True)
 class MethodSetting:
-    """One declared setting of a method; ``key`` is the setting's name in a link."""
+    """A setting that a compressor declares. ``key``: its name in a link, such as "gleanvid.tau"."""
 
     key: str
     default: Any
@@ -95,7 +96,7 @@ class MethodSetting:
 @dataclass(frozen=True)
 class Controls:
     method: gr.Dropdown
-    own: Mapping[str, MethodSetting]  # the settings of every method, by key
+    own: Mapping[str, MethodSetting]  # settings of all methods, by key in a link
     parts: Sequence[MethodSettings]  # one for visible settings, one for "More settings"
     problem: gr.HTML  # why the current settings are refused; empty if they are valid
 
@@ -113,7 +114,7 @@ class Controls:
         return [key for key in self.own if key not in self.parts[0].fields]
 
     def put(self, settings: Mapping[str, Any]) -> dict[Any, Any]:
-        """Return widget values that show ``settings``, given by key, on the page."""
+        """Return the widget values that show ``settings``, which are given by key in a link."""
         changed = {
             key: value
             for key, value in settings.items()
@@ -126,7 +127,11 @@ class Controls:
 
 
 def settings_by_key(methods: Methods, start: str, ratio: float) -> dict[str, MethodSetting]:
-    """Return all settings of all methods by key, the shared ``ratio``, and an edited mask of B."""
+    """Return the settings of all methods by key in a link.
+
+    All methods share the retention ratio, whose default is ``ratio``. Tokens that a visitor chose
+    by hand are a setting of :class:`ByHand`.
+    """
     _, kind, declared = declared_settings(methods[start])[RATIO]
     found = {RATIO: MethodSetting(RATIO, ratio, kind, declared)}
     every: Methods = {**methods, ByHand.name: ByHand}
@@ -174,13 +179,13 @@ def problem() -> gr.HTML:
 def given_settings(
     controls: Controls, settings: Mapping[str, Any], stood: Mapping[str, Any]
 ) -> dict[Any, Any]:
-    """Return widget values that put a compressor's settings on the page.
+    """Return the widget values that show a compressor and its settings on the page.
 
-    ``stood``: the previous settings of the page, by key.
+    ``stood``: the settings that the page showed before, by key. Settings of other compressors stay.
     """
     method = str(settings["name"])
     own = {f"{method}.{name}": value for name, value in settings.items()}
-    if method == ByHand.name:  # do not change the menu: it names the method whose mask was edited
+    if method == ByHand.name:  # the menu keeps the method whose tokens were edited
         return controls.put({**stood, **own})
     own[EDITED] = ""
     if has_free_ratio(COMPRESSORS[method]):
@@ -191,8 +196,8 @@ def given_settings(
 def readout(method: type[Compressor], record: Compression) -> str:
     """Return a text such as "This clip: alpha 0.30, novelty Gini 0.76".
 
-    It shows the effect of the settings, and counts the units that added nothing new. The text is
-    empty if the trace lacks these values.
+    A second sentence counts the temporal units without new content, if there are any. The text is
+    empty if the compressor did not record these values.
     """
     trace = record.trace
     names = [

@@ -1,6 +1,7 @@
-"""The tab Curves: curves of the runs in the viewer, drawn while the tab is open.
+"""The tab Curves: plots of the runs in the viewer, drawn while the tab is open.
 
-Hovering over a curve moves the viewer to that unit, and stepping in the viewer marks the curves.
+Hovering over a curve moves the viewer to that temporal unit. The curves mark the unit that the
+viewer shows.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class CurvesTab(Tab):
         self.page, settings = page, page.inputs.settings
         self.model, self.pixels = settings["model"], settings["pixels"]
         first = str(page.examples[0].path) if page.examples else None
-        self.clip, self.drawn = settings["clip"], gr.State(first)  # the clip whose curves are shown
+        self.clip, self.drawn = settings["clip"], gr.State(first)  # clip whose curves are drawn
         inputs = {page.outputs.runs, self.model, self.pixels, page.outputs.compared}
         inputs |= {self.clip, self.drawn}
         drawn = [self.notice, self.legend, self.drawn, *self.plots.values()]
@@ -72,7 +73,7 @@ class CurvesTab(Tab):
 
     def on_draw(self, values: Values) -> Iterator[Changes]:
         engine, ids = self.page.engine, values[self.page.outputs.runs]
-        if not ids:  # the clip has changed and has no runs yet
+        if not ids:  # another clip was chosen, which has no runs yet
             yield {self.notice: message()} | self.cleared()
             return
         count = "1 method" if len(ids) == 1 else f"{len(ids)} methods"
@@ -109,11 +110,11 @@ def _plot(name: str, figure: Any | None) -> gr.Plot:
 
 
 def left_out(engine: Engine, table: Mapping[str, Any] | None, runs: Sequence[Run]) -> str:
-    """Return a sentence that names the compared rows without a curve.
+    """Return a sentence that names the rows of the Compare table whose run has no curve.
 
-    Only runs in the viewer have curves, and the viewer holds a limited number of runs.
-
-    The sentence is empty if all rows have a curve, and for the table of another clip.
+    Curves are drawn only for the runs in the viewer, which holds a limited number of runs. The
+    sentence is empty if every row has a curve. It is also empty if none has one, as for a table
+    about another clip.
     """
     rows = [(row["label"], engine.runs.get(row["id"])) for row in (table or {}).get("rows", [])]
     first, shown = runs[0], [run.compressor for run in runs]

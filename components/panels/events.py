@@ -1,6 +1,7 @@
 """Options of Gradio events (queue, progress), and the JavaScript that runs on an event.
 
-Handlers take and return dictionaries from widget to value, so the order of widgets is irrelevant.
+Event handlers take and return dictionaries from widget to value, so that the order of widgets does
+not matter.
 """
 
 from __future__ import annotations
@@ -11,26 +12,27 @@ from typing import Any
 
 import gradio as gr
 
-Values = Mapping[Any, Any]  # inputs of an event, by widget
+Values = Mapping[Any, Any]  # input values of an event, by widget
 Changes = dict[Any, Any]  # new values, by widget; other widgets keep their values
 
-# Hide progress: Gradio updates a progress indicator per output, which is slow on this many
-# components, and none is displayed.
+# Hide Gradio's progress indicators: the page displays none, and Gradio would update one for each
+# output.
 PRIVATE: dict[str, Any] = {
     "show_progress": "hidden",
     "show_progress_on": [],
     "api_visibility": "private",
 }
-# Gradio would skip an event that arrives while the previous one is being handled.
+# "multiple": otherwise Gradio skips an event that arrives while the previous one is being handled.
 AT_ONCE: dict[str, Any] = {"queue": False, "trigger_mode": "multiple", **PRIVATE}
-# No limit in Gradio's queue: `ModelQueue` runs one job at a time and shows the position.
+# No limit here: `ModelQueue` runs one job at a time and shows waiting jobs their position.
 QUEUED: dict[str, Any] = {"concurrency_limit": None, **PRIVATE}
 
 
 def script(name: str, *data: Any) -> str:
-    """Return JavaScript for the ``js`` of an event: a function of ``window.gleanvid``.
+    """Return JavaScript for the argument ``js`` of an event: a function of ``window.gleanvid``.
 
-    With ``data``, that function is called with it and must return the handler. See ``assets/page``.
+    If ``data`` are given, the function is called with them and returns the handler. The functions
+    are in ``assets/page``.
     """
     if not data:
         return f"gleanvid.{name}"
@@ -40,7 +42,7 @@ def script(name: str, *data: Any) -> str:
 def part(name: str, markup: str, value: Any = None, *events: str, **options: Any) -> Any:
     """Return a ``gr.HTML`` whose value is drawn by function ``name`` of ``assets/page/parts.js``.
 
-    Gradio gives a component only those ``events`` whose names occur in its script.
+    Gradio declares an event of the component only if the event's name occurs in the script.
     """
     mount = f"gleanvid.mount({json.dumps(name)}, {{ element, props, watch, trigger }});"
     heard = f"const EVENTS = {json.dumps(events)};\n"
@@ -54,7 +56,7 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
 
 
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
-    """Yield the changes that are not empty, or ``gr.skip()`` if there is none.
+    """Yield the changes that are not empty, or ``gr.skip()`` if all are empty.
 
     Gradio would empty the outputs of a generator that yields nothing.
     """

@@ -1,4 +1,4 @@
-"""The tab Export and API: files of the shown runs, code that repeats them, named endpoints."""
+"""The tab Export and API: files of the runs shown, code that reproduces run B, endpoints."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ API = (
     "whether the server is up."
 )
 CODE_HTML = """<div class="gv-code"></div>"""
-EXPORTS = 8  # concurrent exports of one kind; a single visitor may start fewer
+EXPORTS = 8  # maximum number of concurrent exports of one file type, over all visitors
 NOTHING = "There is nothing to save yet: choose a clip first."
 WRITING = "Writing {title}…"
 OPENED = "The saved run is open as run A in the viewer."
@@ -109,7 +109,10 @@ class ExportTab(Tab):
         inputs.when(self.write.click, self.on_code, [self.notice, self.code], **AT_ONCE)
 
     def on_open(self, user: gr.Request, values: Values) -> Changes:
-        """Show the run of an uploaded file, and its clip if the page or its examples have it."""
+        """Show a saved run that was uploaded as a file.
+
+        Choose its clip if that is the page's clip or an example; otherwise choose no clip.
+        """
         engine, inputs, outputs = self.page.engine, self.page.inputs, self.page.outputs
         try:
             saved = opening.opened(values[self.opened])
@@ -144,7 +147,7 @@ class ExportTab(Tab):
         }
 
     def takes(self, frames: int) -> bool:
-        """Return whether the slider for frames can be set to this number."""
+        """Return whether this number of frames is in the range of the slider for frames."""
         return bool(self.count.minimum <= frames <= self.count.maximum)
 
     @staticmethod
@@ -192,16 +195,16 @@ def writing(engine: Engine, kind: str) -> Callable[..., Any]:
 
 
 def html_file(engine: Engine, ids: list[str], model: str, pixels: int, sender: str = "") -> str:
-    """Write the viewer with its runs as one HTML file; return its path."""
+    """Write one HTML file with the viewer and its runs; return the path of the file."""
     path = exports.new_folder(sender) / "gleanvid.html"
     path.write_text(take_away.web_page_of(engine, ids, model, pixels), encoding="utf-8")
     return str(path)
 
 
 def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
-    """Return the settings of the page as a recipe.
+    """Return the page's settings in the form from which snippets of code are written.
 
-    Raises ``ValueError``, which names the setting, if one is invalid.
+    Raises ``ValueError`` if a setting is invalid; the error names the setting.
     """
     request = inputs.request(values)
     return snippets.Recipe(
@@ -218,5 +221,5 @@ def recipe(inputs: Inputs, values: Values) -> snippets.Recipe:
 
 
 def address(user: gr.Request) -> str:
-    """Return the address of this page without its path."""
+    """Return the URL at which this server was reached."""
     return str(user.request.base_url).rstrip("/") if user.request else ""

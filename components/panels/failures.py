@@ -1,4 +1,4 @@
-"""Open a wrong answer of the evaluation, or a compared run, together with its clip."""
+"""Open a wrong answer of the evaluation, or a run of a comparison, together with its clip."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .panel import Page, Panel
 from .sides import TokensTab
 
 HTML = '<div class="gv-failures"></div>'
-FOLDER = "glimpse"  # folder of rendered clips, among the files of visitors
+FOLDER = "glimpse"  # subfolder of the upload folder, for rendered clips of the evaluation
 
 
 def fold() -> Any:
-    """Return the collapsed list of wrong answers; the browser fetches them when it is expanded."""
+    """Make the collapsed list of wrong answers; expanding it fetches them from the server."""
     return gr.HTML(
         None,
         apply_default_css=False,
@@ -50,13 +50,16 @@ def folder() -> Path:
 
 
 def linked_example(name: str) -> Example | None:
-    """Return the evaluation clip that a link names, rendered if needed; None for other names."""
+    """Return the evaluation clip with this name, rendered if needed; None for other names."""
     item = failures.item_of(name)
     return failures.example_of(item, folder()) if item else None
 
 
 def shelved(clip: ClipPanel, example: Example, own: Mapping[str, str]) -> Changes:
-    """Add a rendered clip to the row of uploaded clips; ``own``: the clips already in the row."""
+    """Add a rendered clip of the evaluation to the row of thumbnails of uploaded clips.
+
+    ``own``: path -> thumbnail of the clips already in the row.
+    """
     picture = uploads.thumbnail(np.asarray(Image.open(example.path.with_suffix(".jpg"))))
     return clip.shelved(str(example.path), picture, own)
 
@@ -64,13 +67,15 @@ def shelved(clip: ClipPanel, example: Example, own: Mapping[str, str]) -> Change
 class FailuresPanel(Panel):
     """Opens a wrong answer or a run of a comparison.
 
-    The page gets its clip and its question. Side B gets its settings, side A all tokens.
+    Its clip and its question are chosen on the page. Side B of the viewer shows its compressor
+    settings, side A all tokens.
     """
 
     def __init__(self, listed: Any, table: Any, clip: ClipPanel, controls: Controls) -> None:
-        """Make the panel for two widgets whose rows can be opened.
+        """Make the panel for the two widgets whose entries can be opened.
 
-        ``listed``: the list of wrong answers, see :func:`fold`; ``table``: the table of Compare.
+        ``listed``: the list of wrong answers, see :func:`fold`. ``table``: the table of the tab
+        Compare.
         """
         self.listed, self.table, self.clip, self.controls = listed, table, clip, controls
         gr.set_static_paths([folder()])
@@ -104,7 +109,7 @@ class FailuresPanel(Panel):
         return self.opened(user, values, str(example.path), example, example.question, settings)
 
     def on_open(self, user: gr.Request, event: gr.EventData, values: Values) -> Changes:
-        """Show a run of a comparison over several clips as B, and the run with all tokens as A."""
+        """Show a run of a comparison over several clips as B, and its run with all tokens as A."""
         sent, store = getattr(event, "ids", None), self.page.engine.runs
         ids = [str(one) for one in sent] if isinstance(sent, list) and sent else [""]
         run, path = store.get(ids[0]), store.path(ids[0])
@@ -124,7 +129,7 @@ class FailuresPanel(Panel):
         question: str,
         settings: Mapping[str, Any],
     ) -> Changes:
-        """Set the page to a clip and a question, B to ``settings``, and A to all tokens."""
+        """Choose a clip and a question; show compressor ``settings`` as B and all tokens as A."""
         clip, inputs, outputs = self.clip, self.page.inputs, self.page.outputs
         changes: Changes = {clip.file: path, inputs.question: question, inputs.pinned: ""}
         if example and example not in self.page.examples:

@@ -1,4 +1,4 @@
-"""Checkboxes: ask again after every change, ask with all tokens too, send the conversation."""
+"""Checkboxes: ask again after changes, ask with all tokens, remember the conversation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def live_switch() -> gr.Checkbox:
 
 
 class HabitsPanel(Panel):
-    """Checkboxes on how to ask. ``live``: the checkbox made by :func:`live_switch`."""
+    """The checkboxes for asking. ``live``: the checkbox made by :func:`live_switch`."""
 
     def __init__(self, live: gr.Checkbox, model: str) -> None:
         self.live = live
@@ -48,7 +48,7 @@ class HabitsPanel(Panel):
         known = {self.model, self.clip}
         changed = [self.live, self.remember, *memory]
         self.model.change(self.on_model, known, changed, **AT_ONCE)
-        # Update the switch after a change of clip, which also changes the suggested questions.
+        # A change of clip changes the suggested questions: update the checkbox on their change.
         ready.change(self.on_clip, known, self.live, **AT_ONCE)
 
     def on_remember(self, on: bool) -> Changes:
@@ -69,9 +69,10 @@ class HabitsPanel(Panel):
 
 
 def switch_state(example: Example | None, model: str) -> dict[str, Any]:
-    """Disable the live switch, and show why, if the model's answers on this clip mean nothing.
+    """Disable "Ask again when settings change" if the model's answers on this clip mean nothing.
 
-    The switch keeps its value; ``style.css`` hides the tick while the switch is disabled.
+    The reason is shown below the checkbox. The checkbox keeps its value; ``style.css`` hides the
+    tick while it is disabled.
     """
     is_disabled = bool(caveat(example, model))
     return gr.update(interactive=not is_disabled, info=UNKNOWN_CLIP if is_disabled else "")

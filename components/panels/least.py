@@ -1,4 +1,4 @@
-"""Search for the lowest ratio that keeps the answer; shown below the table of Compare."""
+"""Search for the lowest retention ratio that keeps the answer, on the tab Compare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HTML = """<div class="gv-least"></div>"""
 
 
 class LeastPanel(Panel):
-    """Finds the lowest ratio of each compressor. ``methods``: checkboxes to choose compressors."""
+    """Finds each compressor's lowest ratio. ``methods``: checkboxes to choose compressors."""
 
     def __init__(self, methods: gr.CheckboxGroup) -> None:
         self.methods = methods

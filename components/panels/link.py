@@ -1,6 +1,6 @@
-"""Write all settings to the page's address; check and apply the settings of a link.
+"""Write all settings to the page's URL; check and apply the settings of a link.
 
-A reloaded tab also gets its results back, because its browser keeps their ids.
+A reloaded tab also gets its results back: the browser stores the ids of its runs.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .panel import Page, Panel
 from .query import Links, unread_value, without_own_clip
 from .settings import SettingsPanel
 
-UPLOADED = re.compile("[0-9a-f]{64}")  # folder of an upload, named by Gradio after its content
+UPLOADED = re.compile("[0-9a-f]{64}")  # name of an upload's folder: a hash of the file
 COPY = "Copy link to these settings"
 UNREAD = """<p class="gv-unread" role="status" hidden><span></span>
 <button type="button" class="gv-plain">Dismiss</button></p>"""
 
 
 def copy_button() -> gr.Button:
-    """Make the button that copies the address of the page, which holds every setting."""
+    """Make the button that copies the page's URL, which contains all changed settings."""
     copy = gr.Button(COPY, size="sm", elem_id="gv-copy")
     copied = copy.click(None, None, copy, js=script("copyLink"), api_visibility="private")
     copied.then(None, None, copy, js=script("afterCopy", COPY), api_visibility="private")
@@ -43,9 +43,10 @@ def copy_button() -> gr.Button:
 
 
 class LinkPanel(Panel):
-    """Reads the page's address as the page opens, and shows which parameters are invalid.
+    """Applies the parameters of the page's URL as the page opens, and names the invalid ones.
 
-    ``start``: compressor settings that the page opens with, if they differ from the defaults.
+    ``start``: settings of the compressor of a vLLM server, with which the page opens; None opens it
+    with the default settings.
     """
 
     def __init__(self, start: Mapping[str, Any] | None, clip: ClipPanel) -> None:
@@ -53,14 +54,14 @@ class LinkPanel(Panel):
         self.unread = part("unread", UNREAD, None, elem_id="gv-unread")
 
     def connect_to(self, page: Page, settings: SettingsPanel, named: Mapping[str, Any]) -> None:
-        """Bind the events. ``named``: every widget by its key in a link."""
+        """Bind the events. ``named``: widget by its key in a link."""
         self.page, self.controls, self.named = page, settings.controls, named
         titles = [tab.title for tab in page.tabs]
         self.links = Links(named, self.controls.own, self.clip_named, titles)
         self.write_changes(settings)
         page.outputs.tabs.select(None, None, None, js=script("openedTab"), **PRIVATE)
         outputs = page.outputs
-        # As input: the results that the browser stored; as output: the run that was restored.
+        # Input of the load event: the state that the browser stored. Output: id of the run shown.
         self.kept = gr.Textbox(visible=False)
         lines = [self.unread, outputs.notice, outputs.ready, outputs.tabs, outputs.status]
         others = [widget for tab in page.tabs for widget in tab.cleared()]
@@ -78,22 +79,23 @@ class LinkPanel(Panel):
         page.inputs.gathered.on(opened.then)
 
     def write_changes(self, settings: SettingsPanel) -> None:
-        """Bind the widgets that write their own values to the address.
+        """Bind the events by which widgets write their values to the page's URL.
 
-        As the page opens, Gradio searches all events for every widget. So most settings have no
-        event: the script that gathers all values writes them (``assets/page/settings.js``).
+        As the page opens, Gradio searches all events for every widget, which is slow. So most
+        settings have no such event: when a script gathers the values of all settings
+        (``assets/page/settings.js``), it also writes them.
         """
         gathered = settings.moved()
         for key, widget in self.named.items():
             if isinstance(widget, gr.Slider):
-                widget.elem_id = f"gv-of-{key}"  # the reset arrow finds the default by this id
-            if key != "clip" and widget not in gathered:  # chosen_clip.js writes "clip"
+                widget.elem_id = f"gv-of-{key}"  # id by which the reset button finds the default
+            if key != "clip" and widget not in gathered:  # chosen_clip.js writes the clip
                 widget.change(None, widget, None, js=script("writeSetting", key), **PRIVATE)
 
     def opening_script(self, settings: SettingsPanel) -> str:
-        """Return the script that gets the examples, and the keys and defaults of the settings."""
+        """Return the script that prepares the page, with the keys and defaults of all settings."""
         keys = {widget: key for key, widget in self.named.items()}
-        # Each of these widgets holds many settings, so it has no key.
+        # A MethodSettings widget holds many settings, so it has no key.
         keys |= dict.fromkeys(self.controls.parts, "")
         defaults = {key: widget.value for key, widget in self.named.items()}
         return script(
@@ -106,7 +108,7 @@ class LinkPanel(Panel):
         )
 
     def on_load(self, user: gr.Request, text: str | None) -> Changes:
-        """Apply the settings of the link, and restore results that the browser kept."""
+        """Apply the settings of the link, and restore the results whose ids the browser stored."""
         given, named, links = dict(user.query_params), self.named, self.links
         query = without_own_clip(given)
         engine, outputs = self.page.engine, self.page.outputs
@@ -124,21 +126,21 @@ class LinkPanel(Panel):
         own = back.own if back else {}
         if back and back.path and "clip" not in query:
             changes[named["clip"]] = back.path
-        if example and example not in self.page.examples:  # a clip of the evaluation
+        if example and example not in self.page.examples:  # a rendered clip of the evaluation
             changes |= failures.shelved(self.clip, example, own)
         elif own:
             changes |= self.clip.shelf_of(own)
         is_gone = "clip" not in query and (back is None or back.path is None)
-        # The link names the photo encoder only because of an uploaded clip, which is gone.
+        # The page chose the photo encoder for an upload that is no longer on the server.
         if is_gone and changes.get(menu) == PHOTOS:
             del changes[menu]
-        if menu in changes:  # also send the models loaded since the server's start
+        if menu in changes:  # also offer models loaded since the server's start
             changes[menu] = gr.update(value=changes[menu], choices=list(menu.choices))
         if back is not None and back.view is not None:
             first = back.view.runs[0]
             changes |= self.returned(back, back.view) | {self.kept: first}
             if "question" not in query and not self.example(back.path):
-                changes[self.page.inputs.question] = ""  # drop the question of the opening example
+                changes[self.page.inputs.question] = ""  # was the first example's question
         else:
             changes = self.emptied(changes.get(named["clip"]), back) | changes
             saved = self.clip.made_before(example, standing) if example else {}
@@ -153,7 +155,7 @@ class LinkPanel(Panel):
         if unread or replaced or dropped:
             changes[self.unread] = unread_value(unread, replaced, dropped)
         if outputs.runs not in changes and outputs.runs.value:
-            first = outputs.runs.value[0]  # the result that the page opens with
+            first = outputs.runs.value[0]  # the saved result of the first example
         return changes | {outputs.status: status(engine, engine.runs.get(first))}
 
     def clip_named(self, name: str) -> str | None:
@@ -164,7 +166,10 @@ class LinkPanel(Panel):
         return str(example.path) if example else None
 
     def kept_clip(self, kept: str) -> str | None:
-        """Return the path of a clip on the shelf from its folder and name; None if it is gone."""
+        """Return the path of a clip that a visitor used before a reload; None if it was deleted.
+
+        ``kept``: folder and file name of the clip, as the browser stored them.
+        """
         folder, _, name = kept.rpartition("/")
         path = Path(get_upload_folder()) / kept
         is_ours = folder == failures.FOLDER or UPLOADED.fullmatch(folder)
@@ -178,7 +183,10 @@ class LinkPanel(Panel):
         return known or example_of(self.page.examples, path)
 
     def opening_settings(self, linked: Mapping[str, Any]) -> Changes:
-        """Return the methods' settings: the link's, or the opening ones if the link has none."""
+        """Return widget values with the link's compressor settings.
+
+        Settings that are not in the link get the values of :attr:`start`, if any.
+        """
         if self.start is None:
             return self.controls.put(linked) if linked else {}
         start = given_settings(self.controls, self.start, {})
@@ -188,7 +196,7 @@ class LinkPanel(Panel):
         return start | self.controls.put({**before, **linked}) | compared
 
     def returned(self, back: restore.Restored, view: View) -> Changes:
-        """Show the runs whose ids the browser stored before a reload."""
+        """Show the restored runs, whose ids the browser stored before the reload."""
         outputs = self.page.outputs
         return {
             outputs.notice: message(back.text),
@@ -199,7 +207,10 @@ class LinkPanel(Panel):
         }
 
     def emptied(self, clip: str | None, back: restore.Restored | None) -> Changes:
-        """Return changes that clear the opening result if the link has another clip or settings."""
+        """Clear the saved result that the page opens with, unless it fits the page.
+
+        It does not fit if the link has another clip, or if a vLLM server sets the compressor.
+        """
         outputs, examples = self.page.outputs, self.page.examples
         notice: Changes = {outputs.notice: message(back.text)} if back and back.text else {}
         empty = outputs.cleared()

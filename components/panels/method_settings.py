@@ -1,7 +1,7 @@
-"""A Gradio component that holds the settings of every method and draws those of the chosen one.
+"""Gradio component with the settings of all compressors; it draws those of the chosen one.
 
-``assets/tuning/settings.js`` draws them. With one Gradio widget per setting the page would have
-about a hundred, of which six are visible, and Gradio would build and search every one.
+``assets/tuning/settings.js`` draws them. With one Gradio widget per setting, the page would have
+about a hundred widgets for settings, of which six are visible, and Gradio would build each.
 
 The class has a file of its own because Gradio writes a stub next to each file with a component.
 """
@@ -19,11 +19,12 @@ HTML = """<div class="gv-own" role="group" aria-label="The compressor's settings
 
 
 class MethodSettings(gr.HTML):
-    """Gradio component. ``value``: settings that differ from their default, by their key in a link.
+    """Gradio component for the settings of all compressors.
 
-    ``fields``: the allowed values of each setting, by key; see ``assets/tuning/settings.js``.
-    ``shown``: the keys of each method's settings. ``readout``: a line on the effect of the settings
-    on this clip.
+    ``value``: settings that differ from their default, by their key in a link. ``fields``:
+    declaration of each setting, by key; see ``assets/tuning/settings.js``. ``shown``: the keys of
+    the settings of each method. ``readout``: a line of text on the effect of the settings on this
+    clip.
     """
 
     def __init__(

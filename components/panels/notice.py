@@ -15,5 +15,5 @@ def panel(text: str = "") -> Any:
 
 
 def plain(css_class: str) -> Any:
-    """Make a line of plain text, empty at first."""
+    """Make a line of plain text, which is empty until an event fills it."""
     return part("text", f'<p class="{css_class}" role="status"></p>', "")

@@ -51,10 +51,10 @@ def build_app(
 ) -> gr.Blocks:
     """Build the page with its endpoints.
 
-    ``models`` are (label, name) pairs; the first is chosen. ``choosing`` loads further models;
-    None if visitors may not load any. ``recordings``: recordings offered among the models.
-    ``served``: the compressor settings that the first model, a vLLM server, uses for every request;
-    the page opens with them.
+    ``models``: (label, name) pairs; the first one is chosen. ``choosing``: loads further models;
+    None if visitors may not load any. ``recordings``: recorded answers, offered like models.
+    ``served``: settings of the compressor that the first model, a vLLM server, applies to every
+    request. The page opens with these settings.
     """
     gr.set_static_paths([first.FOLDER, *files(examples)])
     opening = first.load(clip=examples[0].path if examples else None)
@@ -75,7 +75,7 @@ def build_app(
 
 
 def tabs_of(opening: first.First, limits: Limits) -> list[tuple[type[Tab], tuple[Any, ...]]]:
-    """Return the tab classes in their order, with the arguments of each."""
+    """Return (class, constructor arguments) of each tab, in the order of the tabs."""
     tabs: list[tuple[type[Tab], tuple[Any, ...]]] = [
         (TokensTab, (opening.viewer, opening.answers)),
         (CurvesTab, (opening.figures,)),
@@ -130,7 +130,7 @@ class Layout:
 
     @property
     def panels(self) -> list[Panel]:
-        """All panels except the model picker and the link panel, which are connected separately."""
+        """All panels except ``picker`` and ``link``, which :meth:`connect` connects afterwards."""
         return [
             *(self.clip, self.talk, self.settings, self.sides, self.served),
             *(*self.tabs, self.failures),

@@ -1,4 +1,4 @@
-"""Widgets shared by all panels: the inputs of a request, and the outputs of an update."""
+"""Widgets that all panels use: inputs of a request to the model, and outputs of its results."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ UNREADABLE = "The settings of the page could not be read. Load it again."
 
 
 class Gathered:
-    """The values of many ``widgets`` packed into one value of :attr:`box`, with a version.
+    """The values of many widgets, packed into one list, which is the value of :attr:`box`.
 
-    Gradio searches the whole page for each input of an event. So a script gathers the values in the
-    browser (``assets/page/settings.js``), and the event that follows has a single input.
+    Gradio searches the whole page for each input of an event, which is slow for many inputs. So a
+    script packs the values in the browser (``assets/page/settings.js``), and the event that follows
+    has the single input :attr:`box`. The list ends with a version and a flag for live answers.
     """
 
     def __init__(self, widgets: Sequence[Any]) -> None:
@@ -48,7 +49,7 @@ class Gathered:
         return event(None, self.widgets, self.box, js=script(name), **PRIVATE, **how)
 
     def read(self, sent: Any) -> dict[Any, Any]:
-        """Return the value of each widget, checked as Gradio checks an input.
+        """Return the value of each widget, after the checks that Gradio applies to inputs.
 
         Raises ``gr.Error`` if a value is invalid: a browser may send anything.
         """
@@ -68,7 +69,10 @@ class Gathered:
 
 
 def _checked(widget: Any, value: Any) -> Any:
-    """Return ``value`` if the widget could send it, else raise ValueError or TypeError."""
+    """Return ``value``, limited to the range of a number box or slider.
+
+    Raises ValueError or TypeError for a value that the widget cannot have.
+    """
     if isinstance(widget, MethodSettings):
         return sent_settings(value)
     if isinstance(widget, gr.Dropdown) and value not in [row[1] for row in widget.choices]:
@@ -89,20 +93,20 @@ def owner(user: gr.Request) -> str:
 class Inputs:
     """The widgets that hold the clip, the question and the settings of a request."""
 
-    settings: Mapping[str, Any]  # widgets by their key in a link
+    settings: Mapping[str, Any]  # key in a link -> widget
     parts: Sequence[MethodSettings]  # widgets with the settings of the compressors
-    defaults: Mapping[str, Any]  # defaults of the methods' settings, by key in a link
+    defaults: Mapping[str, Any]  # key in a link -> default of a compressor's setting
     question: gr.Textbox
-    pinned: gr.Textbox  # settings of A's compressor as JSON; empty for all tokens
-    runs: gr.State  # ids of the runs on show: B, A, then others
-    shelf: gr.State  # the visitor's clips: path -> thumbnail
-    habits: Mapping[str, gr.Checkbox]  # the checkbox for each field of Habits
-    examples: dict[str, Example]  # examples and opened clips of wrong answers, by path
-    recordings: Mapping[str, Entry]  # recordings by the name of their model
-    gathered: Gathered  # values of all settings, of the question and of A
+    pinned: gr.Textbox  # compressor of side A as JSON; empty: all tokens
+    runs: gr.State  # ids of the runs in the viewer: B, A, then others
+    shelf: gr.State  # uploaded clips: path -> thumbnail
+    habits: Mapping[str, gr.Checkbox]  # field of Habits -> its checkbox
+    examples: dict[str, Example]  # path -> example, or opened clip of a wrong answer
+    recordings: Mapping[str, Entry]  # name in the menu of models -> recording
+    gathered: Gathered  # values of all settings, the question and side A
 
     def when(self, event: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Gather the settings on ``event``, then call the handler as :meth:`after` does."""
+        """On ``event``, pack the current settings; then call the handler as :meth:`after` does."""
         return self.after(self.gathered.on(event).then, *arguments, **options)
 
     def after(
@@ -113,16 +117,16 @@ class Inputs:
         also: Sequence[Any] = (),
         **how: Any,
     ) -> Any:
-        """Call ``handler`` on ``event`` with the settings that were gathered last.
+        """On ``event``, call ``handler`` with the settings that were packed last.
 
-        The handler passes its inputs to :meth:`read`. ``also``: further inputs; ``how``: options
-        of the event.
+        The handler gets them from :meth:`read`. ``also``: further inputs of the handler. ``how``:
+        options of the event.
         """
         inputs = {self.gathered.box, self.settings["clip"], self.runs, *also}
         return event(handler, inputs, list(outputs), **how)
 
     def read(self, values: Values) -> Values:
-        """Return all inputs of an event by widget, including the gathered values."""
+        """Return all inputs of an event by widget; the packed values are unpacked."""
         return {**values, **self.gathered.read(values[self.gathered.box])}
 
     def by_key(self, values: Values) -> dict[str, Any]:
@@ -169,9 +173,9 @@ class Inputs:
         return Habits(**{name: bool(values[box]) for name, box in self.habits.items()})
 
     def maker(self, values: Values) -> Callable[[str, float], Compressor]:
-        """Return a function that makes a compressor from a name and a ratio.
+        """Return a function that makes a compressor from its name and a retention ratio.
 
-        The other settings of the compressor are those on the page.
+        All other settings of the compressor have their values on the page.
         """
         settings = self.by_key(values)
 
@@ -190,23 +194,24 @@ def _own_settings(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The widgets that an update of the page fills."""
+    """The widgets that show results."""
 
     notice: gr.HTML
     viewer: MaskViewer
     runs: gr.State  # the same widget as Inputs.runs
     status: gr.HTML
     exchanges: gr.State  # the conversation that the model remembers
-    ready: gr.HTML  # questions offered for the clip
+    ready: gr.HTML  # suggested questions about the clip
     compared: gr.State  # the last finished table of a comparison
     tabs: gr.Tabs
-    starters: tuple[gr.Button, ...]  # buttons that begin work at the model
-    stoppers: tuple[gr.Button, ...]  # buttons that end the work of their panel
+    starters: tuple[gr.Button, ...]  # buttons that start a job on the model
+    stoppers: tuple[gr.Button, ...]  # buttons that end the job of their panel
 
     def changes(self, update: PageUpdate, version: int = 0) -> Changes:
-        """Return the new widget values that show an update.
+        """Return the new widget values that show an update of the page.
 
-        ``version``: version of the settings from which the update was computed.
+        ``version``: version of the settings from which the update was computed. The browser ignores
+        updates of an older version than it shows; 0 is never ignored.
         """
         filled = {
             self.notice: self.versioned(update.notice, version),
@@ -233,7 +238,7 @@ class Outputs:
 
     @property
     def previewed(self) -> list[Any]:
-        """Widgets that a preview changes. Keep this short: every output costs rendering time."""
+        """Widgets that a preview may change. Keep the list short: each one costs rendering time."""
         return [self.notice, self.viewer, self.runs, self.status]
 
     @property
@@ -250,7 +255,7 @@ class Outputs:
         return [*self.starters, *self.stoppers]
 
     def working(self, running: bool, stop: gr.Button | None = None) -> Changes:
-        """Enable only ``stop`` while work runs; otherwise enable every button that begins work."""
+        """While a job runs, enable only ``stop``; otherwise enable all buttons that start a job."""
         begin = dict.fromkeys(self.starters, gr.update(interactive=not running))
         end = {button: gr.update(interactive=button is stop) for button in self.stoppers}
         return begin | end

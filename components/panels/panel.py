@@ -21,18 +21,18 @@ from .previews import Previews
 class Panel:
     """Base class of a group of widgets, which are made in ``__init__``."""
 
-    starters: tuple[gr.Button, ...] = ()  # buttons that begin work at the model
-    stoppers: tuple[gr.Button, ...] = ()  # buttons that end the panel's work
+    starters: tuple[gr.Button, ...] = ()  # buttons that start a job on the model
+    stoppers: tuple[gr.Button, ...] = ()  # buttons that end the panel's job
 
     def linked(self) -> Mapping[str, Any]:
-        """Return the widgets whose values a link holds, by key."""
+        """Return key in a link -> widget, for widgets whose values are part of a link."""
         return {}
 
     def connect(self, page: Page) -> None:
         """Bind the panel's widgets to their events."""
 
     def cleared(self) -> Changes:
-        """Return the changes that empty the panel if the page opens with another clip."""
+        """Return the changes that remove the panel's results if a link opens another clip."""
         return {}
 
 
@@ -41,12 +41,12 @@ class Tab(Panel):
 
     title: ClassVar[str]
     tab: gr.Tab  # Gradio's tab; set once the panel is made
-    left_on_show: Sequence[Any] = ()  # events after which the viewer has other runs
+    left_on_show: Sequence[Any] = ()  # events of comparisons, after which A and B may differ
 
 
 @dataclass(frozen=True)
 class Page:
-    """What panels need to connect their events: the engine, shared widgets and other tabs."""
+    """Objects that panels share: the engine, the widgets that all use, the tabs, the previews."""
 
     engine: Engine
     inputs: Inputs

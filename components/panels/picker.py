@@ -43,10 +43,10 @@ class ModelPicker(Panel):
     def __init__(self, choosing: Choosing, opener: gr.Button, menu: gr.Dropdown) -> None:
         """Make the closed panel.
 
-        ``opener``: the widget of :func:`button`; ``menu``: the menu of models that can be asked.
+        ``opener``: the widget of :func:`button`. ``menu``: the menu of models that can be used.
         """
         self.choosing, self.opener, self.menu = choosing, opener, menu
-        # Gradio checks every choice against the menu's own list, so loaded models are added to it.
+        # Gradio accepts only choices in ``menu.choices``. Loaded models are appended to this list.
         choices: list[Any] = list(menu.choices)
         choosing.choices = menu.choices = choices
         with gr.Column(visible=False, elem_id="gv-load") as self.fold:
@@ -55,7 +55,7 @@ class ModelPicker(Panel):
                     [],
                     label="Checkpoint",
                     info=OWN,
-                    allow_custom_value=True,  # else Gradio refuses names that are filled in later
+                    allow_custom_value=True,  # without it, only the initial choices would be valid
                     interactive=True,
                     scale=4,
                     min_width=240,
@@ -94,7 +94,7 @@ class ModelPicker(Panel):
         if self.choosing.first:
             fold = [self.fold, self.name, self.precision]
             page.blocks.load(self.on_first, None, [*fold, *outputs], **QUEUED)
-            # Write the model to the address, else a reload would choose the first one.
+            # Write the chosen model to the page's URL; otherwise a reload chooses the first model.
             stay = script("writeSetting", "model", None)
             self.menu.input(None, self.menu, None, js=stay, **PRIVATE)
         page.preview.after(self.loaded_at.change, live=False)
@@ -114,8 +114,8 @@ class ModelPicker(Panel):
     def on_look(self, values: Values) -> Iterator[Changes]:
         """Show download size, memory and licence of the chosen model.
 
-        The load button is disabled if the hub cannot be reached. Other problems do not disable it:
-        they may be solved by the time somebody presses it.
+        The load button is disabled if the hub cannot be reached. Other problems, such as a
+        gated model, do not disable it: they may be solved by the time somebody presses it.
         """
         can_load, off = True, gr.update(interactive=False)
         if not (name := self._named(values)):
@@ -140,7 +140,7 @@ class ModelPicker(Panel):
         yield from self._watch()
 
     def on_watch(self) -> Iterator[Changes]:
-        """Show the progress of loading a model, also if another page started the load."""
+        """Show the progress if a model is being loaded, even if another page started the load."""
         if self.choosing.now.over:
             yield gr.skip()  # Gradio empties the outputs of a generator that yields nothing
         else:

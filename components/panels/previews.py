@@ -1,8 +1,9 @@
-"""Previews: show the tokens kept under the current settings, then perhaps a live answer.
+"""Previews: show the tokens that the current settings keep, then perhaps a live answer.
 
-After a change of settings, a script (``assets/page/settings.js``) presses one hidden button, no
-faster than the server answers. A preview of an encoded clip is computed at once, outside Gradio's
-queue, which may deliver two events of a page in the wrong order. Slower work uses the queue.
+A live answer is one that the visitor did not ask for by pressing Ask. After a change of settings, a
+script (``assets/page/settings.js``) presses a hidden button, which starts a preview. The preview of
+an encoded clip is computed outside Gradio's queue, which may deliver two events of a page in the
+wrong order. Slower work uses the queue.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ SLOW = "Answers are slow with this model: press Ask to get one."
 class Previews:
     """Shows which tokens are kept, without a question to the model.
 
-    ``problem`` says why settings are refused; ``live`` is the switch of live answers.
+    ``problem``: line of text that says why settings are refused. ``live``: the checkbox "Ask again
+    when settings change".
     """
 
     def __init__(
@@ -46,23 +48,24 @@ class Previews:
         gathered = inputs.gathered.on(start.click, "gatherPreview", trigger_mode="multiple")
         began = inputs.after(gathered.then, self.on_preview, shown, **AT_ONCE)
         began.then(None, None, None, js=script("previewShown"), **PRIVATE)
-        # Wait until the previous preview has ended: `on_preview` has stopped it.
+        # "always_last": wait until the previous preview, which `on_preview` stops, has ended.
         how: Any = {"trigger_mode": "always_last", **QUEUED}
         inputs.after(began.success, self.on_follow, shown, [live], **how)
 
     def after(self, event: Callable[..., Any], live: bool = True, when: Any = None) -> None:
-        """Show a preview on ``event``. ``live``: a new answer may follow the preview.
+        """Show a preview on ``event``.
 
-        ``when``: a widget; no preview is shown while its value is False.
+        ``live``: whether a live answer may follow. ``when``: a widget; while its value is False, no
+        preview is shown.
         """
         event(None, when, None, js=script("preview", live), **PRIVATE)
 
     def of_moves(self, event: Callable[..., Any]) -> None:
-        """Show previews while a slider moves; each starts once the previous one is shown."""
+        """Show previews on an event of moving sliders, each once the previous one is shown."""
         event(None, None, None, js=script("previewMoves"), trigger_mode="multiple", **PRIVATE)
 
     def on_preview(self, user: gr.Request, values: Values) -> Changes:
-        """Show the tokens if they are in memory; otherwise only end the previous preview."""
+        """Show the preview if it needs no encoding; otherwise only end the page's previous one."""
         values = self.inputs.read(values)
         request, sides = self.inputs.request(values), self.inputs.sides(values)
         if not preview.is_at_hand(self.engine, request, sides):
@@ -74,7 +77,7 @@ class Previews:
         return changes or gr.skip()
 
     def on_follow(self, user: gr.Request, values: Values) -> Iterator[Changes]:
-        """Encode the clip if necessary; show its tokens, then live answers if switched on."""
+        """Encode the clip if necessary and show the preview; then show live answers if enabled."""
         sent, values = values[self.inputs.gathered.box], self.inputs.read(values)
         live = self.inputs.gathered.is_live(sent) and bool(values[self.live])
         yield from or_nothing(self.follow(owner(user), values, live))
@@ -87,7 +90,7 @@ class Previews:
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
         if not can_answer(request.model) or not live or caveat(request.example, request.model):
-            return  # live answers are impossible, off, or mean nothing on this clip
+            return  # live answers are impossible, disabled or meaningless
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return
         if ask.is_slow(engine, request.model):
@@ -102,14 +105,14 @@ class Previews:
 
     def changes(self, session: str, request: Request, sides: Sides, update: PageUpdate) -> Changes:
         stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
-        if self.engine.pages.busy(session):  # the Stop button of the work ends the preview, too
+        if self.engine.pages.busy(session):  # Stop, enabled for a job, ends a preview too
             stopping = {}
         refused = {self.problem: refusal(request)}
         return refused | stopping | self.outputs.changes(update, sides.version)
 
 
 def refusal(request: Request) -> str:
-    """Return a sentence on why the settings cannot be used; "" if they can.
+    """Return why the settings cannot be used, as a sentence; "" if they can be used.
 
     The sentence adds that the frames still show the previous settings.
     """

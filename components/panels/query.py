@@ -1,4 +1,4 @@
-"""Read the parameters in the address of a page: the valid values, and the invalid ones."""
+"""Read the parameters in the URL of the page: the valid values, and the invalid ones."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gleanvid.compressors import COMPRESSORS
 from ..session.request import EDITED, LONGEST, RATIO, pinned_settings
 from .controls import MethodSetting
 
-# Values of the parameter "view", which the viewer reads itself.
+# Valid values of the parameter "view", which a script of the viewer reads.
 VIEWS = ("kept", "heat", "relevance", "ab", "groups", "original", "alike")
 SHOWN_CHARS = 40  # maximum number of characters of an invalid value that a message quotes
 SHORT_NAMES = {"ratio": RATIO, "rho": RATIO}
-OWN = "own"  # value of "clip" in a link copied with an uploaded clip; see assets/page/links.js
+OWN = "own"  # value of "clip" if the clip is an upload; see assets/page/links.js
 NOT_IN_LINK = "The clip of this link was uploaded by its sender and is not in the link."
 
 
 class Links(NamedTuple):
     """Parameters that a link to this page may have."""
 
-    named: Mapping[str, Any]  # widgets by key
-    own: Mapping[str, MethodSetting]  # settings of methods by key
-    clip: Callable[[str], str | None]  # from a clip's name to its path
+    named: Mapping[str, Any]  # key in a link -> widget
+    own: Mapping[str, MethodSetting]  # key in a link -> setting of a compressor
+    clip: Callable[[str], str | None]  # returns the path of the clip with this name, or None
     tabs: Sequence[str]
 
     def valid(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class Links(NamedTuple):
         return found
 
     def read(self, name: str, widget: Any, text: str) -> Any:
-        """Return a link's value for a setting; None if the setting's widget does not allow it."""
+        """Return the value of one parameter; None if its widget does not allow the value."""
         if name == "clip":
             return self.clip(text)
         if name == "a" and pinned_settings(text) is None:
@@ -48,7 +48,7 @@ class Links(NamedTuple):
         return _value(widget, text)
 
     def settings(self, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return the valid settings of methods in a link, by key."""
+        """Return the valid settings of compressors in a link, by key."""
         found = {}
         for name, text in query.items():
             key = self.key(name, query)
@@ -77,11 +77,15 @@ class Links(NamedTuple):
         return {name: text for name, text in query.items() if not is_read(name, text)}
 
     def replaced(self, query: Mapping[str, str]) -> list[str]:
-        """Return the short names of settings in a link, which the page replaces by full keys."""
+        """Return the parameters with a short name, which the page replaces by the full key."""
         return [name for name in query if self.key(name, query) != name]
 
     def key(self, name: str, query: Mapping[str, str]) -> str:
-        """Return the full key of a short name: ``tau`` means the setting of the link's method."""
+        """Return the full key of a parameter.
+
+        A short name such as ``tau`` means the setting of the compressor that the link names, for
+        example ``gleanvid.tau``.
+        """
         if name in self.named:
             return name
         method = query.get("compressor") or self.named["compressor"].value
@@ -90,7 +94,10 @@ class Links(NamedTuple):
 
 
 def without_own_clip(query: Mapping[str, str]) -> dict[str, str]:
-    """Drop an uploaded clip, and the tokens chosen by hand on it, from the parameters of a link."""
+    """Return a link's parameters without an uploaded clip, which links cannot contain.
+
+    Tokens of this clip that the sender chose by hand are left out as well.
+    """
     of_clip = ("clip", EDITED) if query.get("clip") == OWN else ()
     return {name: text for name, text in query.items() if name not in of_clip}
 
@@ -100,8 +107,8 @@ def unread_value(
 ) -> dict[str, Any]:
     """Return the message that names the invalid values found by :meth:`Links.unread`.
 
-    The page then removes these names, those of :meth:`Links.replaced`, and those that
-    :func:`without_own_clip` dropped (``own``), from its address.
+    ``replaced``: names found by :meth:`Links.replaced`. ``own``: names that
+    :func:`without_own_clip` left out. The page removes all three kinds of names from its URL.
     """
     parts = [f"{name.replace('_', ' ')} “{_cut(text)}”" for name, text in found.items()]
     wrong = f"Not understood in this link: {', '.join(parts)}." if parts else ""
@@ -114,9 +121,9 @@ def _cut(text: str) -> str:
 
 
 def _strange(widget: Any, text: str) -> bool:
-    """Return whether a list in a link has items that its widget does not offer.
+    """Return whether a list, such as the compared methods, has items that its widget lacks.
 
-    The other items are used.
+    Such items are named as invalid; the other items of the list are used.
     """
     if not isinstance(widget, gr.CheckboxGroup):
         return False

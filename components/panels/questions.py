@@ -19,7 +19,7 @@ from ..session.request import LONGEST
 from .events import AT_ONCE, Changes, Values
 from .panel import Page, Panel
 
-MOST = 16  # maximum number of questions: each adds runs to the store, whose size is limited
+MOST = 16  # maximum number of questions: each adds runs to the store of runs, which is bounded
 HINT = (
     "One question per line. After |, you may add its right answer, and after a second |, the name "
     "of another clip. If the box is empty, the question above is asked."
@@ -57,7 +57,7 @@ class QuestionsPanel(Panel):
             )
 
     def tell_in(self, notice: gr.HTML) -> None:
-        """Set the message line that says which questions of a file were taken."""
+        """Set the message line for problems with a file of questions."""
         self.notice = notice
 
     def connect(self, page: Page) -> None:
@@ -74,13 +74,16 @@ class QuestionsPanel(Panel):
         return as_lines((text, None, "") for text, _ in (example.questions if example else ()))
 
     def on_every(self, values: Values) -> str:
-        """Fill the box with suggested questions of every clip, equally many for each."""
+        """Fill the box with suggested questions of all clips, equally many about each clip."""
         paths = dict.fromkeys(self.clips(values).values())
         known = [example for path in paths if (example := self.page.inputs.examples.get(path))]
         return as_lines(of_clips([example for example in known if example.questions], MOST))
 
     def clips(self, values: Values) -> dict[str, str]:
-        """Return the path of every clip by file name and by title, the chosen clip first."""
+        """Return name -> path of every clip, the chosen clip first.
+
+        A name is a file name or, for examples, also the title.
+        """
         examples = (str(example.path) for example in self.page.examples)
         paths = filter(None, [values[self.clip], *examples, *values[self.shelf]])
         found: dict[str, str] = {}
@@ -111,7 +114,7 @@ class QuestionsPanel(Panel):
         return sorted(rows, key=lambda row: order.index(row[2]) if row[2] in order else 0)
 
     def refusal(self, values: Values, is_recording: bool) -> str:
-        """Return why the list cannot be asked, as a sentence; empty if it can."""
+        """Return why the questions in the box cannot be asked, as a sentence; "" if they can."""
         found, clips = in_lines(values[self.box] or ""), self.clips(values)
         if len(found) > MOST:
             return TOO_MANY.format(count=len(found))

@@ -27,31 +27,34 @@ def no_answers(text: str = TO_ASK) -> gr.HTML:
 
 
 def served_method(model: str, method: str) -> str:
-    """Return the method, or the first one in the menu if the model cannot run it."""
+    """Return ``method`` if the model can run it, else the first method that it can run."""
     return method if method not in not_served(model) else next(iter(_offered(model)))
 
 
 class ServedPanel(Panel):
-    """Updates the menus of methods. ``compared``: the checkboxes of the tab Compare."""
+    """Updates the menus of methods when another model is chosen.
+
+    ``compared``: the checkboxes of methods on the tab Compare.
+    """
 
     def __init__(self, method: gr.Dropdown, compared: gr.CheckboxGroup) -> None:
         self.method, self.compared = method, compared
 
     def connect(self, page: Page) -> None:
         self.model, self.viewer = page.inputs.settings["model"], page.outputs.viewer
-        self.apart = gr.State([])  # methods unticked in Compare until a model can run them
+        self.apart = gr.State([])  # methods to tick again once a model can run them
         stood = {self.model, self.method, self.compared, self.apart}
         menus = [self.method, self.compared, self.apart, self.viewer]
         self.model.change(self.on_change, stood, menus, **AT_ONCE)
-        # Start a preview at once: it ends a running encoding, which may take minutes.
+        # Start a preview without waiting: it ends a running encoding, which may take minutes.
         chosen = self.model.input(self.on_input, {self.model, self.method}, self.method, **AT_ONCE)
         page.preview.after(chosen.then)
 
     def on_change(self, values: Values) -> Changes:
-        """Update the menus; untick methods that the model cannot run, as Gradio would refuse them.
+        """Offer only methods that the model can run, and untick the others in Compare.
 
-        The sentence on methods left out is "" if there are none: for None, Gradio 6 would keep the
-        old sentence.
+        Gradio refuses a ticked method that is not offered. A sentence under the menu says that
+        methods are left out. If none are, it is "": for None, Gradio 6 would keep the old one.
         """
         model, method = values[self.model], values[self.method]
         ticked = [*values[self.compared], *values[self.apart]]
@@ -74,7 +77,7 @@ class ServedPanel(Panel):
 
 @cache
 def not_served(model: str) -> dict[str, str]:
-    """Return what the model lacks for each compressor that it cannot run, by name."""
+    """Return name -> what the model lacks, for each compressor that it cannot run."""
     reasons = {name: lacking(model, method()) for name, method in COMPRESSORS.items()}
     return {name: why for name, why in reasons.items() if why}
 
@@ -89,6 +92,6 @@ def not_served_sentence(model: str) -> str:
 
 
 def _offered(model: str) -> Mapping[str, Any]:
-    """Return the titles of the methods that the model can run, by name; GleanVID first."""
+    """Return name -> title of the methods that the model can run; GleanVID is first."""
     names = sorted(COMPRESSORS, key=lambda name: name != "gleanvid")
     return {name: COMPRESSORS[name].title for name in names if name not in not_served(model)}

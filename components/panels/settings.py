@@ -95,12 +95,12 @@ class SettingsPanel(Panel):
         return [*ours, *self.controls.folded]
 
     def moved(self) -> list[Any]:
-        """Return the widgets for which every change, also while a slider moves, shows a preview."""
+        """Return the widgets that show a preview on every change, also while a slider moves."""
         return [*self.controls.parts, self.seed, self.temperature, self.top_p, self.new_tokens]
 
     def connect(self, page: Page) -> None:
         self.page = page
-        # Start a preview at once: it ends a running encoding, which may take minutes.
+        # Start a preview without waiting: it ends a running encoding, which may take minutes.
         clip = [
             self.controls.method.input,
             self.frames.release,
@@ -114,7 +114,7 @@ class SettingsPanel(Panel):
         self.habits.connect(page)
 
     def on_runs(self, ids: list[str]) -> Any:
-        """Show the effect of the settings on this clip, from the run of B."""
+        """Show a line on the effect of the settings on this clip, from the run shown as B."""
         run = self.page.engine.runs.get(ids[0]) if ids else None
         method = COMPRESSORS.get(str(run.compressor["name"])) if run else None
         text = controls.readout(method, run.compression) if run and method else ""

@@ -1,6 +1,7 @@
 """The tab Tokens: the viewer, and choosing, swapping and pinning its two sides.
 
-B always has the settings of the page. A keeps its own settings until they are changed.
+The viewer compares two runs, A and B. B always has the settings of the page. A has settings of its
+own, or keeps all tokens.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class SidesPanel(Panel):
 
     def __init__(self, controls: Controls) -> None:
         self.controls = controls
-        # Settings of A, empty for all tokens; also part of a link.
+        # Compressor settings of side A as JSON, part of a link; empty for all tokens.
         self.pinned = gr.Textbox(
             "", visible="hidden", show_label=False, container=False, elem_id="gv-a"
         )
-        self.wanted = gr.State("")  # the method chosen in the menu above A
+        self.wanted = gr.State("")  # method chosen in the menu above side A
 
     def linked(self) -> dict[str, Any]:
         return {"a": self.pinned}
@@ -60,7 +61,7 @@ class SidesPanel(Panel):
         page.preview.after(forgotten.success, live=False)
 
     def follow(self, compared: Any) -> None:
-        """Show the settings of both sides on the page after a comparison."""
+        """After the event ``compared``, write the settings of the viewer's runs to the page."""
         inputs = {self.runs, *self.controls.parts}
         outputs = [self.pinned, *self.controls.widgets]
         stood = compared.then(self.on_compared, inputs, outputs, **AT_ONCE)
@@ -74,7 +75,7 @@ class SidesPanel(Panel):
     def put(
         self, a: Mapping[str, Any] | None, b: Mapping[str, Any] | None, values: Values
     ) -> Changes:
-        """Write the settings of A and B to the widgets that hold them."""
+        """Return widget values with the settings of sides A and B; None changes nothing."""
         changes = {} if a is None else {self.pinned: as_pinned(a)}
         if b is None:
             return changes
@@ -82,7 +83,10 @@ class SidesPanel(Panel):
         return changes | given_settings(self.controls, b, before)
 
     def on_pair(self, event: gr.EventData, values: Values) -> Changes:
-        """Pin the settings that A shows now; set the page to the settings of B."""
+        """Take over a pair of runs chosen in the viewer.
+
+        Side A gets the settings of the run chosen as A, and the page those of the run chosen as B.
+        """
         ids = [getattr(event, side, None) for side in ("a", "b")]
         a, b = map(self.settings_of, ids)
         changes = self.put(a, b, values)
@@ -93,7 +97,7 @@ class SidesPanel(Panel):
         return changes | self.question_of(ids, values[self.runs][:2])
 
     def question_of(self, ids: Sequence[Any], before: Sequence[str]) -> Changes:
-        """Fill the question box with the question of a run just chosen for side A or B."""
+        """Fill the question box with the question of a run that was not shown as A or B before."""
         runs = [self.page.engine.runs.get(str(one)) for one in ids if one and one not in before]
         texts = [run.question for run in runs if run is not None and run.question]
         return {self.page.inputs.question: texts[-1]} if texts else {}
@@ -107,7 +111,7 @@ class SidesPanel(Panel):
         return {self.wanted: name}
 
     def on_wanted(self, values: Values) -> Changes:
-        """Run another method as side A, with the settings that the page has for this method."""
+        """Set side A to another method, with the settings that the page has for this method."""
         if not values[self.wanted]:
             return gr.skip()
         inputs = self.page.inputs
@@ -125,5 +129,5 @@ class SidesPanel(Panel):
 
 
 def as_pinned(settings: Mapping[str, Any]) -> str:
-    """Return the settings of A as the JSON text that the page holds; "" for all tokens."""
+    """Return compressor settings as the JSON text stored for side A; "" for all tokens."""
     return "" if settings["name"] == ALL_TOKENS["name"] else json.dumps(dict(settings))

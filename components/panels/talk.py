@@ -54,7 +54,7 @@ class TalkPanel(Panel):
         runs = [start(page, event, *work) for event in (asked, picked.then, viewer.ask)]
         measuring = outputs.notice, self.stop, self.on_measure, outputs.changed
         runs.append(start(page, viewer.measure, *measuring))
-        # Set the stop flag first: it frees the model. Cancelling the event alone would not.
+        # First tell the running job to stop, which frees the model; then cancel its Gradio event.
         ended = self.stop.click(self.on_stop, None, outputs.changed, **AT_ONCE)
         ended.then(None, None, None, cancels=runs)
 
@@ -78,5 +78,5 @@ class TalkPanel(Panel):
 
     @staticmethod
     def on_pick(event: gr.EventData) -> str:
-        """Ask the question on the pressed button, cut to the length that a question may have."""
+        """Return the question on the pressed button, cut to the maximum length of a question."""
         return str(getattr(event, "text", ""))[:LONGEST]

@@ -1,4 +1,4 @@
-"""Jobs that a button starts on the model: one at a time per page, ended by a Stop button."""
+"""Jobs on the model that a button starts: one at a time on each page; Stop ends them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .events import AT_ONCE, QUEUED, Changes
 from .page_state import owner
 from .panel import Page
 
-GRACE_S = 3.0  # seconds in which a stopped job may still show its last message
+GRACE_S = 3.0  # longest wait in seconds for a stopped job to end by itself
 BUSY = "An earlier task of this page is still running. Stop it first, or wait."
 
 
@@ -27,11 +27,11 @@ def start(
     outputs: Sequence[Any],
     also: Sequence[Any] = (),
 ) -> Any:
-    """Call ``handler`` on ``event``, after the page is marked as working; see ``Inputs.when``.
+    """On ``event``, start the job ``handler``, unless a job of the page is running.
 
-    Until the handler ends, ``stop`` is the only enabled button among those that start or stop work.
-    ``notice`` shows that a second click was refused: Gradio shows no error of an event outside its
-    queue.
+    Until the job ends, ``stop`` is the only enabled button of those that start or stop jobs. If a
+    job is running, ``notice`` says so: Gradio shows no errors of events outside its queue.
+    ``outputs`` and ``also``: see ``Inputs.after``.
     """
 
     def on_start(user: gr.Request) -> Changes:
@@ -46,7 +46,7 @@ def start(
 
 
 def halted(engine: Engine, user: gr.Request) -> bool:
-    """Stop the work of this page; return whether it ended within ``GRACE_S``."""
+    """Stop the jobs of this page; return whether there were any and all ended in ``GRACE_S``."""
     works = engine.pages.stop(owner(user))
     until = time.monotonic() + GRACE_S
     over = [work.over.wait(max(0.0, until - time.monotonic())) for work in works]

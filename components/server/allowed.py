@@ -1,7 +1,7 @@
 """Checks of requests: the list of allowed routes, and limits on JSON bodies.
 
-Routes are an allow-list: those that a newer Gradio adds answer 404 until they are listed here.
-Bodies other than uploads must be small, flat JSON.
+Other routes answer 404, also those that a newer Gradio adds, until they are listed here.
+Bodies other than uploads must be JSON that is small and not deeply nested.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gleanvid.video.isolation.bounds import fits
 GRADIO = "/gradio_api"
 FILE = f"{GRADIO}/file="
 UPLOAD = f"{GRADIO}/upload"
-PREDICT = f"{GRADIO}/run/predict"  # events that Gradio answers outside its queue
+PREDICT = f"{GRADIO}/run/predict"  # route of events that bypass Gradio's queue
 PAGE = (
     "GET /",
     "HEAD /",
@@ -65,11 +65,11 @@ LONGEST_PATH = 1024  # maximum number of characters of a path
 MAX_JSON = 2**18  # maximum bytes of a JSON body; settings and questions are smaller
 MAX_ITEMS = 20_000
 MAX_DEPTH = 32
-MAX_FILES = 16  # maximum number of files in a request: checking one reads the file system
+MAX_FILES = 16  # maximum number of files that a request names: each is looked up on disk
 _ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]+:/|https?:|//)", re.IGNORECASE)
 _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
-# Gradio joins names of sessions and events with a separator and splits them again: a name that
-# holds the separator would break "Stop" for every visitor.
+# Gradio joins the names of a session and an event with a separator and splits them again. A name
+# that contains the separator would break cancelling for every visitor.
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -83,14 +83,19 @@ class RefusedError(Exception):
 
 
 def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
-    """Return a check of method and decoded path against entries like "METHOD /path/{name}"."""
+    """Return a function that says whether an HTTP method and a decoded path are allowed.
+
+    ``allowed``: entries like "METHOD /path/{name}".
+    """
     found = re.compile("|".join(map(_pattern, allowed)), re.DOTALL)
 
     def allows(method: str, path: str) -> bool:
         name = path.removeprefix(FILE)
         if _is_long(name):
             return False
-        if name != path and _ADDRESS.match(unquote(name)):  # a URL, which Gradio would download
+        if name != path and _ADDRESS.match(
+            unquote(name)
+        ):  # Gradio would download the file at this URL
             return False
         return bool(found.fullmatch(f"{method} {path}"))
 
@@ -121,8 +126,8 @@ def checked_json(body: bytes) -> bytes:
     if not fits(body, MAX_JSON, MAX_ITEMS, MAX_DEPTH):
         raise RefusedError(413, "The request is too large or nested too deeply.")
     try:
-        content = json.loads(body.decode())  # json guesses the encoding of bytes
-        # Refuse infinite numbers (allow_nan) and lone surrogates (encode): they cannot be written.
+        content = json.loads(body.decode())  # only UTF-8: for bytes, json guesses the encoding
+        # Raises for infinite numbers (allow_nan) and lone surrogates (encode), which are not JSON.
         json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The body of the request is not valid JSON.") from error
@@ -155,7 +160,10 @@ def _dictionaries(content: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_file(item: dict[str, Any]) -> None:
-    """Replace the URL of an upload, as MCP clients send it, by its path. Raises RefusedError."""
+    """Check a file that a request names. Raises ``RefusedError`` if it may not be used.
+
+    The URL of an upload, which MCP clients send, is replaced by the path of the upload.
+    """
     path, video = item.get("path"), item.get("video")
     if isinstance(video, str) and video.startswith("data:"):
         raise RefusedError(422, "Upload the file; a file sent as text is not accepted.")

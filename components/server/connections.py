@@ -1,7 +1,8 @@
 """Limits on connections: how many a visitor may open, and how slowly a client may send.
 
-Uvicorn limits the connections of all visitors together, and waits for ever for the rest of a
-request. Behind a trusted proxy all connections are the proxy's, so the proxy has to limit them.
+Uvicorn by itself limits only the connections of all visitors together, and waits for ever for the
+rest of a request. Behind a trusted proxy all connections come from the proxy, which has to limit
+those of a visitor.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .visitors import Proxies, visitor
 # Maximum seconds for the head of a request, counted from its first byte, or from the start of the
 # connection if no byte has arrived.
 HEAD_S = 10.0
-BODY_BYTES_PER_S = 1000.0  # connections that send a request body more slowly are closed
+BODY_BYTES_PER_S = 1000.0  # lowest speed of a request body; slower connections are closed
 BODY_S = 3600.0  # maximum seconds from the first byte of a request to the end of its body
 CHECK_S = 5.0  # seconds between two checks of a connection
 PER_VISITOR = 128
@@ -94,7 +95,7 @@ class Connection(H11Protocol):
         self.count[EVERYBODY] -= 1
         if self.visitor:
             self.count[self.visitor] -= 1
-            self.count += Counter()  # drops visitors whose count is zero
+            self.count += Counter()  # removes entries whose count is zero
 
     def data_received(self, data: bytes) -> None:
         if self.conn.their_state is h11.IDLE and not self.received:
@@ -106,7 +107,7 @@ class Connection(H11Protocol):
         """Answer a malformed request with 400, and treat its client as disconnected."""
         try:
             super().send_400_response(msg)
-        except h11.LocalProtocolError:  # the request was answered before it was complete
+        except h11.LocalProtocolError:  # a response has already been started
             self.transport.close()
         if self.cycle is not None:
             self.cycle.disconnected = True
@@ -123,7 +124,7 @@ class Connection(H11Protocol):
         if self.conn.their_state is h11.SEND_BODY:
             slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
             self.slow, self.received = (self.slow + 1 if slow else 0), 0
-            # Wait for two slow checks: a body that has only just begun looks slow, too.
+            # Two slow checks in a row: a body that has just begun looks slow at the first one.
             late = self.slow > 1 or self.loop.time() - self.since > BODY_S
         else:
             idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE

@@ -51,8 +51,8 @@ def described(function: Callable[..., Any]) -> str:
 class Calls:
     """The endpoints ``ask``, ``compress`` and ``compare``, which share one engine.
 
-    ``coming``: name of the first model if it is still being loaded; calls for it are refused until
-    it is ready.
+    ``coming``: name of the first model, if the server starts before this model is loaded. Calls for
+    it are refused until it is loaded.
     """
 
     def __init__(
@@ -219,18 +219,20 @@ class Calls:
         sampling: dict[str, Any],
         pixels: int = 0,
     ) -> Request:
-        """Return the request of a call. Raises ``gr.Error`` naming a bad argument."""
+        """Return the arguments of a call as a request. Raises ``gr.Error`` that names a bad one."""
         try:
             path, method = uploaded(video), METHODS[key_of(compressor)]
             model = self._model(model)
-            if type(frames) is not int or not 1 <= frames <= self.max_frames:  # refuses bool
+            if (
+                type(frames) is not int or not 1 <= frames <= self.max_frames
+            ):  # a bool is no int here
                 most = self.max_frames
                 raise ValueError(f"frames={frames!r} must be a whole number in [1, {most}]")
             if settings is not None and not isinstance(settings, dict):
                 raise ValueError(
                     f"settings={settings!r} must be a JSON object of setting names and values"
                 )
-            if settings and "name" in settings:  # "name" would choose another method
+            if settings and "name" in settings:  # it would override the method
                 raise ValueError("settings must not hold the name of a compressor")
             values = dict(settings or {})
             if method is not COMPRESSORS["full"]:

@@ -1,6 +1,6 @@
 """Patches for faults of Gradio 6.31 that matter on a public server.
 
-Each patch has a test in ``tests/components/server/test_gradio_patches.py`` that fails as soon as
+Each patch has a test in ``tests/server/test_gradio_patches.py`` that fails as soon as
 a Gradio without the fault is installed: delete the patch then.
 """
 
@@ -31,10 +31,10 @@ from .sessions import Calls, Sessions
 log = logging.getLogger(__name__)
 
 MOST_FILES = 4  # maximum number of files in one upload; the page and the clients send one
-SESSIONS = 2000  # maximum number of sessions in memory; `Sessions` says which are dropped
+SESSIONS = 2000  # maximum number of Gradio sessions in memory; see `Sessions`
 UPLOADS = 1000  # maximum number of uploads whose progress is kept
-KEEP_S = 600.0  # seconds that results are kept if nobody fetches them
-CALL = re.compile(r"[0-9a-f]{32}")  # an API call's session is named after its only event
+KEEP_S = 600.0  # seconds after which results that nobody fetched are dropped
+CALL = re.compile(r"[0-9a-f]{32}")  # session name of an API call: the id of its only event
 FAILURES = 60  # maximum number of failures logged per minute
 LONGEST_FAILURE = 300  # maximum number of characters of an error in the log
 OF_FILES = {b"host", b"range", b"if-range", b"if-none-match", b"if-modified-since"}
@@ -46,12 +46,12 @@ ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
 
 
 class FilesOnly(GradioMultiPartParser):
-    """Upload form parser that accepts only a few files and deletes those of broken uploads.
+    """Parser of upload forms that limits the number of files and cleans up failed uploads.
 
-    Gradio would hold form fields without a file in memory, however long they are, accept 1,000
-    files in an upload, and keep the files of an upload that broke off. It names the folder of a
-    file by a hash of the content, so anyone with the same file could find out that it was uploaded;
-    random bytes are added to the hash.
+    Gradio's parser would hold form fields of any length in memory, accept 1,000 files in an upload,
+    and keep the files of an upload that breaks off. It names the folder of a file by a hash of the
+    content, so that anyone with the same file could find out that it was uploaded. Here, random
+    bytes are added to the hash.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -78,17 +78,18 @@ class FilesOnly(GradioMultiPartParser):
 
 
 class FailureLog:
-    """Replaces the module ``traceback`` in Gradio: logs one bounded line per failed event.
+    """Replaces the module ``traceback`` in Gradio; logs a failed event as one line.
 
-    For a request whose values do not fit its event, Gradio prints a traceback with the values that
-    the visitor sent: one address could write 150 MB a minute into the log, and forge lines.
+    For a request with invalid values, Gradio prints a traceback with the values that the visitor
+    sent. So one address could write 150 MB a minute into the log, and forge lines. Here, length and
+    number of the lines are limited.
     """
 
     def __init__(self) -> None:
         self._begun, self._count = 0.0, 0
 
     def print_exc(self) -> None:
-        """Log the error that is being handled, at most ``FAILURES`` errors a minute."""
+        """Log the error being handled, unless ``FAILURES`` errors were logged within a minute."""
         now = time.monotonic()
         if now - self._begun > 60.0:
             self._begun, self._count = now, 0
@@ -126,9 +127,10 @@ def apply(app: Any) -> None:
 
 
 def without_mirrored(scope: Scope) -> Scope:
-    """Drop most headers of a request for a file, also a range header that names several ranges.
+    """Return a request for a file without the headers that serving the file does not need.
 
-    Gradio would copy all headers of a request for a range of a file into its answer.
+    If a range of the file is requested, Gradio copies all request headers into its response. A
+    range header that names several ranges is dropped as well.
     """
     if not scope["path"].startswith(FILE):
         return scope
@@ -141,9 +143,9 @@ def without_mirrored(scope: Scope) -> Scope:
 
 
 def addresses(app: Any) -> Iterator[str]:
-    """Yield the client address of each waiting or running event, and of each cancelled one.
+    """Yield the client address of each event that waits or runs in Gradio's queue.
 
-    A cancelled event is included until its function ends.
+    Gradio forgets cancelled events. They are included here until their functions end.
     """
     yield from app.get_blocks().call_function.left.values()
     for event in list(app.get_blocks()._queue.event_ids_to_events.values()):
@@ -152,7 +154,7 @@ def addresses(app: Any) -> Iterator[str]:
 
 
 def forget_files(app: Any) -> None:
-    """Drop the names of files that are deleted, which Gradio keeps for ever."""
+    """Remove names of deleted files from Gradio's sets of temporary files, which only grow."""
     for paths in app.get_blocks().temp_file_sets:
         paths.difference_update(path for path in list(paths) if not os.path.exists(path))
 
@@ -160,8 +162,8 @@ def forget_files(app: Any) -> None:
 def forget(app: Any, keep_s: float = KEEP_S) -> None:
     """Drop sessions and results that Gradio would keep for ever.
 
-    That is: sessions of calls that are over, results that nobody has fetched for ``keep_s``
-    seconds, and the progress of all but the last uploads.
+    These are the sessions of finished API calls, results that nobody fetched within ``keep_s``
+    seconds, and the progress of all uploads except the last ``UPLOADS``.
     """
     queue, sessions = app.get_blocks()._queue, app.state_holder
     since = datetime.now() - timedelta(seconds=keep_s)

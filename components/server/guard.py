@@ -38,12 +38,12 @@ from .gradio_patches import FAILURE_LOG, UNFIT, without_mirrored
 from .uploads import Uploads
 from .visitors import Events, Proxies, RateLimit, bracketed, doubled, nothing, welcomed
 
-READS = 10  # ratio of two rate limits: GET requests (files, modules) to POST requests
-MAX_QUERY = 128  # maximum bytes of the query string of an upload; Gradio stores the upload_id in it
-PAGES = ("/", "/config")  # rendering one of these takes tens of milliseconds
+READS = 10  # how many times more GET requests (files, scripts) than POST requests are allowed
+MAX_QUERY = 128  # maximum bytes of an upload's query string, whose upload_id Gradio stores
+PAGES = ("/", "/config")  # routes that take tens of milliseconds to render
 PAGES_AT_ONCE = 2  # maximum number of pages rendered at the same time
-BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # requests that begin an event
-FORM = re.compile(  # UTF-8 alone: Gradio would look up any other charset among Python's codecs
+BEGUN_BY = re.compile(rf"{GRADIO}/(queue/join|call/.*)")  # routes that start a Gradio event
+FORM = re.compile(  # no charset but UTF-8: Gradio would decode with any codec of Python
     r"multipart/form-data; *boundary=[^;,]{1,80}(; *charset=\"?utf-8\"?)?", re.IGNORECASE
 )
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -64,13 +64,13 @@ class Guard:
     Args:
         app: application to guard.
         requests_per_minute: maximum number of POST requests of one visitor; 0 for no limit.
-        framed_by: further pages that may show this one in a frame, each after a space.
+        framed_by: other sites that may show the page in a frame, each preceded by a space.
         uploads: limits on uploads; None for no limit.
         hosts: further host names of this server; ``*.example.org`` allows all subdomains.
         proxies: proxies whose forwarded headers are trusted.
         routes: allowed routes.
-        events: the argument ``most`` of :class:`Events`.
-        under_way: the argument ``under_way`` of :class:`Events`.
+        events: maximum number of waiting and running events of one visitor; 0 for no limit.
+        under_way: returns the address of every event that waits or runs in Gradio's queue.
     """
 
     def __init__(
@@ -135,15 +135,15 @@ class Guard:
             pass
         except RefusedError as refused:
             await _refuse(send, refused.status, refused.text)
-        except Exception as error:  # else uvicorn logs all that the visitor sent
+        except Exception as error:  # otherwise uvicorn logs what the visitor sent
             FAILURE_LOG.print_exc()
             if not begun:
                 await _refuse(send, *_fault(error))
 
     def _check(self, scope: Scope, name: str) -> None:
-        """Check host, route and headers before the body is read. Raises ``RefusedError``."""
+        """Check rate limit, route and headers of a request. Raises ``RefusedError``."""
         headers = dict(scope["headers"])
-        if URL(scope=scope).netloc.encode("latin-1") != headers[b"host"]:  # the port is invalid
+        if URL(scope=scope).netloc.encode("latin-1") != headers[b"host"]:  # invalid port
             raise RefusedError(400, "The host header of the request names an invalid port.")
         if b"transfer-encoding" in headers and b"content-length" in headers:
             raise RefusedError(400, "The request states its length twice.")
@@ -156,12 +156,15 @@ class Guard:
         if CONTROL.search(scope["path"]) or not self.allows(scope["method"], scope["path"]):
             raise RefusedError(404, NOTHING)
         if scope["path"] in PAGES and QueryParams(scope["query_string"]).get("page"):
-            raise RefusedError(404, NOTHING)  # the app has one page; Gradio fails at any other
+            raise RefusedError(404, NOTHING)  # the app has a single page; Gradio raises for others
         if scope["path"].startswith(UPLOAD) and len(scope["query_string"]) > MAX_QUERY:
             raise RefusedError(414, "The name of an upload is too long.")
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Render at most ``PAGES_AT_ONCE`` pages at a time; sending a page is not counted."""
+        """Render a page, at most ``PAGES_AT_ONCE`` at a time.
+
+        A page that is being sent no longer counts, so a slow client blocks nobody.
+        """
         async with AsyncExitStack() as place:
             await place.enter_async_context(self.pages)
 
@@ -173,7 +176,7 @@ class Guard:
 
     async def _post(self, scope: Scope, receive: Receive, send: Send, name: str) -> None:
         path = scope["path"]
-        if path == UPLOAD:  # the one route that takes a form; other bodies must be JSON
+        if path == UPLOAD:  # the only route that accepts a form instead of JSON
             await self._check_upload(Headers(scope=scope), name)
             return await self.app(scope, receive, send)
         receive = _replayed(checked_json(await _body(scope, receive)), receive)
@@ -239,7 +242,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 def _fault(error: Exception) -> tuple[int, str]:
     """Return the HTTP status and a sentence for an error raised in one of Gradio's routes."""
-    if isinstance(error, TypeError):  # a call of /call/v2 with unknown arguments
+    if isinstance(error, TypeError):  # an API call with unknown arguments
         return 400, UNFIT
     return (507, sentence(error)) if sentence(error) == DISK_FULL else (500, FAULT)
 

@@ -1,7 +1,7 @@
-"""Heartbeats: a page holds a connection open, and its end tells the server that the page has gone.
+"""Heartbeats: each page holds a connection open; its end tells that the page was closed.
 
-This route replaces Gradio 6.31's, which handles an unload event in the event loop at the end of
-each connection: the end of 120 connections stopped the server for seconds.
+This route replaces that of Gradio 6.31, which handles an unload event in the event loop when such a
+connection ends. When 120 connections ended at once, the server stood still for seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MANY = "Too many pages of this server are open at your address."
 
 
 class Heartbeats:
-    """ASGI endpoint of heartbeats; ends the work of a page once its heartbeat is closed."""
+    """ASGI endpoint of heartbeats; ends the jobs of a page once its heartbeat is closed."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()

@@ -43,7 +43,7 @@ from .endpoints import Calls
 from .serving import LOCAL
 
 ROUTES = ("ask", "compress", "compare")
-# Maximum requests at a replica: one uses the model, the others read their clips or wait.
+# Maximum number of requests in a replica: one uses the model, the others decode clips or wait.
 AT_ONCE = 4
 WAITING = 64  # maximum number of requests that wait for a replica; more are refused with 503
 FILES = 16  # maximum number of uploads kept by a replica
@@ -106,7 +106,7 @@ class Replica:
         self.engine.model(model)
 
     def check_health(self) -> None:
-        """Raise if the device has failed, so that Serve restarts the replica."""
+        """Raise an error if the GPU has failed; Ray Serve then restarts the replica."""
         model = self.engine.loaded()
         if model is not None and model.device.type == "cuda":
             torch.cuda.synchronize(model.device)
@@ -128,7 +128,7 @@ class Replica:
 
     @serve.multiplexed(max_num_models_per_replica=CLIPS_REMEMBERED)
     async def _has_clip(self, key: str) -> str:
-        """Tell Serve's router that this replica has the clip called ``key`` in memory."""
+        """Tell Serve's router to send further requests about the clip ``key`` to this replica."""
         return key
 
     async def _answer(self, route: str, request: Request) -> Any:

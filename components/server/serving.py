@@ -67,32 +67,33 @@ def on_space() -> bool:
 
 
 def is_public(options: argparse.Namespace) -> bool:
-    """Whether strangers can reach the page that is launched with these options."""
+    """Whether these launch options open the page to the public."""
     return bool(options.public or options.share or on_space())
 
 
 def limits(options: argparse.Namespace) -> Limits:
-    """Return the limits of a private or public server, with the operator's changes."""
+    """Return the limits of a private or public server; launch options override some."""
     given = {"max_frames": options.max_frames, "deadline_s": options.deadline}
     chosen = PUBLIC if is_public(options) else LOCAL
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
 
 
 def shares(limits: Limits) -> RateLimit | None:
-    """Return the rate limit on the bytes that a visitor may upload.
+    """Return the rate limit on the bytes that one visitor may upload; None for no limit.
 
-    Because of it, a visitor's files on the server never take more than twice ``visitor_mb``.
+    With it, the uploads of a visitor on the server never exceed twice ``visitor_mb``.
     """
-    # The slowest upload takes BODY_S; its file is deleted after keep_s more.
+    # Longest time that an upload counts: BODY_S while it is sent, then keep_s until it is deleted.
     held_s = BODY_S + limits.keep_s
     return RateLimit(limits.visitor_mb * MIB, held_s) if limits.visitor_mb else None
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """Application lifespan that wraps the guard around Gradio's whole middleware stack.
+    """Lifespan of the application: installs ``Guard`` in front of all Gradio middleware.
 
-    Middleware passed to Gradio would run only after Gradio's own CORS middleware.
+    ``Guard`` limits size, rate and origin of requests. Middleware that is passed to Gradio would
+    run only after Gradio's own CORS middleware. Old files are deleted while the server runs.
     """
 
     guard: partial[Guard]
@@ -101,7 +102,7 @@ class Guarded:
     @asynccontextmanager
     async def __call__(self, app: Starlette) -> AsyncIterator[None]:
         gradio_patches.apply(app)
-        # The guard replaces the outermost middleware, Starlette's ServerErrorMiddleware.
+        # Replace Starlette's ServerErrorMiddleware, the outermost one, by `Guard`.
         outermost: Any = app.middleware_stack
         under_way = partial(gradio_patches.addresses, app)
         app.middleware_stack = self.guard(outermost.app, under_way=under_way)
@@ -129,23 +130,23 @@ async def sweep(app: Starlette, keep_s: int) -> None:
 
 
 def free_memory() -> None:
-    """Return freed memory to Linux: its C library would keep memory that threads have freed.
+    """Return freed memory to Linux: the C library keeps memory that threads have freed.
 
     Without this, hundreds of questions add up to tens of megabytes (``tools/soak.py``).
     """
     if sys.platform == "linux":
-        with suppress(AttributeError):  # a C library other than glibc
+        with suppress(AttributeError):  # the C library is not glibc
             ctypes.CDLL(None).malloc_trim(0)
 
 
 def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> None:
     """Launch a page with the arguments of :func:`options`; return without waiting for its end."""
-    # Else Gradio's queue computes statistics of up to 10,000 events after each event.
+    # Otherwise Gradio computes statistics of up to 10,000 events after every event.
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", str(10**9))
     page.queue(max_size=limits.queue, api_open=False)  # API calls cannot bypass the queue
     proxies = launch["app_kwargs"]["lifespan"].guard.keywords["proxies"]
     page.launch(**launch, prevent_thread_lock=True)
-    # Set the backend now: else Gradio imports pyplot to find one while the first visitor waits.
+    # Set matplotlib's backend now: otherwise Gradio imports pyplot while the first visitor waits.
     mpl.use("agg")
     limit_connections(page.server, proxies)
 
@@ -153,7 +154,7 @@ def start(page: gr.Blocks, launch: dict[str, Any], limits: Limits = LOCAL) -> No
 def reached_by(
     host: str, share: bool, names: Sequence[str], proxies: Sequence[str]
 ) -> tuple[list[str], Proxies]:
-    """Return the host names of this server and its trusted proxies."""
+    """Return the host names under which this server is reached, and the proxies it trusts."""
     own, trusted = [bracketed(host)], [*proxies]
     if share:  # Gradio's tunnel connects from this machine
         own, trusted = [*own, "*.gradio.live"], [*trusted, "127.0.0.1"]
@@ -217,7 +218,7 @@ def options(
 
 
 def decoding(limits: Limits) -> str:
-    """Return a line on the sandbox of the decoding process; start a process for the first clip."""
+    """Return a line on what limits the process that decodes clips; start the first process."""
     layers = sandbox.layers()
     spare.KEPT.keep()
     lacking = [text for name, text in rights.LAYERS.items() if name not in layers]

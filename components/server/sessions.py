@@ -17,9 +17,10 @@ CHECK_S = 1.0  # seconds between two checks whether the caller of a running func
 
 
 class Session(SessionState):
-    """Session state that does not copy every widget's configuration.
+    """Gradio session without a copy of the configuration of every widget.
 
-    Gradio would make such a copy even for each call of an endpoint; only deep links read it.
+    Gradio makes such a copy for every session, even for each API call. Only its deep links, which
+    the page does not use, read the copy.
     """
 
     def __init__(self, blocks: gr.Blocks) -> None:
@@ -39,11 +40,11 @@ class Session(SessionState):
 
 
 class Sessions(StateHolder):
-    """Holds at most ``capacity`` sessions; dropping a session also ends the work of its page.
+    """Holds at most ``capacity`` sessions; dropping a session also ends the jobs of its page.
 
     If there are too many, the oldest session of the visitor with the most sessions is dropped.
-    Gradio would drop the oldest of all, so one visitor who makes up session names could end the
-    sessions of everybody else. It would also let the work of a dropped page go on.
+    Gradio would drop the oldest session of all: a visitor who makes up session names could end the
+    sessions of everybody else. It would also let the jobs of a dropped page run on.
     """
 
     def __getitem__(self, session_id: str) -> SessionState:
@@ -66,7 +67,7 @@ class Sessions(StateHolder):
             self._unload(oldest)
 
     def close(self, session_id: str) -> None:
-        """End the work of a page that has gone; Gradio drops its state an hour later."""
+        """End the jobs of a page that was closed; Gradio drops its session an hour later."""
         if session := self.session_data.get(session_id):
             session.is_closed = True
             self._unload(session_id)
@@ -85,7 +86,7 @@ class Caller:
         self.ends: list[Callable[[], Any]] = []
 
     def leave(self) -> None:
-        """End the work of the call: its visitor has cancelled it or has gone."""
+        """End the call, because its visitor has cancelled it or has disconnected."""
         self.has_left = True
         for end in self.ends:
             end()
@@ -95,7 +96,7 @@ CALLER: ContextVar[Caller | None] = ContextVar("CALLER", default=None)
 
 
 def when_caller_leaves(end: Callable[[], Any]) -> None:
-    """Have ``end`` called once the visitor of the running call has cancelled it or has gone."""
+    """Have ``end`` called once the current call is cancelled or its visitor disconnects."""
     if caller := CALLER.get():
         caller.ends.append(end)
         if caller.has_left:
@@ -103,16 +104,15 @@ def when_caller_leaves(end: Callable[[], Any]) -> None:
 
 
 class Calls:
-    """Replaces ``Blocks.call_function``: ends the work of calls whose callers have left.
+    """Replaces ``Blocks.call_function``: ends calls that were cancelled or whose visitor left.
 
-    Gradio forgets an event that its visitor cancels, or whose visitor has gone, but the function
-    runs on in its thread: an address could start any number of functions. So events are counted
-    until their functions end.
+    Gradio forgets such an event, but its function runs on in a thread. So one address could start
+    any number of functions. Here, cancelled functions are counted until they end.
     """
 
     def __init__(self, blocks: gr.Blocks) -> None:
         self.blocks, self.stock = blocks, blocks.call_function
-        self.left: dict[asyncio.Future[Any], str] = {}  # client addresses of cancelled functions
+        self.left: dict[asyncio.Future[Any], str] = {}  # cancelled function -> client address
 
     async def __call__(
         self,
@@ -142,4 +142,4 @@ class Calls:
     def _forget(self, over: asyncio.Future[Any]) -> None:
         del self.left[over]
         if not over.cancelled():
-            over.exception()  # else asyncio logs an exception that nobody retrieves
+            over.exception()  # read it, otherwise asyncio logs it as never retrieved

@@ -1,7 +1,7 @@
-"""The folder of visitors' files: limits on uploads, deletion by age and as the server ends.
+"""Limits on uploads, and deletion of visitors' files by age and when the server ends.
 
-A server locks its folder. The system releases the lock however the server ends, so an unlocked
-folder is a stale one, which the next server deletes.
+A server locks the folder of these files. The operating system releases the lock however the server
+ends. So an unlocked folder was left by a server that has ended, and the next server deletes it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ except ImportError:  # on Windows, folders of killed servers are not deleted
 
 MIB = 2**20
 SCAN_S = 5.0  # seconds between two scans of the upload folder
-FORM_BYTES = MIB  # maximum bytes of an upload's form in addition to its file
+FORM_BYTES = MIB  # maximum bytes of an upload request in addition to its file
 LEAST_BYTES = MIB  # an upload counts as at least this many bytes: small files take disk space, too
-BROKEN_S = 3600.0  # age at which an incomplete temporary file is deleted
+BROKEN_S = 3600.0  # age at which temporary files of uploads are deleted
 EMPTY_S = 60.0  # age at which empty files are deleted; Gradio 6.31 leaves one per event with a file
 OF_VISITORS = ("viewer/*", "exports/*/*", "exports/*", "[0-9a-f]" * 64 + "/*", "[0-9a-f]" * 64)
 PREFIX = "gleanvid-"
@@ -69,7 +69,10 @@ class Uploads:
         self._lock = threading.Lock()
 
     def check(self, length: str, visitor: str = "") -> None:
-        """Count an upload of ``length`` bytes. Raises ``RefusedError`` if it is too large."""
+        """Count an upload of ``length`` bytes. Raises ``RefusedError`` if a limit is exceeded.
+
+        A request that does not state its length is refused, too.
+        """
         if not length.isdecimal():
             raise RefusedError(411, "An upload must state its length.")
         size = int(length)
@@ -101,11 +104,14 @@ def uploaded(video: Any) -> str:
 def delete_old(folder: Path, keep_s: float) -> None:
     """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago.
 
-    Temporary files of complete uploads that Gradio refused are deleted after ``BROKEN_S``.
+    Temporary files, such as those of uploads that Gradio refused, are deleted after at most
+    ``BROKEN_S``.
     """
     ages = {"tmp*": min(keep_s, BROKEN_S)} | dict.fromkeys(OF_VISITORS, keep_s)
     for pattern, most_s in ages.items():
-        with suppress(FileNotFoundError):  # a folder was deleted meanwhile: the next sweep goes on
+        with suppress(
+            FileNotFoundError
+        ):  # a folder was deleted meanwhile; the next call tries again
             for path in folder.glob(pattern):
                 _delete_if_old(path, most_s)
 
@@ -144,7 +150,7 @@ def own_folder() -> Iterator[str]:
 
 
 def delete_stale(parent: Path) -> None:
-    """Delete the folders in ``parent`` that were left by servers of this user that ended."""
+    """Delete folders in ``parent`` that ended servers of this user have left behind."""
     if fcntl is None:
         return
     for folder in parent.glob(f"{PREFIX}*"):
@@ -178,7 +184,7 @@ def exit_on_signals() -> Iterator[None]:
     """Turn the signals ``ENDING`` into an exit after which exit handlers clean up.
 
     A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored. The process ends
-    without Python's finalization, which aborts it if another thread is inside torch at the time.
+    without Python's finalization, which would abort it if another thread is running torch code.
     """
     ended: list[int] = []
 

@@ -21,7 +21,7 @@ from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
-# Headers that Gradio would trust from any sender
+# Beginnings of names of headers that Gradio would trust from any sender.
 FORWARDED = (
     b"x-forwarded-",
     b"forwarded",
@@ -63,9 +63,9 @@ def sender(scope: Scope) -> str:
 
 
 def doubled(scope: Scope) -> bool:
-    """Return whether the host, origin or a forwarded header occurs twice.
+    """Return whether the host, the origin or a forwarded header occurs more than once.
 
-    Programs disagree on which of two headers with the same name counts.
+    Programs disagree on which of two headers with the same name is valid.
     """
     named = [name for name, _ in scope["headers"] if name in SINGLE]
     return len(named) > len(set(named))
@@ -98,7 +98,7 @@ class RateLimit:
 
 
 def welcomed(scope: Scope) -> str:
-    """Return the visitor behind a request, and set ``VISITOR`` while it is handled."""
+    """Return the visitor who sent a request, and store it in the context variable ``VISITOR``."""
     VISITOR.set(name := visitor(sender(scope)))
     return name
 
@@ -113,9 +113,10 @@ class Proxies:
         return address in self._reader.trusted_hosts
 
     async def unwrapped(self, scope: Scope) -> Scope:
-        """Return the request as the visitor sent it to the proxy, without forwarded headers.
+        """Return a request with the client address and host that a trusted proxy forwards.
 
-        Forwarded headers from other senders are dropped, so that later code cannot trust them.
+        Forwarded headers are removed. From other senders they are ignored, and removed so that
+        later code cannot trust them.
         """
         scope = {**scope}
         trusted = self.trusts(sender(scope))
@@ -134,10 +135,10 @@ async def nothing(*arguments: object) -> Any:
 
 
 class Events:
-    """Counts running events per visitor.
+    """Limits the Gradio events and previews of each visitor.
 
-    A request counts from the moment its body is complete, so a crowd of requests that end at the
-    same moment is counted too.
+    A request counts as soon as its body is complete, before Gradio queues its event. So requests
+    that arrive at the same moment cannot exceed the limit.
 
     Args:
         most: maximum number of waiting and running events of one visitor; 0 for no limit.
@@ -153,7 +154,7 @@ class Events:
 
     @contextmanager
     def begin(self, name: str) -> Iterator[bool]:
-        """Count one more event of this visitor; yield False if there are too many."""
+        """Count one more event of this visitor; yield whether the limit allows it."""
         queued = sum(visitor(address) == name for address in self.under_way())
         most = self.most - queued if self.most else math.inf
         with one_more(self._beginning, name, most) as allowed:
@@ -161,7 +162,7 @@ class Events:
 
     @asynccontextmanager
     async def preview(self, name: str) -> AsyncIterator[bool]:
-        """Wait until a preview may run; yield False if too many of this visitor wait.
+        """Wait until a preview may run; yield False if too many previews of this visitor wait.
 
         Previews bypass Gradio's queue, so nothing else limits them.
         """
@@ -186,4 +187,4 @@ def one_more(counts: Counter[str], name: str, most: float) -> Iterator[bool]:
         yield allowed
     finally:
         counts[name] -= allowed
-        counts += Counter()  # drops visitors whose count is zero
+        counts += Counter()  # removes entries whose count is zero

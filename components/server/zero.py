@@ -1,8 +1,8 @@
 """ZeroGPU of Hugging Face Spaces: a GPU that is allocated while a decorated function runs.
 
 The package ``spaces`` runs such a function in a forked process. Arguments and results are pickled,
-so models are passed by name and results are on the CPU. A stop is passed by a file: the process
-ends its work once the file is gone.
+so models are passed by name and results are on the CPU. To stop the process, a file is deleted:
+the process ends once the file no longer exists.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:
 
 
 class ZeroGpuBackend(Backend):
-    """Runs the methods of ``inner`` that need a model in the process that has the GPU.
+    """Runs those methods of ``inner`` that need a model in the forked process with the GPU.
 
-    ``gpu``: the decorator of ``spaces`` for such functions.
+    ``gpu``: decorator of ``spaces`` that runs a function in this process.
     """
 
     is_metered = True
@@ -105,7 +105,7 @@ class ZeroGpuBackend(Backend):
             raise StoppedError
         descriptor, wanted = mkstemp(prefix="gleanvid-running-")
         os.close(descriptor)
-        # In this order: deleting the file ends the process, and then `closing` waits for that end.
+        # On exit, the file is deleted first, which ends the process; then `closing` waits for it.
         with (
             closing(self._gpu(method, model.name, wanted, *given)) as pieces,
             _deleted_once(stop, wanted),

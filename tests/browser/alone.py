@@ -18,7 +18,7 @@ body { margin: 0; padding: 16px; font-family: system-ui, sans-serif; line-height
 body.dark { background: #0d131c; --block-background-fill: #141c27; }
 body * { box-sizing: border-box; }
 """
-# PAGE stands in for gr.HTML: it gives the script `element`, `props`, `trigger` and `watch`.
+# PAGE replaces gr.HTML: it defines what the script uses: `element`, `props`, `trigger`, `watch`.
 SCRIPTS = ("files", "parts", "settings")  # files of assets/page whose functions the viewer calls
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Viewer</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,13 +44,13 @@ mount();
 
 
 def value_of(packed: Packed, name: str = "a") -> dict[str, Any]:
-    """Return the viewer component's value for a packed result, with URLs of its two files."""
+    """Return the value of the viewer component for packed runs, with the URLs of two files."""
     files = {key: {"url": f"{HOST}/{name}.{key}"} for key in ("sheet", "data")}
     return packed.value | files
 
 
 def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -> Any:
-    """Open the viewer with a packed result.
+    """Open the viewer with packed runs.
 
     The script function ``show(<value>)`` can show one of ``others`` later.
     """

@@ -25,7 +25,7 @@ def pixels(content: bytes):
 
 
 def has_both_sides(content: bytes) -> bool:
-    """Whether the image shows two frames side by side, each as wide as the clip, with a gap."""
+    """Whether the image shows two frames side by side, with a gap of one colour between them."""
     grey = pixels(content)
     height, width = grey.shape
     gap = grey[32:, width // 2 - 3 : width // 2 + 3]
@@ -44,7 +44,7 @@ def has_metrics(content: bytes) -> bool:
     return {entry["label"] for entry in told} >= set(METHODS) - {FAILED}
 
 
-FILES = {  # label of a save button -> file name, function that checks the content
+FILES = {  # label of a save button -> name of the file, function that checks its content
     "Current frame of A and B (PNG)": ("frames.png", has_both_sides),
     "Contact sheet of run B (PNG)": ("contact-sheet.png", is_picture),
     "Runs A and B side by side (MP4)": ("overlay.mp4", lambda content: content[4:8] == b"ftyp"),

@@ -33,7 +33,7 @@ LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored ou
 
 
 def pytest_collection_modifyitems(items):
-    """Rerun a failed browser test, twice at most; the summary counts reruns."""
+    """Rerun a failed browser test at most ``RERUNS`` times; the test summary counts reruns."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
@@ -90,7 +90,7 @@ def address(browser, clips, library):
 
 
 class NoTimes(dict):
-    """Dict that ignores answer times: a slow answer would switch live answers off."""
+    """Dict that stores no answer times: after a slow answer, live answers would be turned off."""
 
     def __setitem__(self, model, seconds):
         pass
@@ -125,7 +125,7 @@ def window(browser):
 
 @pytest.fixture
 def visit(window, address):
-    """A new browser tab that shows the first example."""
+    """A new browser tab that shows the example "Square" with the answers of both sides."""
     page = opened(window, address)
     yield page
     page.close()
@@ -133,7 +133,7 @@ def visit(window, address):
 
 @pytest.fixture(scope="module")
 def page(window, address):
-    """Page with the example, shared by the tests of a file and not reset between them."""
+    """A page like ``visit``, shared by the tests of a file and not reset between them."""
     page = opened(window, address)
     yield page
     assert page.errors == []
@@ -142,7 +142,7 @@ def page(window, address):
 
 @pytest.fixture(scope="module")
 def kept():
-    """List with the page that the tests of a file share; empty at first and after a failure."""
+    """List with the page of ``lasting``; empty at first and after a failed test."""
     pages = []
     yield pages
     for page in pages:
@@ -151,7 +151,7 @@ def kept():
 
 @pytest.fixture
 def lasting(request, kept, window, address):
-    """The shared page as the previous test left it; a fresh tab if that test failed."""
+    """The page as the previous test of the file left it; a new page if that test failed."""
     if not kept:
         kept.append(opened(window, address))
     tab(kept[0], "Tokens")
@@ -177,7 +177,10 @@ def opened_at(browser, address):
 
 
 def opened(browser, address):
-    """Open a page with the example and both answers, in a browser or a browser context."""
+    """Open a page with the example "Square" and the answers of both sides.
+
+    ``browser``: a browser or a browser context.
+    """
     page = listen(browser)
     try:
         page.goto(address)
@@ -204,5 +207,5 @@ def listen(browser):
 
 
 def forgive(errors):
-    """Remove the console error that Gradio logs when a page is left while its stream is open."""
+    """Remove the console errors that Gradio logs when a page is left with an open connection."""
     errors[:] = [text for text in errors if not text.startswith(LEFT)]

@@ -60,7 +60,7 @@ def ask(page, question: str) -> None:
 
 
 def quiet(page, rest_s: float = 1.0) -> None:
-    """Wait until the page has sent no request for ``rest_s``; the page must be from ``listen``."""
+    """Wait until a page opened by ``listen`` has sent no request for ``rest_s`` seconds."""
     before = -1
     while before != len(page.requested):
         before = len(page.requested)
@@ -68,7 +68,7 @@ def quiet(page, rest_s: float = 1.0) -> None:
 
 
 def answered(page, timeout_s: float = 60) -> None:
-    """Wait until both sides have answered the question in the box, and no work runs."""
+    """Wait until both sides have answered the question in the box, and no job is running."""
     try:
         page.wait_for_function(REST, timeout=1000 * timeout_s)
     except Exception as error:
@@ -107,7 +107,7 @@ def more(page) -> None:
 
 
 def tab(page, name: str) -> None:
-    """Open a tab of the page; on a narrow page, tabs that do not fit are in a menu."""
+    """Open a tab of the page, from the tab bar or from the menu of tabs that do not fit."""
     page.get_by_role("tab").first.wait_for()
     shown = page.get_by_role("tab", name=name, exact=True)
     if shown.count():

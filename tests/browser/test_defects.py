@@ -42,7 +42,7 @@ def test_wrong_answer_is_shown_with_the_expected_answer(window, address, size):
 
 
 def test_answers_stay_if_ask_is_pressed_right_after_typing_a_number(visit, library):
-    """Leaving a number box requests a preview, which may reach the server after the question."""
+    """Leaving a number box starts a preview, whose request may arrive after the question."""
     more(visit)
     held = []
     visit.route("**/queue/join*", lambda route: route.continue_() if held else held.append(route))
@@ -89,7 +89,7 @@ def test_browser_back_and_forward_restore_the_results_of_each_page(window, addre
     page.close()
 
 
-BUDGETS = {  # tokens kept in each of four units, sentence of the viewer about them
+BUDGETS = {  # tokens kept in each of four temporal units, sentence of the viewer about them
     (9, 1, 0, 0): "The first unit keeps 9 of its 112 tokens, each later one 0 or 1; "
     "an even share would be 2.5. No token is kept in 2 of 4 units.",
     (1, 0, 0, 0): "Every unit keeps 0 or 1 of its 112 tokens. No token is kept in 3 of 4 units.",
@@ -130,7 +130,7 @@ def test_legends_of_sides_a_and_b_are_not_cut_off(window, address, width):
 
 @pytest.mark.parametrize("width", [1400, 390])
 def test_explanations_of_empty_views_are_not_cut_off(window, width):
-    """Three views are empty: the only run is of the photo encoder and has no scores."""
+    """The only run is of the photo encoder and has no scores, so three views are empty."""
     page = window.new_page()
     page.set_viewport_size({"width": width, "height": 844})
     video = moving_square(8)

@@ -16,7 +16,7 @@ EDITED = "by_hand.keep"
 
 @pytest.fixture(name="page")
 def edited_page(fresh, address):
-    """Page with the example of a square, half of the clip's tokens kept, in edit mode."""
+    """Page with the example "Square" at ratio 0.5, on which the tokens of B are being edited."""
     fresh.goto(f"{address}/?clip=square.mp4&ratio=0.5")
     named(fresh, "b", "GleanVID 50 %")
     fresh.press(".gv-scrub", "Home")
@@ -60,7 +60,7 @@ def test_clicking_a_token_in_edit_mode_toggles_it_and_asks_with_the_edited_mask(
     assert note.is_visible()
     page.click("#gv-ask")
     answered(page)
-    slider(page, "Retention").fill("0.3")  # another setting ends the edit
+    slider(page, "Retention").fill("0.3")  # changing a setting ends the edit
     named(page, "b", "GleanVID 30 %")
     until(page, lambda: EDITED not in page.url)
     assert page.get_by_role("group", name="Edit B").is_hidden() and note.is_hidden()

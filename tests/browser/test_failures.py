@@ -21,7 +21,7 @@ def test_answers_next_to_square_frames_leave_the_frames_most_of_the_window(windo
     assert frame.bounding_box() == before
     cost = page.locator(".gv-pane[data-side=b] .gv-spent")
     assert "prefill FLOPs" in cost.inner_text()
-    assert not cost.locator("b").count()  # bold is for measured times, which this run lacks
+    assert not cost.locator("b").count()  # only measured times are bold; this run has none
     sentence = page.locator(".gv-moment").bounding_box()
     assert sentence["y"] + sentence["height"] <= 900
     page.close()
@@ -83,7 +83,7 @@ def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(window, 
     page.go_forward()
     named(page, "b", "Uniform 5 %")
     is_whole(page, question)
-    # A new history entry has no stored results: only the link says what to show.
+    # The new history entry has no stored results, so the page shows what the link says.
     page.goto("about:blank")
     page.goto(link)
     named(page, "b", "Uniform 5 %")

@@ -1,7 +1,7 @@
-"""The scripts that CONTRIBUTING.md lists for its two journeys run in these journeys.
+"""All scripts that CONTRIBUTING.md lists for its two journeys run in the browser.
 
-CONTRIBUTING.md lists the scripts that send a request and the script that gets the answer. Other
-scripts, for messages, kept runs and curves, only listen to events.
+A journey follows one action of a visitor through the code. Its list has the scripts that send the
+request and the script that receives the answer. Scripts that only react to events are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from components.server.serving import ASSETS
 from tests.browser.steps import answered, ask, named, slider
 from tests.components.test_journeys import listed
 
-PAGE = sorted(ASSETS.glob("page/*.js"))  # the app joins these files into one script of the document
+PAGE = sorted(ASSETS.glob("page/*.js"))  # files that the app joins into one script of the page
 
 
 def scripts_run_since_last_call(session):
@@ -30,7 +30,7 @@ def scripts_run_since_last_call(session):
 
 
 def file_at(offset):
-    """Return the file of ``assets/page`` at this offset in the script of the document."""
+    """Return the file of ``assets/page`` that contains this offset of the joined script."""
     ends = accumulate(len(path.read_text("utf-8")) + 1 for path in PAGE)
     return next(
         (f"page/{path.name}" for path, end in zip(PAGE, ends, strict=True) if offset < end), ""

@@ -15,7 +15,7 @@ RING = """(target) => {
 
 @pytest.fixture
 def visit(lasting):
-    """One page for all tests of this file, none of which changes the page."""
+    """A page for all tests of this file. They do not change it."""
     return lasting
 
 
@@ -30,7 +30,7 @@ def test_menu_closes_when_the_tab_key_moves_focus_out_of_it(visit, menu):
 
 
 def test_tab_key_visits_controls_in_reading_order(visit):
-    """Focus visits the header (tabs, model), then clip and question, then all other controls."""
+    """The order is: tabs, model, clips, question, suggested questions, then the rest."""
     visit.click("#gv-header h1")  # the next Tab key press moves focus on from here
     stops = (
         "[role=tab]",

@@ -62,7 +62,7 @@ def test_showing_an_earlier_run_as_b_restores_its_question(visit):
 
 
 def test_showing_an_earlier_run_restores_both_alpha_sliders(visit):
-    """The two alphas are set in turn; the old alpha max must not clamp alpha min."""
+    """The sliders are set one after the other; the old alpha max must not limit alpha min."""
     ask(visit, "Which one?")
     answered(visit)
     slider(visit, "alpha max").fill("0.05")

@@ -56,7 +56,7 @@ def test_reload_restores_answers_only_in_the_same_browser_tab(visit, fresh, addr
     fresh.goto(address)
     fresh.wait_for_selector(".gv-viewer[data-state=ready]")
     assert "tau" not in " ".join(answered_methods(fresh))
-    # The server built the page before it had a model; the status line is filled on load.
+    # The page was built before a model was loaded, so its status line is filled on load.
     fresh.wait_for_selector(".gv-status :text('builtin')")
 
 

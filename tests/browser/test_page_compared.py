@@ -23,19 +23,19 @@ OUTSIDE = """(plot) => {
   const beyond = lines.map((line) => line.getBoundingClientRect()).map((box) => Math.max(
     x + l - box.left, y + t - box.top, box.right - x - l - w, box.bottom - y - t - h));
   return { lines: lines.length, most: Math.max(...beyond) };
-}"""  # largest number of pixels by which a curve leaves the axes of its figure
+}"""  # largest number of pixels by which a curve extends beyond the axes of its plot
 SHOWS = "(text) => document.querySelector('.gv-clock small').textContent === text"
 
 
 @pytest.fixture(scope="module")
 def page(browser, address, library):
-    """A page, shared by all tests, with a comparison whose answers differ in length."""
+    """A page, shared by the tests, with a finished comparison whose answers differ in length."""
     page = opened(browser, address)
     tab(page, "Compare")
     library.words_of = {"gleanvid": 10, "vidcom2": 10, "vcast": 6, "uniform": 6}
     page.focus("#gv-compare-start")
     page.keyboard.press("Enter")
-    # Wait until the rows of this comparison have replaced the initial rows.
+    # Wait until the comparison has replaced the rows that the table had at first.
     page.wait_for_selector(f"{ROW}.gv-done ~ .gv-waiting")
     page.at_first = page.locator(ROW).evaluate_all("rows => rows.map((row) => row.className)")
     page.wait_for_selector("#gv-compare-start:not([disabled])")
@@ -326,7 +326,7 @@ def test_exported_image_of_both_frames_uses_settings_changed_on_another_tab(visi
     settle(visit)
     after = pixels(saved())
     left, right = (slice(0, after.shape[1] // 2 - 8), slice(after.shape[1] // 2 + 8, None))
-    # A, which keeps all tokens, looks as before
+    # A, which keeps all tokens, is unchanged
     assert (before[30:, left] == after[30:, left]).all()
     assert (before[30:, right] != after[30:, right]).mean() > 0.05
 
@@ -353,7 +353,7 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     visit.wait_for_selector("#gv-compare-stop:not([disabled])")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words = 8
-    titles = visit.evaluate("[...titles]")  # every column title shown since the comparison began
+    titles = visit.evaluate("[...titles]")  # column titles that were shown at any time
     assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # empty columns are hidden
     assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (9–91 %)"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()

@@ -39,7 +39,7 @@ def page(window, hub, published):  # noqa: F811
 
 
 def choose(page, name):
-    """Choose a model on the page; return the sentence below the menu."""
+    """Choose a model to load; return the sentence about its size and memory."""
     before = page.locator(".gv-outlook").inner_text()
     page.get_by_label("Checkpoint").fill(name)
     page.get_by_label("Checkpoint").press("Enter")
@@ -47,7 +47,7 @@ def choose(page, name):
 
 
 def sentence_after_inspection(page, before):
-    """Wait for the sentence that replaces ``before`` once the model is inspected; return it."""
+    """Wait until the sentence about the chosen model has replaced ``before``; return it."""
     line = page.locator(".gv-outlook")
     until(page, lambda: line.inner_text() != before and "Looking up" not in line.inner_text())
     return line.inner_text()
@@ -105,7 +105,7 @@ def test_page_shows_loading_progress_of_the_model_given_on_the_command_line(wind
         later.locator(menu).click()
         later.get_by_role("option", name="Built-in").click()
         later.wait_for_function("location.search.includes('model=builtin')")
-        quiet(later)  # reloading during a request would log an error in the console
+        quiet(later)  # a reload during a request would log a console error
         later.reload()
         later.wait_for_selector(".gv-viewer[data-state=ready]")
         quiet(later)

@@ -131,7 +131,7 @@ def test_first_screen_loads_quickly_without_the_model(browser, address, library)
     page = browser.new_page()
     # The aim is 2 s; the limit is 10 s because test machines may be busy.
     assert first_screen(page, address, SEEN) < 10_000
-    page.wait_for_timeout(1000)  # gives a stray event time to reach the server
+    page.wait_for_timeout(1000)  # an event sent by mistake would arrive in this time
     assert page.locator(".gv-notice").first.inner_text().startswith("Saved run")
     assert (library.reads, library.encodes) == before
     page.close()

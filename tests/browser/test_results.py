@@ -12,7 +12,7 @@ from tests.browser.alone import THEME
 
 @pytest.fixture(scope="module")
 def bare(window, address):
-    """Page without the app but with its styles; it can import the app's modules."""
+    """A page of the server without Gradio, with the app's styles; it can import its scripts."""
     page = window.new_page()
     page.goto(f"{address}/healthz")
     page.add_style_tag(content=THEME + "".join(path.read_text("utf-8") for path in STYLES))
@@ -74,5 +74,5 @@ def test_plot_of_cost_against_quality_labels_every_method_without_overlap(bare, 
     title = f"Cost against quality · {named}"
     assert found == 2 * [{"title": title, "marks": 72, "names": 12, "over": 0}]
     assert worthless == 0  # rows without a quality get no plot
-    # These rows have no right answers, so the plot shows the relevance kept.
+    # Without right answers, the plot shows the fraction of relevance on the kept tokens.
     assert alike == ["mattered", "Method 0 0.05: 40 % of what mattered"]

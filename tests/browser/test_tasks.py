@@ -1,4 +1,4 @@
-"""Twelve common tasks, each with the largest number of actions that it may take.
+"""Twelve common tasks, each with the maximum number of actions (clicks, drags) it may take.
 
 On a desktop no task needs scrolling; on a phone the settings are below the frames.
 """
@@ -16,7 +16,7 @@ STILL = "() => [scrollX, scrollY].every((pixels) => pixels === 0)"
 
 
 class Hands:
-    """Performs actions on a page; counts the actions and how often the user has to scroll."""
+    """Performs actions of a user on a page; counts the actions and the necessary scrolls."""
 
     def __init__(self, page) -> None:
         self.page, self.actions, self.scrolls = page, 0, 0

@@ -11,7 +11,7 @@ QUESTION = "What moves?"
 
 @pytest.fixture
 def asked(monkeypatch):
-    """List that gets the compressor of every finished question, in order."""
+    """Return a list to which the compressor of every answered question is appended."""
     seen, original = [], asking.ask
 
     def watched(engine, session, request, *rest):
@@ -23,7 +23,7 @@ def asked(monkeypatch):
 
 
 def answered(page, asked):
-    """Ask, wait for the answer and return its compressor."""
+    """Press Ask, wait for the answer, and return the compressor that was used."""
     before = len(asked)
     ask(page, QUESTION)
     until(page, lambda: len(asked) > before and page.locator("#gv-stop").is_disabled())
@@ -32,7 +32,7 @@ def answered(page, asked):
 
 def follow(page, address, query):
     page.goto(f"{address}/?clip=square.mp4&{query}")
-    # The message about new masks may already have replaced the message about the link.
+    # The message of a preview may already have replaced the message about the link.
     page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
 
 

@@ -55,7 +55,7 @@ def test_every_function_of_the_viewer_works_from_the_keyboard(page):
     press(" ")
     assert page.get_attribute(".gv-play", "aria-label") == "Play"
     choose(page, a=PRUNED, b=OTHER)
-    press("5")  # fifth visible view, as Groups is hidden
+    press("5")  # the fifth view, as the view Groups is hidden
     assert page.is_checked("input[value=original]")
     assert page.errors == []
 
@@ -184,7 +184,7 @@ COUNT_DRAWN = """() => {
 
 
 def test_viewer_of_384_units_has_as_many_page_elements_as_a_viewer_of_12_units(window):
-    """Only visible parts of strips and small frames are drawn, on canvases as wide as the page."""
+    """Strips and small frames are drawn on canvases of page width, only where visible."""
     counts = {}
     for units in (12, 384):
         page = window.new_page()

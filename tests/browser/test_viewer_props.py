@@ -105,5 +105,5 @@ def test_choices_made_in_the_viewer_reach_python_once_each(page, heard):
         ("pin", "r0", "r0", None, None),
         ("swap", "r1", "r0", None, None),
     ]
-    # The new method is selected only after Python has computed its run.
+    # The menu shows the new method only once Python has sent its run.
     assert page.input_value("[data-pick=b] select") == "0"

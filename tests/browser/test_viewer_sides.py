@@ -44,7 +44,9 @@ def test_answer_is_marked_right_or_wrong_if_the_right_answer_is_known(page):
     answered(page, right, answer("a blue square", "3", expected="a red square"))
     assert "✓ right" in side(page, "a").inner_text()
     assert "✗ wrong" in side(page, "b").inner_text()
-    assert side(page, "b").locator("mark, del").count() == 0  # no word diff next to a verdict
+    assert (
+        side(page, "b").locator("mark, del").count() == 0
+    )  # words that differ are marked only without a verdict
     choose(page, a=OTHER, b=PRUNED)
     assert "✓ right" in side(page, "b").inner_text()
 
@@ -188,7 +190,7 @@ def test_outlined_objects_are_named_and_their_kept_tokens_are_counted(page, case
     page.click("[data-act=truth]")
     assert "red square" not in legend.inner_text() and "red square" in evidence.inner_text()
     page.click("[data-act=truth]")
-    # the page does not know the objects that another question asks about
+    # objects are known only for the questions of the example
     type_question(page, "Which colour does the star have?")
     assert "red square" not in legend.inner_text() + evidence.inner_text()
     assert page.locator("[data-act=truth]").is_hidden()

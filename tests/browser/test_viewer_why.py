@@ -31,7 +31,7 @@ LINE = ".gv-now"
 
 
 def pinned(page, token: int) -> str:
-    """Pin a token of side A; return the text about the token, without its position."""
+    """Click a token of side A to pin it; return what the page says of it, without position."""
     look_at(page, token // CELLS)
     page.click("[data-side=a] .gv-frame", position=over(page, token))
     text = page.locator(LINE).inner_text()

@@ -1,4 +1,4 @@
-"""Four methods of one small clip in the viewer, and functions to navigate in it."""
+"""Opens the viewer with runs of four methods on a small clip; functions to navigate in it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tests.components.made_up import made_up_run
 CELLS = ROWS * COLUMNS
 VIEWS = ["kept", "heat", "relevance", "ab", "groups", "original"]
 FRAME = "[data-side=a] .gv-frame"
-PRUNED, MERGED, LATE, OTHER = range(4)  # indices of the viewer's methods
-LAYERS = (448, 448, 40, 40, 40, 10)  # visual tokens that each layer reads with the method LATE
+PRUNED, MERGED, LATE, OTHER = range(4)  # indices of the runs in the viewer
+LAYERS = (448, 448, 40, 40, 40, 10)  # visual tokens at each layer in the run LATE
 
 
 class Case(NamedTuple):
@@ -88,7 +88,7 @@ def look_at(page, unit: int) -> None:
 
 
 def over(page, token: int) -> dict[str, float]:
-    """Return the centre of a token of the current unit, relative to the frame's top left corner."""
+    """Return the centre of a token of the current unit, in pixels from the frame's corner."""
     box = page.locator(FRAME).bounding_box()
     row, column = divmod(token % CELLS, COLUMNS)
     return {

@@ -1,4 +1,4 @@
-"""A backend without a model: tokens are pooled pixels, answers are fixed words."""
+"""A fake backend without a model: features are mean pixel values, answers are fixed words."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class FakeBackend(Backend):
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
         self.word = "word"  # an answer is this word, repeated and numbered
-        self.words_of: dict[str, int] = {}  # words per answer, by compressor; default: ``words``
+        self.words_of: dict[
+            str, int
+        ] = {}  # compressor -> number of words of its answers; default: ``words``
         self.reads = self.encodes = self.loads = 0
         self.encode_s = self.measure_s = 0.0
         self.measured, self.refusal = 0, ""
@@ -109,7 +111,10 @@ class FakeBackend(Backend):
         return -0.5 / question.compressor.retention_ratio
 
     def relevance(self, clip, question, answer, model, stop):
-        """Return each token's brightness as relevance; word n's map is shifted by n tokens."""
+        """Return each token's brightness as its relevance.
+
+        The relevance map of the n-th word of the answer is the whole map, shifted by n tokens.
+        """
         self.measured += 1
         if stop.wait(self.measure_s):
             raise StoppedError

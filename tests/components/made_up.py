@@ -1,4 +1,4 @@
-"""Synthetic runs built from a video and records, to test code that only reads runs."""
+"""Runs made without a model, from a video and compression records, for code that reads runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gleanvid.types import Compression, Video
 def made_up_run(
     video: Video, record: Compression | Mapping[int, Compression], name: str, **settings: object
 ) -> Run:
-    """Return a run without an answer whose tokens cover the whole frame."""
+    """Return a run without question and answer, whose token grid covers the whole frame."""
     by_layer = {0: record} if isinstance(record, Compression) else dict(record)
     units, rows, columns = next(iter(by_layer.values())).grid
     height, width = video.source_size

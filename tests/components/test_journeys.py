@@ -1,6 +1,6 @@
-"""CONTRIBUTING.md lists exactly the Python files that run in its two journeys.
+"""CONTRIBUTING.md lists exactly the Python files that run in each of its two journeys.
 
-A journey follows one action of a visitor through the code.
+A journey follows one action of a visitor, such as asking a question, through the code.
 `tests/browser/test_journeys.py` checks the JavaScript files.
 """
 
@@ -26,7 +26,7 @@ MOST = {"A question is asked": 17, "Tau is moved": 13}
 
 @pytest.fixture
 def page(tmp_path, monkeypatch):
-    """The page's event handlers by name, each callable with the values of its widgets."""
+    """Return name -> event handler of the page, callable without arguments."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     write_clip(tmp_path / "clip.mp4")
     events = list(build_app(Engine(FakeBackend())).fns.values())

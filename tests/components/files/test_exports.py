@@ -31,7 +31,7 @@ SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # a fake gr.Req
 
 @pytest.fixture(scope="module")
 def first_screen():
-    """An engine with the saved runs of the first example, and the ids of these runs."""
+    """Return an engine with the saved runs of the first example, and the ids of these runs."""
     engine, ids = Engine(LocalBackend({})), first.load().runs
     first.offer(engine, examples()[0], ids)
     return engine, ids
@@ -168,7 +168,7 @@ def test_exported_run_can_be_opened_again(runs, tmp_path):
 
 
 def write_damaged_run(path, parts):
-    """Write a damaged archive of a saved run: some members replaced, or random bytes."""
+    """Write a damaged file of a saved run: an archive with replaced members, or random bytes."""
     if isinstance(parts, bytes):
         path.write_bytes(parts)
         return path

@@ -25,7 +25,7 @@ def page():
 
 
 def uploaded(page, path, question="", by_widget=False):
-    """Upload a clip; return each update of the page, keyed by widget id or class."""
+    """Upload a clip; return the updates of the page, each a dictionary by id or class of widget."""
     events = list(page.fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     event = next(event for event in events if event.name == "on_upload")

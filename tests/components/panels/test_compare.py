@@ -57,7 +57,7 @@ def test_refused_comparison_changes_only_the_message(tab):
 
 
 def test_comparison_table_stores_only_the_settings_that_affect_its_rows(tmp_path):
-    """Settings have the same names as in links; ``compare.js`` relies on these names."""
+    """``compare.js`` expects the names that settings have in links."""
     clip = str(tmp_path / "folder" / "square.mp4")
     example = Example(Path(clip), "Square", "What moves?", (("What moves?", "a square"),))
     settings = {

@@ -22,7 +22,7 @@ def panel():
 
 
 def compressor_from_controls(panel, name, **changed):
-    """Return compressor ``name`` with its controls' defaults, updated by ``changed``."""
+    """Return the compressor that the controls make if the settings ``changed`` were changed."""
     own = {
         key.removeprefix(f"{name}."): value
         for key, value in panel.defaults.items()
@@ -66,7 +66,7 @@ def test_sliders_end_at_values_that_the_method_accepts(panel, name):
         assert stops == pytest.approx(round(stops), abs=1e-6), "a browser would move the default"
 
 
-def test_gleanvid_shows_weights_and_tau_and_folds_its_other_settings(panel):
+def test_gleanvid_shows_weights_and_tau_and_hides_other_settings_under_more_settings(panel):
     shown, folded = (part.shown["gleanvid"] for part in panel.parts)
     assert shown == [RATIO, "gleanvid.alpha_min", "gleanvid.alpha_max", "gleanvid.tau"]
     assert "gleanvid.debias_rank" in folded
@@ -127,7 +127,7 @@ def test_settings_of_wrong_type_are_refused(sent):
         sent_settings(sent)
 
 
-def test_showing_a_run_sets_its_method_s_settings_and_keeps_those_of_other_methods(panel):
+def test_showing_a_run_sets_the_controls_of_its_method_and_keeps_those_of_other_methods(panel):
     stood = {"gleanvid.tau": 9.0, "vcast.temperature": 3.0, RATIO: 0.5}
     run = COMPRESSORS["gleanvid"](0.1, alpha_min=0.3)
     changes = controls.given_settings(panel, run.settings(), stood)

@@ -21,7 +21,7 @@ def test_curves_tab_says_if_some_or_all_runs_are_no_longer_stored():
 
     def drawn(*ids, path=None):
         states = [block for block in event.inputs if block.get_block_name() == "state"]
-        # The other gr.State, whose value is None, holds the comparison table.
+        # Of the inputs of type gr.State, only the list of run ids is not None at first.
         [state] = [block for block in states if block.value is not None]
         values = {block: block.value for block in event.inputs}
         return list(event.fn(values | {state: [*ids], clip: path}))

@@ -39,7 +39,7 @@ def run_of(engine, clip, **changes):
 
 
 def opened(page, run, tmp_path):
-    """Open a saved run; return the page's changes by widget id, label or class."""
+    """Open a saved run; return the changes of the page by id, label or class of widget."""
     _, blocks, (first, _) = page
     event = next(event for event in blocks.fns.values() if event.name == "on_open")
     values = {widget: widget.value for widget in event.inputs}

@@ -22,7 +22,7 @@ def page():
 
 
 def switch(page, name, clip, model):
-    """Return the update of "Ask again when settings change" that the event ``name`` makes."""
+    """Return the update of the switch that the event handler ``name`` returns."""
     (event,) = (event for event in page.fns.values() if event.name == name and on_switch(event))
     values = {widget: clip if widget.elem_id == "gv-clip" else model for widget in event.inputs}
     changes = event.fn(values)

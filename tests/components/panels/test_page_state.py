@@ -1,4 +1,4 @@
-"""The server refuses or corrects values that no widget of the page can send."""
+"""The server refuses or clamps values that no widget of the page can send."""
 
 from __future__ import annotations
 

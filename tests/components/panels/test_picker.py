@@ -27,7 +27,7 @@ def panel():
 
 
 def inspected(panel, name):
-    """Inspect a model; return (message, whether Load is enabled) for each update."""
+    """Choose a model to see its size; return (message, is Load enabled) for each update."""
     values = {panel.name: name, panel.precision: "auto", panel.frames: 32}
     stages = panel.on_look(values)
     return [(stage[panel.outlook], stage[panel.load]["interactive"]) for stage in stages]

@@ -43,7 +43,7 @@ def test_events_outside_the_queue_may_run_several_times_at_once(events):
     ("changes", "yielded"),
     [([], [SKIP]), ([{}, {}], [SKIP]), ([{"a": 1}, {}, {"b": 2}], [{"a": 1}, {"b": 2}])],
 )
-def test_empty_updates_are_dropped_unless_all_updates_are_empty(changes, yielded):
+def test_empty_updates_are_dropped_unless_there_is_no_other_update(changes, yielded):
     """Gradio empties the outputs of a generator that yields nothing."""
     assert list(or_nothing(changes)) == yielded
 

@@ -32,7 +32,7 @@ def page():
 
 @pytest.fixture(scope="module")
 def scripts(page):
-    """All JavaScript of the page by name, each as a complete program."""
+    """Return all JavaScript of the page by name; node can parse each text as a program."""
     told = {path.relative_to(ROOT / "assets").as_posix(): path.read_text("utf-8") for path in FILES}
     for block in page.blocks.values():
         if isinstance(block, gr.HTML):

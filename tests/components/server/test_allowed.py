@@ -93,7 +93,7 @@ def test_path_in_a_request_must_be_an_upload_or_an_example(uploads):
 
 
 def test_number_of_files_named_in_a_request_is_limited(uploads):
-    """Each named file is looked up while all other requests wait, so their number is limited."""
+    """Looking a file up on disk blocks all other requests, so a request may name only a few."""
     one = {"path": str(uploads / "a/b.mp4")}
     assert checked_json(json.dumps({"data": [one] * 16}).encode())
     for many in ([one] * 17, [{"video": one}] * 9):
@@ -104,7 +104,7 @@ def test_number_of_files_named_in_a_request_is_limited(uploads):
 
 @pytest.mark.parametrize("key", ["session_hash", "event_id"])
 def test_session_name_with_other_characters_than_letters_digits_and_hyphens_is_refused(key):
-    # A name that is no string passes this check: Gradio checks the type.
+    # A session name that is no string is accepted here: Gradio refuses it.
     for plain in ("x" * 64, "0ab-1", None, 5):
         content = {key: plain, "data": ["x" * 1000]}
         assert json.loads(checked_json(json.dumps(content).encode())) == content

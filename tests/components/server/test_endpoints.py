@@ -114,7 +114,7 @@ def test_invalid_endpoint_arguments_are_refused_with_a_reason(client, clip, chan
 
 
 def ask_without_upload(client, path):
-    """Call ``ask`` with the path unchanged: gradio_client would upload a local file."""
+    """Call ``ask`` with this path as it is; gradio_client would upload the file first."""
     call = f"{client.src}gradio_api/call/ask"
     file = {"path": path, "meta": {"_type": "gradio.FileData"}}
     data = [file, "What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]

@@ -26,7 +26,7 @@ def address():
 
 @pytest.fixture(scope="module")
 def upload(address, tmp_path_factory) -> str:
-    """Return the address of an uploaded clip on the server."""
+    """Upload a clip; return its URL on the server."""
     path = tmp_path_factory.mktemp("mcp") / "clip.mp4"
     write_clip(path)
     sent = httpx.post(
@@ -47,7 +47,7 @@ def call_mcp(address: str, tool: str = "", **arguments: Any) -> Any:
             await session.initialize()
             return await (session.call_tool(tool, arguments) if tool else session.list_tools())
 
-    with ThreadPoolExecutor(1) as thread:  # the main thread has Playwright's event loop
+    with ThreadPoolExecutor(1) as thread:  # Playwright's event loop runs in the main thread
         return thread.submit(asyncio.run, talk()).result()
 
 

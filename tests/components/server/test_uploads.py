@@ -63,7 +63,7 @@ def test_uploads_are_refused_while_their_folder_is_full(folder):
 def test_one_visitor_cannot_fill_the_upload_folder():
     limits = Uploads(2 * MIB, 0, RateLimit(3 * MIB, 60.0))
     assert [status(limits, 2 * MIB, "a") for _ in range(2)] == [200, 429]
-    # A small upload counts as a whole MiB.
+    # An upload counts as at least 1 MiB.
     assert [status(limits, 1, "a") for _ in range(2)] == [200, 429]
     assert status(limits, 2 * MIB, "b") == 200
 
@@ -127,7 +127,7 @@ def test_other_old_files_are_deleted_even_if_a_folder_vanishes_during_the_cleanu
 def test_oldest_files_and_folders_are_deleted_first(folder):
     for name in ("first/a", "second", "third/b", "fourth"):
         written(folder / name, 10)
-        time.sleep(0.02)  # file ages must differ by more than the file system's clock
+        time.sleep(0.02)  # file times must differ by more than the file system's resolution
     trim(folder, 25)
     assert sorted(path.name for path in folder.iterdir()) == ["fourth", "third"]
 

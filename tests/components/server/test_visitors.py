@@ -18,7 +18,7 @@ def test_costly_request_takes_more_allowance_and_a_refused_request_none():
     rate = RateLimit(100, 50.0, lambda: now[0])
     assert [rate.allows("a", 60.0) for _ in range(2)] == [True, False]
     assert rate.allows("a", 40.0) and not rate.allows("a", 1.0)
-    now[0] = 10.0  # a fifth of the 50 s in which the whole allowance refills
+    now[0] = 10.0  # a fifth of the 50 s in which the allowance refills completely
     assert rate.allows("a", 20.0) and not rate.allows("a", 1.0)
 
 

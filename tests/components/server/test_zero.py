@@ -71,7 +71,7 @@ class Spaces(SimpleNamespace):
 
 
 def _work(work, given, end):
-    # A fork copies one thread only: torch would wait for its other threads.
+    # A forked process has a single thread; torch would wait for threads that do not exist there.
     torch.set_num_threads(1)
     try:
         for piece in work(*pickle.loads(given)):

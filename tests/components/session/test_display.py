@@ -81,7 +81,7 @@ def test_seconds_between_sparsely_sampled_frames_are_stated():
 
 @pytest.mark.parametrize(("floor", "ratio"), [("0.312", 0.32), ("0.320", 0.33), ("1.000", 1.0)])
 def test_message_about_a_refused_ratio_offers_the_least_ratio_accepted(floor, ratio):
-    """The least ratio in the error is rounded, so the next whole percent above it is offered."""
+    """The error rounds the least ratio, so the message offers the next whole percent above."""
     text = f"retention_ratio=0.1 is out of reach for DyCoke: the frames it keeps whole are {floor}"
     assert message(text, "problem") == {"text": text, "kind": "problem", "ratio": ratio}
     assert "ratio" not in message("retention_ratio=7 must be in (0, 1]", "problem")

@@ -25,7 +25,7 @@ def run_of(name: str = "gleanvid", frames: int = 8, **settings):
 
 
 def mask_of(packed, method: int = 0) -> np.ndarray:
-    """Return the mask of a method's first stage, read from the packed bytes."""
+    """Return the mask of a run's first compression stage, read from the packed bytes."""
     stage = packed.value["methods"][method]["stages"][0]
     size = -(-stage["tokens"] // 8)
     bits = np.frombuffer(packed.data, np.uint8, size, stage["mask"])

@@ -45,7 +45,7 @@ def compared(
 
 
 def test_comparison_lists_all_tokens_first_then_every_method_at_every_ratio():
-    # The names are in the order of clicks, the rows in the order of COMPRESSORS.
+    # The methods are passed in the order of clicks; rows have the order of COMPRESSORS.
     found = plans(["random", "full", "uniform"], [0.5, 0.1], make)
     assert [plan.label for plan in found] == [
         "All tokens",
@@ -55,7 +55,7 @@ def test_comparison_lists_all_tokens_first_then_every_method_at_every_ratio():
 
 
 def test_comparison_row_and_viewer_give_a_run_the_same_name(clip):
-    """Names agree even for settings that differ from the defaults and for refused ratios."""
+    """This also holds for settings that differ from the defaults and for refused ratios."""
 
     def tuned(name, ratio):
         return COMPRESSORS[name](ratio, tau=6.0)

@@ -75,7 +75,7 @@ def test_horizontal_axis_of_curves_counts_units_from_one(clip):
 
 
 def test_legend_shows_the_style_of_every_line(clip):
-    """Styles agree even if a figure leaves out methods or shows one at several ratios."""
+    """This also holds if a figure leaves out methods or shows one method at several ratios."""
     methods = [COMPRESSORS["full"](), Uniform(0.5), Uniform(0.25), GleanVID(0.5), GleanVID(0.25)]
     runs = made(clip, *methods)
     rows = {row["label"]: row for row in figures.legend(runs)["rows"]}
@@ -99,7 +99,7 @@ def test_numbers_in_the_legend_equal_the_diagnostics_of_the_run(clip):
     held = diagnostics_of(run)
     drawn = figures.legend([run])
     (row,), (first, *_) = drawn["rows"], drawn["columns"]
-    assert first[0] == "Budget Gini"  # alpha depends on another Gini: of novelty
+    assert first[0] == "Budget Gini"  # alpha depends on the Gini coefficient of novelty instead
     gini, rank, new, missed = row["cells"]
     assert float(gini) == pytest.approx(metrics.budget_gini(run.compression), abs=0.005)
     assert float(rank) == pytest.approx(held.effective_rank / held.random_effective_rank, abs=0.005)

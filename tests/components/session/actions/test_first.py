@@ -54,7 +54,7 @@ def test_saved_results_in_the_repository_are_complete_and_match_their_clips():
 
 
 def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
-    """If this fails, ``python -m components.session.actions.first`` saves the result again."""
+    """If this fails, ``python -m components.session.actions.first`` saves all results anew."""
     saved, example, engine = first.load(), examples()[0], Engine(LocalBackend({}))
     first.offer(engine, example, saved.runs)
     stored = engine.runs.get(saved.runs[0])
@@ -76,7 +76,7 @@ def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
 
 
 def test_saved_relevance_equals_the_model_s_current_relevance():
-    """If this fails, ``python -m components.session.actions.first`` saves new relevance."""
+    """If this fails, ``python -m components.session.actions.first`` saves all results anew."""
     model = gleanvid.load_model("builtin")
     for example in (item for item in examples() if item.questions):
         video = gleanvid.read_video(example.path)

@@ -34,7 +34,7 @@ def request_of(clip, **settings):
 
 
 def shown(engine, clip, sides, compressor="gleanvid", frames=8, **settings):
-    """Return the last update of a preview with these settings."""
+    """Preview these settings; return the last update of the page."""
     request = Request(clip, frames, "builtin", compressor, settings)
     return list(preview(engine, request, sides))[-1]
 
@@ -129,7 +129,7 @@ def test_viewer_says_what_is_being_computed_and_when_it_shows_earlier_settings(e
     assert waits and all("…" in text for text in waits) and updates[-1].viewer
     refused = request_of(clip, alpha_min=0.9)
     assert list(preview(engine, refused, Sides(updates[-1].runs)))[-1].pending == BEFORE
-    # nothing is shown, so there are no earlier settings to mention
+    # the viewer is empty, so it shows no earlier settings
     assert list(preview(engine, refused, Sides()))[-1].pending == ""
     late = Request(clip, 8, "builtin", "sparsevlm")
     assert list(preview(engine, late, Sides()))[-1].pending == ""

@@ -39,7 +39,7 @@ def test_oldest_clip_is_evicted_from_the_cache(tmp_path):
 
 
 class Labels(TokenModel):
-    """A fake model that gives one label to any tokens."""
+    """A fake model that returns one label, whatever the tokens are."""
 
     device = encode = None
 

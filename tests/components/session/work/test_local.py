@@ -20,7 +20,7 @@ from tests.components.fake import FakeBackend, write_clip
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """An engine and a page with two examples; the page opens with the first one."""
+    """Return an engine and a page with two examples; the page opens with the first one."""
     folder = tmp_path_factory.mktemp("clips")
     clips = []
     for name in ("first.mp4", "second.mp4"):
@@ -44,7 +44,7 @@ def loaded(site, kept="", **query):
 
 
 def test_page_opens_with_the_settings_of_its_vllm_server(site):
-    """Precedence: settings in the link, then the server's, then the saved result's."""
+    """Settings in the link override the server's, which override those of the saved result."""
     engine, _, clips = site
     told = GleanVID(0.25, tau=3.0).settings()
     served = engine, build_app(engine, examples=clips, served=told), clips
@@ -76,7 +76,7 @@ def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):
     assert changed["gv-clip"] == str(clips[1].path)
     assert changed["gv-tokens"]["value"] is None and changed["gv-tokens"]["answers"] == []
     assert changed["gv-ready"] == [{"text": "What is in second.mp4?", "fails": False}]
-    # Two lists are empty: the values stored in the browser, and the list of runs.
+    # Two lists are emptied: the conversation and the ids of the runs.
     assert list(changed.values()).count([]) == 2
     assert changed["gv-budget"]["value"] is None and not changed["gv-budget"]["visible"]
     same = loaded(site, clip="first.mp4")
