@@ -16,7 +16,8 @@ MAX_PIXELS = 8192 * 4320  # larger frames (above 8K) are refused before decoding
 MAX_DECODED_PIXELS = 2**36  # limit on the pixels to decode for one request (8285 frames in 4K)
 MAX_DURATION_S = 6 * 3600.0
 MAX_RESULT_BYTES = 4 * 2**30  # limit on the bytes of all sampled frames together
-_SLACK_S = 1e-4  # tolerance in seconds at both ends of a time span
+# Tolerance in seconds at both ends of a time span.
+_SLACK_S = 1e-4
 MAX_THREADS = 4  # limit on the threads of a decoder, each of which buffers frames
 
 
@@ -29,7 +30,8 @@ class Request:
     """Which frames to read of one file that :func:`gleanvid.video.sniff.check_file` accepted."""
 
     path: str  # absolute path of the file
-    name: str  # the file's name for use in messages
+    # name of the file for use in messages
+    name: str
     container: str  # FFmpeg's demuxer for the file
     num_frames: int
     backend: str

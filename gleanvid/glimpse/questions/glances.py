@@ -77,7 +77,7 @@ def _glance(
 def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
     """Return ``_STATE`` features of an object: visible, centre, size and rotation.
 
-    All are 0 if the object is None, as it is if it cannot be seen at this time.
+    All are 0 if ``thing`` is None, that is, if the object cannot be seen at this time.
     """
     if thing is None:
         return [0.0] * _STATE

@@ -1,4 +1,4 @@
-"""Baselines of question types of version 2: accuracy from one frame or without their order.
+"""Baselines of version 2 by question type: accuracy from one frame or without frame order.
 
 A small network learns to choose among the answer options, from features of the scene (``glances``).
 It learns on clips of the train split and is tested on the test split. There are three observers:

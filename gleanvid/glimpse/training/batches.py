@@ -72,9 +72,9 @@ class Batch:
     patches: Tensor  # [B * U * P, C], pixels of the patches
     grid_thw: Tensor  # [B, 3], number of units, rows and columns of patches per clip
     ids: Tensor  # [B, S], token ids
-    segments: Tensor  # [B, S], see above
+    segments: Tensor  # [B, S], what each token belongs to, see above
     labels: Tensor  # [B, S], token ids of the answers, IGNORED elsewhere
-    weights: Tensor  # [B, S], loss weights of labels; over an answer, they sum to its WEIGHTS
+    weights: Tensor  # [B, S], loss weights of labels; their sum over an answer is in WEIGHTS
     asked: Tensor  # [Q, 2], clip and sequence position of every question's last token
     evidence: Tensor  # bool [Q, U * N], which tokens show the answer of each question
     seen: Tensor  # [B * U * N, 5], classes of ``targets.SEEN``

@@ -23,10 +23,13 @@ class TrainSettings:
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
     warm_up: int = 100  # steps in which the learning rate rises, at first and when losses are added
-    token_budget: int = 1600  # limit on the tokens of a batch (it has at least two clips)
-    seen_weight: float = 1.0  # weight of the loss on what each token shows
-    past_weight: float = 0.5  # weight of the loss on what has happened at each token
-    pointing_weight: float = 0.3  # weight of the loss on a question's attention to its evidence
+    # Limit on the visual and question tokens of a batch, which has at least two clips.
+    token_budget: int = 1600
+    # Weights of the losses on what each visual token shows, on what has happened there so far, and
+    # on a question's attention to the tokens that show its answer.
+    seen_weight: float = 1.0
+    past_weight: float = 0.5
+    pointing_weight: float = 0.3
     look_every: int = 1  # train the vision tower at every n-th step only, to save time
     bfloat16: bool = True  # use bfloat16 if the device supports it
     start_from: str = ""  # directory of the model with whose weights a run begins

@@ -116,7 +116,8 @@ def _smooth(values: np.ndarray) -> np.ndarray:
 def _read(path: Path) -> list[dict[str, str]]:
     """Read the rows of a CSV file.
 
-    A resumed run may repeat steps. Of the repeated steps, only the later rows are returned.
+    A resumed run may go back to an earlier step. Rows of later steps that had already been written
+    are left out.
     """
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))

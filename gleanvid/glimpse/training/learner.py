@@ -36,7 +36,8 @@ class Reading:
     V: size of the vocabulary; D: hidden size. "Half-way" states come from a middle layer.
     """
 
-    scores: Tensor  # [A, V], logits of the answer tokens
+    # [A, V], logits of the answer tokens
+    scores: Tensor
     labels: Tensor  # [A], ids of the right answer tokens
     weights: Tensor  # [A], loss weights of the answer tokens
     half_way: Tensor  # [M, D], half-way states of the visual tokens

@@ -76,7 +76,10 @@ def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
-    """Return which tokens show an object of the evidence while it is evidence, bool [U * N]."""
+    """Return which tokens show the answer of a question, bool [U * N].
+
+    These tokens show an object of its evidence, in a unit within the time span of that evidence.
+    """
     covered = _covered(shares)
     middles = (np.arange(len(covered)) + 0.5) / len(covered)
     tokens = np.zeros(covered.shape[:2], dtype=bool)

@@ -104,9 +104,9 @@ def _pooling(pixels: int, cells: int) -> np.ndarray:
 
 
 def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, float]]:
-    """Return index -> bounding box (left, top, right, bottom) in px of the objects at ``time``.
+    """Return the bounding box of every object that is there at ``time``, by the object's index.
 
-    An object that is hidden behind another object has a box, too.
+    A box is (left, top, right, bottom) in px. An object hidden behind another one has a box, too.
     """
     height, width = scene.settings.height, scene.settings.width
     found = {}

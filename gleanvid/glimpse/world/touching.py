@@ -17,9 +17,11 @@ from gleanvid.glimpse.world.world import ClipSettings, Thing
 
 _TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip; _JITTER is added
 _JITTER = 0.04
-_COMES = 0.2  # fraction of the clip from setting out to touching, and from touching to resting
-_LAST = 0.07  # fraction of the clip for the straight approach just before a touch
-_RUNS = 0.16  # fraction of the clip for which the touched object moves
+# Fractions of the clip: from setting out to touching and from touching to resting; for the straight
+# approach just before a touch; for the motion of the touched object.
+_COMES = 0.2
+_LAST = 0.07
+_RUNS = 0.16
 # The following distances are fractions of the frame's shorter side.
 _BOX = 0.2  # largest distance of the touched object from the frame's middle, along x and y
 _WAY = (0.17, 0.3)  # range of the distance that the touched object moves

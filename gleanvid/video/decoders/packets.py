@@ -38,7 +38,8 @@ class Index:
     """The times of all frames of a file, and their size."""
 
     times: np.ndarray  # int64 [n] presentation times in units of ``time_base``, ascending
-    keys: np.ndarray  # int64 [k] times of keyframes, even of those that an edit list hides
+    # int64 [k] times of keyframes, even of those that an edit list hides
+    keys: np.ndarray
     time_base: float  # seconds per unit of ``times`` and ``keys``
     fps: float
     size: tuple[int, int]  # (height, width) as displayed

@@ -1,8 +1,8 @@
 """The decoding process: one request on standard input, its messages on standard output.
 
-A process is started for every file, so it imports neither torch nor ``gleanvid.types``, which take
-long. Before it opens the file, it gives up its rights (:mod:`.rights`). If a decoder hangs or
-crashes, only this process must end.
+A process is started for every file, so it imports neither torch nor ``gleanvid.types``, which
+take long to import. Before it opens the file, it gives up its rights (:mod:`.rights`). If a decoder
+hangs or crashes, only this process is lost.
 """
 
 from __future__ import annotations
