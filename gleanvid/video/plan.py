@@ -1,6 +1,7 @@
-"""What reader, decoders and decoding process exchange: requests and plans of frames.
+"""What the reader and a decoder tell each other: which frames to read, and which will come.
 
-This module imports no decoder and no torch.
+The reader sends a ``Request``. The decoder answers with a ``Plan``, the list of the frames that it
+will decode, and then with the frames. This module imports no decoder and no torch.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 MAX_PIXELS = 8192 * 4320  # larger frames (above 8K) are refused before decoding
-MAX_DECODED_PIXELS = 2**36  # limit on the pixels to decode for one request: minutes of 4K video
+MAX_DECODED_PIXELS = 2**36  # limit on the pixels to decode for one request (8285 frames in 4K)
 MAX_DURATION_S = 6 * 3600.0
 MAX_RESULT_BYTES = 4 * 2**30  # limit on the bytes of all sampled frames together
-_SLACK_S = 1e-4  # seconds of tolerance at both ends of a time span;
+# Tolerance in seconds at both ends of a time span.
+_SLACK_S = 1e-4
 MAX_THREADS = 4  # limit on the threads of a decoder, each of which buffers frames
 
 
@@ -27,27 +29,28 @@ class UnreadableVideoError(Exception):
 class Request:
     """Which frames to read of one file that :func:`gleanvid.video.sniff.check_file` accepted."""
 
-    path: str  # absolute path of the file;
-    name: str  # the file's name in messages
+    path: str  # absolute path of the file
+    # name of the file for use in messages
+    name: str
     container: str  # FFmpeg's demuxer for the file
     num_frames: int
     backend: str
     max_side: int | None = None
     part: tuple[float, float] | None = None  # first and last second to read; None: the whole file
     rounding: str = "nearest"
-    keeps_times: bool = False  # frames of a part keep their times and numbers in the file
+    keeps_times: bool = False  # a part's frames keep their times and numbers in the file
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The frames that a decoder will yield next.
+    """The T frames that a decoder will yield next, and facts about the video.
 
-    If frames turn out to be damaged, a decoder may yield another plan; the frames that it has
-    yielded before that are discarded.
+    If frames turn out to be damaged, a decoder may yield another plan. Frames that it has yielded
+    before are then discarded.
     """
 
-    indices: list[int]  # [T] frame numbers in the source
-    timestamps: list[float]  # [T] seconds from the first frame shown
+    indices: list[int]  # [T] numbers of the frames in the file
+    timestamps: list[float]  # [T] seconds after the first frame
     size: tuple[int, int]  # (height, width) of the decoded frames
     source_size: tuple[int, int]  # (height, width) as shown, before resizing
     fps: float
@@ -58,30 +61,32 @@ class Plan:
 
 Picture = np.ndarray  # uint8 [height, width, 3]
 
-# A plan, or (index of a frame in the plan, 0..T-1; the frame).
+# What a decoder yields: a plan, or a frame with its index in the plan, 0 to T - 1.
 Event = Plan | tuple[int, Picture]
 Events = Iterator[Event]
 
 
 def uniform_indices(total: int, num_frames: int, rounding: str = "nearest") -> np.ndarray:
-    """Return evenly spaced frame numbers, first and last included: int64 [min(total, num_frames)].
+    """Return evenly spaced frame numbers, int64 [min(total, num_frames)].
 
-    They are ``round(linspace(0, total - 1, num_frames))``, halves to even, as qwen_vl_utils does
-    for the Qwen models of LMMs-Eval. ``rounding="down"`` cuts off the fraction instead, as
-    LMMs-Eval does for LLaVA models; frames are then at most one earlier.
+    They include the first and the last frame of a video with ``total`` frames.
+
+    They are ``round(linspace(0, total - 1, num_frames))``. Halves are rounded to even numbers, as
+    qwen_vl_utils does for the Qwen models of LMMs-Eval. ``rounding="down"`` cuts off the fraction
+    instead, as LMMs-Eval does for LLaVA models. Frame numbers are then at most one smaller.
     """
     places = np.linspace(0, total - 1, min(total, num_frames))
     return (places.round() if rounding == "nearest" else places).astype(np.int64)
 
 
 def fit(size: tuple[int, int], max_side: int | None) -> tuple[int, int]:
-    """Scale (height, width) down so that the longer side is at most ``max_side``."""
+    """Return (height, width), scaled down so that the longer side is at most ``max_side``."""
     scale = 1.0 if max_side is None else min(1.0, max_side / max(size))
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 
 
 def check_size(request: Request, height: int, width: int) -> None:
-    """Raise ``UnreadableVideoError`` for frames larger than the reader decodes."""
+    """Raise ``UnreadableVideoError`` if a frame has more than ``MAX_PIXELS`` pixels."""
     if height * width > MAX_PIXELS:
         raise UnreadableVideoError(
             f"{request.name} has frames of {width} x {height} pixels; "
@@ -99,7 +104,7 @@ def check_work(request: Request, height: int, width: int, frames: int) -> None:
 
 
 def check_duration(request: Request, seconds: float) -> None:
-    """Raise ``UnreadableVideoError`` for a file longer than the reader samples."""
+    """Raise ``UnreadableVideoError`` if a video is longer than ``MAX_DURATION_S``."""
     if seconds > MAX_DURATION_S:
         raise UnreadableVideoError(
             f"{request.name} lasts {seconds / 3600:.1f} hours; the limit is "
@@ -109,17 +114,20 @@ def check_duration(request: Request, seconds: float) -> None:
 
 def make_plan(
     request: Request,
-    seconds: np.ndarray,  # float64 [n], ascending: the time of every frame that can be decoded
+    seconds: np.ndarray,  # float64 [n], ascending: times of the frames that can be decoded
     source_size: tuple[int, int],
     fallback_fps: float = 1.0,
-    numbers: np.ndarray | None = None,  # int64 [n] frame numbers in the source, if some are missing
+    numbers: np.ndarray | None = None,  # int64 [n], their numbers in the file if some are missing
     total_frames: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Plan, np.ndarray]:
-    """Return the plan for ``request``, and its frames as indices into ``seconds``, int64 [T].
+    """Choose the frames for ``request``.
 
-    A part of a file is planned like a whole file: its frame numbers and times count from its first
+    A part of a file is sampled like a whole file. Its frame numbers and times count from its first
     frame, unless the request keeps those of the file.
+
+    Returns:
+        The plan of T frames, and the index of each in ``seconds``, int64 [T].
     """
     first, origin, number = 0, seconds[0], 0
     if request.part is not None:
@@ -157,7 +165,7 @@ def make_plan(
 
 
 def seconds(text: str) -> float:
-    """Parse seconds, ``mm:ss`` or ``hh:mm:ss``. Raises ``ValueError`` for anything else.
+    """Parse a time: seconds, ``mm:ss`` or ``hh:mm:ss``. Raises ``ValueError`` for other text.
 
     >>> seconds("1:15"), seconds("7.5")
     (75.0, 7.5)
@@ -172,7 +180,10 @@ def seconds(text: str) -> float:
 
 
 def check_span(start: float | None, end: float | None) -> tuple[float, float]:
-    """Return the first and last second to read. Raises ``ValueError`` unless first < last."""
+    """Return the first and last second to read; None means the start or the end of the video.
+
+    Raises ``ValueError`` unless 0 <= first < last.
+    """
     first, last = start or 0.0, math.inf if end is None else end
     if not 0 <= first < last or first == math.inf:
         raise ValueError(f"start={start!r} and end={end!r} must be seconds, 0 <= start < end")
@@ -187,7 +198,10 @@ def between(start: float, stop: float) -> str:
 
 
 def _rows_of_part(request: Request, seconds: np.ndarray) -> tuple[int, int]:
-    """Return the slice (first, end) of ``seconds`` that lies in the requested time span."""
+    """Return the frames in the requested time span, as a slice (first, end) of ``seconds``.
+
+    Raises ``UnreadableVideoError`` if there are none.
+    """
     start, stop = request.part or (0.0, 0.0)
     times = seconds - seconds[0]
     first = int(np.searchsorted(times, start - _SLACK_S))

@@ -36,10 +36,10 @@ def read_video(
 ) -> Video:
     """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
 
-    Frame numbers are ``round(linspace(0, n - 1, num_frames))`` of n frames, so if the frame rate
-    varies, the frames are not evenly spaced in time; ``timestamps`` are true. A clip with fewer
-    frames gives all of them, a damaged one an even sample of the intact ones, and ``notes`` says
-    so. Frames are turned upright. Decoding runs in a process of its own.
+    Frame numbers are ``round(linspace(0, n - 1, num_frames))`` of n frames. If the frame rate
+    varies, the frames are therefore not evenly spaced in time; ``timestamps`` are true. A clip with
+    fewer frames gives all of them. A damaged clip gives an even sample of its intact frames. In
+    both cases ``notes`` says so. Frames are turned upright. Decoding runs in a separate process.
 
     Args:
         path: the file.
@@ -56,14 +56,14 @@ def read_video(
         start: first second to sample from; None: the first of the clip. Unlike those of a ``part``,
             the frames keep their times and numbers in the file.
         end: last second to sample from; None: the last of the clip.
-        stop: once another thread sets it, reading ends (only with ``isolate``).
-        progress: called with two numbers, the frames decoded so far and all frames to decode: first
-            with 0, once the file's frames are listed, then after every frame.
+        stop: another thread can set this event to end reading (only with ``isolate``).
+        progress: called with the number of frames read so far and the number of all frames to
+            read. The first call, with 0, is made once it is known which frames to read.
 
     Raises:
-        VideoError: the file cannot be used; a sentence for a person.
+        VideoError: the file cannot be used; the message says why, in words for the user.
         StoppedError: ``stop`` was set.
-        ValueError: a setting out of its range.
+        ValueError: a setting is out of its range.
 
     >>> video = read_video("assets/clips/glimpse_1.mp4", num_frames=8)
     >>> video.frames.shape, video.source_size
@@ -136,7 +136,10 @@ def _check_part(part: tuple[float, float] | None, rounding: str) -> None:
 def _collect(
     events: Events, request: Request, progress: Callable[[int, int], object] | None = None
 ) -> Video:
-    """Collect the frames of the decoder's last plan in order."""
+    """Collect a decoder's frames into a ``Video``, in the order of its plan.
+
+    If the decoder yields another plan, the frames of the plan before are discarded.
+    """
     plan: Plan | None = None
     for event in events:
         if isinstance(event, Plan):

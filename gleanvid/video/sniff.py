@@ -1,9 +1,9 @@
 """Checks that a file is a video by its type and first bytes, before any decoder opens it.
 
-Decoders open whatever a file refers to: FFmpeg opens network addresses, and other files that a
-playlist names, whatever its ending (decord 0.6.0 reads the local file that an ``evil.mp4`` names).
-So only a regular file with the signature of a known container is accepted, and PyAV opens it with
-that container's demuxer alone.
+Decoders open whatever a file refers to. FFmpeg opens network addresses, and the files that a
+playlist names, even if the playlist is called ``evil.mp4`` (decord 0.6.0 then reads a local file).
+So only a regular file that begins with the signature of a known container is accepted, and PyAV
+opens it with the demuxer of this container alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gleanvid.video.plan import UnreadableVideoError
 _HEAD = 4096  # bytes read from the start of a file
 OTHER = "choose a video file or a GIF"
 
-_CONTAINERS = (  # offset, signature, FFmpeg demuxer
+_CONTAINERS = (  # (byte offset, signature, FFmpeg demuxer)
     *((4, box, "mov") for box in (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot")),
     (0, b"\x1a\x45\xdf\xa3", "matroska"),  # EBML: Matroska, WebM
     (8, b"AVI ", "avi"),
@@ -94,7 +94,10 @@ def _regular_file(path: Path, name: str) -> Path:
 
 
 def _container(head: bytes, name: str) -> str:
-    """Return the FFmpeg demuxer for a file that starts with ``head``."""
+    """Return the FFmpeg demuxer for a file that starts with ``head``.
+
+    Raises ``UnreadableVideoError`` if the file is not a video.
+    """
     if any(head.startswith(mark, offset) for offset, mark in _IMAGES):
         raise UnreadableVideoError(f"{name} is a still picture, not a video: {OTHER}.")
     for offset, mark, demuxer in _CONTAINERS:
@@ -118,9 +121,10 @@ def _container(head: bytes, name: str) -> str:
 
 
 def _is_transport_stream(head: bytes) -> bool:
-    """Return whether there are sync bytes where MPEG-TS packets begin.
+    """Return whether a file that starts with ``head`` is an MPEG transport stream.
 
-    Packets have 188 bytes, or 192 with a time code first.
+    Each of its packets begins with a sync byte (0x47). Packets have 188 bytes, or 192 if a time
+    code of 4 bytes comes before each.
     """
     for start, pace in ((0, 188), (4, 192)):
         marks = head[start::pace][: 1 + (_HEAD - start - 1) // pace]
@@ -133,7 +137,7 @@ def _is_text(head: bytes) -> bool:
     if b"\x00" in head:
         return False
     try:
-        head[: len(head) - 3].decode("utf-8")  # the last character may be cut off
+        head[: len(head) - 3].decode("utf-8")  # leave out the end, where a character may be cut off
     except UnicodeDecodeError as error:
         return error.start >= len(head) - 7
     return True

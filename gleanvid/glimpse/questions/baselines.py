@@ -1,6 +1,7 @@
-"""Reads, writes and prints the accuracy of ideal observers on Glimpse 2, by question family.
+"""Reads, writes and prints the accuracy of ideal observers on Glimpse 2, by question type.
 
-:mod:`.observers` measures it.
+An ideal observer answers from what is in the scene, not from pixels. :mod:`.observers` trains the
+observers and measures their accuracy. A question type is called ``family`` in the code.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-# A question family is temporal if the best single frame's accuracy is at least this far below 1.
+# A question type needs time if the accuracy from the best single frame is at most 1 - TEMPORAL.
 TEMPORAL = 0.25
 VIEWS = ("blind", "still", "shuffled")
 KEPT = Path(__file__).with_name("baselines.json")
@@ -18,7 +19,11 @@ KEPT = Path(__file__).with_name("baselines.json")
 
 @dataclass(frozen=True)
 class Baseline:
-    """Accuracy of three ideal observers on ``count`` questions of a family."""
+    """Accuracy of three ideal observers on ``count`` questions of one type (``family``).
+
+    ``blind`` sees no frame, ``still`` only the best single frame, ``shuffled`` all frames
+    without their order.
+    """
 
     family: str
     count: int
@@ -28,12 +33,18 @@ class Baseline:
 
     @property
     def temporal(self) -> bool:
-        """Whether the best single frame gives at most 75 % accuracy (all frames give 100 %)."""
+        """Whether the question type needs more than one frame.
+
+        It does if the observer of the best single frame has at most 75 % accuracy.
+        """
         return round(1 - self.still - TEMPORAL, 9) >= 0
 
 
 def write(path: Path, found: Sequence[Baseline], num_frames: int, learnt: int) -> None:
-    """Write baselines as JSON, with ``num_frames`` per clip and ``learnt`` training questions."""
+    """Write baselines as JSON.
+
+    ``num_frames``: frames of a clip; ``learnt``: number of training questions of each type.
+    """
     facts = {"num_frames": num_frames, "learnt": learnt, "families": [asdict(one) for one in found]}
     path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
@@ -44,7 +55,7 @@ def read(path: Path = KEPT) -> tuple[dict[str, int], list[Baseline]]:
 
 
 def table(found: Sequence[Baseline]) -> str:
-    """Format baselines as Markdown, a row per family, in %."""
+    """Format baselines as a Markdown table of accuracies in %, with a row per question type."""
     lines = ["| family | questions | blind | best still | shuffled | needs time |"]
     lines.append("|---|---|---|---|---|---|")
     for one in found:

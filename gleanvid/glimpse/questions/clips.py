@@ -1,4 +1,4 @@
-"""Glimpse clips in memory: the video, its questions, and which tokens hold an answer."""
+"""Glimpse clips in memory: the video, its questions, and the tokens that show an answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from gleanvid.glimpse.world.world import ClipSettings, stream
 from gleanvid.types import Video
 
 FPS = 8.0  # frames per second of a clip
-_VISIBLE = 0.12  # fraction of a token's rectangle that an object covers if the token is evidence
+# A token is evidence of an answer if an object covers more than this fraction of its rectangle.
+_VISIBLE = 0.12
 
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
@@ -45,14 +46,17 @@ def evidence_by_thing(
     question: Question,
     grid: tuple[int, int, int],
 ) -> Tensor:
-    """Return, for each thing in the question's evidence, a mask of the tokens that show it.
+    """Return, for each object in the question's evidence, a mask of the tokens that show it.
 
-    A token counts only in frames within the times of the evidence. The result is bool
-    [things, T * rows * columns]. The clip's frames are spread evenly over the T units of ``grid``,
-    and each frame over its rows and columns.
+    ``grid``: number T of temporal units, and rows and columns of tokens in each. The frames of the
+    clip are spread evenly over the units. A token counts only if its unit has a frame within the
+    time span of the evidence.
+
+    Returns:
+        bool [objects, T * rows * columns].
     """
     scene = sample_scene(seed, split, index, settings)
-    shares = coverage(scene, *grid[1:])  # [F, K, rows, columns]
+    shares = coverage(scene, *grid[1:])  # [frames, objects, rows, columns]
     times = scene.times()
     units = (times * grid[0]).astype(int)
     things = list(dict.fromkeys(part.thing for part in question.evidence))

@@ -1,4 +1,4 @@
-"""Names of things, answer options and evidence, shared by all families of questions."""
+"""Names of objects, answer options and evidence, shared by all question types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence of an answer: a thing of the scene, visible from ``start`` to ``end`` in [0, 1]."""
+    """What a viewer must see to answer: one object during one time span.
+
+    ``thing``: index of the object in ``scene.things``. The time span goes from ``start`` to
+    ``end``, as fractions of the clip.
+    """
 
     thing: int
     start: float
@@ -30,17 +34,17 @@ class EvidenceFacts(TypedDict):
 
 
 def unchanged(scene: Scene) -> list[tuple[int, Thing]]:
-    """Return (index in ``scene.things``, thing) for every thing that no cut changes."""
+    """Return (index in ``scene.things``, object) for every object that no cut changes."""
     change = scene.change
     changed = () if change is None else (change.before, change.after)
     return [(k, thing) for k, thing in enumerate(scene.things) if k not in changed]
 
 
 def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
-    """Return (index in ``scene.things``, thing) for things whose behaviour was drawn uniformly.
+    """Return (index in ``scene.things``, object) of objects with uniformly drawn behaviour.
 
-    In scenes of the theme "medley" these are all things, in scenes of ``theme`` the first thing,
-    in other scenes none.
+    In scenes of the theme "medley" these are all objects. In scenes of ``theme`` it is the first
+    object. Other scenes have none.
     """
     if scene.theme == "medley":
         return list(enumerate(scene.things))
@@ -48,7 +52,7 @@ def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
 
 
 def lifetime(thing: Thing, k: int) -> tuple[Evidence, ...]:
-    """Return the evidence that shows a thing for its whole lifetime."""
+    """Return object ``k`` as evidence, from its first appearance to its last disappearance."""
     return (Evidence(k, thing.appears, thing.ends),)
 
 
@@ -57,7 +61,10 @@ def lifetimes(scene: Scene) -> tuple[Evidence, ...]:
 
 
 def touches_another(scene: Scene, asked: Sequence[int]) -> bool:
-    """Whether a thing that is asked about ever overlaps one that is not."""
+    """Whether an object that is asked about ever overlaps one that is not.
+
+    ``asked``: indices of the objects asked about, which are the first ones in ``scene.things``.
+    """
     things = scene.things
     pairs = [(things[k], other) for k in asked for other in things[len(asked) :]]
     return any(
@@ -68,12 +75,12 @@ def touches_another(scene: Scene, asked: Sequence[int]) -> bool:
 
 
 def name(thing: Thing) -> str:
-    """Return the name of a thing, such as "red circle"."""
+    """Return the name of an object, such as "red circle"."""
     return f"{thing.colour} {thing.shape}"
 
 
 def refer_to(rng: np.random.Generator, thing: Thing) -> str:
-    """Draw a name of the thing, such as "circle", that no other thing of its scene has."""
+    """Draw a wording that names this object only, such as "circle" or "red object"."""
     if thing.behaviour == "turns":
         return f"{thing.colour} object"
     return draw(rng, thing.shape, f"{thing.colour} object", name(thing))
@@ -87,7 +94,7 @@ def draw(rng: np.random.Generator, *wordings: str) -> str:
 def options_for(
     rng: np.random.Generator, names: Sequence[str] | Mapping[str, object], answer: str
 ) -> list[str]:
-    """Return ``answer`` and three other ``names``, drawn at random."""
+    """Return four answer options: ``answer`` and three others of ``names``, drawn at random."""
     rest = [item for item in names if item != answer]
     return [answer, *(str(item) for item in rng.permutation(rest)[:3])]
 
@@ -95,16 +102,17 @@ def options_for(
 def name_options(
     scene: Scene, rng: np.random.Generator, thing: Thing, but: Thing | None = None
 ) -> list[str]:
-    """Return four option names that share no word, the name of ``thing`` first.
+    """Return four names of objects as answer options, the name of ``thing`` first.
 
-    The others name other things of its scene except ``but``, and invented things.
+    The others name the other objects of its scene except ``but``; if these are fewer than three,
+    objects that are not in the scene are added. No two of the names share a word.
     """
     others = [name(other) for other in scene.things if other is not thing and other is not but]
     return [name(thing), *[*others, *invent_names(scene, rng)][:3]]
 
 
 def invent_names(scene: Scene, rng: np.random.Generator) -> list[str]:
-    """Invent names of things that share no word with one another or with the scene."""
+    """Return names of objects whose shapes and colours occur neither in the scene nor twice."""
     shapes = [s for s in rng.permutation(SHAPES) if s not in {t.shape for t in scene.things}]
     colours = [
         c for c in rng.permutation(list(COLOURS)) if c not in {t.colour for t in scene.things}

@@ -1,7 +1,7 @@
-"""The families of questions: their texts, answers, options, and the evidence of the answer.
+"""The question types: wordings, answers, answer options, and the evidence of the answer.
 
-A family is one function here and one line in ``FAMILIES``. Options are drawn so that without the
-clip each of the four is equally likely.
+A question type (``family``) is one function here and one line in ``FAMILIES``. Options are drawn so
+that each of the four is equally likely to be right for someone who does not see the clip.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ ACTIONS = {"grows": "it grows", "turns": "it turns", "blinks": "it blinks", "bou
 OUTCOMES = {"grows": "larger", "shrinks": "smaller", "stands": "the same", "leaves": "gone"}
 PLACES = ("top left", "top right", "bottom left", "bottom right")
 SIDES = ("left", "right", "above", "below")
-# A thing closer than this to a line through the middle of the frame is in no quarter of the frame.
-# The distance is a fraction of the frame's width or height.
+# Least distance of an object from the middle lines of the frame, as a fraction of the frame's width
+# or height. Nearer to one of these lines, the object counts as being in no quarter of the frame.
 _CLEAR = 0.08
-# Largest angle (radians) by which the camera's motion may change the direction of a path in the
-# frame. Beyond it, no question asks for that direction.
+# Largest angle (radians) by which the camera's motion may change an object's apparent direction. If
+# the change is larger, no question asks for that direction.
 _COURSE = 0.25
-_TOUCH = 0.07  # fraction of the clip before and after a collision that is evidence of it
+_TOUCH = 0.07  # evidence of a collision: this fraction of the clip before and after it
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
 
@@ -182,7 +182,7 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            # Version 1 hints at the answer: only turning things are always named "COLOUR object".
+            # Version 1 hints at the answer: only turning objects are always named "COLOUR object".
             named = refer_to(rng, thing)
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"
@@ -220,7 +220,10 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
-    """Return the quarter of the frame that holds the thing, None near a border of quarters."""
+    """Return the quarter of the frame with the object's centre, such as "top left".
+
+    Return None if the centre is near a border between quarters.
+    """
     x, y = centre(scene, thing, time)
     x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
     return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]

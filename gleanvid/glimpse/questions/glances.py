@@ -1,7 +1,8 @@
 """Features of a question and an option that an ideal observer gets from a single frame.
 
-A glance says which of the named things are there, where, how large and how far apart, how many
-things there are, and when in the clip the frame was taken. It holds nothing of other frames.
+The features of one frame are called a glance. It says which objects of the question and the option
+are visible, where they are, how large and how far apart. It also says how many objects are visible
+and when in the clip the frame was taken. It holds nothing of other frames.
 """
 
 from __future__ import annotations
@@ -18,21 +19,24 @@ from gleanvid.glimpse.world.camera import centre, hidden, radius
 from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
 
 _WORDS = re.compile("|".join([*SHAPES, *COLOURS]))
-_STATE = 7  # how many numbers describe one thing
-_MOST = 6  # largest number of things that a glance counts
+_STATE = 7  # number of features of one object
+_MOST = 6  # largest number of visible objects that the features can express
 
 
 def frames_of(scene: Scene) -> np.ndarray:
-    """Return the time of each unit's middle, as a fraction of the clip."""
+    """Return the middle of each temporal unit (two frames), as a fraction of the clip."""
     units = scene.settings.num_units
     return (np.arange(units) + 0.5) / units
 
 
 def glances(scene: Scene, question: Question, kinds: list[str]) -> np.ndarray:
-    """Return the glances of a question, float32 [units, 4 options, numbers].
+    """Return the features for a question, its options and each temporal unit of its clip.
 
-    ``kinds``: question templates and answer words seen so far, each one-hot encoded by its index;
-    new ones are appended in place, at most 64 in all.
+    ``kinds``: question wordings and answer words seen so far. A feature is 1 at the index that the
+    wording or word has in this list. New ones are appended in place, at most 64 in all.
+
+    Returns:
+        float32 [units, 4 options, features].
     """
     subjects = _subjects(scene, question)
     kind = _number(kinds, _WORDS.sub("", question.text))
@@ -71,7 +75,10 @@ def _glance(
 
 
 def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
-    """Describe an object by ``_STATE`` numbers; zeros if it is not visible."""
+    """Return ``_STATE`` features of an object: visible, centre, size and rotation.
+
+    All are 0 if ``thing`` is None, that is, if the object cannot be seen at this time.
+    """
     if thing is None:
         return [0.0] * _STATE
     (x, y), angle = centre(scene, thing, time), thing.angle(time)
@@ -81,9 +88,9 @@ def _state(scene: Scene, thing: Thing | None, time: float) -> list[float]:
 
 
 def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> float:
-    """Return the distance of two things divided by the sum of their radii, at most 3.
+    """Return the distance of two objects divided by the sum of their radii, at most 3.
 
-    Return 3 if one of the things is not visible.
+    Return 3 if one of the objects is not visible.
     """
     if one is None or other is None:
         return 3.0
@@ -92,11 +99,11 @@ def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> f
 
 
 def _fits(scene: Scene, asked: list[Thing | None], option: str, time: float) -> list[float]:
-    """Return five numbers, each 0 or 1, on whether an option fits what the frame shows.
+    """Return five features, each 0 or 1, on whether an option fits what the frame shows.
 
-    The first four: the option names the colour of the first thing in ``asked``, its shape, its
-    quarter of the frame, or on which side of the second thing it is. The fifth: the option names
-    the colour of any visible thing.
+    The first three are 1 if the option names the colour, the shape or the quarter of the frame of
+    the first object in ``asked``. The fourth is 1 if it names the side of the second object on
+    which the first is. The fifth is 1 if it names the colour of any visible object.
     """
     first, second = asked
     shown = [t for t in scene.things if t.visible(time) and not hidden(scene, t, time)]
@@ -115,7 +122,7 @@ def _fits(scene: Scene, asked: list[Thing | None], option: str, time: float) -> 
 
 
 def _subjects(scene: Scene, question: Question) -> list[Thing]:
-    """Return the things that the question names, in order."""
+    """Return the objects of the scene that the question names, in the order of its words."""
     named = [word.group() for word in _WORDS.finditer(question.text)]
     found = (next((t for t in scene.things if word in (t.shape, t.colour)), None) for word in named)
     return list(dict.fromkeys(thing for thing in found if thing is not None))

@@ -1,7 +1,8 @@
 """LMMs-Eval tasks for the clips of ``glimpse make``.
 
-``glimpse`` is multiple choice with letters, as large models answer; ``glimpse_words`` is
-open-ended and compares the words, as the built-in model answers.
+In the task ``glimpse`` a model chooses the letter of an option, as large models can. In the task
+``glimpse_words`` it answers in words, which are compared with the right answer, as the built-in
+model does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Write Glimpse clips as MP4 files, with JSON Lines of questions and ground truth.
 
-``clips.jsonl`` has a line for every clip (its things, cuts, and the boxes of every frame),
-``questions.jsonl`` one for every question. Both are written last: a folder without them is
-unfinished. Tasks for LMMs-Eval are written to the same folder.
+``clips.jsonl`` has a line for every clip: its objects, its cuts, and the objects' bounding boxes in
+every frame. ``questions.jsonl`` has a line for every question. Both are written last, so a folder
+without them is unfinished. Tasks for LMMs-Eval are written to the same folder.
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ def write_mp4(
 
 
 class ThingFacts(TypedDict):
-    """A thing as ``clips.jsonl`` describes it; ``shown_s``: intervals in seconds."""
+    """An object as ``clips.jsonl`` describes it.
+
+    ``shown_s``: [start, end] in seconds of every time span in which the object is there.
+    """
 
     shape: str
     colour: str
@@ -114,7 +117,10 @@ class ThingFacts(TypedDict):
 
 
 class ClipFacts(TypedDict):
-    """A line of ``clips.jsonl``; ``boxes``: for every frame, index of a thing -> its box in px."""
+    """A line of ``clips.jsonl``.
+
+    ``boxes``: for every frame, index in ``things`` -> box (left, top, right, bottom) in px.
+    """
 
     clip: str
     fps: float
@@ -128,7 +134,7 @@ class ClipFacts(TypedDict):
 
 
 def clip_facts(scene: Scene, file: str) -> ClipFacts:
-    """Return the ground truth: times in seconds, boxes (left, top, right, bottom) in px."""
+    """Return the ground truth of a clip as its line of ``clips.jsonl``; times are in seconds."""
     settings = scene.settings
     seconds = settings.num_frames / FPS
     things: list[ThingFacts] = [
@@ -160,7 +166,7 @@ def clip_facts(scene: Scene, file: str) -> ClipFacts:
 
 
 def question_facts(question: Question, settings: ClipSettings) -> dict[str, Any]:
-    """Return a question with its evidence in seconds."""
+    """Return a question as a dictionary for ``questions.jsonl``, with its evidence in seconds."""
     seconds = settings.num_frames / FPS
     evidence: list[EvidenceFacts] = [
         {"thing": part.thing, "start_s": part.start * seconds, "end_s": part.end * seconds}

@@ -1,10 +1,12 @@
-"""Baselines of every family of version 2: accuracy without frame order, or from a single frame.
+"""Baselines of version 2 by question type: accuracy from one frame or without frame order.
 
-A small network learns on clips of the train split to choose among the options from ``glances``,
-and is tested on the test split. The **blind** observer sees only the question and the options. The
-**still** observer scores every frame alone and gives the answer of its highest confidence. The
-**shuffled** observer sees all frames without their order. All frames in order would give 100 %. The
-figures that the benchmark prints are measured by
+A small network learns to choose among the answer options, from features of the scene (``glances``).
+It learns on clips of the train split and is tested on the test split. There are three observers:
+the **blind** one sees only the question and the options. The **still** one scores the options for
+each frame alone and gives the answer of the frame for which it is most confident. The **shuffled**
+one sees all frames without their order. All frames in order would give 100 %.
+
+The figures that the benchmark prints are measured by
 ``python -m gleanvid.glimpse.questions.observers --out gleanvid/glimpse/questions/baselines.json``.
 """
 
@@ -29,8 +31,8 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
-_MOST = 6  # largest number of different things that the shuffled observer counts over all frames
-_PATIENCE = 6000  # largest number of clips that are searched for questions of a family
+_MOST = 6  # largest count of a clip's different objects that the shuffled observer is told
+_PATIENCE = 6000  # largest number of clips that are searched for questions
 
 
 def baselines(
@@ -40,7 +42,10 @@ def baselines(
     seed: int = 0,
     families: Sequence[str] = FAMILIES2,
 ) -> list[Baseline]:
-    """Train observers on ``learn`` questions of each family; test them on ``ask`` questions."""
+    """Measure the accuracy of the three observers on each question type.
+
+    Of each type, ``learn`` questions are used for training and ``ask`` for the test.
+    """
     train = _gather(settings, "train", learn, seed, families)
     test = _gather(settings, "test", ask, seed, families)
     found = []
@@ -56,7 +61,7 @@ Asked = list[tuple[Scene, Question]]
 def _gather(
     settings: ClipSettings, split: str, count: int, seed: int, families: Sequence[str]
 ) -> dict[str, Asked]:
-    """Collect ``count`` questions of each family, at most one per clip."""
+    """Collect ``count`` questions of each type, at most one of a type per clip."""
     found: dict[str, Asked] = defaultdict(list)
     for index in range(_PATIENCE):
         scene = sample_scene(seed, split, index, settings)
@@ -90,10 +95,11 @@ def _views(view: str, seen: list[np.ndarray], part: Asked) -> Tensor:
 
 
 def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
-    """Return the features that an observer sees, [looks, 4 options, numbers].
+    """Return what an observer sees of one question, [looks, 4 options, features].
 
-    ``view``: "blind", "still" or "shuffled"; ``seen`` [units, 4, numbers]: glances at every unit.
-    The looks are the single frames for "still"; "blind" and "shuffled" have one look in all.
+    A look is what the observer sees at once. The "still" observer has one look for each temporal
+    unit, "blind" and "shuffled" have a single look. ``view``: the observer's name; ``seen``
+    [units, 4, features]: features from ``glances`` for every unit.
     """
     if view == "blind":
         return torch.from_numpy(seen[:1] * (np.arange(seen.shape[2]) < 64))
@@ -108,8 +114,8 @@ def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
 def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
     """Train a network to score the four options of Q questions.
 
-    ``views`` [Q, looks, 4, numbers]: features from ``_view``, of which every step uses one random
-    look per question; ``right`` [Q]: index of the right option.
+    ``views`` [Q, looks, 4, features]: what the observer sees, from ``_view``. Every step uses one
+    random look per question. ``right`` [Q]: index of the right option.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
@@ -135,10 +141,13 @@ def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
 
 @torch.no_grad()
 def _accuracy(net: nn.Module, views: Tensor, right: Tensor) -> float:
-    """Return the accuracy on Q questions, each answered from the look of highest confidence."""
+    """Return the fraction of Q questions that the network answers right.
+
+    The answer is the option with the highest probability over all looks at the clip.
+    """
     hits = []
     for looks, answer in zip(views, right, strict=True):
-        odds = net(looks)[..., 0].softmax(-1)  # [looks, 4]
+        odds = net(looks)[..., 0].softmax(-1)  # [looks, 4 options]
         surest = odds[odds.amax(1).argmax()]
         hits.append(float(surest.argmax() == answer))
     return sum(hits) / len(hits)

@@ -1,6 +1,6 @@
-"""Questions about a scene, whose answers are right by construction.
+"""Questions about a scene. Their answers are right because they are computed from the scene.
 
-Every question can be open-ended or multiple choice. This module reads scenes, never pixels.
+Every question can be asked open-ended or as multiple choice. This module never reads pixels.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ from gleanvid.glimpse.questions.families import Family
 from gleanvid.glimpse.world.stories import STORIES
 from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, Scene
 
-FAMILIES = tuple(families.FAMILIES)  # question families of version 1
+FAMILIES = tuple(families.FAMILIES)  # question types of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
-# Question families of version 1 that are asked about the stories of version 2, too.
+# Question types of version 1 that are also asked about the stories of version 2.
 PLAIN = ("colour", "shape")
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question; ``answer`` is in lower case and one of the four ``options`` (captions: none)."""
+    """A question about a clip, with its type (``family``).
+
+    ``answer`` is in lower case and one of the four ``options``. Only a caption has no options.
+    """
 
     family: str
     text: str
@@ -43,14 +46,17 @@ def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
 
 
 def _asking(scene: Scene) -> dict[str, Family]:
-    """Return the question families for a scene: for a story, temporal families and ``PLAIN``."""
+    """Return the question types for a scene.
+
+    A story gets the types of :mod:`.temporal` and ``PLAIN``, any other scene those of version 1.
+    """
     if scene.theme in STORIES:
         return {**{plain: families.FAMILIES[plain] for plain in PLAIN}, **temporal.FAMILIES}
     return families.FAMILIES
 
 
 def describe(scene: Scene) -> str:
-    """Name all things of the clip, in the order of ``COLOURS``."""
+    """Name all objects of the clip, such as "red circle and blue star", ordered by colour."""
     things = {name(thing): thing for thing in scene.things}
     order = sorted(things, key=lambda key: list(COLOURS).index(things[key].colour))
     return " and ".join(order)

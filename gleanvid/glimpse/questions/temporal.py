@@ -1,7 +1,7 @@
-"""The families of questions that only version 2 has: a single frame cannot answer them.
+"""The question types that only version 2 has: a single frame cannot answer them.
 
-A family is one function here, one line in ``FAMILIES``, and a story of the same name. If possible,
-all four options are things of the clip.
+A question type (``family``) is one function here, one line in ``FAMILIES``, and a story of the same
+name. Where the answer is an object, the options are objects of the clip if there are enough.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from gleanvid.glimpse.world.world import Scene
 
 # All answers to "How many different objects are there in all?"; see ``stories.MOST_IN_ALL``.
 IN_ALL = ("two", "three", "four", "five")
-_SEQUENCE = 4  # number of things that appear one after the other, in the story "sequence"
-_MOVERS = 3  # number of moving things in the story "speed"
+_SEQUENCE = 4  # number of objects that appear one after the other, in the story "sequence"
+_MOVERS = 3  # number of moving objects in the story "speed"
 
 
 def _sequence(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:

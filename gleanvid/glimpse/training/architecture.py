@@ -1,7 +1,8 @@
 """Build the built-in model: a small Qwen3-VL of transformers' own class, with its processor.
 
-Tokens are 16 x 16 px by 2 frames (patch 8, merge 2), so a 160 px frame has 10 x 10 of them. The
-video processor squashes every frame, whatever its size, to at most 160 * 160 px.
+A visual token covers 16 x 16 px of two frames: patches have 8 px, and 2 x 2 patches are merged. So
+two frames of 160 x 160 px have 10 x 10 tokens. The video processor scales larger frames down, so
+that they have at most 160 * 160 pixels.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ _PIXELS = TOKENS_PER_UNIT * CELL**2
 _MAX_FRAMES = 768
 _WIDTH, _VISION_WIDTH = 320, 128  # hidden sizes of language model and vision tower
 _PLACES = 20  # number of position embeddings along each side of the frame
-_WAVES = 8  # number of cosines per axis that are summed to a position embedding
-_CODE_STRENGTH = 1.2  # standard deviation of position embeddings, like that of embedded patches
+_WAVES = 8  # a position embedding is a sum of this many cosines for each axis
+# Standard deviation of the position embeddings; that of the embedded patches is similar.
+_CODE_STRENGTH = 1.2
 _TEMPLATE = """\
 {%- for message in messages %}
 {{- '<|im_start|>' + message.role + '\n' }}
@@ -96,7 +98,7 @@ def build_config(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLConfig:
 
 
 def build_processor(tokenizer: PreTrainedTokenizerFast) -> Qwen3VLProcessor:
-    """Qwen3-VL's processor with patches of 8 px and a fixed number of pixels per frame."""
+    """Return Qwen3-VL's processor with patches of 8 px and a limit on the pixels of a frame."""
     shared: dict[str, Any] = {
         "patch_size": PATCH,
         "merge_size": MERGE,
@@ -135,10 +137,10 @@ def build_model(
 
 
 def _place_codes() -> Tensor:
-    """Return smooth position embeddings by row and column, [_PLACES ** 2, _VISION_WIDTH].
+    """Return position embeddings, smooth over the frame: [_PLACES ** 2, _VISION_WIDTH].
 
-    transformers would initialise them with noise much weaker than the embedded patches, from which
-    a model so small never learns where a thing is.
+    transformers would initialise them with noise that is much weaker than the embedded patches.
+    From that noise, a model this small never learns where an object is.
     """
     waves = torch.arange(1, _WAVES + 1) * math.pi * (torch.arange(_PLACES)[:, None] + 0.5) / _PLACES
     codes = waves.cos() @ torch.randn(2, _WAVES, _VISION_WIDTH)

@@ -1,9 +1,11 @@
 """From scenes to training batches, in the layout that the processor gives at inference.
 
-Several questions about one clip share its tokens: the sequence is the video part of the prompt,
-then every question with its answer. No question sees the other questions, and its positions are
-those of a prompt with this question only.
-B clips, U units of two frames, P patches and N tokens per unit, S sequence length.
+Several questions about a clip share its visual tokens: a sequence is the video part of the prompt,
+then every question with its answer. No question attends to another one, and its positions are those
+of a prompt with this question only.
+
+Letters in shapes: B clips, Q questions in all, U temporal units of two frames each, P patches and
+N visual tokens per unit, C numbers per patch, S sequence length.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 
 _CAPTIONED = 0.4  # fraction of clips that also get a caption
 _CLEAN = 0.4  # fraction of clips that are not augmented
-WEIGHTS = {  # loss weights of answers by family, 1 for others; higher for hard families
+# Question type -> loss weight of its answers; 1 if it is not listed. Hard types weigh more.
+WEIGHTS = {
     "caption": 0.3,
     "shape": 0.3,
     "count": 0.3,
@@ -48,29 +51,32 @@ WEIGHTS = {  # loss weights of answers by family, 1 for others; higher for hard 
 
 @dataclass(frozen=True)
 class Clip:
-    """One rendered clip, its questions, and the targets of each token."""
+    """One rendered clip, its questions, and the training targets of each visual token."""
 
     patches: np.ndarray  # float32 [U * P, C], pixels of the patches
-    grid: tuple[int, int, int]  # units, rows and columns of patches
-    seconds: np.ndarray  # [U], time of each unit
+    grid: tuple[int, int, int]  # number of units, rows and columns of patches
+    seconds: np.ndarray  # [U], time of each unit in seconds
     questions: list[Question]
-    evidence: np.ndarray  # bool [Q, U * N], tokens with the evidence of each question
+    evidence: np.ndarray  # bool [Q, U * N], which tokens show the answer of each question
     seen: np.ndarray  # int64 [U * N, 5], classes of ``targets.SEEN``
     happened: np.ndarray  # int64 [U * N, 8], classes of ``targets.HAPPENED``
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Clips of equal grid; ``segments``: -1 for padding, 0 for video, q >= 1 for question q."""
+    """Clips of equal size and length, with one sequence of tokens for each clip.
+
+    ``segments`` says what a token belongs to: -1 is padding, 0 the video, q >= 1 question q.
+    """
 
     patches: Tensor  # [B * U * P, C], pixels of the patches
     grid_thw: Tensor  # [B, 3], number of units, rows and columns of patches per clip
     ids: Tensor  # [B, S], token ids
-    segments: Tensor  # [B, S], what each token belongs to: padding, video or a question
+    segments: Tensor  # [B, S], what each token belongs to, see above
     labels: Tensor  # [B, S], token ids of the answers, IGNORED elsewhere
-    weights: Tensor  # [B, S], loss weights of labels; those of an answer sum to its family's weight
-    asked: Tensor  # [Q, 2], row and column of the last token of every prompt
-    evidence: Tensor  # bool [Q, U * N], tokens with the evidence of each question
+    weights: Tensor  # [B, S], loss weights of labels; their sum over an answer is in WEIGHTS
+    asked: Tensor  # [Q, 2], clip and sequence position of every question's last token
+    evidence: Tensor  # bool [Q, U * N], which tokens show the answer of each question
     seen: Tensor  # [B * U * N, 5], classes of ``targets.SEEN``
     happened: Tensor  # [B * U * N, 8], classes of ``targets.HAPPENED``
     questions: list[list[Question]]
@@ -83,7 +89,8 @@ class Batch:
     def mask(self) -> Tensor:
         """Return the attention mask, bool [B, 1, S, S].
 
-        The mask is causal and hides questions from each other; no row is empty.
+        A token attends to earlier tokens of the video and of its own question. Every token attends
+        to itself, even padding.
         """
         length = self.ids.shape[1]
         rows, columns = self.segments[:, :, None], self.segments[:, None, :]
@@ -100,7 +107,7 @@ def make_clip(
     worse: bool,
     limit: int,
 ) -> Clip:
-    """Return the clip of (seed, split, index), with at most ``limit`` of its questions.
+    """Render clip ``index`` of a split and choose at most ``limit`` of its questions.
 
     ``worse``: whether the frames may be degraded (light, blur, JPEG), as cameras and codecs do.
     """
@@ -133,7 +140,10 @@ def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _degraded(frame: np.ndarray, blur: float, quality: int) -> np.ndarray:
-    """Blur a frame by ``blur`` and compress it as JPEG of ``quality``; 0 skips a step."""
+    """Blur a frame with radius ``blur`` and compress it as JPEG of ``quality``.
+
+    A value of 0 skips the step.
+    """
     image = Image.fromarray(frame)
     if blur:
         image = image.filter(ImageFilter.GaussianBlur(blur))
@@ -145,7 +155,7 @@ def _degraded(frame: np.ndarray, blur: float, quality: int) -> np.ndarray:
 
 
 def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]:
-    """Choose up to ``limit`` questions of as many families as possible, sometimes a caption."""
+    """Choose up to ``limit`` questions of as many types as possible, sometimes with a caption."""
     waiting = questions(scene, rng)
     chosen: list[Question] = []
     if limit and rng.random() < _CAPTIONED:
@@ -159,7 +169,7 @@ def choose(scene: Scene, rng: np.random.Generator, limit: int) -> list[Question]
 
 
 def patchify(frames: np.ndarray) -> np.ndarray:
-    """Cut uint8 [2U, H, W, 3] into the patches of the processor, float32 [U * P, C]."""
+    """Cut frames, uint8 [2U, H, W, 3], into patches as the processor does: float32 [U * P, C]."""
     count, height, width, _ = frames.shape
     pixels = (frames.astype(np.float32) / 255 - 0.5) / 0.5
     rows, columns = height // CELL, width // CELL
@@ -169,7 +179,7 @@ def patchify(frames: np.ndarray) -> np.ndarray:
 
 
 def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
-    """Pack clips of equal grid into a batch, padded to the longest sequence."""
+    """Pack clips of equal size and length into a batch, padded to the longest sequence."""
     rows = [_row(clip, tokenizer) for clip in clips]
     length = max(len(row[0]) for row in rows)
     filling = (tokenizer.pad_token_id, -1, IGNORED, 0.0)
@@ -193,7 +203,7 @@ def pack(clips: list[Clip], tokenizer: PreTrainedTokenizerFast) -> Batch:
 
 
 def answers_begin(labels: Tensor) -> Tensor:
-    """Return int64 [Q, 2]: row and column of the token before each answer."""
+    """Return the clip and sequence position of the token before each answer, int64 [Q, 2]."""
     answer = labels != IGNORED
     return (answer[:, 1:] & ~answer[:, :-1]).nonzero()
 
@@ -201,7 +211,7 @@ def answers_begin(labels: Tensor) -> Tensor:
 def _row(
     clip: Clip, tokenizer: PreTrainedTokenizerFast
 ) -> tuple[list[int], list[int], list[int], list[float]]:
-    """Return ids, segments, labels and weights of one clip with all its questions."""
+    """Return the sequence of one clip: its ids, segments, labels and weights (see ``Batch``)."""
     tokens = clip.grid[1] * clip.grid[2] // MERGE**2
     frame = words.VISION_START + words.VIDEO * tokens + words.VISION_END
     film = "".join(f"<{second:.1f} seconds>{frame}" for second in clip.seconds)

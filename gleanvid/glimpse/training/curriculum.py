@@ -17,20 +17,23 @@ _MOST_CLIPS = 4096  # largest number of clips in a batch; batch n begins with cl
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """All settings that decide the trained weights, except the number of steps."""
+    """All settings that decide the trained weights, except ``Pace.steps`` and ``Pace.cooling``."""
 
     seed: int = 0
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
-    warm_up: int = 100  # steps of warm-up, at the start and when the language loss is added
-    token_budget: int = 1600  # largest number of visual and question tokens per batch;
-    seen_weight: float = 1.0  # weight of the loss on what each token shows;
-    past_weight: float = 0.5  # weight of the loss on what has happened at each token
-    pointing_weight: float = 0.3  # weight of the loss on a question's attention to its evidence
+    warm_up: int = 100  # steps in which the learning rate rises, at first and when losses are added
+    # Limit on the visual and question tokens of a batch, which has at least two clips.
+    token_budget: int = 1600
+    # Weights of the losses on what each visual token shows, on what has happened there so far, and
+    # on a question's attention to the tokens that show its answer.
+    seen_weight: float = 1.0
+    past_weight: float = 0.5
+    pointing_weight: float = 0.3
     look_every: int = 1  # train the vision tower at every n-th step only, to save time
     bfloat16: bool = True  # use bfloat16 if the device supports it
     start_from: str = ""  # directory of the model with whose weights a run begins
-    first_step: int = 0  # first step of the curriculum, for a run that begins with trained weights
+    first_step: int = 0  # number of the first step, for a run that begins with trained weights
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,16 @@ class Pace:
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the curriculum; ``sizes`` and ``units`` are drawn for every batch."""
+    """A part of the training: which clips and how many questions it uses.
+
+    For every batch, a frame size is drawn from ``sizes`` and a clip length from ``units``.
+    """
 
     name: str
     begins: int  # first step of the phase
     sizes: tuple[tuple[int, int], ...]  # height and width in px
     units: tuple[int, ...]  # clip lengths in units of two frames
-    asked: int = 0  # largest number of questions per clip; 0: train with the token loss only
+    asked: int = 0  # largest number of questions per clip; 0: learn only what each token shows
     first_asked: bool = False
 
 
@@ -81,9 +87,11 @@ def phase_of(step: int) -> tuple[Phase, int]:
 
 @dataclass(frozen=True)
 class Batches:
-    """The batches of a split by number; a batch depends on ``seed`` and its number alone.
+    """The batches of a split. A batch depends on ``seed`` and its number alone.
 
-    ``budget``: largest number of visual and question tokens in a batch.
+    The number is that of a training step and decides the phase of the training.
+    ``budget``: limit on the visual and question tokens in a batch. A batch has at least two clips,
+    even if they exceed the limit.
     """
 
     seed: int
@@ -109,5 +117,5 @@ class Batches:
 
 
 def computes_bfloat16(device: torch.device) -> bool:
-    """Whether a device has bfloat16 arithmetic; CPUs that emulate it are faster in float32."""
+    """Whether a device computes in bfloat16. CPUs that only emulate it are faster in float32."""
     return device.type != "cpu" or bool(torch.cpu._is_avx512_bf16_supported())

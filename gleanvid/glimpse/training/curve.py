@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-_LABELS = {  # columns of loss.csv that are drawn
+_LABELS = {  # column of loss.csv that is drawn -> label of its curve
     "shape": "shape",
     "motion": "motion",
     "column": "place (column)",
@@ -106,7 +106,7 @@ def draw_reader(folder: Path, picture: Path) -> None:
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
-    """Return the moving mean over 25 values, without those that are NaN."""
+    """Return the moving mean over 25 values; values that are NaN are left out of the mean."""
     known, window = ~np.isnan(values), np.ones(min(25, len(values)))
     count = np.convolve(known, window, "same")
     total = np.convolve(np.where(known, values, 0), window, "same")
@@ -114,7 +114,11 @@ def _smooth(values: np.ndarray) -> np.ndarray:
 
 
 def _read(path: Path) -> list[dict[str, str]]:
-    """Read rows; when a resumed run goes back to an earlier step, drop the rows of later steps."""
+    """Read the rows of a CSV file.
+
+    A resumed run may go back to an earlier step. Rows of later steps that had already been written
+    are left out.
+    """
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     kept: list[dict[str, str]] = []

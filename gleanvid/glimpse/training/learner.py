@@ -1,8 +1,9 @@
-"""The network in training: the forward pass over a packed batch, with heads for training only.
+"""The network in training: the forward pass over a batch, with heads for training only.
 
-The vision tower predicts for every token what is there. Shapes and colours are predicted with the
-embeddings of their words, so that a word and the tokens it names lie in one space. A middle layer
-of the language model predicts what has happened at each token (``targets``).
+The vision tower learns to predict what each visual token shows. Shapes and colours are predicted
+with the embeddings of their words, so that the embedding of "red" and the visual tokens of red
+objects become similar. A middle layer of the language model learns to predict what has happened at
+each visual token. The module ``targets`` says what is predicted.
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ _POINTER = 64  # width of queries (questions) and keys (tokens) in the pointing 
 
 @dataclass(frozen=True)
 class Reading:
-    """Output of the language model for M visual tokens, A answer tokens and Q questions."""
+    """Output of the language model for M visual tokens, A answer tokens and Q questions.
 
-    scores: Tensor  # [A, V], logits of the answer tokens;
-    labels: Tensor  # [A], right answer tokens
+    V: size of the vocabulary; D: hidden size. "Half-way" states come from a middle layer.
+    """
+
+    # [A, V], logits of the answer tokens
+    scores: Tensor
+    labels: Tensor  # [A], ids of the right answer tokens
     weights: Tensor  # [A], loss weights of the answer tokens
-    half_way: Tensor  # [M, D], states of the visual tokens after half the layers
-    asking: Tensor  # [Q, D], state of the last token of every prompt after half the layers
+    half_way: Tensor  # [M, D], half-way states of the visual tokens
+    asking: Tensor  # [Q, D], half-way state of every question's last token
 
     def loss(self) -> Tensor:
         """Weighted cross-entropy of the answer tokens."""
@@ -45,10 +50,11 @@ class Reading:
 
 
 class Learner(nn.Module):
-    """The model, with linear heads on every visual stream and on a middle layer.
+    """The model, with linear heads that predict the training targets of every visual token.
 
-    Visual streams are the tokens and every DeepStack level. For the tokens, the heads of shape and
-    colour are the word embeddings.
+    The vision tower gives several features for a visual token: its embedding, and one vector for
+    every DeepStack level. Each of these "streams" has a head, and so has a middle layer of the
+    language model. On the embeddings, shape and colour are predicted with the word embeddings.
     """
 
     def __init__(
@@ -71,16 +77,19 @@ class Learner(nn.Module):
             block.attn.forward = types.MethodType(_attend_together, block.attn)
 
     def encode(self, batch: Batch) -> list[Tensor]:
-        """Return visual streams [B * U * N, D]: the tokens, then the DeepStack levels."""
+        """Run the vision tower; return its features of the visual tokens, [B * U * N, D] each.
+
+        The first are the embeddings, the others those of every DeepStack level.
+        """
         seen = self.model.model.visual(batch.patches, grid_thw=batch.grid_thw)
         return [seen.pooler_output, *seen.deepstack_features]
 
     def seen_loss(self, streams: list[Tensor], seen: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss of predicting ``seen`` from visual streams, and accuracies [5].
 
-        The loss is the mean cross-entropy over the targets, summed over the streams: the tokens
-        with weight 1, each DeepStack level with ``_LEVEL_WEIGHT``. The accuracies are those of the
-        tokens, one for each of the five targets.
+        The loss of a stream is the mean cross-entropy over the five targets. Losses are summed over
+        the streams: the embeddings have weight 1, each DeepStack level ``_LEVEL_WEIGHT``. The
+        accuracies are those of the embeddings, one for each target.
         """
         loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
@@ -99,10 +108,11 @@ class Learner(nn.Module):
         return _targets_loss(parts, happened, _STILL_WEIGHT)
 
     def pointing_loss(self, reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the loss of questions pointing at their evidence, and the attention on evidence.
+        """Return the pointing loss, and how much attention lies on the tokens that show the answer.
 
-        A question's last token attends to the visual tokens of its clip. The loss is minus the log
-        of the attention on the evidence. Both results are means over questions.
+        A head for training lets each question's last token attend to the visual tokens of its clip.
+        The attention on the tokens that show the answer should be 1: the loss is minus its log.
+        Both results are means over the questions for which such tokens are known.
         """
         known = batch.evidence.any(1)
         width = reading.half_way.shape[1:]
@@ -115,7 +125,7 @@ class Learner(nn.Module):
         return -found.mean(), found.exp().mean().detach()
 
     def _scores(self, stream: Tensor, head: nn.Module, level: int) -> Tensor:
-        """Return the class scores of all targets, concatenated: [M, sum of numbers of classes]."""
+        """Return the class scores of all five targets, concatenated: [M, sum of their classes]."""
         scores = head(stream)
         if level:
             return scores
@@ -129,8 +139,8 @@ class Learner(nn.Module):
     def read(self, batch: Batch, streams: list[Tensor], positions: Tensor | None = None) -> Reading:
         """Run a batch through the language model.
 
-        ``positions`` [3, B, S]: needed if tokens of a clip were dropped, as positions can be
-        computed from the grid only for whole clips.
+        ``positions`` [3, B, S]: M-RoPE positions. They must be given if visual tokens were dropped,
+        as they can be computed only for whole clips.
         """
         core = self.model.model
         visual = batch.ids == self.model.config.video_token_id
@@ -169,16 +179,17 @@ class Learner(nn.Module):
         start = places.amax(0).masked_fill(~film, 0).amax(1, keepdim=True) + 1  # [B, 1]
         at = torch.arange(batch.ids.shape[1], device=film.device).expand_as(batch.ids)
         first = torch.cat([film.new_ones(len(film), 1), batch.segments.diff(dim=1) != 0], 1)
-        # for each column, the first column of the segment that it belongs to
+        # for each token, the sequence position at which its segment (video or question) begins
         begin = torch.where(first, at, 0).cummax(1).values
         return torch.where(film, places, start + at - begin)
 
 
 def _targets_loss(parts: Sequence[Tensor], targets: Tensor, zero: float) -> tuple[Tensor, Tensor]:
-    """Return the mean cross-entropy over the columns of ``targets`` [M, T], and accuracies [T].
+    """Return the mean cross-entropy over T targets, and the accuracy of each target, [T].
 
-    ``parts``: scores [M, classes] of every column; ``zero``: loss weight of class 0, "nothing
-    there". Accuracies leave out class 0. ``IGNORED`` targets have no loss.
+    ``parts``: class scores [M, classes] for each target; ``targets``: right classes, [M, T].
+    Class 0 means "nothing there": ``zero`` is its loss weight, and accuracies leave it out. Where
+    the right class is ``IGNORED`` there is no loss.
     """
     losses, hits = [], []
     for column, scores in enumerate(parts):
@@ -207,7 +218,7 @@ def _attend_together(
     position_embeddings: tuple[Tensor, Tensor],
     **_: object,
 ) -> Tensor:
-    """Compute a vision block's attention for all units at once, as all units are equally long."""
+    """Compute a vision block's attention for all units at once; all have as many patches."""
     cos, sin = (part[:, None] for part in position_embeddings)
     total, size = hidden_states.shape[0], int(cu_seqlens[1])
     q, k, v = self.qkv(hidden_states).view(total, 3, self.num_heads, -1).unbind(1)

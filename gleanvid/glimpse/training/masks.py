@@ -1,8 +1,8 @@
-"""Random choices of visual tokens to train on, and batches without the dropped tokens.
+"""Random subsets of a clip's visual tokens, and training batches without the other tokens.
 
-A model that trains on them learns to answer from any subset of the tokens. Dropped tokens are
-removed from the prompt as by a compressor: kept tokens keep their positions and their rows of the
-DeepStack levels. Letters: U units of R x C tokens, M = U * R * C.
+A model that trains on such batches learns to answer from any subset of the tokens. The other tokens
+are removed from the prompt as by a compressor: kept tokens keep their positions and their DeepStack
+features. Letters in shapes: U temporal units of R x C tokens, M = U * R * C tokens in all.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from gleanvid.glimpse.training.batches import Batch, answers_begin
 KINDS = ("uniform", "time", "column", "blob")
 LEAST = 0.05  # smallest fraction of a clip's tokens that is kept
 WHOLE = 0.3  # fraction of clips that keep every token
-# Range of the standard deviation of the log-odds that a token is kept, for masks that vary.
+# How unevenly tokens are kept: range of the standard deviation of their log-odds.
 _UNEVEN = (1.0, 4.0)
-# Masks of kind "blob" come from a coarse grid of noise, with at most this many cells per dimension.
+# For kind "blob", the log-odds are constant on the cells of a coarse grid. It has at most this many
+# cells along time, height and width.
 _BLOB = 3
 
 
@@ -30,10 +31,10 @@ def draw_share(rng: np.random.Generator) -> float:
 
 
 def draw_mask(rng: np.random.Generator, grid: tuple[int, int, int], share: float) -> Tensor:
-    """Draw the tokens of ``grid`` (U, R, C) to keep: bool [M], a fraction ``share``, at least one.
+    """Draw which tokens of ``grid`` (U, R, C) to keep, bool [M].
 
-    Tokens are drawn without replacement, evenly or with odds that vary by unit, by place or in
-    blobs.
+    A fraction ``share`` of the tokens is kept, at least one token. All tokens have the same odds,
+    or the odds vary by unit, by position in the frame, or from one block of tokens to another.
     """
     total = int(np.prod(grid))
     keep = torch.zeros(total, dtype=torch.bool)
@@ -43,7 +44,7 @@ def draw_mask(rng: np.random.Generator, grid: tuple[int, int, int], share: float
 
 
 def _log_odds(rng: np.random.Generator, grid: tuple[int, int, int], kind: str) -> np.ndarray:
-    """Return log-odds that tokens are kept, in a shape that broadcasts to ``grid``."""
+    """Draw the log-odds that each token is kept; their shape broadcasts to ``grid``."""
     strength, (units, rows, columns) = rng.uniform(*_UNEVEN), grid
     if kind == "time":
         return strength * rng.normal(size=(units, 1, 1))
@@ -61,8 +62,9 @@ def without_tokens(
 ) -> tuple[Batch, Tensor, list[Tensor]]:
     """Remove all visual tokens but those in ``keep`` bool [M] from a batch of one clip.
 
-    Returns the shorter batch, positions [3, 1, S] and streams [M, D]. ``video_token``: id of the
-    placeholders in ``batch.ids``.
+    Returns the shorter batch with its positions [3, 1, S] and the features of its visual tokens,
+    [tokens kept, D] for each of ``streams``. ``video_token``: id that stands for a visual token in
+    ``batch.ids``.
     """
     columns = batch.ids[0] != video_token
     columns[~columns] = keep

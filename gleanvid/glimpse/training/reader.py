@@ -2,12 +2,14 @@
 
 ``python -m gleanvid.glimpse.training.reader --out FOLDER --steps 5000``.
 
-The run begins with a finished model, the teacher, whose vision tower is not trained. The language
-model answers questions about clips with a random part of their tokens (``masks``), and learns to
-predict what the teacher predicts with all tokens. The teacher encodes a clip once; the clip is then
-used for a few steps, each with other tokens dropped. Every process reads one clip per step, and all
-use the mean of their gradients. The learning rate falls from the first step to 0 at ``--steps``. A
-run resumes from ``checkpoint.pt``, even with another number of steps.
+The run begins with a copy of a finished model, the teacher. The vision tower is not trained. The
+language model answers questions about clips of which it gets a random part of the visual tokens
+(``masks``). It learns to predict what the teacher predicts with all tokens.
+
+The teacher encodes a clip once. The clip is then used for a few steps, each with other tokens
+dropped. Every process uses one clip per step, and all use the mean of their gradients. After a
+warm-up, the learning rate falls to 0 at ``--steps``. A run resumes from ``checkpoint.pt``, even
+with another number of steps.
 """
 
 from __future__ import annotations
@@ -33,13 +35,13 @@ from gleanvid.glimpse.training.teacher import ReaderSettings, Seen, Teacher, loa
 # Frame sizes in px; one is drawn for every clip.
 _SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)
 _UNITS = (16, 16, 16, 16, 12, 8)
-# Columns of loss.csv, each a mean over answers.
+# Columns of loss.csv, each a weighted mean over answer tokens.
 _NOTED = ("loss", "teacher_loss", "distance", "right", "teacher_right")
-_LOG_EVERY = 20  # steps per row of loss.csv
+_LOG_EVERY = 20  # a row of loss.csv is a mean over this many steps
 
 
 class Reader:
-    """One process of a training run: the model and the clips in its memory."""
+    """One process of a training run: the model and the encoded clips in its memory (``shelf``)."""
 
     def __init__(self, settings: ReaderSettings, steps: int, rank: int = 0, ranks: int = 1) -> None:
         self.settings, self.steps, self.rank, self.ranks = settings, steps, rank, ranks
@@ -54,15 +56,15 @@ class Reader:
         self.step, self.minutes = 0, 0.0
 
     def rate(self) -> float:
-        """Return the learning rate: a warm-up, and a linear decay to 0 at the last step."""
+        """Return the learning rate: a warm-up times a linear decay to 0 at the last step."""
         warm = min(1.0, (self.step + 1) / self.settings.warm_up)
         return self.settings.learning_rate * warm * max(0.0, 1 - self.step / self.steps)
 
     def advance(self) -> Tensor:
-        """Do one step; return sums over answers, [2, 6].
+        """Do one training step; return weighted sums over answer tokens, [2, 6].
 
-        Row 0 is for clips with all tokens, row 1 for clips with dropped tokens. The columns are
-        those of ``_NOTED``, then the number of answers.
+        Row 0 holds the sums for clips with all visual tokens, row 1 those for clips with dropped
+        tokens. The columns are those of ``_NOTED``, then the sum of the weights.
         """
         # All processes draw the same clip size and retention ratio, so that their steps take
         # equally long and none waits for another.
@@ -110,7 +112,7 @@ class Reader:
         return (both @ reading.weights) / len(batch.questions[0]), noted
 
     def _agree(self, noted: Tensor) -> Tensor:
-        """Set every gradient to the mean over the processes; return the sum of ``noted``."""
+        """Set every gradient to its mean over the processes; return the sum of their ``noted``."""
         if self.ranks == 1:
             return noted
         gradients: list[Any] = [weight.grad for weight in self.weights]
@@ -122,7 +124,7 @@ class Reader:
         return parts[-1].view_as(noted).clone()
 
     def save(self, folder: Path) -> None:
-        """Write checkpoint and model directory; a killed run keeps its previous checkpoint."""
+        """Write ``checkpoint.pt`` and the model directory. If killed, the old checkpoint stays."""
         state = {
             "weights": self.learner.model.model.language_model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -133,7 +135,7 @@ class Reader:
         export(self.learner.model, self.tokenizer, folder / "model")
 
     def restore(self, path: Path) -> None:
-        """Resume from a checkpoint; the clips in memory are not in it and are drawn again."""
+        """Resume from a checkpoint. It has no encoded clips; new ones are drawn."""
         state = torch.load(path, weights_only=True)
         self.learner.model.model.language_model.load_state_dict(state["weights"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -143,7 +145,10 @@ class Reader:
 def train(
     rank: int, ranks: int, settings: ReaderSettings, steps: int, every: float, folder: Path
 ) -> None:
-    """Run one of ``ranks`` training processes; rank 0 saves at intervals and at the end."""
+    """Run process number ``rank`` of ``ranks`` training processes.
+
+    Process 0 saves the model every ``every`` minutes and at the end.
+    """
     torch.set_num_threads(1)
     if ranks > 1:
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")

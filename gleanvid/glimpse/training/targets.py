@@ -1,11 +1,11 @@
 """Training targets of every visual token, learnt in addition to the answers.
 
-``SEEN`` describes the thing at a token as its two frames show it; the vision tower learns it.
-``HAPPENED`` describes what that thing has done so far in the clip; a middle layer of the language
-model learns it. In both, 0 means none (no object, event or change), and ``IGNORED`` means that the
-class cannot be known.
+Every target is a class to predict. Those in ``SEEN`` describe the object at a token as its two
+frames show it; the vision tower learns them. Those in ``HAPPENED`` describe what that object has
+done so far in the clip; a middle layer of the language model learns them. In both, class 0 means
+none (no object, event or change), and ``IGNORED`` means that the class cannot be known.
 
-F frames, K things, U units of two frames, N tokens per unit.
+Letters in shapes: F frames, K objects, U temporal units of two frames, N visual tokens per unit.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from gleanvid.glimpse.world.world import (
 )
 
 IGNORED = -100
-VISIBLE = 0.12  # fraction of a cell that an object must cover to own the token
-_BINS = 8  # number of bins along each side of the frame, for the centre of a thing
+VISIBLE = 0.12  # a token shows an object that covers more than this fraction of the token's area
+_BINS = 8  # number of bins along each side of the frame, for the centre of an object
 _DOINGS = (*BEHAVIOURS, "collides")
 _EVENTS = ("goes on", "appears", "has just gone")
 _MOST_SPANS = 5
@@ -55,9 +55,10 @@ HAPPENED: dict[str, int] = {
 
 
 def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the targets of every token: ``SEEN`` int64 [U * N, 5], ``HAPPENED`` [U * N, 8].
+    """Return the classes of every token: ``SEEN`` int64 [U * N, 5], ``HAPPENED`` [U * N, 8].
 
-    ``shares`` [F, K, rows, columns]: the fraction of each cell that each thing visibly covers.
+    ``shares`` [F, K, rows, columns]: the fraction of each token's area that each object visibly
+    covers. A token shows the object that covers most of it.
     """
     things, units = scene.things, scene.settings.num_units
     covered = _covered(shares)
@@ -75,7 +76,10 @@ def token_targets(scene: Scene, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def evidence_tokens(shares: np.ndarray, evidence: Sequence[Evidence]) -> np.ndarray:
-    """Return bool [U * N]: tokens on the things and in the units that show a question's answer."""
+    """Return which tokens show the answer of a question, bool [U * N].
+
+    These tokens show an object of its evidence, in a unit within the time span of that evidence.
+    """
     covered = _covered(shares)
     middles = (np.arange(len(covered)) + 0.5) / len(covered)
     tokens = np.zeros(covered.shape[:2], dtype=bool)
@@ -92,7 +96,7 @@ def _covered(shares: np.ndarray) -> np.ndarray:
 
 
 def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: np.ndarray) -> None:
-    """Mark in ``happened`` the tokens where a thing was in the unit before and now is gone."""
+    """Set the classes in ``happened`` of tokens whose object vanished since the last unit."""
     units = len(covered)
     for k, thing in enumerate(scene.things):
         visible = [thing.visible((u + 0.5) / units) for u in range(units)]
@@ -105,9 +109,10 @@ def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: n
 
 
 def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
-    """Return the classes of a thing for the targets ``SEEN``.
+    """Return the classes of an object at ``time`` for the targets ``SEEN``.
 
-    ``IGNORED`` are the shape of a thing that turns, and the motion of one that bounces or collides.
+    The shape of an object that turns is ``IGNORED``. So is the motion of an object that bounces or
+    collides.
     """
     x, y = thing.centre(time)
     return (
@@ -120,9 +125,10 @@ def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, 
 
 
 def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
-    """Return a thing's classes for the targets ``HAPPENED``; the caller completes them.
+    """Return classes of object ``k`` at ``time`` for the targets ``HAPPENED``.
 
-    The first is 1 if the thing was absent one unit ago, else 0. The last four are 0.
+    The first is only 1 if the object was absent one unit ago, else 0; the last four are 0.
+    ``token_targets`` replaces these five.
     """
     thing, change = scene.things[k], scene.change
     before = time - 1 / scene.settings.num_units
@@ -139,9 +145,10 @@ def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
 
 
 def _motion(thing: Thing) -> int:
-    """Return 1 for a thing that does not move, 2 to 9 for the eight directions of motion.
+    """Return the class of an object's motion.
 
-    Return ``IGNORED`` for a thing that bounces or collides, as its direction changes.
+    1 means that it does not move, 2 to 9 are the eight directions. An object that bounces or
+    collides changes direction, so its class is ``IGNORED``.
     """
     if thing.behaviour in ("bounces", "collides"):
         return IGNORED

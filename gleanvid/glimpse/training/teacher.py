@@ -1,4 +1,4 @@
-"""The model with which the training of ``reader`` begins, and the clips that it has encoded."""
+"""The teacher of the training in :mod:`.reader`, and the clips that it has encoded."""
 
 from __future__ import annotations
 
@@ -21,24 +21,31 @@ _SPLIT = "train"
 
 @dataclass(frozen=True)
 class ReaderSettings:
-    """Settings that, with the numbers of steps and processes, decide the trained weights."""
+    """Settings of a training run of :mod:`.reader`.
+
+    They decide the trained weights, together with the number of steps and of processes.
+    """
 
     start_from: str = str(_BUILTIN)
-    weights: str = ""  # directory of an earlier run's model, to train its language model further
+    weights: str = ""  # directory of the model to train; empty: a copy of the teacher
     seed: int = 36
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     warm_up: int = 100  # number of steps in which the learning rate rises
-    # Weight of the divergence from the teacher, relative to the answers' loss.
+    # Weight of the loss on differing from the teacher, relative to the loss on the right answers.
     distance_weight: float = 1.0
     questions: int = 16  # largest number of questions about a clip
-    shelf: int = 100  # number of clips that a process keeps in memory
+    shelf: int = 100  # number of encoded clips that a process keeps in memory
     uses: int = 4  # mean number of training steps per encoded clip
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A clip that the teacher encoded, and its log-probabilities [A, V] of A answer tokens."""
+    """A clip that the teacher has encoded.
+
+    ``positions``: M-RoPE positions; ``streams``: features of the visual tokens; ``opinion`` [A, V]:
+    the teacher's log-probabilities for each of the A answer tokens.
+    """
 
     batch: Batch
     positions: Tensor
@@ -47,7 +54,7 @@ class Seen:
 
 
 class Teacher:
-    """The model with which training begins; it is the teacher and reads clips with all tokens."""
+    """The model whose answers are to be learnt. It reads clips with all visual tokens."""
 
     def __init__(self, settings: ReaderSettings) -> None:
         self.settings = settings
@@ -56,7 +63,7 @@ class Teacher:
 
     @torch.no_grad()
     def look(self, number: int, size: int, units: int) -> Seen:
-        """Render, encode and read clip ``number`` of the train split."""
+        """Render clip ``number`` of the train split, encode it and predict its answers."""
         own = self.settings
         clip_settings = ClipSettings(size, size, FRAMES_PER_UNIT * units)
         clip = make_clip(own.seed, _SPLIT, number, clip_settings, True, own.questions)
@@ -65,7 +72,7 @@ class Teacher:
             streams = self.learner.encode(batch)
             reading = self.learner.read(batch, streams)
         positions, opinion = self.learner.positions(batch), reading.scores.log_softmax(-1)
-        looked_at = replace(batch, patches=batch.patches[:0])  # frees the patches, which are large
+        looked_at = replace(batch, patches=batch.patches[:0])  # free the memory of the patches
         return Seen(looked_at, positions, streams, opinion)
 
 

@@ -1,8 +1,8 @@
 """The built-in model's own tokenizer: lower-cased byte-level BPE with Qwen's special tokens.
 
-A word is the same token everywhere, even as the first word of an answer. So a word has one
-embedding in questions and in answers, and training can move visual tokens of a red object towards
-the embedding of "red".
+A word is the same token everywhere, even as the first word of an answer. So a word has the same
+embedding in questions and in answers. Training can then make the visual tokens of a red object
+similar to the embedding of "red".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VISION_START, VISION_END = "<|vision_start|>", "<|vision_end|>"
 IMAGE, VIDEO = "<|image_pad|>", "<|video_pad|>"
 SPECIALS = (PAD, START, END, VISION_START, VISION_END, IMAGE, VIDEO)
 VOCABULARY_SIZE = 512
-_SCENES = 400  # number of scenes of the train split whose sentences train the tokenizer
+_SCENES = 400  # number of scenes of the train split whose questions and answers train the tokenizer
 _MORE_TEXT = ("system", "user", "assistant", "you are a helpful assistant.", "which is it? answer:")
 
 

@@ -2,11 +2,13 @@
 
 ``python -m gleanvid.glimpse.training.train --out FOLDER --steps 6000``.
 
-First the vision tower alone learns what is at every token; then the model also answers questions
-about ever longer clips and learns what has happened. No visual token is dropped in training. A
-batch is a function of the seed and its step alone, so a run on one machine can be repeated; workers
-render ahead. The learning rate falls over the last part of the steps: a finished run continues from
-``checkpoint.pt`` with a larger ``--steps``, and one that must end early with a smaller one.
+First the vision tower alone learns what every visual token shows. Then the model also answers
+questions about ever longer clips and learns what has happened. No visual token is dropped. A batch
+depends on the seed and its step alone, so a run on one machine can be repeated; workers render
+batches ahead.
+
+The learning rate falls over the last part of the steps. A finished run can go on from its
+``checkpoint.pt`` with a larger ``--steps``. A run that must end early can go on with a smaller one.
 """
 
 from __future__ import annotations
@@ -72,7 +74,11 @@ class Trainer:
             self._restore()
 
     def rate(self) -> float:
-        """Return the learning rate: warm-up when a loss starts, constant, then linear to 0."""
+        """Return the learning rate.
+
+        It rises at the start and when a phase adds a loss, then is constant, and falls linearly to
+        0 over the last steps.
+        """
         phase, since = phase_of(self.step)
         if phase.asked and not phase.first_asked:  # no warm-up: this phase adds no loss
             since = self.step - self.settings.first_step
@@ -81,7 +87,7 @@ class Trainer:
         return self.settings.learning_rate * warm * min(1.0, max(0.0, left))
 
     def batches(self, split: str, numbers: range, workers: int) -> Iterator[Batch]:
-        """Yield the batches of ``split`` with these numbers, rendered ahead by ``workers``."""
+        """Yield the batches of ``split`` with these numbers; ``workers`` processes render ahead."""
         own = self.settings
         data = Batches(own.seed, split, own.token_budget, self.tokenizer)
         loader: DataLoader[Any] = DataLoader(
@@ -132,7 +138,7 @@ class Trainer:
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """Return the fraction of right answers by family, over eight validation batches.
+        """Return the fraction of right answers by question type, over eight validation batches.
 
         An answer is right if the model gives each of its tokens the highest probability.
         """
@@ -155,7 +161,7 @@ class Trainer:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.in_bfloat16)
 
     def save(self) -> None:
-        """Write checkpoint and model directory; a killed run keeps its previous checkpoint."""
+        """Write ``checkpoint.pt`` and the model directory. If killed, the old checkpoint stays."""
         state = {
             "settings": dataclasses.asdict(self.settings),
             "learner": self.learner.state_dict(),
@@ -195,7 +201,7 @@ class Trainer:
         self.save()
 
     def _note_accuracy(self) -> None:
-        """Measure and write the accuracy, unless this phase of the training asks no questions."""
+        """Write ``accuracy.csv``, unless this phase of the training has no questions."""
         if not phase_of(self.step)[0].asked:
             return
         for family, accuracy in self.validate().items():

@@ -1,6 +1,7 @@
-"""Behaviours of things: their paths, when they are visible and how they change.
+"""Behaviours of objects: their paths, when they are visible and how they change.
 
-Events fall on borders of temporal units; paths stay inside the frame.
+Objects appear and disappear on borders of temporal units (two frames). Their paths stay inside the
+frame.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _STEP = (1.5, 8.0)  # speed of a moving object in px per frame
 _TRIES = 40
 
 Rng = np.random.Generator
-Appearance = tuple[str, str, str]  # appearance: shape, colour, size
+Appearance = tuple[str, str, str]  # shape, colour, size
 
 
 def place_thing(
@@ -31,7 +32,11 @@ def place_thing(
     others: list[Thing],
     clearance: float,
 ) -> Thing:
-    """Draw a thing at least ``clearance`` from the others, else the farthest of many draws."""
+    """Draw an object of the given appearance and behaviour, away from the other objects.
+
+    Its ``_gap`` to each of ``others`` is at least ``clearance``. If no draw reaches that, the one
+    with the largest gap is returned.
+    """
     best, best_gap = None, -math.inf
     for _ in range(_TRIES):
         thing = _DOING[behaviour](rng, settings, Thing(*appearance, behaviour, ()))
@@ -45,7 +50,7 @@ def place_thing(
 
 
 def _gap(first: Thing, second: Thing) -> float:
-    """Return the least ratio over time of the centres' distance to the sum of the radii."""
+    """Return the least distance of two centres over time, divided by the sum of the radii."""
     return min(
         math.dist(first.centre(t), second.centre(t)) / (first.radius(t) + second.radius(t))
         for t in np.linspace(0, 1, 7)
@@ -53,7 +58,7 @@ def _gap(first: Thing, second: Thing) -> float:
 
 
 def _spot(rng: Rng, settings: ClipSettings, thing: Thing) -> tuple[float, float]:
-    """Draw a place (x, y) where the thing at its largest size is inside the frame."""
+    """Draw a position (x, y) where the object, even at its largest, is inside the frame."""
     margin = max(thing.radius(0), thing.radius(1))
     return (
         float(rng.uniform(margin, settings.width - margin)),
@@ -94,7 +99,7 @@ def _turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def _blinking(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """Hide the thing for one unit, ``repeats`` times, never at the start or the end."""
+    """Hide the object for one unit, ``repeats`` times, never at the start or the end."""
     units = settings.num_units
     most = min(MOST_REPEATS, (units - 1) // 2)
     repeats = int(rng.integers(1, most + 1))
@@ -161,7 +166,7 @@ def draw_border(rng: Rng, low: float, high: float, units: int) -> float:
 
 
 def stagger(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing]:
-    """Let the first two things arrive (or leave) at least an eighth of the clip apart."""
+    """Let the first two objects arrive (or leave) at least an eighth of the clip apart."""
     first = int(rng.integers(1, max(2, units // 2)))
     last = int(rng.integers(min(units - 1, first + max(1, units // 8)), units))
     times = [float(time) / units for time in rng.permutation([first, last])]
@@ -171,7 +176,7 @@ def stagger(rng: Rng, things: list[Thing], theme: str, units: int) -> list[Thing
 
 
 def collide(rng: Rng, things: list[Thing]) -> list[Thing]:
-    """Let two things move towards each other, touch, and move back."""
+    """Let two objects move towards each other, touch, and move back."""
     time = float(rng.uniform(0.35, 0.65))
     here, there = (np.array(thing.centre(0)) for thing in things)
     heading = (there - here) / np.linalg.norm(there - here)
@@ -189,17 +194,17 @@ def collide(rng: Rng, things: list[Thing]) -> list[Thing]:
 def change_thing(
     rng: Rng, settings: ClipSettings, things: list[Thing], what: str, cut: float, spare: Appearance
 ) -> list[Thing]:
-    """Let a cut at time ``cut`` change the property ``what`` of the first of ``things``.
+    """Let the first of ``things`` change its property ``what`` at the cut at time ``cut``.
 
-    Returns the first thing as it is before the cut, the same after the cut, and the other things.
-    ``spare``: an appearance that no thing has.
+    Returns two objects in place of the first, one before and one after the cut, then the other
+    objects. ``spare``: an appearance that no object has; it gives the new shape or colour.
     """
     before, *others = things
     before = replace(before, spans=((0.0, cut),))
     if what == "size":
         small, large = rng.permutation(["small", "large"])
         x, y = before.centre(0)
-        room = SIZES["large"] / 2  # the thing must fit into the frame when it is large, too
+        room = SIZES["large"] / 2  # it must also fit into the frame when it is large
         x, y = (
             min(max(v, room), side - room)
             for v, side in ((x, settings.width), (y, settings.height))
@@ -216,7 +221,10 @@ def change_thing(
 
 
 def _elsewhere(rng: Rng, settings: ClipSettings, thing: Thing, others: list[Thing]) -> Thing:
-    """Place the thing at least a third of the frame away, clear of the others if possible."""
+    """Move the object at least a third of the frame away, if possible.
+
+    Of many such positions, the one with the largest gap to the other objects is taken.
+    """
     far = min(settings.height, settings.width) / 3
     spots = [_still(rng, settings, thing) for _ in range(_TRIES)]
     away = [spot for spot in spots if math.dist(spot.centre(0), thing.centre(0)) >= far]

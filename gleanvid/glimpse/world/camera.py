@@ -1,6 +1,7 @@
 """The camera: how pan, zoom, shake and light change the frame.
 
-In version 1 the camera moves the ground alone. In a shot with ``carries`` it also moves the things.
+In version 1 the camera's motion moves only the background in the frame. In a shot with ``carries``
+it also moves the objects.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
 _SHAKES = 3  # number of sine waves that make up the shake
 _FAST = (5.0, 17.0)  # smallest and largest number of periods of a shake wave per clip
-# A thing's direction is measured from its appearance until this long before it vanishes, as a
-# fraction of the clip.
+# An object's direction is measured until this long before it disappears, as a fraction of the clip.
 _STILL = 0.01
 
 
@@ -36,13 +36,13 @@ def view(shot: Shot, time: float) -> tuple[tuple[float, float], float]:
 
 @lru_cache(maxsize=256)
 def _waves(ground_seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the shake waves: periods per clip and phases, float64 [2, waves] each."""
+    """Draw the shake's sine waves along x and y: periods per clip and phases, [2, waves] each."""
     rng = np.random.default_rng([ground_seed, 1])
     return rng.uniform(*_FAST, (2, _SHAKES)), rng.random((2, _SHAKES))
 
 
 def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:
-    """Return the centre (x, y) of a thing in the frame at ``time``, in px."""
+    """Return the centre (x, y) of an object in the frame at ``time``, in px."""
     x, y = thing.centre(time)
     shot = shot_at(scene, time)
     if not shot.carries:
@@ -53,7 +53,7 @@ def centre(scene: Scene, thing: Thing, time: float) -> tuple[float, float]:
 
 
 def radius(scene: Scene, thing: Thing, time: float) -> float:
-    """Return the radius of a thing in the frame at ``time``, in px."""
+    """Return the radius of an object in the frame at ``time``, in px."""
     shot = shot_at(scene, time)
     return thing.radius(time) * (view(shot, time)[1] if shot.carries else 1.0)
 
@@ -65,7 +65,10 @@ def light(scene: Scene, time: float) -> float:
 
 
 def hidden(scene: Scene, thing: Thing, time: float) -> bool:
-    """Whether most of the thing is behind a post, or outside the frame."""
+    """Whether much of an object is behind a post, or most of it is outside the frame.
+
+    A post counts if it reaches within half a radius of the object's centre.
+    """
     (x, y), size = centre(scene, thing, time), radius(scene, thing, time)
     sides = (x, y, scene.settings.width - x, scene.settings.height - y)
     if min(sides) < -0.2 * size:
@@ -76,7 +79,7 @@ def hidden(scene: Scene, thing: Thing, time: float) -> bool:
 
 
 def off_course(scene: Scene, thing: Thing) -> float:
-    """Return the angle (radians) by which the camera changes a thing's direction of motion."""
+    """Return the angle (radians) by which the camera changes an object's apparent direction."""
     start, end = thing.appears, thing.ends - _STILL
     there = np.subtract(thing.centre(end), thing.centre(start))
     seen = np.subtract(centre(scene, thing, end), centre(scene, thing, start))

@@ -1,7 +1,6 @@
-"""Random scenes of version 1: their things, what each does, and the path of the camera.
+"""Random scenes of version 1: their objects, what each does, and the path of the camera.
 
-A theme is drawn first and says what must happen; everything else is random. Answers do not depend
-on the wording of a question, so that no wording gives an answer away.
+A theme such as "arrivals" is drawn first. It says what must happen; everything else is random.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ THEMES = (
     "collision",
 )
 THEMES_OF_ONE_UNIT = ("still", "motion")  # themes of clips shorter than LEAST_UNITS
-_PAIRS = {  # theme -> behaviour of the first two things, smallest and largest number of others
+_PAIRS = {  # theme -> behaviour of the first two objects, smallest and largest number of others
     "arrivals": ("arrives", 0, 2),
     "departures": ("leaves", 0, 2),
     "collision": ("collides", 1, 2),
@@ -53,12 +52,12 @@ _PAIRS = {  # theme -> behaviour of the first two things, smallest and largest n
 LEAST_UNITS = 4  # clips with fewer units have no room for appearing, leaving or changing
 UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # smallest number of units with room for MOST_REPEATS blinks
 _CLEARANCE = 0.75  # least distance between two centres, divided by the sum of the radii
-_RUN_UP = 2.0  # least starting distance of two things that will collide, divided like _CLEARANCE
-_CROSSING = 0.15  # fraction of scenes in which things may overlap
+_RUN_UP = 2.0  # like _CLEARANCE, for two objects that will collide, at the start
+_CROSSING = 0.15  # fraction of scenes in which objects may overlap
 
 
 def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Scene:
-    """Return the scene of (seed, split, index) in version 1 of Glimpse."""
+    """Draw the scene of clip ``index`` of a split, in version 1 of Glimpse."""
     rng = stream(seed, split, index)
     short = settings.num_units < LEAST_UNITS
     theme = str(rng.choice(THEMES_OF_ONE_UNIT if short else THEMES))
@@ -79,7 +78,10 @@ def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Sc
 def cast(
     rng: Rng, theme: str, settings: ClipSettings
 ) -> tuple[tuple[Thing, ...], float, Change | None]:
-    """Draw the things of a theme, the time of a cut, and what changes at it."""
+    """Draw the objects of a theme, the time of a cut, and what changes at the cut.
+
+    Only in the theme "cut" does anything change.
+    """
     appearances = draw_appearances(rng)
     behaviours = _behaviours(rng, theme, settings.num_units)
     crossing = rng.random() < _CROSSING and theme != "collision"
@@ -101,16 +103,16 @@ def cast(
 
 
 def draw_appearances(rng: Rng) -> list[Appearance]:
-    """Draw an appearance for each shape; no two share a shape or a colour."""
+    """Draw as many appearances as there are shapes; no two share a shape or a colour."""
     sizes = rng.integers(len(SIZES), size=len(SHAPES))
     names = zip(rng.permutation(SHAPES), rng.permutation(list(COLOURS)), sizes, strict=True)
     return [(str(shape), str(colour), list(SIZES)[size]) for shape, colour, size in names]
 
 
 def _behaviours(rng: Rng, theme: str, units: int) -> list[str]:
-    """Draw the behaviour of each thing.
+    """Draw the behaviour of each object.
 
-    The number of things is uniform over 1 to 4 in every theme with a counting question.
+    The number of objects is uniform over 1 to 4 in every theme with a counting question.
     """
     count = int(rng.integers(1, 5))
     fillers: list[str] = ["stands", "moves", "stands", "moves", "turns"]

@@ -1,7 +1,7 @@
-"""Backgrounds: textured grounds with small grey dots, seen through the camera.
+"""The background of a clip (its ground): a random texture with small grey dots.
 
-A ground is a sum of coarse random grids. Each frame interpolates them where the camera looks, so a
-pan or a zoom costs two small matrix products and never shows an edge.
+The texture is a sum of random grids, each of few values. For each frame they are interpolated at
+the part that the camera shows, so a pan or a zoom costs only two small matrix products per grid.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import numpy as np
 from gleanvid.glimpse.world.camera import view
 from gleanvid.glimpse.world.world import Shot
 
-_LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))  # for each random grid: knots per side, grey levels
-_SPAN = 2.5  # height and width of a ground, divided by those of the frame
+# For each random grid: number of values per side; their largest standard deviation in grey levels.
+_LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))
+_SPAN = 2.5  # height and width of the background, divided by those of the frame
 _BYSTANDERS = 6
 
 
 class Ground:
-    """The ground of one shot, [H, W, 3] float32 at any time."""
+    """The background of one shot, from one cut to the next."""
 
     def __init__(self, shot: Shot, height: int, width: int) -> None:
         rng = np.random.default_rng(shot.ground_seed)
@@ -26,7 +27,7 @@ class Ground:
         self.base = base.astype(np.float32)
         self.grids = [_grid(rng, knots, strength) for knots, strength in _LAYERS]
         count = int(rng.integers(0, _BYSTANDERS + 1))
-        # positions are relative to the middle of the frame
+        # positions of the dots, relative to the middle of the frame
         spots = rng.uniform(-0.6, 0.6, (count, 2)) * (
             height,
             width,
@@ -36,7 +37,7 @@ class Ground:
         self.bystanders = list(zip(spots, radii, shades, strict=True))
 
     def at(self, time: float) -> np.ndarray:
-        """Return grey levels [H, W, 3] at ``time``."""
+        """Return the background at ``time``, float32 RGB [H, W, 3] in 0 to 255."""
         (right, down), zoom = view(self.shot, time)
         drift = self.shot.drift
         shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) in px
@@ -47,7 +48,7 @@ class Ground:
         picture = np.broadcast_to(self.base, (*self.size, 3)).copy()
         for grid in self.grids:
             knots = grid.shape[0]
-            across = np.tensordot(weights(rows, knots), grid, 1)  # [H, knots, 3]
+            across = np.tensordot(weights(rows, knots), grid, 1)  # [H, values per side, 3]
             picture += np.einsum("wk,hkc->hwc", weights(columns, knots), across, optimize=True)
         for spot, radius, shade in self.bystanders:
             y, x = (spot - shift) * zoom + np.array(self.size) / 2
@@ -56,20 +57,24 @@ class Ground:
 
 
 def _grid(rng: np.random.Generator, knots: int, strength: float) -> np.ndarray:
-    """Draw a random grid, mostly grey: float32 [knots, knots, 3]."""
+    """Draw a grid of random colours, mostly grey: float32 [knots, knots, 3]."""
     grey = rng.normal(0, strength * rng.random(), (knots, knots, 1))
     tint = rng.normal(0, 0.25 * strength * rng.random(), (knots, knots, 3))
     return (grey + tint).astype(np.float32)
 
 
 def weights(places: np.ndarray, knots: int) -> np.ndarray:
-    """Return the matrix [len(places), knots] that interpolates knots at ``places`` in [0, 1]."""
+    """Return a matrix for linear interpolation, [len(places), knots].
+
+    It maps values at ``knots`` evenly spaced positions to values at ``places``, positions in
+    [0, 1].
+    """
     at = np.clip(places, 0, 1)[:, None] * (knots - 1) - np.arange(knots)
     return np.maximum(0, 1 - np.abs(at)).astype(np.float32)
 
 
 def _dot(picture: np.ndarray, y: float, x: float, radius: float, shade: float) -> None:
-    """Paint a round grey spot in place."""
+    """Paint a round grey dot into ``picture``."""
     height, width = picture.shape[:2]
     reach = radius + 1
     top, bottom = max(0, int(y - reach)), min(height, int(y + reach) + 2)

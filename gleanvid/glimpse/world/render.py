@@ -1,6 +1,7 @@
-"""Render scenes, with the fraction of every token cell that each object covers.
+"""Render scenes, and measure how much of every visual token each object covers.
 
-F frames, K objects, H and W pixels.
+A cell is the rectangle of the frame that a visual token stands for. Letters in shapes: F frames,
+K objects, H and W height and width in px.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
     """Render a scene.
 
     Returns:
-        Frames uint8 [F, H, W, 3], and the fraction of every token cell that each object visibly
-        covers, float32 [F, K, H/cell, W/cell].
+        Frames uint8 [F, H, W, 3]. Then the fraction of every cell, ``cell`` px wide and high, that
+        each object visibly covers: float32 [F, K, H/cell, W/cell].
 
     Raises:
         ValueError: height or width is no multiple of ``cell``.
@@ -53,10 +54,13 @@ def render(scene: Scene, cell: int = 16) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _paint(scene: Scene, time: float, picture: np.ndarray, colours: list[np.ndarray]) -> np.ndarray:
-    """Paint every visible thing in place; return visible coverage, float32 [K, H, W]."""
+    """Paint every object that is there into ``picture``, then the posts.
+
+    Returns how much of every pixel each object visibly covers, float32 [K, H, W] in 0 to 1.
+    """
     height, width = picture.shape[:2]
     covers = np.zeros((len(scene.things), height, width), dtype=np.float32)
-    for k in reversed(range(len(scene.things))):  # the first thing is painted last, on top
+    for k in reversed(range(len(scene.things))):  # the first object is painted last, on top
         if scene.things[k].visible(time):
             box, alpha = _stamp(scene, scene.things[k], time, height, width)
             picture[box] += alpha[..., None] * (colours[k] - picture[box])
@@ -78,7 +82,8 @@ def _bar(post: Post, time: float) -> Box:
 def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
     """Return the fraction of every cell of a grid that each object visibly covers.
 
-    The result is float32 [F, K, rows, columns]; the grid need not divide the frame.
+    The result is float32 [F, K, rows, columns]. The frame's sides need not be multiples of the
+    grid's.
     """
     settings = scene.settings
     blank = np.zeros((settings.height, settings.width, 3), np.float32)
@@ -90,7 +95,7 @@ def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
 
 
 def _pooling(pixels: int, cells: int) -> np.ndarray:
-    """Return float32 [cells, pixels]: a matrix that averages over ``cells`` equal parts."""
+    """Return a matrix that averages pixels over ``cells`` equal parts, float32 [cells, pixels]."""
     edges = np.arange(cells + 1)[:, None] * pixels / cells
     inside = np.clip(edges[1:] - np.arange(pixels), 0, 1) - np.clip(
         edges[:-1] - np.arange(pixels), 0, 1
@@ -99,9 +104,9 @@ def _pooling(pixels: int, cells: int) -> np.ndarray:
 
 
 def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, float]]:
-    """Return the boxes (left, top, right, bottom) in px of things that are there at ``time``.
+    """Return the bounding box of every object that is there at ``time``, by the object's index.
 
-    A thing that is hidden behind another thing has a box, too.
+    A box is (left, top, right, bottom) in px. An object hidden behind another one has a box, too.
     """
     height, width = scene.settings.height, scene.settings.width
     found = {}
@@ -115,7 +120,10 @@ def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, flo
 
 
 def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
-    """Return the colour of each thing, float32 [3], with a random shift per colour and scene."""
+    """Return the RGB colour of each object, float32 [3].
+
+    Each named colour, such as "red", has a small random shift that differs between scenes.
+    """
     shift = {colour: rng.uniform(-12, 12, 3) for colour in COLOURS}
     tints = [np.array(COLOURS[thing.colour]) + shift[thing.colour] for thing in scene.things]
     return [np.clip(tint, 0, 255).astype(np.float32) for tint in tints]
@@ -124,7 +132,10 @@ def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
 def _stamp(
     scene: Scene, thing: Thing, time: float, height: int, width: int
 ) -> tuple[Box, np.ndarray]:
-    """Return the rectangle that an object touches, and the object's alpha in it."""
+    """Return a rectangle of the frame that contains an object, and the object's opacity in it.
+
+    The opacity of a pixel is from 0 to 1.
+    """
     (x, y), size, angle = centre(scene, thing, time), radius(scene, thing, time), thing.angle(time)
     reach = _REACH * size + 1
     top, bottom = max(0, int(y - reach)), max(0, min(height, int(y + reach) + 2))

@@ -1,9 +1,9 @@
 """The scene of a clip, in version 1 or 2 of Glimpse.
 
-Version 2 has the scenes of version 1, and stories, whose questions no single frame can answer. A
-hand-held camera films both: the things move in the frame as it pans, zooms and shakes. The ground
-drifts, the light changes, and grey posts pass in front, but a post never hides what a question
-needs.
+Version 2 has the kinds of scenes of version 1, and stories: scenes with questions that no single
+frame can answer. In both, the objects move in the frame as the camera pans, zooms and shakes. The
+background may drift and the light may change. A grey bar (post) may be in front of the objects, but
+never hides what a question needs.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _HARD = ("cut", "repeats", "comparison")  # themes that are drawn twice as often
 _WITH_STORY = 0.6  # fraction of scenes that are a story
 _PAN = 0.09  # standard deviation of the pan, as a fraction of the frame's side
 _DRIFT = 0.2
-_POSTED = 0.5  # fraction of scenes that get a post if it hides nothing that a question needs
+_POSTED = 0.5  # fraction of scenes that get a post, if one is found that hides nothing important
 _TRIES = 6
-_BEHIND = 0.35  # largest fraction of an object's time that it may be behind a post
+_BEHIND = 0.35  # an object may be hidden for at most this fraction of the time that it is there
 _HIDEABLE = ("stands", "moves", "grows", "shrinks", "turns")
-_MOMENTS = 24  # number of times at which posts are checked for hiding a thing
+_MOMENTS = 24  # number of times at which it is checked whether a post hides an object
 
 
 def sample_scene(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Scene:
-    """Return the scene of (seed, split, index), in the version of Glimpse that ``settings`` names.
+    """Draw the scene of clip ``index`` of a split, in the version that ``settings`` names.
 
     Raises:
         ValueError: the split is unknown.
@@ -122,7 +122,7 @@ def _shot(rng: Rng, settings: ClipSettings, start: float, end: float) -> Shot:
 
 
 def _posted(rng: Rng, scene: Scene) -> Scene:
-    """Return the scene with one post in front, which stands still or slides."""
+    """Return the scene with a random post in front, which stands still or slides."""
     upright = bool(rng.random() < 0.6)
     side = scene.settings.width if upright else scene.settings.height
     begins, ends = rng.uniform(0, side, 2)

@@ -1,6 +1,7 @@
-"""The eight shapes as signed distances: negative inside, in units of the object's radius.
+"""The eight shapes as functions of (x, y) that return a signed distance to the shape's edge.
 
-x to the right, y downwards, both from the centre.
+The distance is negative inside. Distances and coordinates are in units of the object's radius; x
+goes to the right and y downwards from the centre.
 """
 
 from __future__ import annotations

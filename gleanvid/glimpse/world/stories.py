@@ -1,8 +1,7 @@
 """Stories of version 2: scenes whose questions a single frame cannot answer.
 
-A story is one function here and one line in ``STORIES``. Each draws its things so that every one is
-equally likely to be the answer: order, duration, number of visits and speed are random. U is the
-number of temporal units of two frames.
+A story is one function here and one line in ``STORIES``. The objects are drawn so that each is
+equally likely to be the answer: order, duration, number of visits and speed are random.
 """
 
 from __future__ import annotations
@@ -22,16 +21,19 @@ MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, divided by the sum of the radii
 # Fractions of the clip for which the four objects of the story "duration" are visible.
 _STAYS = (0.14, 0.25, 0.38, 0.56)
-_VISITS = 6  # number of visits by the objects of the story "total"; an object may visit repeatedly
+_VISITS = 6  # how often objects come in the story "total", those that come again included
 _PACES = (1.0, 1.9, 3.6)  # speeds relative to the slowest object, in the story "speed"
-_LINES = 10  # paths tried per object of "speed"; the path with the least overlap is used
+_LINES = 10  # paths drawn for each object of "speed"; the one with the least overlap is used
 _TRIES = 120
 _SLOWEST = (0.8, 1.2)  # range of the slowest object's speed in px per frame, in the story "speed"
 
 
 @dataclass(frozen=True)
 class StoryCast:
-    """Things of a story, first those that its questions are about; ``cut``: time of a cut, or 0."""
+    """The objects of a story, first those that its questions are about.
+
+    ``cut``: time of a cut, as a fraction of the clip; 0 if there is none.
+    """
 
     things: tuple[Thing, ...]
     cut: float = 0.0
@@ -39,7 +41,10 @@ class StoryCast:
 
 @dataclass(frozen=True)
 class Story:
-    """A story: ``draw`` draws its things; a clip needs ``least_units`` and ``least_side`` (px)."""
+    """A story: the function that draws its objects, and which clips have room for it.
+
+    A clip must have at least ``least_units`` temporal units, and ``least_side`` px on each side.
+    """
 
     draw: Callable[[Rng, ClipSettings], StoryCast]
     least_units: int
@@ -54,7 +59,7 @@ def fits(story: str, settings: ClipSettings) -> bool:
 
 
 def _sequence(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Four things, one after the other; a fifth is there all the time."""
+    """Draw four objects that are there one after the other, and a fifth that is always there."""
     units, count = settings.num_units, 4
     slack = rng.multinomial(units - count, [1 / (2 * count + 1)] * (2 * count + 1))
     stays, gaps = 1 + slack[:count], slack[count:]
@@ -64,7 +69,7 @@ def _sequence(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _duration(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Four things, each visible for a different time."""
+    """Draw four objects, each of which is there for a different length of time."""
     units = settings.num_units
     stays = [max(k + 1, round(share * units)) for k, share in enumerate(_STAYS)]
     starts = [int(rng.integers(0, units - stay + 1)) for stay in stays]
@@ -73,7 +78,7 @@ def _duration(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One thing disappears at a cut, another thing appears, two things stay."""
+    """Draw an object that disappears at a cut, one that appears at the cut, and two that stay."""
     units = settings.num_units
     cut = draw_border(rng, 0.3, 0.7, units)
     at = round(cut * units)
@@ -82,7 +87,10 @@ def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _total(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Two to five things make ``_VISITS`` visits, one at a time; at least one comes again."""
+    """Draw two to five objects that come and go, so that exactly one is there at any time.
+
+    They make ``_VISITS`` visits in all, so at least one object comes again.
+    """
     units, visits = settings.num_units, min(_VISITS, settings.num_units)
     count = int(rng.integers(2, MOST_IN_ALL + 1))
     while True:
@@ -98,7 +106,10 @@ def _total(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _returns(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One of four things leaves and comes back; the others come late, leave for good or stay."""
+    """Draw an object that leaves and comes back, and three that do not.
+
+    Each of the three comes late, leaves for good or stays.
+    """
     units = settings.num_units
     spans: list[Sequence[tuple[int, int]]] = [_broken(rng, units)]
     for kind in rng.choice(["late", "leaves", "stays"], 3, p=[0.4, 0.4, 0.2]):
@@ -109,14 +120,17 @@ def _returns(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _broken(rng: Rng, units: int) -> Sequence[tuple[int, int]]:
-    """Return two time spans with a visible thing, and a gap of 1/6 to 1/2 of the clip."""
+    """Draw the two time spans, in temporal units, of an object that leaves and comes back.
+
+    Between them, it is away for about 1/6 to 1/2 of the clip.
+    """
     away = int(rng.integers(max(1, units // 6), units // 2 + 1))
     goes = int(rng.integers(1, units - away))
     return ((0, goes), (goes + away, units))
 
 
 def _speed(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """Three things move back and forth, each at another speed; a fourth thing stands still."""
+    """Draw three objects that move back and forth at different speeds; a fourth stands still."""
     things: list[Thing] = []
     slowest = float(rng.uniform(*_SLOWEST))
     paces = [slowest * pace for pace in _PACES] + [0.0]
@@ -130,7 +144,7 @@ def _speed(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _turn(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """One thing changes direction once; up to two others stand still or move straight."""
+    """Draw an object that changes direction once; up to two more stand still or move straight."""
     first, *rest = draw_appearances(rng)
     things = [turning(rng, settings, place_thing(rng, settings, first, "stands", [], 0.0))]
     for appearance in rest[: rng.integers(0, 3)]:
@@ -140,7 +154,10 @@ def _turn(rng: Rng, settings: ClipSettings) -> StoryCast:
 
 
 def _cause(rng: Rng, settings: ClipSettings) -> StoryCast:
-    """A thing is touched by two others, of which one sets it in motion; a fourth stands still."""
+    """Draw an object that two others touch. Only one of the touches sets it in motion.
+
+    A fourth object stands still.
+    """
     looks = [(shape, colour, "small") for shape, colour, _ in draw_appearances(rng)]
     for _ in range(_TRIES):
         mates = [place_thing(rng, settings, look, "stands", [], 0.0) for look in looks[:3]]
@@ -154,7 +171,7 @@ def _cause(rng: Rng, settings: ClipSettings) -> StoryCast:
 def _visiting(
     rng: Rng, settings: ClipSettings, spans: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[Thing, ...]:
-    """Place things that stand still, each visible in its ``spans`` (in units)."""
+    """Draw objects that stand still, each there in its own ``spans`` (start, end), in units."""
     things: list[Thing] = []
     for own, appearance in zip(spans, draw_appearances(rng), strict=False):
         thing = place_thing(rng, settings, appearance, "stands", things, _APART)

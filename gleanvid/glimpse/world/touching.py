@@ -1,7 +1,7 @@
-"""The story "cause" of Glimpse version 2: a thing is touched twice, but moves only once.
+"""The story "cause" of Glimpse version 2: an object is touched twice, but moves only once.
 
-Both touches are drawn alike: neither the place of the touched thing nor where the touching things
-rest, come from and go to shows which of them set the thing in motion.
+The two touching objects are drawn alike. The right one is known only from the touch after which the
+object moves, not from the positions at which the objects rest or from where they come and go.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import numpy as np
 from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import ClipSettings, Thing
 
-_TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip, before jitter
+_TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip; _JITTER is added
 _JITTER = 0.04
-_COMES = 0.2  # fraction of the clip from setting out to touching, and from touching to resting;
-_LAST = 0.07  # fraction of the clip with a straight approach;
-_RUNS = 0.16  # fraction of the clip for which the touched thing moves
-# Distances as fractions of the frame's shorter side.
-_BOX = 0.2  # largest distance of the touched thing from the frame's middle, along x and y
-_WAY = (0.17, 0.3)  # range of the distance that the touched thing moves
-_BEFORE = 0.14  # length of the straight approach
-_REST = 0.24  # least distance of a resting thing from the places of touch
+# Fractions of the clip: from setting out to touching and from touching to resting; for the straight
+# approach just before a touch; for the motion of the touched object.
+_COMES = 0.2
+_LAST = 0.07
+_RUNS = 0.16
+# The following distances are fractions of the frame's shorter side.
+_BOX = 0.2  # largest distance of the touched object from the frame's middle, along x and y
+_WAY = (0.17, 0.3)  # range of the distance that the touched object moves
+_BEFORE = 0.14  # length of the straight approach just before a touch
+_REST = 0.24  # least distance of a resting object from the places where objects touch
 _MOMENTS = 50  # number of times at which overlaps are checked
 _TRIES = 100
 
@@ -49,7 +51,7 @@ def set_in_motion(
 
 
 def undisturbed(moved: Thing, mover: Thing, other: Thing, bystander: Thing) -> bool:
-    """Return whether no things touch, except that ``mover`` and ``other`` touch ``moved``."""
+    """Whether no objects come near one another, except at the two touches of ``moved``."""
     things = (moved, mover, other, bystander)
     for time in np.linspace(0, 1, _MOMENTS):
         for a, b in combinations(range(len(things)), 2):
@@ -70,10 +72,11 @@ def _comer(
     rests: tuple[np.ndarray, np.ndarray],
     time: float,
 ) -> Thing:
-    """Let ``thing`` leave a resting place, touch ``goal`` at ``time`` and go to another place.
+    """Let ``thing`` leave a resting position, touch ``goal`` at ``time`` and go to another one.
 
-    At the touch ``goal`` is at ``way[0]``, and ``thing`` moves towards ``way[1]``. Both resting
-    places keep away from the points ``rests``.
+    At the touch, ``goal`` is at ``way[0]``, and ``thing`` comes from the side opposite ``way[1]``.
+    Both resting positions are away from ``rests``, if possible: where ``goal`` rests first and
+    last.
     """
     heading = (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
     touch = way[0] - heading * 0.95 * (thing.radius(0) + goal.radius(0))
@@ -100,7 +103,7 @@ def _spot(rng: Rng, settings: ClipSettings) -> np.ndarray:
 
 
 def _onward(rng: Rng, settings: ClipSettings, spot: np.ndarray) -> np.ndarray:
-    """Draw another position near the middle of the frame, at a distance in ``_WAY``."""
+    """Draw a position near the middle of the frame, at a distance in ``_WAY`` from ``spot``."""
     low, high = (share * min(settings.width, settings.height) for share in _WAY)
     while True:
         there = _spot(rng, settings)
@@ -111,7 +114,7 @@ def _onward(rng: Rng, settings: ClipSettings, spot: np.ndarray) -> np.ndarray:
 def _rest(
     rng: Rng, settings: ClipSettings, thing: Thing, away: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """Draw a place in the frame at a distance from the two points ``away``, if possible."""
+    """Draw a position in the frame, if possible at least ``_REST`` from both points ``away``."""
     margin, sides = thing.radius(0), np.array([settings.width, settings.height])
     for _ in range(_TRIES):
         spot = rng.uniform(margin, sides - margin)

@@ -1,4 +1,4 @@
-"""Paths of Glimpse version 2 whose direction changes: back and forth on a line, or only once."""
+"""Paths of Glimpse version 2 that change direction: back and forth on a line, or once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-# length of each of the two straight parts of a path that turns once, as a fraction of the frame's
-# shorter side
+# range of the length of each of the two straight parts of a path that turns once, as a fraction of
+# the frame's shorter side
 _LEG = (0.3, 0.45)
-# length of a line on which a thing goes back and forth, as a fraction of the frame's shorter side
-# minus one margin
+# range of the length of a line on which an object goes back and forth, as a fraction of the frame's
+# shorter side minus one margin (_MARGIN)
 _WAY = (0.35, 0.6)
 _MOMENTS = 20  # number of times at which overlaps are checked
-# least distance of a path from the frame's edges, in radii of the thing; more than 1 because the
-# camera moves, too
+# least distance of a path from the frame's edges, in radii of the object; it is more than 1 because
+# the camera moves, too
 _MARGIN = 1.25
 
 
 def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) -> Thing:
-    """Let the thing move back and forth on a line, ``pace`` px per frame, from a random start."""
+    """Let the object move back and forth on a line, ``pace`` px per frame, from a random start."""
     low, room = _room(settings, thing)
     angle = rng.uniform(0, 2 * np.pi)
     way = np.array([np.cos(angle), np.sin(angle)]) * rng.uniform(*_WAY) * min(low + room)
@@ -46,7 +46,10 @@ def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) 
 
 
 def turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """Let the thing move in one direction, then in another; its ``direction`` stays None."""
+    """Let the object move in one direction, then in another.
+
+    Its field ``direction`` stays None, as it has no single direction.
+    """
     first, then = (STRAIGHT[k] for k in rng.permutation(len(STRAIGHT))[:2])
     low, room = _room(settings, thing)
     side = min(settings.width, settings.height)
@@ -62,7 +65,7 @@ def turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
 
 
 def overlap(thing: Thing, others: Sequence[Thing]) -> float:
-    """Return how much a thing overlaps others, summed over the clip."""
+    """Return how much an object overlaps others, summed over the clip; 0 means never."""
     times = np.linspace(0, 1, _MOMENTS)
     return sum(
         max(0.0, 1 - math.dist(thing.centre(t), o.centre(t)) / (thing.radius(t) + o.radius(t)))
@@ -72,7 +75,7 @@ def overlap(thing: Thing, others: Sequence[Thing]) -> float:
 
 
 def _room(settings: ClipSettings, thing: Thing) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest (x, y) of a thing's centre in px, and the size of its allowed range."""
+    """Return where an object's centre may be, in px: smallest (x, y), and the range's size."""
     margin = _MARGIN * thing.radius(0)
     low = np.array([margin, margin])
     return low, np.array([settings.width, settings.height]) - 2 * margin

@@ -1,9 +1,11 @@
 """The Glimpse world: what a clip shows, as data. Nothing is rendered here.
 
-A scene is a function of (seed, split, index) and of :class:`ClipSettings` alone; splits and
-versions use disjoint random streams. Time runs from 0 to 1. Sudden events fall on the border of a
-temporal unit (two frames), so that a model sees an event of one unit in exactly one of its units.
-This module knows no pixels and no questions; ``scenes`` draws scenes.
+A scene depends on (seed, split, index) and on :class:`ClipSettings` alone. Splits and versions use
+different random streams. Time runs from 0 to 1 over a clip.
+
+Objects appear and disappear, and cuts happen, on the border of a temporal unit (two frames). So an
+object that is there for one unit is seen in exactly one temporal unit of the model. The scenes are
+drawn in :mod:`.scenes`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 SHAPES = ("circle", "square", "triangle", "star", "cross", "ring", "heart", "diamond")
-ROUND = ("circle", "ring")  # shapes whose rotation is invisible
+ROUND = ("circle", "ring")  # shapes that look the same when they turn
 COLOURS: dict[str, tuple[int, int, int]] = {
     "red": (215, 25, 30),
     "orange": (245, 135, 15),
@@ -28,7 +30,7 @@ COLOURS: dict[str, tuple[int, int, int]] = {
 }
 SIZES = {"small": 26, "medium": 34, "large": 44}  # name of a size -> diameter in px
 _DIAGONAL = math.sqrt(0.5)
-DIRECTIONS: dict[str, tuple[float, float]] = {  # direction names -> (x to the right, y downwards)
+DIRECTIONS: dict[str, tuple[float, float]] = {  # name -> unit vector (x to the right, y downwards)
     "left": (-1.0, 0.0),
     "right": (1.0, 0.0),
     "up": (0.0, -1.0),
@@ -38,7 +40,7 @@ DIRECTIONS: dict[str, tuple[float, float]] = {  # direction names -> (x to the r
     "down-left": (-_DIAGONAL, _DIAGONAL),
     "down-right": (_DIAGONAL, _DIAGONAL),
 }
-# Behaviours of a single thing; two things can also collide.
+# Behaviours of a single object; two objects can also collide.
 BEHAVIOURS = (
     "stands",
     "moves",
@@ -94,8 +96,9 @@ class ClipSettings:
 class Thing:
     """One object of the Glimpse world.
 
-    ``path``: (time, x, y) knots in px, joined by straight lines; ``spans``: [start, end) times
-    between which the thing is there; ``growth``: diameter at time 1 divided by that at time 0.
+    ``path``: points (time, x, y) in px, between which the centre moves in straight lines;
+    ``spans``: pairs (start, end) of times between which the object is there; ``growth``: diameter
+    at time 1 divided by that at time 0.
     """
 
     shape: str
@@ -104,13 +107,16 @@ class Thing:
     behaviour: str
     path: tuple[tuple[float, float, float], ...]
     spans: tuple[tuple[float, float], ...] = ALWAYS
-    direction: str | None = None  # direction of a moving thing
+    direction: str | None = None  # name of the direction of an object with one straight path
     growth: float = 1.0
     turns: float = 0.0  # full rotations over the clip
     repeats: int = 0  # number of blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
-        """Return the centre (x, y) in px at ``time``; a faster ``numpy.interp`` on ``path``."""
+        """Return the centre (x, y) in px at ``time``.
+
+        This is linear interpolation on ``path``, faster than by ``numpy.interp``.
+        """
         time = float(time)
         if time > self.path[0][0]:
             for (start, x, y), (end, next_x, next_y) in pairwise(self.path):
@@ -122,7 +128,10 @@ class Thing:
         return self.path[0][1:]
 
     def radius(self, time: float) -> float:
-        """Return the radius in px at ``time``; its mean over the clip is that of ``size``."""
+        """Return the radius in px at ``time``.
+
+        Even if the object grows or shrinks, its mean over the clip is the radius of ``size``.
+        """
         mean = SIZES[self.size] / 2
         low = 2 * mean / (1 + self.growth)
         return low * (1 + (self.growth - 1) * time)
@@ -145,12 +154,15 @@ class Thing:
 
 @dataclass(frozen=True)
 class Shot:
-    """The clip from one cut to the next: a ground under a camera that pans and zooms.
+    """The part of a clip from one cut to the next: a background, filmed by a camera.
 
-    ``pan``: movement in px from time 0 to 1; ``zoom``: magnification at time 1 over that at time 0.
-    Only in version 2: ``shake`` of the camera in px; ``carries``: whether the camera moves the
-    things with the ground (in version 1 they keep their place in the frame); ``drift`` of the
-    ground alone, px from time 0 to 1; ``light``: brightness factors at times 0 and 1.
+    ``pan``: the camera's movement from time 0 to 1, in px; ``zoom``: magnification at time 1
+    divided by that at time 0.
+
+    The next fields are used only in version 2. ``shake``: strength of the camera's shake, in px;
+    ``carries``: whether the camera's motion moves the objects in the frame, too; ``drift``: own
+    movement of the background from time 0 to 1, in px; ``light``: brightness factors at times 0
+    and 1.
     """
 
     start: float
@@ -166,7 +178,7 @@ class Shot:
 
 @dataclass(frozen=True)
 class Post:
-    """A grey bar in front of everything, from edge to edge of the frame; no question is about it.
+    """A grey bar in front of all objects, across the whole frame. No question is about it.
 
     The bar is vertical if ``upright``, else horizontal; its middle moves from ``begins`` to
     ``ends`` (px) over the clip.
@@ -185,9 +197,13 @@ class Post:
 
 @dataclass(frozen=True)
 class Change:
-    """At a cut the thing ``before`` was replaced by ``after``, which differs in ``what`` alone."""
+    """What changes about an object at a cut.
 
-    what: str  # changed property, one of CHANGES
+    ``before`` and ``after``: index in ``Scene.things`` of the object before and after the cut. The
+    two differ in the property ``what`` alone.
+    """
+
+    what: str  # one of CHANGES
     before: int
     after: int
 
@@ -196,8 +212,8 @@ class Change:
 class Scene:
     """The ground truth of one clip. Earlier ``things`` are in front of later ones.
 
-    ``flicker``: strength of the slow drift of the light; ``noise``: standard deviation of the
-    sensor's noise in grey levels.
+    ``flicker``: strength of a slow change of the brightness; ``noise``: standard deviation of the
+    noise that is added to every pixel, in grey levels.
     """
 
     settings: ClipSettings
@@ -219,7 +235,9 @@ class Scene:
 def stream(
     seed: int, split: str, index: int, purpose: int = 0, version: int = 1
 ) -> np.random.Generator:
-    """Return the random stream of a clip: purpose 0 is for the scene, 1 questions, 2 batch shapes.
+    """Return the random number generator of a clip for one purpose.
+
+    Purpose 0 is the scene, 1 the questions, 2 the size of a training batch.
 
     Raises ``ValueError`` if the split is unknown.
     """

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from gleanvid.video.plan import Events, Request, UnreadableVideoError
 
-BACKENDS = {  # backend -> its module, and the PyPI package it needs
+BACKENDS = {  # backend -> module that decodes with it, and the PyPI package it needs
     "pyav": ("gleanvid.video.decoders.pyav", "av"),
     "torchcodec": ("gleanvid.video.decoders.torchcodec", "torchcodec"),
     "decord": ("gleanvid.video.decoders.decord", "decord"),
@@ -22,7 +22,8 @@ LATE = {"pyav": ("av.subtitles.codeccontext", "av.subtitles.stream")}
 def load(backend: str) -> ModuleType:
     """Import the module of a backend, and every module that it would import later.
 
-    In the decoding process nothing can be imported once a file is open.
+    The decoding process gives up the right to open other files before it opens the video. So it
+    cannot import anything later.
     """
     for name in ("numpy.ma", *LATE.get(backend, ())):
         import_module(name)

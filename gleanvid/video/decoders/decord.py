@@ -1,8 +1,9 @@
 """decord 0.6.0, the reader of LMMs-Eval: for parity with published numbers, not the default.
 
-decord is unmaintained since 2021, and on files with open groups of pictures (x265's default) it
-returns neighbouring frames without an error. Containers for which it is known to be wrong are
-refused. It gets one decoding thread, because its default of zero fails on some VP9 files.
+decord is unmaintained since 2021. On files with open groups of pictures (x265's default) it returns
+neighbouring frames in place of the requested ones, without an error. Containers for which it is
+known to be wrong are refused. It gets one decoding thread, because its default of zero fails on
+some VP9 files.
 """
 
 from __future__ import annotations

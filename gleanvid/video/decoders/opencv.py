@@ -1,8 +1,8 @@
 """OpenCV, the last resort if neither PyAV nor decord is installed.
 
-OpenCV's seeking and frame counts cannot be trusted (old frames returned as new ones, counts of
--9e18), so the file is read twice from the start: once to count and to time the frames, once to take
-them. OpenCV stops at the first damaged frame.
+OpenCV's seeking and frame counts cannot be trusted: it may return an earlier frame as a new one, or
+a count of -9e18. So the file is read twice from the start, first to count the frames and to note
+their times, then to take the sampled ones. OpenCV stops at the first damaged frame.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""List the times of a file's frames with PyAV, decoding only until the first frame."""
+"""List the times of all frames of a file with PyAV. Only the first frame is decoded."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ _LOCAL = {"protocol_whitelist": "file"}
 _TITLES: Any = (  # before PyAV 19, a title in Latin-1 would raise an error
     {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
 )
-_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # stop at damaged data
+_STRICT = {"err_detect": "explode", "max_pixels": str(MAX_PIXELS)}  # raise an error at damaged data
 
 
 @dataclass(frozen=True)
 class Index:
-    """Times and sizes of a file's frames, known after decoding only the first of them."""
+    """The times of all frames of a file, and their size."""
 
-    times: np.ndarray  # int64 [n] presentation times in ``time_base``, ascending
-    keys: np.ndarray  # int64 [k] times of keyframes, including those that an edit list hides;
-    time_base: float  # seconds per unit of ``times``
+    times: np.ndarray  # int64 [n] presentation times in units of ``time_base``, ascending
+    # int64 [k] times of keyframes, even of those that an edit list hides
+    keys: np.ndarray
+    time_base: float  # seconds per unit of ``times`` and ``keys``
     fps: float
     size: tuple[int, int]  # (height, width) as displayed
     notes: tuple[str, ...]
@@ -49,7 +50,10 @@ class Index:
 def opened(
     request: Request, threads: int = MAX_THREADS
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open a file and its main video stream; decoding stops at the first error."""
+    """Open a file and its main video stream, so that damaged data raises an error.
+
+    Raises ``UnreadableVideoError`` if that fails or if the video is too large or too long.
+    """
     try:
         container = av.open(
             request.path,
@@ -86,7 +90,7 @@ def _why_not_opened(request: Request) -> str:
 
 
 def scan(request: Request) -> Index:
-    """Read the times of all frames; decode until the first frame appears, for its size."""
+    """Read the times of all frames; decode only the first frame, for its size."""
     times, keys, end = [], [], 0.0
     first: VideoFrame | None = None
     with opened(request) as (container, stream):
@@ -99,7 +103,7 @@ def scan(request: Request) -> Index:
                 first = _first_picture(packet, request)
             if packet.pts is not None and packet.is_keyframe:
                 keys.append(packet.pts)
-            if packet.pts is not None and not packet.is_discard:  # discarded: an edit list hides it
+            if packet.pts is not None and not packet.is_discard:  # hidden by an edit list
                 times.append(packet.pts)
         if first is None:
             raise UnreadableVideoError(
@@ -151,7 +155,8 @@ def quarter_turns(frame: VideoFrame) -> int:
 def resized(picture: Picture, size: tuple[int, int]) -> Picture:
     """Scale an RGB frame to ``size`` (height, width), if it has another size.
 
-    For decoders that cannot resize: decord fails if a row is not a multiple of 32 pixels.
+    This is for decoders that cannot do it themselves. (decord fails if the width is not a multiple
+    of 32 pixels.)
     """
     if picture.shape[:2] == size:
         return picture

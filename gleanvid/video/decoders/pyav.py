@@ -1,10 +1,10 @@
 """The default decoder: PyAV, exact to the frame.
 
-The packets are listed once, which gives the times of all frames (variable rates and edit lists
-included) without decoding them. Each sampled frame is then reached from the keyframe before it,
-and accepted only if its time is *equal* to the one listed. If a container cannot seek, the file is
-decoded once from the start. If the file is damaged, its intact frames are counted first, and the
-sample is spread over these. Pixels are assumed to be square.
+First the packets are listed. This gives the times of all frames without decoding them, even if the
+frame rate varies or an edit list hides frames. Each sampled frame is then decoded from the keyframe
+before it, and accepted only if its time is *equal* to the one listed. If a container cannot seek,
+the file is decoded once from the start. If the file is damaged, its intact frames are counted
+first, and the sample is spread over these. Pixels are assumed to be square.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gleanvid.video.plan import (
     make_plan,
 )
 
-_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds by which to seek earlier: MPEG streams seek too late
+_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seek this much earlier, if needed: MPEG streams seek too late
 
 
 def read(request: Request) -> Events:
@@ -53,9 +53,10 @@ def read(request: Request) -> Events:
 
 
 def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
-    """Return how many frames must be decoded: from each keyframe to the wanted frames.
+    """Return how many frames must be decoded to get the wanted ones.
 
-    ``rows`` int64 [T]: numbers of the wanted frames.
+    These are all frames from the keyframe before a wanted frame up to the wanted frame. ``rows``
+    int64 [T]: indices in ``index.times`` of the wanted frames.
     """
     keys = np.searchsorted(index.times, index.keys)
     first = keys[(np.searchsorted(keys, rows, side="right") - 1).clip(0)]  # [T]
@@ -64,9 +65,10 @@ def _frames_to_decode(index: Index, rows: np.ndarray) -> int:
 
 
 def _by_keyframes(request: Request, index: Index, wanted: list[int]) -> Iterator[VideoFrame]:
-    """Yield the frames from the keyframe before each wanted time up to that time.
+    """For each wanted time, yield the frames from the keyframe before it up to that time.
 
-    The iteration ends early if a wanted time cannot be reached.
+    A keyframe that serves several wanted times is used once. The iteration ends early if a wanted
+    time cannot be reached.
     """
     rows = np.searchsorted(index.keys, wanted, side="right") - 1
     keys = index.keys[rows.clip(0)]  # [T]
@@ -91,9 +93,9 @@ def _run_up(
 ) -> Iterator[VideoFrame]:
     """Yield the frames from the keyframe at time ``key`` to the frame at ``last``.
 
-    A seek may end before the keyframe, or at one whose first frames need earlier frames (open GOP):
-    frames before ``key`` are skipped, and so are errors in them. If a seek ends after ``key``,
-    nothing is yielded.
+    ``container`` has been asked to seek to the keyframe. The seek may have ended before it, or the
+    frames after it may need earlier ones (open GOP). So frames before ``key`` are skipped, and so
+    are errors in them. If the seek has ended after ``key``, nothing is yielded.
     """
     reached = False
     for packet in packets(container, stream):
@@ -116,14 +118,14 @@ def _run_up(
 
 
 def _from_start(request: Request) -> Iterator[VideoFrame]:
-    """Yield every frame in order, up to the first damaged one."""
+    """Decode the file from the start; yield every frame up to the first damaged one."""
     with opened(request) as (container, stream), suppress(av.error.FFmpegError):
         for packet in packets(container, stream):
             yield from packet.decode()
 
 
 def _what_is_intact(request: Request, index: Index) -> Events:
-    """Yield a new plan over the frames that can be decoded, then the frames that it samples."""
+    """Sample from the frames that can be decoded: yield a new plan, then its frames."""
     found = [None if frame is None else (frame.pts,) for frame in _intact(request)]
     times = [time for entry in found if entry is not None for time in entry]
     if not times:
@@ -172,7 +174,7 @@ def _intact(request: Request) -> Iterator[VideoFrame | None]:
 
 
 def _picture(frame: VideoFrame, plan: Plan) -> Picture:
-    """Convert a decoded frame to RGB, upright, in the plan's size."""
+    """Convert a decoded frame to RGB, turn it upright and scale it to the plan's size."""
     turns = quarter_turns(frame)
     height, width = plan.size[::-1] if turns % 2 else plan.size
     if (frame.height, frame.width) != (height, width):

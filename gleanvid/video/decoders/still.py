@@ -1,4 +1,4 @@
-"""Images, and frames from memory, as videos."""
+"""Turn an image, or frames in memory, into a ``Video``."""
 
 from __future__ import annotations
 

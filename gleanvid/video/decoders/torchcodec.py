@@ -1,7 +1,8 @@
-"""torchcodec, PyTorch's own reader, in its exact mode: frames by number, checked by their times.
+"""torchcodec, PyTorch's own reader: frames by number, checked by their times.
 
 PyAV lists the frames first, so both decoders sample the same frames. torchcodec 0.17 decodes
-damaged frames without an error. Its package holds no FFmpeg: it needs the system's libraries.
+damaged frames without an error. Its package does not contain FFmpeg, so FFmpeg's libraries must be
+installed on the system.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Decoding in a process without rights, so that a hostile file can do no harm.
+"""Decoding in a process that has given up its rights, so that a hostile file can do no harm.
 
-:mod:`.sandbox` runs tasks for the rest of the library, :mod:`.spare` starts the processes,
-:mod:`.worker` is their program, :mod:`.rights` what they give up (and what that does not cover),
-:mod:`.messages` and :mod:`.archive` what goes through the pipe. Nothing is imported here, as the
-decoding process imports this package when it starts.
+The rest of the library calls :mod:`.sandbox`. :mod:`.spare` starts the decoding processes, and
+:mod:`.worker` is their program. :mod:`.rights` gives up rights and says what remains possible.
+:mod:`.messages` and :mod:`.archive` define what goes through the pipe from the process. Nothing is
+imported here, as every decoding process imports this package when it starts.
 """

@@ -1,7 +1,8 @@
 """A saved run's archive, sent array by array from the decoding process to the server.
 
-The decoding process checks JSON and array headers before it unpacks anything, and sends an array
-in pieces as it is unpacked, so it never holds a whole array. The server repeats all checks.
+The decoding process checks the JSON before it parses it, and the header of an array before it
+unpacks the array. It sends an array in pieces while it unpacks it, so it never holds a whole array.
+The server does not trust the decoding process and repeats the checks.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, SyntaxError)
 
 
 def import_all() -> None:
-    """Unpack a small archive, so that every module that unpacking needs is imported.
+    """Unpack a small archive, so that every module needed for unpacking is imported.
 
     After the process has given up its rights, it can open no file and so import no module.
     """
@@ -42,7 +43,7 @@ def import_all() -> None:
 
 
 def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
-    """Send a saved run's JSON, and two messages for every array: its type and shape, and its bytes.
+    """Send a saved run's JSON, then two messages for every array: type and shape, and bytes.
 
     Raises ``UnreadableVideoError`` if the archive is damaged or exceeds a limit.
     """
@@ -54,7 +55,7 @@ def send_run(file: str | IO[bytes], pipe: IO[bytes]) -> None:
             text = part.read(bounds.MAX_JSON_BYTES + 1)
         if not bounds.fits(text):
             raise UnreadableVideoError(bounds.TOO_LARGE)
-        # decode first: for bytes, json guesses an encoding, and UTF-16 would hide brackets
+        # Decode as UTF-8: json would guess the encoding, and UTF-16 hides brackets from the check.
         json.loads(text.decode())
         send(pipe, FACTS, text)
         with archive.open("run.npz") as part, zipfile.ZipFile(part) as arrays:
@@ -90,7 +91,10 @@ def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _is_plain(dtype: np.dtype, shape: tuple[int, ...]) -> bool:
-    """Return whether an array has plain numbers, which cannot run code, and a valid shape."""
+    """Return whether an array holds numbers and has a valid shape.
+
+    Other types, such as pickled objects, could run code when they are loaded.
+    """
     return dtype.kind in "biuf" and all(type(side) is int and side >= 0 for side in shape)
 
 

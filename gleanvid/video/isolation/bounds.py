@@ -1,10 +1,10 @@
-"""Size limits for data from strangers, checked before it is parsed or unpacked."""
+"""Size limits for data that may be hostile, checked before it is parsed or unpacked."""
 
 from __future__ import annotations
 
 import re
 
-# Limit for a saved run's arrays: 64 frames of 1280 x 720 and their tokens
+# Limit for a saved run's arrays; 64 frames of 1280 x 720 px and their tokens are below it.
 MAX_RUN_BYTES = 176 * 2**20
 MAX_RUN_ARRAYS = 512
 MAX_JSON_BYTES = 2**20
@@ -13,7 +13,8 @@ MAX_JSON_ITEMS = 50_000
 TOO_LARGE = "This saved run is too large to be opened here."
 NO_RUN = "This is not a run saved by GleanVID."
 
-# The closing quote is optional: without it, the regex would scan the rest again from every quote.
+# The closing quote is optional. If it were required, a text with many quotes and no end would be
+# scanned to its end once for every quote.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
@@ -23,7 +24,7 @@ def fits(
     most_items: int = MAX_JSON_ITEMS,
     deepest: int = MAX_JSON_DEPTH,
 ) -> bool:
-    """Return whether JSON text is safe to parse: not too long, too deep or of too many items.
+    """Return whether JSON text is safe to parse: not too long, too deep or with too many items.
 
     The check takes time linear in the length of the text.
     """

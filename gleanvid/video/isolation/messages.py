@@ -1,7 +1,7 @@
 """The messages of a decoding process, for both ends of its pipe.
 
-A message is a kind (one byte), a length and a payload. The process may have been taken over by a
-hostile file, so the reader of its messages checks every length before it takes memory for it.
+A message is a kind (one byte), a length and a payload. A hostile file may have taken over the
+process. So whoever reads its messages checks every length before allocating memory for the payload.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import IO
 
 from gleanvid.video.plan import UnreadableVideoError
 
-HEADER = struct.Struct("<cQ")  # kind, length of the payload
-PLACE = struct.Struct("<q")  # index of a frame in the plan, sent before its pixels
-# Kinds of message: a plan (JSON), a frame (index and pixels), names of protection layers (JSON).
+HEADER = struct.Struct("<cQ")  # start of a message: its kind and the length of its payload
+PLACE = struct.Struct("<q")  # index of a frame in the plan; it comes before the pixels
+# Kinds of message: a plan (JSON), a frame (index and pixels), names of layers of protection (JSON).
 PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"
 # Kinds of message for a saved run: its JSON, the header of an array, the bytes of an array.
 FACTS, ARRAY, DATA = b"J", b"A", b"D"
@@ -32,8 +32,8 @@ def send(pipe: IO[bytes], kind: bytes, *parts: bytes | memoryview) -> None:
 def receive(pipe: IO[bytes]) -> Iterator[tuple[bytes, int]]:
     """Yield kind and length of every message; the caller must read the payload itself.
 
-    Raises ``UnreadableVideoError`` with the text of an error message, and ``EOFError`` if the
-    process ended early.
+    The iteration ends with the message of kind ``END``. A message of kind ``ERROR`` is raised as
+    ``UnreadableVideoError`` with its text. Raises ``EOFError`` if the process ended early.
     """
     while True:
         kind, length = HEADER.unpack(read(pipe, HEADER.size))

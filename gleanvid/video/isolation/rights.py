@@ -1,9 +1,9 @@
-"""The rights that a decoding process gives up: resource limits, Landlock and seccomp, by ctypes.
+"""How a decoding process gives up rights: resource limits, Landlock and seccomp.
 
-Still possible: to read the sizes and dates of other files (``stat``), and the time. The number of
-threads is limited from outside (:mod:`.sandbox`). Kernels before 5.13 have no Landlock; before 6.2
-the clip itself can be emptied (``O_TRUNC``). The numbers of aarch64's system calls are taken from
-its table and are not tested. On systems other than Linux, there are only the resource limits.
+The process can still read the sizes and dates of other files (``stat``), and the time. Its number
+of threads is limited from outside (:mod:`.sandbox`). Linux before 5.13 has no Landlock. Before 6.2,
+the process can still empty the video file (``O_TRUNC``). The numbers of system calls on aarch64 are
+taken from its table and are not tested. On systems other than Linux, only resources are limited.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-LAYERS = {  # name of a layer -> how it restricts the decoding process
+LAYERS = {  # layer of protection -> how it restricts the decoding process
     "limits": "memory, time and new files are limited",
     "files": "no other file can be read",
     "calls": "no network, programs or signals",
@@ -31,7 +31,7 @@ CAP_DAC_READ_SEARCH = 1 << 2  # root keeps this capability, to read clips of oth
 
 
 def give_up(path: str | None) -> list[str]:
-    """Give up every right but reading ``path``; return the names of the layers in force."""
+    """Give up every right but reading ``path``; return the names of the ``LAYERS`` in force."""
     layers = ["limits"] if find_spec("resource") else []
     if sys.platform == "linux":
         libc = ctypes.CDLL(None, use_errno=True)
@@ -43,7 +43,7 @@ def give_up(path: str | None) -> list[str]:
 
 def _drop_capabilities(libc: ctypes.CDLL) -> bool:
     """Give up the capabilities of root, except for reading; return whether that worked."""
-    for number in range(CAPABILITIES):  # only root has capabilities to drop; others fail
+    for number in range(CAPABILITIES):  # fails without effect if the user is not root
         libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
     reading = struct.pack("=6I", CAP_DAC_READ_SEARCH, CAP_DAC_READ_SEARCH, 0, 0, 0, 0)
@@ -51,7 +51,7 @@ def _drop_capabilities(libc: ctypes.CDLL) -> bool:
 
 
 def limit(name: str, most: int) -> None:
-    """Limit a resource of this process, such as ``RLIMIT_AS``, where the system can."""
+    """Limit a resource of this process, such as ``RLIMIT_AS``, if the system supports that."""
     try:
         import resource
 
@@ -76,16 +76,16 @@ def limit_growth(more_bytes: int) -> None:
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system call numbers, the same on all CPUs
 VERSION_ONLY, PATH_BENEATH, READ_FILE = 1, 1, 1 << 2
-# ABI version of Landlock -> bits of all file rights that it knows.
+# ABI version of Landlock -> bit mask of all rights on files that this version can restrict.
 FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
-TCP, TCP_SINCE = 3, 4  # bits of the rights to bind and connect; ABI version that has them
-SCOPES, SCOPES_SINCE = 3, 6  # bits of abstract sockets and signals; ABI version that has them
+TCP, TCP_SINCE = 3, 4  # bits for TCP bind and connect; first ABI version with them
+SCOPES, SCOPES_SINCE = 3, 6  # bits for abstract sockets and signals; first ABI version
 
 
 def _restrict_files(libc: ctypes.CDLL, path: str | None) -> bool:
-    """Let this thread, and those it starts, open only ``path``; files already open stay open.
+    """Let this thread, and those it will start, open no file but ``path``, by Landlock.
 
-    Return whether that worked.
+    Files that are already open stay open. Return whether that worked.
     """
     version = libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_ONLY))
     if version < 1:
@@ -118,7 +118,7 @@ def _allow_reading(libc: ctypes.CDLL, rules: int, path: str) -> bool:
 
 
 class Machine(NamedTuple):
-    """Numbers of a CPU architecture for the filter: audit number and system calls."""
+    """Numbers of a CPU architecture that the filter needs: its audit number and system calls."""
 
     audit: int
     seccomp: int
@@ -180,16 +180,16 @@ DENIED = {  # kind of system call -> numbers on x86-64, numbers on aarch64
     "io_uring, handles of processes": ((424, 425, 426, 427, 434, 438, 440),) * 2,
 }
 SET_FILTER, ALL_THREADS = 1, 1
-ALLOW, FAIL = 0x7FFF0000, 0x00050000  # results of the filter; FAIL | errno fails the call
+ALLOW, FAIL = 0x7FFF0000, 0x00050000  # results of the filter; FAIL | errno makes the call fail
 LOAD, EQUAL, AT_LEAST, HAS_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-NUMBER, MACHINE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24  # offsets in ``seccomp_data``
+NUMBER, MACHINE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24  # byte offsets in ``seccomp_data``
 CLONE_THREAD = 0x10000
-LAST_CALL = 462  # calls with a higher number fail as on an older kernel (ENOSYS)
-SIGNALLING = {  # commands that have the kernel send signals to other processes
+LAST_CALL = 462  # newer calls, with a higher number, fail as on an older kernel (ENOSYS)
+SIGNALLING = {  # commands by which the kernel may send signals to other processes
     "fcntl": (8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX
     "ioctl": (0x5452, 0x8901, 0x8902),  # FIOASYNC, FIOSETOWN, SIOCSPGRP
 }
-OTHER_TABLE = 0x40000000  # x32: calls of x86-64 with 32-bit pointers have this bit
+OTHER_TABLE = 0x40000000  # bit of the x32 system calls (32-bit pointers on x86-64)
 
 
 def _restrict_calls(libc: ctypes.CDLL) -> bool:
@@ -209,18 +209,18 @@ def _restrict_calls(libc: ctypes.CDLL) -> bool:
 def _filter(machine: Machine) -> Iterator[bytes]:
     """Yield the instructions of the seccomp filter.
 
-    The last two arguments of a comparison are how many instructions to skip if it is true, and if
-    it is false.
+    In a comparison, the last two arguments of ``_step`` are how many instructions to skip: first if
+    the comparison is true, then if it is false.
     """
     fail, allow = _step(RETURN, FAIL | errno.EPERM), _step(RETURN, ALLOW)
     yield from (_step(LOAD, MACHINE), _step(EQUAL, machine.audit, 1, 0), fail)
     yield from (_step(LOAD, NUMBER), _step(AT_LEAST, OTHER_TABLE, 0, 1), fail)
-    # Pretend clone3 is missing, so that libc calls clone, whose flags a filter can read.
+    # Pretend that clone3 is missing. libc then calls clone, whose flags a filter can read.
     yield from (_step(EQUAL, machine.clone3, 0, 1), _step(RETURN, FAIL | errno.ENOSYS))
     yield from (_step(EQUAL, machine.clone, 0, 4), _step(LOAD, FIRST_ARGUMENT))
     yield from (_step(HAS_BITS, CLONE_THREAD, 0, 1), allow, fail)
     yield from (_step(EQUAL, machine.prlimit, 0, 4), _step(LOAD, FIRST_ARGUMENT))
-    yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # pid 0: this process
+    yield from (_step(EQUAL, 0, 0, 1), allow, fail)  # process id 0 is this process
     for name, commands in SIGNALLING.items():
         checks = [step for one in commands for step in (_step(EQUAL, one, 0, 1), fail)]
         yield _step(EQUAL, getattr(machine, name), 0, len(checks) + 2)

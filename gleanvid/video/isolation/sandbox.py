@@ -1,9 +1,10 @@
-"""Runs tasks in a decoding process, so that a hang or a crash becomes ``UnreadableVideoError``.
+"""Runs tasks in a decoding process. A hang or a crash becomes ``UnreadableVideoError``.
 
-A plain subprocess rather than ``multiprocessing``: it needs no ``__main__`` guard, works from
-threads, notebooks and scripts on standard input, and can be killed at any moment. Frames come back
-as raw bytes through its standard output, one at a time, so that no process holds them twice. A
-process that a hostile file has taken over can send nothing but frames of the size it announced.
+A task is to decode a video or to unpack a saved run. The process is a plain subprocess rather than
+one of ``multiprocessing``, because it then needs no ``__main__`` guard. It works from threads,
+notebooks and scripts on standard input, and can be killed at any moment. Frames come back as raw
+bytes through its standard output, one at a time, so that no process holds them twice. A hostile
+file may have taken over the process, so everything that it sends is checked.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ MOST_THREADS = 512  # limit on a decoding process's threads; the AV1 decoder dav
 
 
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
-    """Yield a plan of the frames to read, then these frames, decoded in a separate process.
+    """Decode a video in a separate process: yield a plan of the frames, then the frames.
 
     Setting ``stop`` ends that process within ``POLL_S`` seconds. The process also ends when the
     iteration ends, for whatever reason.
@@ -52,7 +53,7 @@ def decode(request: Request, timeout_s: float, stop: threading.Event | None = No
 
 
 def layers() -> tuple[str, ...]:
-    """Return the layers of ``rights.LAYERS`` that protect a decoding process on this machine."""
+    """Return which of ``rights.LAYERS`` restrict a decoding process on this machine."""
     with _running("layers", None, 30.0) as (decoder, _):
         try:
             for kind, length in receive(decoder.stdout):
@@ -64,9 +65,10 @@ def layers() -> tuple[str, ...]:
 
 
 def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the JSON and the arrays of a saved run's archive, within the limits of :mod:`.bounds`.
+    """Unpack a saved run's archive in a separate process; return its JSON and its arrays.
 
-    Raises ``UnreadableVideoError`` if the archive is damaged, too large or too slow to read.
+    Raises ``UnreadableVideoError`` if the archive is damaged, exceeds a limit of :mod:`.bounds` or
+    takes too long to read.
     """
     refused = refusing(UnreadableVideoError, bounds.NO_RUN, EOFError)
     with _running("archive", str(Path(path).resolve()), timeout_s) as (decoder, _), refused:
@@ -79,8 +81,8 @@ def _running(
 ) -> Iterator[tuple[Decoder, threading.Event]]:
     """Start a decoding process with a task; yield the process and its timeout event.
 
-    The process is killed after ``timeout_s`` seconds, once ``stop`` is set, or if it has more than
-    ``MOST_THREADS`` threads. The event is set only in the first case.
+    The process is killed after ``timeout_s`` seconds, when ``stop`` is set, or if it has more than
+    ``MOST_THREADS`` threads. The timeout event is set only in the first case.
     """
     try:
         decoder = spare.KEPT.take()
@@ -104,7 +106,8 @@ def _running(
     cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
     request = {"task": task, "argument": argument, "cpu_seconds": cpu_seconds}
     try:
-        # BrokenPipeError: the process is dead, which the code that reads its output reports.
+        # BrokenPipeError means that the process has died. It can be ignored here, because reading
+        # the output of the process then raises EOFError.
         with suppress(BrokenPipeError), decoder.stdin:
             decoder.stdin.write(json.dumps(request).encode() + b"\n")
         yield decoder, expired
@@ -115,7 +118,10 @@ def _running(
 
 
 def _checked(decoder: Decoder, request: Request) -> Events:
-    """Yield plans and frames as the process sends them; check that they fit ``request``."""
+    """Yield plans and frames as the process sends them.
+
+    Raises ``UnreadableVideoError`` if they do not fit ``request``.
+    """
     plan: Plan | None = None
     for kind, length in receive(decoder.stdout):
         if kind == PLAN and length <= MAX_PLAN_BYTES:

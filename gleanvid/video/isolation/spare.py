@@ -1,7 +1,7 @@
 """Starts decoding processes; a server keeps one started in advance.
 
-A process takes half a second to start and to import its libraries. A server therefore keeps one
-waiting (``KEPT.keep()``); otherwise every task starts its own process.
+A process takes half a second to start and to import its libraries. So a server keeps one waiting
+for the next task (``KEPT.keep()``). Elsewhere, every task starts its own process.
 """
 
 from __future__ import annotations
@@ -24,19 +24,26 @@ FEW_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
-_HOME = Path(__file__).resolve().parents[3]  # folder from which this gleanvid package is imported
-_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # packages that decoders import
+_HOME = Path(__file__).resolve().parents[3]  # folder that contains this gleanvid package
+_PACKAGES = (
+    "numpy",
+    "av",
+    "decord",
+    "cv2",
+    "torch",
+    "torchcodec",
+)  # packages that decoders import
 
 
 def import_folders() -> list[str]:
-    """Return the import folders of a decoding process: Python's, the decoders', and ours.
+    """Return the folders from which a decoding process may import the decoders and gleanvid.
 
-    Not all of ``sys.path`` is returned: it holds the folder of the caller's script, and a
-    ``random.py`` there would come before Python's.
+    They are only a part of ``sys.path``, which also has the folder of the caller's script. A file
+    ``random.py`` there must not be imported in place of Python's.
     """
     found = [_HOME]
     for name in _PACKAGES:
-        with suppress(ImportError, ValueError):  # ValueError: the module has no spec
+        with suppress(ImportError, ValueError):  # a module without a spec raises ValueError
             spec = find_spec(name)
             inside = spec.submodule_search_locations if spec else None
             found += [Path(folder).resolve().parent for folder in inside or ()]
@@ -72,18 +79,18 @@ class Decoder:
         self.process.kill()
 
     def threads(self) -> int:
-        """Return how many threads the process has; 0 if the system does not say."""
+        """Return how many threads the process has, or 0 on systems without ``/proc``."""
         try:
             return os.stat(f"/proc/{self.process.pid}/task").st_nlink - 2
         except OSError:
             return 0
 
     def wait(self) -> int:
-        """Wait until the process ends; return its exit status: -N if signal N killed it."""
+        """Wait until the process ends; return its exit status (-N if signal N killed it)."""
         return self.process.wait()
 
     def complaints(self) -> list[str]:
-        """Return the lines that the process, which has ended, wrote to standard error."""
+        """Return the lines that the process wrote to standard error; call this after its end."""
         self._errors.seek(0)
         return self._errors.read(2**16).decode(errors="replace").strip().splitlines()
 
@@ -98,7 +105,7 @@ class Decoder:
 
 
 class Spare:
-    """Keeps at most one process waiting for a task, as starting one takes time."""
+    """Keeps at most one decoding process waiting for a task, because starting one takes time."""
 
     def __init__(self) -> None:
         self._waiting: queue.SimpleQueue[Decoder] = queue.SimpleQueue()
@@ -122,15 +129,18 @@ class Spare:
         return Decoder()
 
     def refill(self) -> None:
-        """Start the next waiting process; call this after a task, which it would slow down."""
+        """Start the next waiting process.
+
+        Call this after a task, because starting a process would slow the task down.
+        """
         if self._keeper is not None and self._waiting.empty():
             self._wanted.release()
 
     def _start(self) -> None:
-        """Start a process whenever one is requested.
+        """Start a process whenever ``keep`` or ``refill`` requests one.
 
-        This runs in a thread that never ends: a process is killed when the thread that started it
-        ends (PR_SET_PDEATHSIG).
+        This runs in a thread that never ends, because a decoding process is killed when the thread
+        that started it ends (PR_SET_PDEATHSIG).
         """
         while self._wanted.acquire():
             if self._waiting.empty():

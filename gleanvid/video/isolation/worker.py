@@ -1,7 +1,8 @@
 """The decoding process: one request on standard input, its messages on standard output.
 
-It starts for every file, so it imports neither torch nor ``gleanvid.types``. Before it opens the
-file, it gives up the rights in :mod:`.rights`. A hang or a crash then ends only this process.
+A process is started for every file, so it imports neither torch nor ``gleanvid.types``, which
+take long to import. Before it opens the file, it gives up its rights (:mod:`.rights`). If a decoder
+hangs or crashes, only this process is lost.
 """
 
 from __future__ import annotations
@@ -25,30 +26,30 @@ from gleanvid.video.plan import Plan, Request, UnreadableVideoError
 MAX_MEMORY_BYTES = 4 * 2**30  # limit on the address space of this process
 ARCHIVE_BYTES = 64 * 2**20  # additional memory for unpacking an archive
 MAX_REQUEST_BYTES = 2**16
-MAX_FILE_BYTES = 2**16  # limit for standard error, a file in which native libraries write messages
+MAX_FILE_BYTES = 2**16  # limit on the file that takes standard error (messages of libraries)
 NICENESS = 10
 PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of native libraries must not get between the frames
+    os.dup2(2, 1)  # what libraries print must not get between the frames
     _leave_with_parent()
     rights.limit("RLIMIT_AS", MAX_MEMORY_BYTES)
     rights.limit("RLIMIT_FSIZE", MAX_FILE_BYTES)
     rights.limit("RLIMIT_CORE", 0)
-    with suppress(ImportError, MemoryError):  # missing PyAV is reported when a request needs it
+    with suppress(ImportError, MemoryError):  # if PyAV is missing, a request reports it
         decoders.load("pyav")
     line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
     if line:
         request = json.loads(line)
         rights.limit("RLIMIT_CPU", request["cpu_seconds"])
         serve(request["task"], request["argument"], answers)
-    os._exit(0)  # no clean-up of native libraries, which may hang
+    os._exit(0)  # skip the clean-up of native libraries, which may hang
 
 
 def _leave_with_parent() -> None:
-    """Lower this process's priority, and end it when the thread that started it ends."""
+    """Lower this process's priority; have it killed when the thread that started it ends."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     if sys.platform == "linux":
@@ -56,7 +57,11 @@ def _leave_with_parent() -> None:
 
 
 def serve(task: str, argument: Any, answers: BinaryIO) -> None:
-    """Do the task "video", "archive" or "layers", and send its results or its error."""
+    """Do a task and send its results or its error.
+
+    "video" decodes frames, "archive" unpacks a saved run, and any other task ("layers") only gives
+    up the rights and sends the names of the layers in force.
+    """
     try:
         if task == "video":
             _serve_video(Request(**argument), answers)
@@ -71,7 +76,7 @@ def serve(task: str, argument: Any, answers: BinaryIO) -> None:
 
 def _serve_video(request: Request, answers: BinaryIO) -> None:
     with decoders.explained(request):
-        decoders.load(request.backend)  # give_up forbids later imports
+        decoders.load(request.backend)  # import now: after give_up, no file can be opened
     rights.give_up(request.path)
     for event in decoders.decode(request):
         if isinstance(event, Plan):
