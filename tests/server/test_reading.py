@@ -140,7 +140,7 @@ def test_clips_that_would_take_hours_are_refused_before_decoding(tmp_path, monke
     monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8)
     assert len(read_video(tmp_path / "clip.mp4", 2, isolate=False)) == 2
     monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8 - 1)
-    with pytest.raises(VideoError, match="8 frames of .* are too many to decode"):
+    with pytest.raises(VideoError, match=r"8 frames of .* are too many to decode"):
         read_video(tmp_path / "clip.mp4", 2, isolate=False)
 
 
