@@ -37,13 +37,13 @@ class Prefilled:
         return self.mask.shape[1]
 
     def positions_from(self, past: int, new: int, device: torch.device) -> Tensor:
-        """Return the positions [B, new] of ``new`` tokens that follow ``past`` tokens in the cache."""
+        """Return positions [B, new] of ``new`` tokens that follow ``past`` cached tokens."""
         steps = torch.arange(past - self.length, past - self.length + new, device=device)
         later = self.next_position.to(device)[:, None] + steps - self.lead
         return torch.where(steps < self.lead, self.lead_position + steps, later)
 
     def present(self, decoded: int) -> Tensor:
-        """Return the padding mask of the prompts and ``decoded`` later tokens: bool [B, P + decoded]."""
+        """Return bool [B, P + decoded]: False on padding, for the prompts and later tokens."""
         return torch.cat([self.mask, self.mask.new_ones(len(self.mask), decoded)], 1)
 
 

@@ -38,7 +38,7 @@ def compressing(
 
     ``signals`` are vision signals computed earlier ("saliency", "keys"). If ``compressor`` is None,
     no hook is installed. Raises ``ModelError`` if another such block for this model is active.
-    Within the block, the model raises ``ValueError`` for chunked prefill, for assisted decoding, and
+    Within the block, the model raises ``ValueError`` for chunked prefill and assisted decoding, and
     for video tokens in a call whose key/value cache is not empty.
     """
     if compressor is None:
@@ -86,7 +86,7 @@ def prompt_hook(
 def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
     """Install ``hook`` while the block runs.
 
-    The state of the latest prefill stays in ``hook``, so that it can be installed again to continue.
+    The state of the latest prefill stays in ``hook``, which can be installed again to continue.
     """
     layout = hook.layout
     with ExitStack() as stack:

@@ -17,8 +17,8 @@ def interruptible(hf_model: nn.Module, stop: threading.Event | None) -> Iterator
     """End a pass through ``hf_model`` before its next block once ``stop`` is set.
 
     Blocks are the members of every module list, such as vision blocks and decoder layers. The pass
-    ends with :class:`StoppedError`. Hold the model's lock inside this context, because its hooks
-    affect every thread. If ``stop`` is None, no hook is installed.
+    ends with :class:`StoppedError`. Hold the model's lock as long as this context is active,
+    because its hooks affect every thread. If ``stop`` is None, no hook is installed.
     """
     if stop is None:
         yield

@@ -35,12 +35,12 @@ class Layout:
             video, the list is empty.
         vision_attention: last attention module of the vision tower whose output reaches the
             language model. Saliency and keys are read there. None: the model has neither.
-        patches_to_tokens: turns [n, C], one row per patch in the order of ``vision_attention``, into
+        patches_to_tokens: turns [n, C], a row per patch in the order of ``vision_attention``, into
             [T*N, C], one row per visual token of all videos. Patches of images come before those of
             videos and are left out.
         sides: returns the side tokens of a video: placeholders outside its grid, such as newlines.
             They are int64 [S, 3], ascending: (index among the video's placeholders, first, stop). A
-            side token is kept if a grid token first to stop - 1 is kept. So the range 0 to T*N keeps
+            side token is kept if a grid token first to stop - 1 is kept. The range 0 to T*N keeps
             it always. An empty range drops it as soon as a token of the video is dropped.
         vision_method: name of the method of ``core`` that turns pixels into features.
         tower: the vision tower, which is called for a few frames at a time. None: the vision side

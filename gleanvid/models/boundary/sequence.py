@@ -40,7 +40,7 @@ class Span:
     sides: Tensor = field(default_factory=lambda: torch.empty(0, 3, dtype=torch.long))
 
     def kept(self, record: Compression) -> Tensor:
-        """Return int64 [K], ascending: the flat grid indices of the tokens that ``record`` keeps."""
+        """Return int64 [K], ascending: flat grid indices of the tokens that ``record`` keeps."""
         keep = record.keep.to(self.columns.device)
         return keep if self.positions is None else self.positions[keep]
 
@@ -196,7 +196,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
 def reduce_rows(
     stream: Tensor, plan: Plan, spans: list[list[Span]], records: list[list[Compression]]
 ) -> Tensor:
-    """Return the tokens of ``plan`` [B, P, C] from ``stream`` [B, L, C], merged if records merge."""
+    """Select the tokens of ``plan``: [B, L, C] -> [B, P, C]; merge where records merge."""
     reduced = plan.gather(stream)
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):

@@ -49,12 +49,12 @@ class PromptHook:
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
-        # Whether later calls continue the prompt; positions are then set even if every token is kept.
+        # Whether later calls continue the prompt: sets positions even if every token is kept.
         self.goes_on = False
         self._core_inputs: Kwargs = {}
 
     def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
-        """Store the inputs of ``core`` for :meth:`before_language_model`, which reads ids and grids."""
+        """Store the inputs of ``core``, in which the next hook finds token ids and grids."""
         self._core_inputs = dict(kwargs)
         if args:
             self._core_inputs["input_ids"] = args[0]
@@ -177,7 +177,7 @@ class PromptHook:
         return self.signals[name][span.offset : span.offset + len(span.columns)]
 
     def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
-        """Replace positions and mask of new tokens; generate()'s are for the uncompressed prompt."""
+        """Replace positions and mask of new tokens, which fit the uncompressed prompt only."""
         state, embeds = self.prefilled, kwargs["inputs_embeds"]
         assert state is not None
         count, new = embeds.shape[:2]
