@@ -1,4 +1,4 @@
-"""Values passed between pipeline and models: encoded clips, their cache keys, chat histories."""
+"""Values passed between pipeline and models: encoded clips, cache keys and chat histories."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Encoded:
     tokens: VideoTokens
     encode_s: float
     prefix: str = field(repr=False)  # text of the prompt up to and including the video
-    inputs: Mapping[str, Any] = field(repr=False)  # tensors of the prefix, without pixels
-    vision: Any = field(repr=False)  # output of the projector, as the model returns it
+    inputs: Mapping[str, Any] = field(repr=False)  # model inputs for ``prefix``, without pixels
+    vision: Any = field(repr=False)  # output of the vision side, in the model's own class
 
     @property
     def signals(self) -> dict[str, Tensor]:

@@ -12,7 +12,7 @@ from gleanvid.types import ModelError, Video
 
 
 def cells(rows: int, columns: int, size: tuple[float, float]) -> Tensor:
-    """Divide an image of ``size`` (height, width) into a grid of equal cells; return them [N, 4].
+    """Divide an image of ``size`` (height, width) into equal cells; return them as [N, 4].
 
     Cells go row by row. Each is (left, top, right, bottom).
     """
@@ -30,10 +30,10 @@ def block_mean(factor: int, rows: Tensor) -> Tensor:
 
 
 def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, int]]) -> Tensor:
-    """Average blocks of ``block`` x ``block`` patches [n, C]: one row [C] per token of the videos.
+    """Average blocks of ``block`` x ``block`` patches; return [T*N, C], one row per token.
 
-    ``grids``: (temporal units, rows, columns) of each video's tokens. The patches of a frame are
-    stored row by row. Patches of images come before those of videos and are left out.
+    ``patches`` [n, C]: those of a frame are stored row by row. ``grids``: (temporal units, rows,
+    columns) of each video's tokens. Patches of images come before those of videos and are left out.
     """
     sizes = [units * rows * columns * block**2 for units, rows, columns in grids]
     parts = patches[-sum(sizes) :].split(sizes)

@@ -1,4 +1,4 @@
-"""Run the vision tower on a few frames at a time, so that its memory does not grow with the clip.
+"""Run the vision tower on a few frames at a time, which bounds its memory for long clips.
 
 Patches attend only to patches of the same frame (or pair of frames). Different frames can therefore
 be encoded by separate calls of the tower. Only the outputs are in memory for all frames at once.

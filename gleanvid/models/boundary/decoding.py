@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, eq=False)
 class Prefilled:
-    """State that decoding needs from the latest prefill of B prompts, compressed to P tokens each.
+    """What decoding needs to know of the latest prefill: B prompts, compressed to P tokens.
 
     If a prompt was prefilled only up to the end of its video, the rest of the prompt follows:
     ``lead`` text tokens, whose first position is ``lead_position``. In some models, these positions

@@ -1,4 +1,4 @@
-"""Run the vision tower and projector once per video, and reuse the output for more questions."""
+"""Run the vision tower and projector once per video, and reuse the output for all questions."""
 
 from __future__ import annotations
 

@@ -23,13 +23,8 @@ from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.types import ModelError, Video
 
-_TOKENS = (
-    1120,
-    560,
-    280,
-    140,
-    70,
-)  # limits on the tokens per frame, of which the processor takes one
+# limits on the tokens per frame from which the processor can choose
+_TOKENS = (1120, 560, 280, 140, 70)
 
 
 class Gemma4(ModelAdapter):

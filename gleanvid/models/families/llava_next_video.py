@@ -1,8 +1,8 @@
-"""LLaVA-NeXT-Video (Vicuna): frames cropped to their middle square, 24x24 patches to 12x12 tokens.
+"""LLaVA-NeXT-Video (Vicuna): the central square of each frame, as 12x12 tokens.
 
 Zhang et al., "LLaVA-NeXT: A Strong Zero-shot Video Understanding Model", 2024,
-https://llava-vl.github.io/blog/2024-04-30-llava-next-video. Features come from the last layer but
-one of the CLIP tower, without its class token. The model has no newline tokens.
+https://llava-vl.github.io/blog/2024-04-30-llava-next-video. 24x24 patches are pooled to 12x12
+tokens. Features come from the last layer but one of the CLIP tower, without its class token. The model has no newline tokens.
 """
 
 from __future__ import annotations

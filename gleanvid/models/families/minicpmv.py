@@ -37,7 +37,8 @@ class MiniCPMV(ModelAdapter):
             video_token_id=config.video_token_id,
             grids=partial(_grids, config.video_token_id, side),
             vision_attention=core.vision_tower.encoder.layers[-1].self_attn,
-            patches_to_tokens=partial(blocks_to_tokens, 2),  # 2x2 are merged already
+            # The tower has already merged 2x2 patches, so 2x2 of its outputs are a token.
+            patches_to_tokens=partial(blocks_to_tokens, 2),
             tower=core.vision_tower,
             split=_by_frame,
             joined=1,

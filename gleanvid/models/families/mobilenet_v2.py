@@ -27,10 +27,11 @@ from gleanvid.models.token_model import TokenModel
 from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
 STRIDE = 32  # pixels along a side of a token
-FRAME_PIXELS = 448 * 448  # most pixels of a resized frame: about 14 x 14 tokens
+FRAME_PIXELS = 448 * 448  # limit on the pixels of a resized frame: about 14 x 14 tokens
 WINDOW = 6  # tokens along a side of the windows to classify; smaller ones give mostly wrong labels
 LIKELY = 0.5  # labels with a lower probability are left out
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of RGB in ImageNet
+# mean and standard deviation of the colours (RGB) in ImageNet
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 @dataclass(frozen=True)

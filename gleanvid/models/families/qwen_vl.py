@@ -62,7 +62,7 @@ class QwenVL(ModelAdapter):
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
-        """Return int64 [L], where each token of the grid is in the tower's output: here in order."""
+        """Return int64 [L], where each grid token is in the tower's output: here in order."""
         return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:

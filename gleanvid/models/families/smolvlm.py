@@ -40,6 +40,7 @@ class SmolVLM(FramesAsImages):
         return self.process(
             text,
             [video.frames],  # a list of videos per prompt: transformers 5.17 reads its length
-            unread=("pixel_attention_mask", "rows", "cols"),  # the mask is all ones
+            # pixel_attention_mask is all ones, as all frames have the same size
+            unread=("pixel_attention_mask", "rows", "cols"),
             video_metadata=[frame_metadata(video)],
         )

@@ -1,4 +1,4 @@
-"""VideoLLaMA3: native resolution; frames are encoded one by one, each after its time as text.
+"""VideoLLaMA3: frames in native resolution, encoded one by one, each after its time as text.
 
 Zhang et al., "VideoLLaMA 3", 2025, arXiv:2501.13106. A token is the mean of 2x2 patches. The model
 has a compression of its own, ``use_token_compression``, which drops tokens that repeat the previous

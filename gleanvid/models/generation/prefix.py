@@ -19,11 +19,11 @@ from gleanvid.models import boundary
 class Prefix:
     """A compressed and prefilled prompt, or its part up to the end of the video."""
 
-    hook: Any  # the PromptHook with which it was compressed; has its positions and masks
+    hook: Any  # PromptHook that compressed this prompt and knows its positions
     cache: DynamicCache
     hidden: Tensor  # [1, D]: hidden state of the last token, from which logits are computed
     text_position: float = (
-        0  # position of the first prompt token after this prefix; 0 if there is none
+        0  # position of the first prompt token after this prefix; 0 if no prompt token follows
     )
 
     @contextmanager

@@ -11,7 +11,8 @@ from transformers import AutoConfig, LlavaOnevisionConfig, Qwen2Config
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "spatial_pool_mode": ("average", "bilinear"),
-    "newline_position": ("grid", "frame", "one_token", "no_token"),  # after what newlines follow
+    # a newline token after each row of a frame, after each frame, after the video, or none
+    "newline_position": ("grid", "frame", "one_token", "no_token"),
     "newline_policy": ("line", "all", "none"),
     "time_instruction": (True, False),
 }
