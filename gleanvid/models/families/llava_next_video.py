@@ -2,7 +2,8 @@
 
 Zhang et al., "LLaVA-NeXT: A Strong Zero-shot Video Understanding Model", 2024,
 https://llava-vl.github.io/blog/2024-04-30-llava-next-video. 24x24 patches are pooled to 12x12
-tokens. Features come from the last layer but one of the CLIP tower, without its class token. The model has no newline tokens.
+tokens. Features come from the last layer but one of the CLIP tower, without its class token. The
+model has no newline tokens.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class MiniCPMV(ModelAdapter):
             video_token_id=config.video_token_id,
             grids=partial(_grids, config.video_token_id, side),
             vision_attention=core.vision_tower.encoder.layers[-1].self_attn,
-            # The tower has already merged 2x2 patches, so 2x2 of its outputs are a token.
+            # A token is a block of 2x2 outputs of the tower.
             patches_to_tokens=partial(blocks_to_tokens, 2),
             tower=core.vision_tower,
             split=_by_frame,

@@ -40,7 +40,7 @@ class SmolVLM(FramesAsImages):
         return self.process(
             text,
             [video.frames],  # a list of videos per prompt: transformers 5.17 reads its length
-            # pixel_attention_mask is all ones, as all frames have the same size
+            # The model does not need pixel_attention_mask, which is all ones.
             unread=("pixel_attention_mask", "rows", "cols"),
             video_metadata=[frame_metadata(video)],
         )

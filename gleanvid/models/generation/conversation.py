@@ -178,7 +178,7 @@ class Conversation:
         sizes = [len(answer) for answer in answers]
         hidden = self._hidden(prefix, ids, len(lead), sizes)
         starts = [len(lead) + sum(sizes[:number]) for number in range(len(sizes))]
-        # row i predicts ids[i]; row len(lead) predicts the first token of every answer
+        # Hidden state i predicts ids[i]. State len(lead) predicts the first token of every answer.
         before = torch.cat([prefix.hidden, hidden])
         rows = [
             row
