@@ -36,7 +36,10 @@ def __getattr__(name: str) -> Any:
 
 
 def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContextManager[Prefill]:
-    """Compress the prompts of ``hf_model`` with an existing compressor object."""
+    """Compress the prompts of a transformers model of yours while the block runs.
+
+    ``hf_model``: the model; ``compressor``: None changes nothing. Yields the compression records.
+    """
     from gleanvid.models import boundary
 
     return boundary.compressing(*with_layout(hf_model), compressor)
@@ -50,7 +53,7 @@ def with_layout(hf_model: Any) -> tuple[Any, Layout]:
     from gleanvid.errors import ModelError
     from gleanvid.models.families import family_of
 
-    if hasattr(hf_model, "get_base_model"):  # hf_model is wrapped by the package peft
+    if hasattr(hf_model, "get_base_model"):  # a wrapper of the package peft
         hf_model = hf_model.get_base_model()
     if not hasattr(hf_model, "config"):
         own = (

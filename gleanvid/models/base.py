@@ -1,4 +1,4 @@
-"""The base class of model families, which implement only what differs between models."""
+"""Base class of model adapters; the subclass of a model family overrides what differs there."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class ModelAdapter(TokenModel):
     ) -> None:
         super().__init__(name, checked_max_pixels(max_pixels))
         self.hf_model, self.processor = hf_model, processor
-        self.system_message = ""  # system prompt; a later change makes encoded clips invalid
+        self.system_message = ""  # system prompt; a change makes clips encoded before it invalid
         self.layout = self.layout_of(hf_model)
 
     @classmethod
     @abstractmethod
     def layout_of(cls, hf_model: Any) -> boundary.Layout:
-        """Return the layout of ``hf_model``: the modules and settings that hooks need."""
+        """Return the layout of ``hf_model``: the modules and settings that compression needs."""
 
     @abstractmethod
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
-        """Return the processor's tensors for ``text``, which has one video placeholder."""
+        """Return the processor's tensors for ``video`` and ``text`` with one video placeholder."""
 
     def process(
         self, text: str, frames: Any, unread: Sequence[str] = (), **options: Any
@@ -65,8 +65,10 @@ class ModelAdapter(TokenModel):
         return {name: tensors[name] for name in tensors if name not in ("video_metadata", *unread)}
 
     def place_tokens(self, video: Video, inputs: Mapping[str, Any]) -> tuple[Grid, Tensor, Tensor]:
-        """Return the grid (T, rows, columns), seconds [T, 2] and rectangles [N, 4] of the tokens.
+        """Return the grid of the visual tokens, and which time and area of the video each shows.
 
+        The grid is (T temporal units, rows, columns). Seconds [T, 2] are the first and last second
+        of each unit. Rectangles [N, 4] are those of the N tokens of a unit, in source pixels.
         Unless a family overrides this, each frame is a temporal unit whose tokens tile it.
         """
         grid = self.layout.grids(inputs)[0]
@@ -90,7 +92,7 @@ class ModelAdapter(TokenModel):
 
     @property
     def context(self) -> Context:
-        """Context length of the model, and whether dropped tokens count towards it."""
+        """Context length of the model, and whether tokens that compression drops count too."""
         multimodal = hasattr(self.layout.core, "get_rope_index")
         limit = getattr(self.text_config, "max_position_embeddings", None)
         return Context(self.name, limit, self.num_layers, counts_kept=multimodal)
@@ -104,17 +106,17 @@ class ModelAdapter(TokenModel):
         max_pixels: int | None = None,
         stop: threading.Event | None = None,
     ) -> Encoded:
-        """Run the vision side once and return its output for any number of questions.
+        """Run vision tower and projector once, and return their output for any number of questions.
 
         Args:
             video: the frames.
-            needs: signals to compute ("saliency", "keys").
+            needs: vision signals to compute ("saliency", "keys").
             max_pixels: bound on the pixels of all frames together after resizing; None: the bound
                 that the model was loaded with, or else that of the checkpoint's own processor.
             stop: once set, ends the work.
 
         Raises:
-            ModelError: ``max_pixels`` is too little, or memory runs out.
+            ModelError: ``max_pixels`` is too small, or memory runs out.
             StoppedError: ``stop`` was set.
         """
         advice = "Use fewer frames, a lower max_pixels, or a smaller model."
@@ -123,7 +125,7 @@ class ModelAdapter(TokenModel):
             prefix, _ = split_after(self.chat_text(video, "", ()), self.video_token)
             limit = self.max_pixels if max_pixels is None else checked_max_pixels(max_pixels)
             inputs = self.without_outro(self.build_inputs(video, prefix, limit))
-            # if only kept tokens count towards the context, compression may make the prompt fit
+            # If only kept tokens count, compression may still make a long prompt fit.
             if not self.context.counts_kept:
                 check_context(self.context, inputs["input_ids"].shape[1], 0, None)
             inputs = {
@@ -151,9 +153,9 @@ class ModelAdapter(TokenModel):
     ) -> Answer:
         """Answer ``question`` about an encoded video.
 
-        ``history``: earlier turns. ``on_text`` gets the answer in pieces as it is generated. Once
-        ``stop`` is set, generation ends. Raises ``ModelError`` if memory runs out, and
-        ``StoppedError`` if ``stop`` was set before the first token.
+        ``history``: (question, answer) pairs of earlier turns. ``on_text`` gets the answer in
+        pieces as it is generated. Once ``stop`` is set, generation ends. Raises ``ModelError`` if
+        memory runs out, and ``StoppedError`` if ``stop`` was set before the first token.
         """
         with (
             self.lock,
@@ -177,13 +179,16 @@ class ModelAdapter(TokenModel):
 
     @property
     def anchor(self) -> str:
-        """Special token at the end of the encoded prefix; the text after it is tokenised alone."""
+        """Special token that ends the encoded part of the prompt.
+
+        As it is never merged with other text, the rest of the prompt can be tokenised separately.
+        """
         return self.video_token
 
     def without_outro(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``inputs`` without the text after the video.
+        """Return ``inputs`` without the text that the processor writes after the video.
 
-        The end of that text may share a token with the question.
+        That text is tokenised later, together with the question, as one token may span both.
         """
         ids = self.processor.tokenizer(self.outro, add_special_tokens=False)["input_ids"]
         cut = -len(ids) or None
@@ -197,7 +202,7 @@ class ModelAdapter(TokenModel):
         """Return int64 [S], the token ids of ``answer`` and of the end token after it.
 
         If the chat template inserts text between the prompt and the answer, the ids begin with that
-        text, unless the template also changes the prompt when an answer follows.
+        text. They do not if the template also changes the prompt when an answer follows.
         """
         tokenizer = self.processor.tokenizer
         prompt = self.chat_text(encoded.video, question, history)
@@ -245,9 +250,9 @@ class ModelAdapter(TokenModel):
         return {"type": "text", "text": literal(text, self.processor.tokenizer)}
 
     def prompt(self, encoded: Encoded, question: str, history: History) -> dict[str, Any]:
-        """Return the inputs of the whole prompt: the encoded prefix and the text after it.
+        """Return the model inputs of the whole prompt: the encoded prefix and the text after it.
 
-        The prefix ends in a special token, so the rest can be tokenised after that token alone.
+        The text after the prefix is tokenised separately, see :attr:`anchor`.
         """
         prefix, rest = split_after(
             self.chat_text(encoded.video, question, history), self.video_token

@@ -1,4 +1,4 @@
-"""Values passed between pipeline and models: clip key, encoded clip, history."""
+"""Values passed between pipeline and models: encoded clips, cache keys and chat histories."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ History = Sequence[tuple[str, str]]  # (question, answer) of earlier turns about
 
 @dataclass(frozen=True)
 class ClipKey:
-    """Key of an encoded clip: its frames, their size, the model and its signals.
+    """Cache key of an encoded clip: everything on which the stored output depends.
 
-    Videos are compared by identity. ``max_pixels``: bound on the pixels of all frames together
-    (None: the bound that the model was loaded with); ``signals``: names of the vision signals
-    computed in addition to the tokens ("saliency", "keys").
+    Args:
+        video: the frames; videos are compared by identity.
+        model: name of the model.
+        max_pixels: bound on the pixels of all frames together; None: the bound that the model was
+            loaded with.
+        signals: names of the vision signals that were computed ("saliency", "keys").
     """
 
     video: Video
@@ -29,30 +32,33 @@ class ClipKey:
     signals: frozenset[str] = frozenset()
 
     def bounded(self, limit: int | None) -> ClipKey:
-        """Return the key; replace ``max_pixels`` by ``limit``, the model's bound, if it is None."""
+        """Return the key with ``limit``, the model's own bound, if ``max_pixels`` is None."""
         return replace(self, max_pixels=limit) if self.max_pixels is None else self
 
     def serves(self, wanted: ClipKey) -> bool:
-        """Return whether a clip encoded for this key can be used for the key ``wanted``."""
+        """Return whether the clip stored under this key can be used for the key ``wanted``.
+
+        It can if all but the signals are equal and no signal is missing.
+        """
         bare = replace(wanted, signals=self.signals)
         return self == bare and wanted.signals <= self.signals
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Stored output of the vision side for one video, for any question and compressor.
+    """Output of vision tower and projector for one video, for any question and compressor.
 
-    ``tokens.features`` [L, D]: the rows of the L visual tokens that the language model receives;
-    ``tokens.seconds`` [T, 2]: start and end of T temporal units; ``tokens.rectangles`` [N, 4]: the
-    N tokens of a unit in source pixels. ``encode_s``: seconds of processor, tower and projector.
+    ``tokens``: the visual tokens before compression, as the language model would receive them, with
+    their times and rectangles in the video. ``encode_s``: seconds of processor, vision tower and
+    projector.
     """
 
     video: Video
     tokens: VideoTokens
     encode_s: float
-    prefix: str = field(repr=False)  # the prompt up to and including the video placeholder
-    inputs: Mapping[str, Any] = field(repr=False)  # model inputs of the prefix without pixel values
-    vision: Any = field(repr=False)  # output of the vision side
+    prefix: str = field(repr=False)  # text of the prompt up to and including the video
+    inputs: Mapping[str, Any] = field(repr=False)  # model inputs for ``prefix``, without pixels
+    vision: Any = field(repr=False)  # output of the vision side, in the model's own class
 
     @property
     def signals(self) -> dict[str, Tensor]:

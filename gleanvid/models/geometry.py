@@ -1,4 +1,4 @@
-"""Token rectangles in the source frame, patch pooling, and bounds on pixels."""
+"""Rectangles of tokens in a frame, means of patches, and checks of the bound on pixels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gleanvid.types import ModelError, Video
 
 
 def cells(rows: int, columns: int, size: tuple[float, float]) -> Tensor:
-    """Return [N, 4], the cells of an even grid over an image of ``size`` (height, width).
+    """Divide an image of ``size`` (height, width) into equal cells; return them as [N, 4].
 
-    Cells go row by row; each is (left, top, right, bottom).
+    Cells go row by row. Each is (left, top, right, bottom).
     """
     down = torch.linspace(0, size[0], rows + 1, dtype=torch.float64)
     across = torch.linspace(0, size[1], columns + 1, dtype=torch.float64)
@@ -30,9 +30,10 @@ def block_mean(factor: int, rows: Tensor) -> Tensor:
 
 
 def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, int]]) -> Tensor:
-    """Average blocks of ``block`` x ``block`` patches to one row per token of the videos.
+    """Average blocks of ``block`` x ``block`` patches; return [T*N, C], one row per token.
 
-    Patches are stored row by row; those of images come before those of videos.
+    ``patches`` [n, C]: those of a frame are stored row by row. ``grids``: (temporal units, rows,
+    columns) of each video's tokens. Patches of images come before those of videos and are left out.
     """
     sizes = [units * rows * columns * block**2 for units, rows, columns in grids]
     parts = patches[-sum(sizes) :].split(sizes)
@@ -45,7 +46,7 @@ def blocks_to_tokens(block: int, patches: Tensor, grids: list[tuple[int, int, in
 
 
 def check_frame_pixels(name: str, side: int, video: Video, max_pixels: int | None) -> None:
-    """Raise ``ModelError`` if frames resized to a fixed square exceed ``max_pixels``."""
+    """Raise ``ModelError`` if all frames together, at ``side`` x ``side`` px, exceed the bound."""
     if max_pixels is not None and max_pixels < len(video) * side * side:
         raise ModelError(
             f"{name} sees every frame at {side}x{side} pixels: {len(video)} frames do "
@@ -54,7 +55,7 @@ def check_frame_pixels(name: str, side: int, video: Video, max_pixels: int | Non
 
 
 def check_pixels(inputs: Mapping[str, Any], video_processor: Any, max_pixels: int | None) -> None:
-    """Raise ``ModelError`` if the resized frames exceed ``max_pixels``."""
+    """Raise ``ModelError`` if the frames, as resized in ``inputs``, exceed ``max_pixels``."""
     (units, height, width), patch = inputs["video_grid_thw"][0].tolist(), video_processor.patch_size
     pixels = units * video_processor.temporal_patch_size * height * width * patch**2
     if max_pixels is not None and pixels > max_pixels:

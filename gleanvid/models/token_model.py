@@ -16,8 +16,8 @@ from gleanvid.types import Compression, ModelError, Video, VideoTokens
 class TokenModel(ABC):
     """A model that encodes clips: a recording, an encoder, or a Video LLM (which also answers).
 
-    To compress, diagnose or record a clip, these members suffice. ``lock`` serialises the use of
-    the model; ``clips`` is a cache of encoded clips that ``pipeline.encode`` manages.
+    These members suffice to compress, diagnose or record a clip. Hold ``lock`` while the model is
+    used. ``clips`` is a cache of encoded clips that ``pipeline.encode`` manages.
 
     Args:
         name: the name that the model was loaded by.
@@ -51,13 +51,13 @@ class TokenModel(ABC):
         max_pixels: int | None = None,
         stop: threading.Event | None = None,
     ) -> Encoded:
-        """Return the tokens of a clip with the signals in ``needs``.
+        """Return the visual tokens of a clip, with the vision signals named in ``needs``.
 
-        Raises ``ModelError`` if the model does not have a signal or memory runs out.
+        Raises ``ModelError`` if the model cannot compute a signal, or if memory runs out.
         """
 
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]] | None:
-        """Return labels of the tokens, ready for JSON; None if the model has none."""
+        """Return what a classifier recognises in the tokens, ready for JSON; None without one."""
         return None
 
     def check_can_answer(self) -> None:

@@ -1,9 +1,10 @@
 """Read the queries and keys of chosen attention modules without changing their results.
 
-transformers looks up its attention function by name at every call. While a watcher is installed,
-that name leads to a wrapper that passes queries and keys to the watcher and then calls the
-original function, so watching works for every family and attention implementation. Modules that
-call torch's attention themselves (those of the timm package) are watched at that call.
+A watcher is a function that gets the queries and keys of one attention module. transformers looks
+up its attention function by name at every call. While a watcher is installed, that name leads to a
+wrapper, which calls the watcher and then the original function. This works for every model and
+attention implementation. Modules of the package timm call torch's attention directly, so for them
+the calls of torch's function are intercepted.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.overrides import TorchFunctionMode
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]  # query [B, H, P, d], key [B, G, S, d]
+Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]  # gets query, key, options
 _watchers: dict[nn.Module, Watcher] = {}
 _installed: dict[str, int] = {}
 _lock = threading.Lock()
@@ -101,11 +102,17 @@ def _watched(name: str) -> Callable[..., Any]:
 def attention_rows(
     query: Tensor, key: Tensor, scaling: float | None, asking: Tensor, present: Tensor
 ) -> Tensor:
-    """Return float32 [H, R, P], the causal attention rows of the R prompt columns ``asking``.
+    """Return float32 [H, R, P], the causal attention of R query tokens to all P tokens.
 
-    ``query`` [H, P, d]: H heads, P columns of one sequence; ``key`` [G, S, d]: G groups, S >= P
-    (rows after the first P are unused slots of a cache); ``present`` bool [P]: False on padding.
     Only H * R * P numbers are computed, never P * P.
+
+    Args:
+        query: [H, P, d], the queries of H heads for one sequence of P tokens.
+        key: [G, S, d], the keys of G key/value heads. Keys after the first P are unused slots of
+            a static cache.
+        scaling: factor of the attention logits; None: 1 / sqrt(d).
+        asking: int64 [R], the indices of the query tokens in the sequence.
+        present: bool [P], False on padding.
     """
     heads, length, width = query.shape
     groups = len(key)
@@ -119,8 +126,8 @@ def attention_rows(
 def attention_received(query: Tensor, key: Tensor, scaling: float | None, chunk: int) -> Tensor:
     """Return float32 [n], the attention that each of n tokens receives.
 
-    This is the mean of softmax(q k^T) over heads and queries, computed for ``chunk`` queries at a
-    time. ``query`` and ``key`` [H, n, d]: H heads; all n tokens see each other.
+    This is the mean of softmax(q k^T) over heads and queries. All tokens see each other.
+    ``query`` and ``key`` are [H, n, d] for H heads; ``chunk`` queries are processed at a time.
     """
     total = torch.zeros(key.shape[1], device=key.device)
     keys = key.float().transpose(1, 2)

@@ -1,7 +1,7 @@
-"""Run the vision tower on a few frames at a time, so that its memory does not grow with the clip.
+"""Run the vision tower on a few frames at a time, which bounds its memory for long clips.
 
-Patches attend within their own frame (or pair of frames), so runs of the tower on different
-frames are independent. Only the tower's outputs are in memory for all frames at once.
+Patches attend only to patches of the same frame (or pair of frames). Different frames can therefore
+be encoded by separate calls of the tower. Only the outputs are in memory for all frames at once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import torch
 from torch import Tensor, nn
 from transformers.utils import ModelOutput
 
-NUMBERS_AT_ONCE = 2**22  # limit on pixel values per run of the tower: 6 frames of 3 x 448 x 448
+NUMBERS_AT_ONCE = 2**22  # pixel values per call of the tower: 6 frames of 3 x 448 x 448
 
 Split = Callable[[Mapping[str, Any], int], list[dict[str, Any]]]
 
 
 def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Split the inputs of a tower that takes F frames; the first input is pixels [F, ...].
+    """Split the inputs of a vision tower whose first input is the pixels [F, ...] of F frames.
 
     Every part has up to ``limit`` pixel values, but at least one frame.
     """
@@ -39,9 +39,11 @@ def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Split the inputs of a tower that takes patches [P, C] of V videos and ``grid_thw`` [V, 3].
+    """Split the inputs of a vision tower whose first input is the patches of several videos.
 
-    Every part has up to ``limit`` patch values, but at least one temporal unit.
+    The patches are [P, C] for all V videos, and ``grid_thw`` [V, 3] has the number of temporal
+    units, rows and columns of each. Every part has up to ``limit`` values of patches, but at least
+    one temporal unit.
     """
     (name, patches), *_ = inputs.items()
     grids = inputs["grid_thw"]
@@ -58,9 +60,10 @@ def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def _shares(grids: list[list[int]], limit: int) -> list[list[tuple[int, int]]]:
-    """Return a list of pairs (video, number of units) for every part.
+    """Divide the temporal units of all videos into parts of at most ``limit`` patches.
 
-    A part has at most ``limit`` patches, but at least one temporal unit.
+    ``grids``: (temporal units, rows, columns) of every video, in patches. Returns for every part a
+    list of pairs (index of a video, number of its units). A part has at least one unit.
     """
     parts: list[list[tuple[int, int]]] = [[]]
     room = limit
@@ -85,9 +88,10 @@ def _has_rows(value: Any, count: int) -> bool:
 def in_chunks(
     tower: nn.Module | None, split: Split, along: int = 0, limit: int = NUMBERS_AT_ONCE
 ) -> Iterator[None]:
-    """While the block runs, run ``tower`` on at most ``limit`` pixel values at a time.
+    """Make ``tower`` process at most ``limit`` pixel values at a time while the block runs.
 
-    ``split`` divides the inputs into parts; outputs are concatenated in dimension ``along``.
+    ``split`` divides the inputs of a call into parts. The outputs for the parts are concatenated in
+    dimension ``along``. If ``tower`` is None, nothing changes.
     """
     if tower is None:
         yield

@@ -1,4 +1,4 @@
-"""Positions and masks of the columns decoded after a compressed prompt."""
+"""Positions and attention masks of the tokens that follow a compressed prompt."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, eq=False)
 class Prefilled:
-    """State that decoding needs from the latest prefill of B prompts with P kept columns.
+    """What decoding needs to know of the latest prefill: B prompts, compressed to P tokens.
 
-    If a prompt was prefilled only up to the end of its video, ``lead`` text columns follow, at
-    positions from ``lead_position`` on. In some models, these overlap positions of the video.
+    If a prompt was prefilled only up to the end of its video, the rest of the prompt follows:
+    ``lead`` text tokens, whose first position is ``lead_position``. In some models, these positions
+    overlap those of the video.
     """
 
     mask: Tensor  # bool [B, P]: False on padding
     padded: bool
-    next_position: Tensor  # [B], original position of the first decoded column
-    sections: int  # 0 for position_ids [B, L]; 3 for [3, B, L] (time, height, width)
+    # [B], position of the first token after each prompt, as in the uncompressed prompt
+    next_position: Tensor
+    # numbers per position: 3 for position_ids [3, B, L] (time, height, width), 0 for [B, L]
+    sections: int
     lead: int = 0
     lead_position: float = 0
     positions: Tensor | None = (
-        None  # [B, P], positions of the kept columns; only for windowed attention
+        None  # [B, P], positions of the kept tokens; only for windowed attention
     )
 
     @property
@@ -34,13 +37,13 @@ class Prefilled:
         return self.mask.shape[1]
 
     def positions_from(self, past: int, new: int, device: torch.device) -> Tensor:
-        """Return positions [B, new] of the columns after ``past`` prompt and decoded columns."""
+        """Return positions [B, new] of ``new`` tokens that follow ``past`` cached tokens."""
         steps = torch.arange(past - self.length, past - self.length + new, device=device)
         later = self.next_position.to(device)[:, None] + steps - self.lead
         return torch.where(steps < self.lead, self.lead_position + steps, later)
 
     def present(self, decoded: int) -> Tensor:
-        """Return bool [B, P + decoded], False on padding: prompt columns, then decoded ones."""
+        """Return bool [B, P + decoded]: False on padding, for the prompts and later tokens."""
         return torch.cat([self.mask, self.mask.new_ones(len(self.mask), decoded)], 1)
 
 
@@ -63,9 +66,10 @@ def cached_length(cache: Any) -> int:
 
 
 def window_masks(state: Prefilled, positions: Tensor, cache: Any, window: int) -> dict[str, Tensor]:
-    """Return the masks, by layer type, of q new columns at ``positions`` [B, q].
+    """Return the attention masks of q new tokens at ``positions`` [B, q], by layer type.
 
-    ``window`` is counted in positions of the whole prompt, not in the columns that were kept.
+    The attention window spans ``window`` positions of the uncompressed prompt, so it holds fewer
+    tokens where tokens were dropped.
     """
     assert state.positions is not None
     device, new = positions.device, positions.shape[1]

@@ -19,7 +19,7 @@ from gleanvid.models.boundary.shortening import PromptHook
 from gleanvid.types import ModelError
 
 _COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a compressing() block
-REFUSED = {  # generate() options that break compression -> decoding method they select
+REFUSED = {  # options of generate() that break compression -> the decoding method that each selects
     "prefill_chunk_size": "chunked prefill",
     "prompt_lookup_num_tokens": "prompt-lookup decoding",
     "assistant_model": "assisted decoding",
@@ -37,8 +37,9 @@ def compressing(
     """Compress every video prompt that ``hf_model`` reads while the block runs.
 
     ``signals`` are vision signals computed earlier ("saliency", "keys"). If ``compressor`` is None,
-    no hook is installed. Raises ``ValueError`` for chunked prefill, assisted decoding and video
-    tokens after a filled cache, and ``ModelError`` if a block for this model is already active.
+    no hook is installed. Raises ``ModelError`` if another such block for this model is active.
+    Within the block, the model raises ``ValueError`` for chunked prefill and assisted decoding, and
+    for video tokens in a call whose key/value cache is not empty.
     """
     if compressor is None:
         yield Prefill()
@@ -64,7 +65,7 @@ def check_uncompressed(hf_model: Any) -> None:
 def prompt_hook(
     layout: Layout, compressor: Compressor | None, signals: Mapping[str, Tensor] | None
 ) -> PromptHook:
-    """Create the hook of a compressor (None keeps every token), without installing it."""
+    """Create the hook that applies ``compressor`` (None keeps every token). Does not install it."""
     depth = len(layout.language_model.layers)  # type: ignore[arg-type]
     stages = {} if compressor is None else dict(compressor.at_depth(depth).stages)
     if max(stages, default=0) >= depth:
@@ -83,7 +84,10 @@ def prompt_hook(
 
 @contextmanager
 def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
-    """Install ``hook`` while the block runs; it remembers its latest prefill afterwards."""
+    """Install ``hook`` while the block runs.
+
+    The state of the latest prefill stays in ``hook``, which can be installed again to continue.
+    """
     layout = hook.layout
     with ExitStack() as stack:
         stack.enter_context(_watched_generate(hf_model, hook))
@@ -102,10 +106,10 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 
 @contextmanager
 def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
-    """Compute the logits of the last ``count`` columns only, even if the class asks for all.
+    """Compute logits for the last ``count`` tokens only, while the block runs.
 
-    Most classes have ``logits_to_keep``; the classes of VideoLLaMA3, Qwen3-Omni and MiniCPM-V
-    compute logits of the whole prompt.
+    Most model classes have an argument for this, ``logits_to_keep``. The classes of VideoLLaMA3,
+    Qwen3-Omni and MiniCPM-V compute the logits of the whole prompt.
     """
 
     def cut(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -122,7 +126,8 @@ def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
 def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
     """Make generate() refuse unsupported options, and store its arguments in ``hook``.
 
-    transformers 5.23 encodes the video before the model's forward pass, which then gets no grids.
+    The hook may have to read the token grids from these arguments: transformers 5.23 encodes the
+    video before the model's forward pass and does not pass the grids on.
     """
     original = hf_model.generate
     had_own = "generate" in vars(hf_model)
@@ -163,9 +168,9 @@ def _refuse(*settings: Any) -> None:
 def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
     """Return whether generate() would mix up the frames of repeated prompts.
 
-    If the frames of a prompt are images [F, C, H, W], transformers 5.17 repeats each frame in place
-    for beams and several sequences, also without compression; later versions encode the frames
-    before they repeat the prompt.
+    Beam search and several answers per prompt repeat the prompts of a batch. If frames are passed
+    as images [F, C, H, W], transformers 5.17 then repeats every image right after itself, which
+    mixes up the videos even without compression. Later versions encode the frames first.
     """
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None or ids is None or pixels.ndim != 4 or len(pixels) == len(ids):
@@ -174,9 +179,10 @@ def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
 
 
 def _frames_would_be_lost(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Return whether generate() would drop the video of repeated prompts.
+    """Return whether generate() would lose the video of repeated prompts.
 
-    transformers 5.23 looks for video placeholders, but prompts of GLM-4V have image placeholders.
+    Beam search and several answers per prompt repeat the prompts of a batch. transformers 5.23 then
+    looks for video placeholders, but prompts of GLM-4V have image placeholders.
     """
     ids, token = inputs.get("input_ids"), getattr(hf_model.config, "video_token_id", None)
     if token is None or ids is None or inputs.get("pixel_values_videos") is None:

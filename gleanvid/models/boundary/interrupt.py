@@ -16,9 +16,9 @@ from gleanvid.types import StoppedError
 def interruptible(hf_model: nn.Module, stop: threading.Event | None) -> Iterator[None]:
     """End a pass through ``hf_model`` before its next block once ``stop`` is set.
 
-    Blocks are vision blocks and decoder layers: the members of every module list. The pass ends
-    with :class:`StoppedError`. Hold the adapter's lock while the context is active, because its
-    hooks affect every thread. If ``stop`` is None, no hook is installed.
+    Blocks are the members of every module list, such as vision blocks and decoder layers. The pass
+    ends with :class:`StoppedError`. Hold the model's lock as long as this context is active,
+    because its hooks affect every thread. If ``stop`` is None, no hook is installed.
     """
     if stop is None:
         yield

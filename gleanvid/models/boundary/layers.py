@@ -1,8 +1,9 @@
-"""Compress inside the language model: fewer rows from a chosen layer on.
+"""Compress inside the language model: from a chosen layer on, fewer tokens are processed.
 
-The layers share one mask and one rotary table, made for the prompt that entered layer 0. A
-stage shortens the hidden states, so mask and rotary table are cut to the same columns for later
-layers. The cache of layer 0 keeps its full length, which generate() and the mask code rely on.
+A compression stage before a layer shortens the hidden states. All layers share one attention mask
+and one rotary table, made for the prompt that entered layer 0. For later layers, both are cut to
+the tokens that are left. The cache of layer 0 keeps its full length, on which generate() and the
+code that makes masks rely.
 """
 
 from __future__ import annotations
@@ -33,14 +34,17 @@ from gleanvid.types import Compression, VideoTokens
 
 
 class LayerHooks:
-    """Applies the compressors of ``stages``, by layer (>= 1), after :meth:`begin`."""
+    """Hooks that compress the hidden states inside the language model.
+
+    ``stages``: layer (1 or later) -> compressor that acts before it. :meth:`begin` starts a prompt.
+    """
 
     def __init__(self, stages: dict[int, Compressor], prefill: Prefill) -> None:
         self.stages, self.prefill = stages, prefill
         self.prefilling = False
-        self._plans: dict[int, Plan] = {}  # layer of a stage -> prompt columns kept there
+        self._plans: dict[int, Plan] = {}  # layer of a stage -> the tokens left after it
         self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
-        # (row, video) -> attention [heads, text, V] from text columns to the video's tokens
+        # (prompt of the batch, video) -> attention [heads, R, V] of R text tokens to its V tokens
         self._attention: dict[tuple[int, int], Tensor] = {}
         self.reset()
 
@@ -48,14 +52,17 @@ class LayerHooks:
         """Forget the current prompt."""
         self.prefilling = False
         self._plans, self._steps, self._attention = {}, [], {}
-        # Plan, mask and tables of the previous layer, and the shorter arguments made from them.
+        # Plan, mask and rotary tables that the previous layer got, and the arguments cut from them.
         self._cut: tuple[Any, ...] = ()
 
     def begin(self, spans: list[list[Span]], present: Tensor, previous: Rows | None) -> None:
         """Prepare for the batch of prompts that is about to enter layer 0.
 
-        ``spans``: videos of every row; ``present`` bool [B, P]: False on padding; ``previous``:
-        records of the stage before the language model, by row and video; None without such a stage.
+        Args:
+            spans: the videos of every prompt.
+            present: bool [B, P], False on padding.
+            previous: the compression records of the stage before the language model, by prompt and
+                video; None without such a stage.
         """
         self.reset()
         self.prefilling = True
@@ -92,12 +99,12 @@ class LayerHooks:
         plan = self._plans.get(stage)
         if plan is None:
             return None
-        # No position_ids: transformers would take gaps in them for borders of packed sequences.
+        # Pass no position_ids: transformers would take gaps for borders of packed sequences.
         changed = kwargs | {"position_ids": None} | self._shorter(plan, kwargs)
         return (hidden, *args[1:]), changed
 
     def _shorter(self, plan: Plan, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Cut mask and rotary tables to the plan's columns, once for all layers that share them."""
+        """Cut mask and rotary tables to the tokens of ``plan``, once for layers that share them."""
         mask, tables = kwargs.get("attention_mask"), kwargs.get("position_embeddings")
         if self._cut:
             made_for, made = self._cut[:-1], self._cut[-1]
@@ -149,11 +156,15 @@ class LayerHooks:
         return stage.compress(tokens)
 
     def _watch(self, queries: str, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
-        """Store the attention rows that the stage after this layer reads."""
+        """Store this layer's attention from text to video tokens, which the next stage reads.
+
+        ``queries``: "last" stores that of the last text token only, other values that of all text
+        tokens after the video.
+        """
         if not self.prefilling:
             return
         for row, videos in enumerate(self._spans):
-            # This layer may be on another device than the padding mask.
+            # This layer and the padding mask may be on different devices.
             present = self._present[row].to(query.device)
             for number, span in enumerate(videos):
                 asking = text_columns(self._present[row], videos, span).to(query.device)
@@ -164,7 +175,7 @@ class LayerHooks:
     def _deepstack(
         self, original: Callable[..., Tensor], hidden: Tensor, visual: Tensor, level: Tensor
     ) -> Tensor:
-        """Add a DeepStack level to the rows that earlier stages kept."""
+        """Add the features ``level`` (DeepStack) to the visual tokens that earlier stages kept."""
         for plan, spans, records in self._steps:
             visual = visual.to(plan.index.device)
             (level,), visual = reduce_packed([level], visual, plan, spans, records)
@@ -172,7 +183,7 @@ class LayerHooks:
 
 
 def _cut_table(table: Tensor, plan: Plan) -> Tensor:
-    """Return rotary cosines or sines [..., B, P, d] at the plan's columns."""
+    """Return the rotary cosines or sines [..., B, P, d] of the tokens of ``plan``."""
     count, device = len(plan.index), table.device
     table = table.expand(*table.shape[:-3], count, *table.shape[-2:])
     rows = torch.arange(count, device=device)[:, None]

@@ -16,7 +16,7 @@ Grid = tuple[int, int, int]
 
 
 def no_sides(grid: Grid) -> Tensor:
-    """Return int64 [0, 3], for a video in which every placeholder is a token of the grid."""
+    """Return int64 [0, 3]: the video has no placeholders besides the tokens of its grid."""
     return torch.empty(0, 3, dtype=torch.long)
 
 
@@ -25,31 +25,36 @@ class Layout:
     """The parts of one loaded vision-language model.
 
     Args:
-        core: runs the vision side and calls ``language_model`` once, with keywords.
-        language_model: reads the prompt.
-        video_token_id: placeholder of a visual token in ``input_ids`` (the placeholder of images if
-            frames are passed as images). Timestamps and frame numbers of a video are always kept.
-        grids: returns (units, rows, columns) of every video in prompt order, read from the keywords
-            with its pixels or their shape (the pixels of an encoded video have an empty last
-            dimension); returns an empty list if the keywords hold no video.
-        vision_attention: last attention module whose output the language model sees; None if
-            the model has no such module, hence no signals.
-        patches_to_tokens: turns rows [n, C] of that module, in the tower's order, into rows
-            [T*N, C], one per token of all videos. Rows of images in the prompt come first.
-        sides: returns the placeholders outside the grid, such as newlines, as int64 [S, 3] of
-            (index among the video's placeholders, first, stop), ascending. A side token is kept if
-            any of the grid's tokens first..stop-1 (its line) is kept. The range 0..T*N keeps it
-            always; an empty range drops it if any token of the video is dropped.
+        core: module that runs the vision side and calls ``language_model`` once, with keywords.
+        language_model: module with the decoder layers.
+        video_token_id: id of the placeholder of a visual token in ``input_ids``. If frames are
+            passed as images, it is the placeholder of images.
+        grids: returns the token grids (temporal units, rows, columns) of all videos, in the order
+            of the prompt. Its argument holds the model's inputs by name. Of the pixels it may read
+            the shape only, as those of an encoded video have an empty last dimension. Without a
+            video, the list is empty.
+        vision_attention: last attention module of the vision tower whose output reaches the
+            language model. Saliency and keys are read there. None: the model has neither.
+        patches_to_tokens: turns [n, C], a row per patch in the order of ``vision_attention``, into
+            [T*N, C], one row per visual token of all videos. Patches of images come before those of
+            videos and are left out.
+        sides: returns the side tokens of a video: placeholders outside its grid, such as newlines.
+            They are int64 [S, 3], ascending: (index among the video's placeholders, first, stop). A
+            side token is kept if a grid token first to stop - 1 is kept. The range 0 to T*N keeps
+            it always. An empty range drops it as soon as a token of the video is dropped.
         vision_method: name of the method of ``core`` that turns pixels into features.
-        tower: the vision tower, run on a few frames at a time; None runs everything at once.
+        tower: the vision tower, which is called for a few frames at a time. None: the vision side
+            is called once for all frames.
         split: divides the inputs of ``tower`` into parts of a few frames.
         joined: dimension in which the outputs of ``tower`` for these parts are concatenated.
         numbers_at_once: limit on pixel values per part.
         recurrent: whether layers keep a recurrent state.
-        windows: whether layers have windowed attention, counted in columns of the whole prompt.
-        masked: whether the masks of ``core`` depend on more than order and padding; they are then
-            cut instead of computed from scratch.
-        ahead_only: why no token can be removed inside the language model; "" if tokens can be.
+        windows: whether layers have windowed attention. A window spans positions of the
+            uncompressed prompt.
+        masked: whether the attention masks of ``core`` depend on more than token order and padding.
+            They are then cut to the kept tokens instead of made anew.
+        ahead_only: the reason why tokens can be removed only before the language model; "" if they
+            can be removed inside it too.
     """
 
     core: nn.Module
@@ -70,11 +75,11 @@ class Layout:
     ahead_only: str = ""
 
     def in_chunks(self) -> AbstractContextManager[None]:
-        """Run the tower on ``numbers_at_once`` pixel values at a time while the block runs."""
+        """Make the vision tower process a few frames at a time while the block runs."""
         return in_chunks(self.tower, self.split, self.joined, self.numbers_at_once)
 
     def visual_columns(self, input_ids: Tensor | None, inputs_embeds: Tensor | None) -> Tensor:
-        """Return which columns of the prompt are video placeholders, bool [B, L]."""
+        """Return bool [B, L]: which tokens of the prompts are video placeholders."""
         if input_ids is not None:
             return input_ids == self.video_token_id
         if inputs_embeds is None:

@@ -1,4 +1,4 @@
-"""Attention masks of a compressed prompt, cut from the mask of the whole prompt."""
+"""Attention masks of compressed prompts, cut from the masks of the uncompressed prompts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,18 @@ from gleanvid.models.boundary.sequence import Plan
 
 
 def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static: bool) -> Any:
-    """Return ``mask``, cut from the ``entered`` prompt columns to the columns of ``plan``.
+    """Return the attention mask of the tokens of ``plan``, cut from the ``mask`` of all tokens.
 
-    ``mask`` is None, 2-D [B, columns] (FlashAttention) or 4-D [B or 1, 1, rows, columns], boolean
-    or additive. With a ``static`` cache, the mask keeps the width of the cache. Raises
-    ``ValueError`` for any other mask, and for None if rows keep different numbers of tokens.
+    Args:
+        mask: None, [B, keys] (FlashAttention) or [B or 1, 1, queries, keys], boolean or additive.
+        plan: the tokens that are left of each prompt.
+        entered: number of prompt tokens that entered layer 0; later keys are decoded tokens.
+        prefilling: whether the queries are the prompt's tokens, too.
+        static: whether the cache is static; the mask then keeps the width of the cache.
+
+    Raises:
+        ValueError: another kind of mask. Or there is no mask, but one is needed because the prompts
+            of the batch keep different numbers of tokens.
     """
     if mask is None:
         if plan.padded:
@@ -37,7 +44,7 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
         mask = mask.gather(2, rows)
     columns = index[:, None, None].expand(-1, 1, mask.shape[2], -1)
     kept = mask[..., :entered].gather(3, columns).masked_fill(~present[:, None, None], blocked)
-    if prefilling and plan.padded:  # a fully masked row would become NaN: let padding see itself
+    if prefilling and plan.padded:  # let padding see itself: seeing nothing gives NaN
         itself = torch.diag_embed(~present)[:, None]
         kept = kept.masked_fill(itself, True if boolean else 0.0)
     cut = torch.cat([kept, mask[..., entered:]], -1)
@@ -45,10 +52,10 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
 
 
 def cut_masks(masks: Any, plan: Plan, entered: int, static: bool) -> Any:
-    """Cut the masks of a whole prompt of ``entered`` columns to the columns of ``plan``.
+    """Cut the masks of prompts of ``entered`` tokens to the tokens of ``plan``, at prefill.
 
-    ``masks`` is one mask, or a mapping by layer type. None means causal attention; it stays None
-    unless rows are padded.
+    ``masks`` is one mask, or a mapping by layer type. None means causal attention. It stays None
+    unless the shorter prompts are padded.
     """
     if isinstance(masks, Mapping):
         return {kind: cut_masks(mask, plan, entered, static) for kind, mask in masks.items()}

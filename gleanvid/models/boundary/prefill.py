@@ -1,4 +1,4 @@
-"""Records and cost of the latest prefill, as returned by ``compressing()``."""
+"""Compression records and cost of the latest prefill, as yielded by ``compressing()``."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from dataclasses import dataclass, field
 
 from gleanvid.types import Compression
 
-Rows = list[list[Compression]]  # one list per batch row, one record per video in it
+Rows = list[list[Compression]]  # one list per prompt of the batch, one record per video
 Records = Compression | list[Compression] | list[list[Compression]]  # see Prefill.by_layer
 
 
 @dataclass(eq=False)
 class Prefill:
-    """The compressions of the latest prefill, on the model's device.
+    """The compression records of the latest prefill, on the model's device, and its cost.
 
-    ``stages``: records by layer, per row of the batch and per video. ``prompt_tokens`` and
-    ``prompt_tokens_kept``: prompt lengths per row before and after the stage at layer 0,
-    without padding. ``compress_s``: seconds of all stages together, after device sync.
+    Args:
+        stages: layer of a compression stage -> one list of records per prompt of the batch, with
+            one record per video. Layer 0 stands for the stage before the language model.
+        prompt_tokens: length of each prompt before compression, without padding.
+        prompt_tokens_kept: length of each prompt that enters layer 0, without padding.
+        compress_s: seconds of all stages together, measured when the device has finished.
     """
 
     stages: dict[int, Rows] = field(default_factory=dict)
@@ -30,12 +33,19 @@ class Prefill:
 
     @property
     def by_layer(self) -> dict[int, Records]:
-        """Records by layer: a single record, or a list by row of the batch, by video, or both."""
+        """Layer of a stage -> its compression records.
+
+        One prompt with one video gives a single record. Otherwise it is a list by prompt or by
+        video, or, for several prompts with several videos, a list of lists.
+        """
         return {layer: _unwrapped(rows) for layer, rows in self.stages.items()}
 
     @property
     def compression(self) -> Records:
-        """Records of the first stage. Raises ``ValueError`` if no video was compressed yet."""
+        """The records of the first stage, shaped as in :attr:`by_layer`.
+
+        Raises ``ValueError`` if no video was compressed yet.
+        """
         if not self.stages:
             raise ValueError(
                 "nothing was compressed yet: the model has not run a prompt with a video"

@@ -1,8 +1,9 @@
-"""Find the videos of a prompt, and choose its columns after compression.
+"""Find the videos of a batch of prompts, and plan which tokens are left after compression.
 
-Letters: B rows of the batch, L prompt columns, P columns after compression, C channels, V visual
-tokens of one video, K kept rows. Kept tokens keep their ORIGINAL positions; short rows are padded
-on the left. Side tokens are placeholders that are not in the video's grid, such as newlines.
+Letters: B prompts of the batch, L tokens of a prompt (columns of the batch), P tokens of a prompt
+after compression, C channels, V visual tokens of one video, K kept tokens. Kept tokens keep their
+ORIGINAL positions; shorter prompts are padded on the left. Side tokens are placeholders that are
+not in the grid of their video, such as newlines.
 """
 
 from __future__ import annotations
@@ -21,26 +22,30 @@ from gleanvid.types import Compression
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """One video in one row of the prompt.
+    """One video in one prompt of the batch.
 
-    ``positions`` [V]: flat grid index of each token (None: V is the whole grid); ``offset``:
-    index of the video's first row among the vision tower's rows for all videos; ``sides`` [S, 3]:
-    (column, first, stop) of each side token, which belongs to the grid's tokens first..stop-1.
+    Args:
+        columns: int64 [V], ascending: where the video's tokens are in the prompt.
+        grid: (temporal units, rows, columns).
+        positions: [V], flat grid index of each token; None: all tokens of the grid are there.
+        offset: number of visual tokens of the videos before this one.
+        sides: int64 [S, 3], (place in the prompt, first, stop) of each side token, which belongs to
+            the tokens first to stop - 1 of the grid.
     """
 
-    columns: Tensor  # int64 [V], ascending
+    columns: Tensor
     grid: Grid
     positions: Tensor | None = None
     offset: int = 0
     sides: Tensor = field(default_factory=lambda: torch.empty(0, 3, dtype=torch.long))
 
     def kept(self, record: Compression) -> Tensor:
-        """Return int64 [K], the flat grid indices of tokens kept by ``record``, ascending."""
+        """Return int64 [K], ascending: flat grid indices of the tokens that ``record`` keeps."""
         keep = record.keep.to(self.columns.device)
         return keep if self.positions is None else self.positions[keep]
 
     def staying_sides(self, record: Compression) -> Tensor:
-        """Return the rows of ``sides`` that are kept; all rows if no token is dropped."""
+        """Return the entries of ``sides`` whose side token stays; all if no token is dropped."""
         if record.num_kept == record.num_tokens or not len(self.sides):
             return self.sides
         kept = self.kept(record).contiguous()
@@ -50,11 +55,14 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The shorter prompt.
+    """The prompts of a batch after compression.
 
-    ``index`` int64 [B, P]: original column of each new column; ``mask`` bool [B, P]: False on left
-    padding; ``spans``: the videos in the new columns; ``lengths``: length of each row without
-    padding; if None, ``padded`` reads ``mask`` (a device-to-host sync).
+    Args:
+        index: int64 [B, P], for each token that is left its place in the uncompressed prompt.
+        mask: bool [B, P], False on the padding at the left.
+        spans: the videos of every prompt, with their places after compression.
+        lengths: number of tokens left of each prompt, without padding. If None, ``padded`` reads
+            ``mask``, which makes the host wait for the device.
     """
 
     index: Tensor
@@ -69,7 +77,7 @@ class Plan:
         return not bool(self.mask.all())
 
     def gather(self, stream: Tensor) -> Tensor:
-        """Select the plan's columns: [B, L, ...] -> [B, P, ...]."""
+        """Select from ``stream`` the tokens that are left: [B, L, ...] -> [B, P, ...]."""
         rows = torch.arange(len(self.index), device=stream.device)[:, None]
         return stream[rows, self.index.to(stream.device)]
 
@@ -77,10 +85,11 @@ class Plan:
 def find_videos(
     visual: Tensor, grids: list[Grid], sides: Callable[[Grid], Tensor] = no_sides
 ) -> list[list[Span]]:
-    """Find the videos of every row from their grids and the placeholder mask [B, L].
+    """Find the videos of every prompt from their grids and the placeholders.
 
-    If rows are repeated for beams or several answers, their grids are reused. Raises
-    ``ValueError`` if grids and placeholders disagree, e.g. because the prompt arrives in chunks.
+    ``visual`` bool [B, L]: True on placeholders. ``sides``: see ``Layout``. If prompts are repeated
+    for beams or several answers, their grids are reused. Raises ``ValueError`` if the grids do not
+    match the placeholders, for instance because the prompt arrives in chunks.
     """
     counts = visual.sum(1).tolist()
     tokens = [units * rows * columns for units, rows, columns in grids]
@@ -121,7 +130,7 @@ def _span(columns: Tensor, grid: Grid, offset: int, side_tokens: Tensor) -> Span
 
 
 def present_columns(attention_mask: Any, rows: int, length: int, device: torch.device) -> Tensor:
-    """Return bool [B, L], False on padding.
+    """Return the padding mask of ``rows`` prompts, bool [B, L]: False on padding.
 
     ``attention_mask``: None, 2-D or 4-D, or a dictionary of masks by layer type.
     """
@@ -129,14 +138,17 @@ def present_columns(attention_mask: Any, rows: int, length: int, device: torch.d
         attention_mask = attention_mask.get("full_attention")
     if attention_mask is None:
         return torch.ones(rows, length, dtype=torch.bool, device=device)
-    if attention_mask.ndim == 4:  # the last query sees every column that is not padding
+    if attention_mask.ndim == 4:  # the last query sees every token but padding
         last = attention_mask[:, 0, -1, :length]
         return (last if last.dtype == torch.bool else last == 0).expand(rows, length)
     return attention_mask[:, :length].bool()
 
 
 def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
-    """Return int64 [Q], the columns of text after the video ``span`` in one row."""
+    """Return int64 [Q], the places of text tokens after the video ``span`` in one prompt.
+
+    ``present`` bool [L]: False on padding; ``videos``: all videos of the prompt.
+    """
     text = present.clone()
     text[: span.columns[-1] + 1] = False
     for video in videos:
@@ -145,10 +157,10 @@ def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
 
 
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
-    """Plan the shorter prompt: all text columns, and the visual columns that ``records`` keep.
+    """Plan the shorter prompts: all text tokens, and the visual tokens that ``records`` keep.
 
-    A side token (a placeholder outside the grid, such as a newline) is kept if one of the tokens of
-    its line is kept. Shorter rows are padded on the left.
+    ``records`` has one compression record per prompt and video. A side token is kept if one of the
+    grid tokens to which it belongs is kept. Shorter prompts are padded on the left.
     """
     orders, owners = [], []
     for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):
@@ -184,7 +196,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
 def reduce_rows(
     stream: Tensor, plan: Plan, spans: list[list[Span]], records: list[list[Compression]]
 ) -> Tensor:
-    """Return the plan's columns [B, P, C] of ``stream`` [B, L, C], merged if records merge."""
+    """Select the tokens of ``plan``: [B, L, C] -> [B, P, C]; merge where records merge."""
     reduced = plan.gather(stream)
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):
@@ -201,10 +213,10 @@ def reduce_packed(
     spans: list[list[Span]],
     records: list[list[Compression]],
 ) -> tuple[list[Tensor], Tensor]:
-    """Do the same as :func:`reduce_rows` for DeepStack levels, which have visual rows only.
+    """Do the same as :func:`reduce_rows` for DeepStack levels, which have visual tokens only.
 
-    ``levels``: tensors [n, C] with one row per True in ``visual`` [B, L]. Returns the shorter
-    levels and the shorter ``visual``. One device-to-host sync serves all levels.
+    ``levels``: tensors [n, C], one row per True in ``visual`` bool [B, L]. Returns the shorter
+    levels and the shorter ``visual``. The host waits for the device once for all levels.
     """
     rank = (visual.flatten().cumsum(0) - 1).view_as(visual)
     shorter = plan.gather(visual) & plan.mask

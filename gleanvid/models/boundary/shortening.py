@@ -1,8 +1,9 @@
 """The hook before the language model, which shortens every prompt with a video.
 
-Every vision-language model of transformers 5 ends its multimodal forward with one call
-``language_model(inputs_embeds=..., position_ids=..., attention_mask=..., ...)``, always by keyword.
-At that call, features, timestamps and multimodal positions are final, so tokens are removed there.
+In every vision-language model of transformers 5, ``forward`` first builds the embeddings of the
+prompt, with the visual features in place. It then makes one call, always by keyword:
+``language_model(inputs_embeds=..., position_ids=..., attention_mask=..., ...)``. Embeddings and
+positions are final at that call, so the hook removes tokens there.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ class PromptHook:
         self.layout, self.compressor, self.prefill = layout, compressor, prefill
         self.layers = layers  # stages inside the language model (layer >= 1)
         self.generate_inputs: Kwargs = {}  # arguments of the running generate() call
-        self.signals: dict[str, Tensor] = {}  # "saliency", "keys": one row per token of all videos
+        self.signals: dict[str, Tensor] = {}  # "saliency", "keys": one row per visual token
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
-        # If the prefill is a prefix to continue, positions are set even if every token is kept.
+        # Whether later calls continue the prompt: sets positions even if every token is kept.
         self.goes_on = False
         self._core_inputs: Kwargs = {}
 
     def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
-        """Store the placeholders and grids of this forward pass."""
+        """Store the inputs of ``core``, in which the next hook finds token ids and grids."""
         self._core_inputs = dict(kwargs)
         if args:
             self._core_inputs["input_ids"] = args[0]
@@ -84,7 +85,7 @@ class PromptHook:
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
 
     def _release(self, encoded: Any, kwargs: Kwargs) -> None:
-        """Free the vision outputs, which generate() would otherwise hold until its last token."""
+        """Free the outputs of the vision side, which generate() would hold until its last token."""
         own = self.generate_inputs and "mm_encoder_outputs" not in self.generate_inputs
         if encoded and own and passed_cache(kwargs) is not None:
             encoded.clear()
@@ -135,7 +136,7 @@ class PromptHook:
     def _compress(
         self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
     ) -> list[list[Compression]]:
-        """Compress every video separately and return the records."""
+        """Compress every video separately; return the compression records by prompt and video."""
         start = now(embeds.device)
         self.prefill.clear()
         records = [
@@ -168,7 +169,7 @@ class PromptHook:
         return self.compressor.compress(tokens)
 
     def _signal(self, name: str, span: Span) -> Tensor:
-        """Return the rows of a vision signal that belong to this video."""
+        """Return the vision signal ``name`` of the tokens of one video."""
         if name not in self.signals:
             raise ValueError(
                 f"{name} is needed and was not computed: encode(video, needs={{{name!r}}})"
@@ -176,7 +177,7 @@ class PromptHook:
         return self.signals[name][span.offset : span.offset + len(span.columns)]
 
     def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
-        """Replace the decoding positions and mask, which generate() makes for the whole prompt."""
+        """Replace positions and mask of new tokens, which fit the uncompressed prompt only."""
         state, embeds = self.prefilled, kwargs["inputs_embeds"]
         assert state is not None
         count, new = embeds.shape[:2]
@@ -198,8 +199,8 @@ def expand_positions(
 ) -> Tensor:
     """Return positions as [B, L], or as [3, B, L] if they are multimodal.
 
-    ``rows`` is B, ``length`` L. ``positions`` None gives 0 to L - 1. If positions have four
-    sections, the first is dropped: it numbers text columns and only serves packed sequences.
+    ``rows`` is B and ``length`` is L. If ``positions`` is None, they are 0 to L - 1. Some models
+    pass [4, B, L]: the first of the four numbers the tokens for packed sequences and is dropped.
     """
     if positions is None:
         return torch.arange(length, device=device).expand(rows, length)
@@ -215,10 +216,11 @@ def shortened(
     spans: list[list[Span]],
     records: list[list[Compression]],
 ) -> Kwargs:
-    """Return the language model's arguments for the shorter prompt; positions are original.
+    """Return the language model's arguments for the shorter prompt.
 
-    The mask is always two-dimensional, even if it is all ones: without a mask, transformers takes
-    gaps in the positions for the borders of packed sequences.
+    Kept tokens keep their positions in the uncompressed prompt. The mask is two-dimensional even if
+    it is all ones. Without a mask, transformers takes gaps in the positions for the borders of
+    packed sequences.
     """
     shorter = dict(kwargs)
     shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)

@@ -1,9 +1,10 @@
 """Signals of the vision tower (saliency, keys), computed only if the compressor needs them.
 
-``saliency`` of a visual token: the attention that its patches receive in the last vision block, as
-a mean over heads, patches of the token, and all queries of the temporal unit. ``keys``: the rotated
-keys of its patches in that block, as a mean over heads and patches. Most vision towers have no
-[CLS] token whose attention could serve as saliency; a [CLS] token is one query among the others.
+``saliency`` of a visual token: the attention that its patches receive in one of the last blocks of
+the tower (``Layout.vision_attention``). It is a mean over heads, over the patches of the token, and
+over all queries of the temporal unit. ``keys``: the attention keys of the patches in that block,
+after rotary embedding if there is one, as a mean over heads and patches. Most vision towers have no
+[CLS] token whose attention could serve as saliency. If there is one, it is a query like the others.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ class VisionSignals:
     def _watch(self, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
         """Store the signals of one attention call of the vision tower.
 
-        A batch row is a temporal unit; with FlashAttention one row holds all units. If there is a
-        mask, patches that the first patch does not see are padding.
+        Every sequence of the batch is a temporal unit. With FlashAttention, one sequence holds all
+        units, whose borders are in ``cu_seq_lens_q``. If there is a mask, patches that the first
+        patch does not see are padding.
         """
         borders = kwargs.get("cu_seq_lens_q")
         queries, keys = query.unbind(), key.unbind()
@@ -68,9 +70,10 @@ class VisionSignals:
                 self._patches["keys"].append(key_rows.float().mean(0))
 
     def take(self, grids: list[Grid]) -> dict[str, Tensor]:
-        """Return and forget the signals by name: one row per token of all videos in order.
+        """Return the collected signals by name, and forget them.
 
-        The dictionary is empty if the vision tower has not run since the last call.
+        A signal has one row per visual token, video after video. The dictionary is empty if the
+        vision tower has not run since the last call.
         """
         taken = {}
         for name, parts in self._patches.items():

@@ -18,11 +18,11 @@ from gleanvid.types import StoppedError
 
 @contextmanager
 def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
-    """Make the visual rows of a prompt leaves of the autograd graph while the block runs.
+    """Make the visual tokens of a prompt leaves of the autograd graph while the block runs.
 
-    ``columns`` int64 [L]: columns of the video's tokens in the prompt (batch size 1). Yields a list
-    of leaves that every forward pass refills: the tokens [L, D], then each DeepStack level [L, C].
-    Values do not change. The graph does not contain the vision tower.
+    ``columns`` int64 [L]: places of the video's tokens in the prompt (batch size 1). Yields a list
+    that every forward pass fills anew with the leaves: the tokens [L, D], then each DeepStack level
+    [L, C]. Their values do not change. The graph does not contain the vision tower.
     """
     leaves: list[Tensor] = []
 
@@ -49,7 +49,7 @@ def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> It
     """Use gradient checkpointing in the layers of the language model while the block runs.
 
     This saves memory at the cost of another pass through the layers. Once ``stop`` is set, the next
-    layer, also of the backward pass, raises ``StoppedError``.
+    layer raises ``StoppedError``, also in the backward pass.
     """
 
     def run(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -58,7 +58,7 @@ def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> It
         return forward(*args, **kwargs)
 
     layers: Any = layout.language_model.layers
-    # Layers may have a forward of their own, e.g. from accelerate: restore it at the end.
+    # A layer may have a replaced forward, e.g. from accelerate: restore it at the end.
     own = [vars(layer).get("forward") for layer in layers]
     for layer in layers:
         layer.forward = partial(checkpoint, partial(run, layer.forward), use_reentrant=False)
@@ -73,7 +73,7 @@ def recomputed_layers(layout: Layout, stop: threading.Event | None = None) -> It
 
 @contextmanager
 def weights_without_gradient(hf_model: nn.Module) -> Iterator[None]:
-    """Let no weight require a gradient while the block runs, which saves memory."""
+    """Switch off the gradients of all weights while the block runs, which saves memory."""
     asking = [weight for weight in hf_model.parameters() if weight.requires_grad]
     for weight in asking:
         weight.requires_grad_(False)
@@ -85,7 +85,10 @@ def weights_without_gradient(hf_model: nn.Module) -> Iterator[None]:
 
 
 def _with_leaf(stream: Tensor, rows: Tensor, leaves: list[Tensor]) -> Tensor:
-    """Return the stream [n, C] with its ``rows`` replaced by a new leaf of equal values."""
+    """Return ``stream`` [n, C] with its ``rows`` replaced by a new leaf of the same values.
+
+    The leaf is appended to ``leaves``.
+    """
     rows = rows.to(stream.device)
     leaf = stream.detach()[rows].clone().requires_grad_()
     leaves.append(leaf)

@@ -1,4 +1,4 @@
-"""Run the vision side once per video and return the stored output for further questions."""
+"""Run the vision tower and projector once per video, and reuse the output for all questions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,16 @@ class _ReachedError(Exception):
 def capture_vision(
     layout: Layout, inputs: dict[str, Any], needs: frozenset[str] = frozenset()
 ) -> tuple[Tensor, Any, dict[str, Tensor]]:
-    """Run the model until it calls the language model; return its visual tokens.
+    """Run the model up to the call of its language model; return the visual tokens.
 
-    Returns the rows [V, D] of the grid's V tokens exactly as the language model would receive them,
-    the output of the vision side for :func:`remembered_vision`, and the signals named in ``needs``.
-    ``inputs`` holds one prompt with one video.
+    Args:
+        layout: the parts of the model.
+        inputs: one prompt with one video.
+        needs: names of the vision signals to compute.
+
+    Returns:
+        The features [V, D] of the grid's V tokens exactly as the language model would receive them,
+        the output of the vision side for :func:`remembered_vision`, and the signals by name.
     """
     outputs: list[Any] = []
     signals = VisionSignals(layout, needs)
@@ -41,10 +46,10 @@ def capture_vision(
 
 
 def _stored_once(rows: Tensor, output: Any) -> Tensor:
-    """Return ``rows`` [V, D], sharing memory with equal values in ``output``.
+    """Return the features ``rows`` [V, D], so that they and ``output`` share memory.
 
-    If ``output`` holds the rows in one tensor, its view is returned; several tensors in ``output``
-    are replaced by views of ``rows``.
+    If ``output`` holds the same values in one tensor, a view of it is returned. If it holds them in
+    several tensors, these are replaced by views of ``rows``.
     """
     pooled = getattr(output, "pooler_output", None)
     if isinstance(pooled, (list, tuple)) and len(pooled) > 1:
@@ -67,13 +72,13 @@ def _lighter(output: Any) -> Any:
         return output
     inner = ("last_hidden_state", "hidden_states", "attentions")
     lighter = type(output)(**{n: None if n in inner else value for n, value in output.items()})
-    # The output class of VideoLLaMA3 has no field pooler_output, so set an attribute.
+    # Set an attribute, as the output class of VideoLLaMA3 has no field pooler_output.
     lighter.pooler_output = pooled.contiguous() if isinstance(pooled, Tensor) else pooled
     return lighter
 
 
 def prompt_positions(layout: Layout, inputs: dict[str, Any]) -> Tensor:
-    """Return the positions [S, L] of a prompt of L columns; S: 3 (time, height, width), or 1."""
+    """Return the positions [S, L] of a prompt's L tokens; S: 3 (time, height, width), or 1."""
     reached = _reach(layout, inputs)
     rows, length = reached["inputs_embeds"].shape[:2]
     device = reached["inputs_embeds"].device
@@ -101,14 +106,17 @@ def _reach(layout: Layout, inputs: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def remembered_vision(layout: Layout, output: Any) -> Iterator[None]:
-    """Make the vision side return ``output`` without reading pixels while the block runs."""
+    """While the block runs, let the vision side return ``output`` instead of reading pixels."""
     with _answered(layout, [output]):
         yield
 
 
 @contextmanager
 def _answered(layout: Layout, outputs: list[Any]) -> Iterator[None]:
-    """Make the vision method return ``outputs[0]``; if ``outputs`` is empty, fill it once."""
+    """While the block runs, let the vision method return ``outputs[0]``.
+
+    If ``outputs`` is empty, the first call runs the method and stores the result there.
+    """
     core, name = layout.core, layout.vision_method
     original: Any = getattr(core, name)
 

@@ -17,7 +17,7 @@ ADVICE = "Use fewer frames, a lower retention_ratio, or a smaller model."
 
 
 def now(device: torch.device) -> float:
-    """Return the time in seconds after all work queued on the device is done."""
+    """Wait until the device has finished its queued work; return the clock's time in seconds."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type in ("mps", "xpu"):
@@ -26,7 +26,7 @@ def now(device: torch.device) -> float:
 
 
 def reset_peak_memory(device: torch.device) -> None:
-    """Reset the peak of torch's allocator (CUDA) or of the process's resident memory (Linux)."""
+    """Reset the peak memory: that of torch on CUDA, else that of the process (only on Linux)."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     else:
@@ -35,7 +35,11 @@ def reset_peak_memory(device: torch.device) -> None:
 
 
 def peak_memory_mib(device: torch.device) -> float:
-    """Return peak memory since :func:`reset_peak_memory`; without CUDA, of the whole process."""
+    """Return the peak memory since :func:`reset_peak_memory`.
+
+    On CUDA, it is that of torch's allocator, else that of the whole process. It is 0 if the system
+    does not tell it.
+    """
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
     with suppress(OSError):  # Linux
@@ -51,7 +55,10 @@ def peak_memory_mib(device: torch.device) -> float:
 
 @contextmanager
 def explaining_out_of_memory(advice: str) -> Iterator[None]:
-    """Turn an out-of-memory error into a :class:`ModelError` with ``advice``; release memory."""
+    """Turn an out-of-memory error of the block into a :class:`ModelError` with ``advice``.
+
+    Memory that is no longer used is released.
+    """
     message = ""
     try:
         yield
@@ -59,7 +66,7 @@ def explaining_out_of_memory(advice: str) -> Iterator[None]:
         if not _is_out_of_memory(error):
             raise
         message = f"The device ran out of memory. {advice}"
-    if message:  # outside the handler, no traceback keeps the tensors alive
+    if message:  # not in the handler above, where the traceback keeps tensors alive
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

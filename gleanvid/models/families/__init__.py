@@ -1,4 +1,7 @@
-"""The model families, in the order of the menus. A new family needs one file and one line here."""
+"""The supported model families, in the order of the menus.
+
+A new family needs a module with its adapter and an entry in the list below.
+"""
 
 from __future__ import annotations
 
@@ -52,20 +55,20 @@ def _types(family: type[ModelAdapter], known: object) -> Iterator[str]:
     yield from kinds
 
 
-MODELS = Registry(  # config.model_type -> the adapter of its family
+MODELS = Registry(  # config.model_type -> adapter class of its family
     "gleanvid.models", {kind: family for family in _OWN for kind in family.model_types}, _types
 )
 
-REFUSED = {  # model types with video that cannot be compressed -> reason
+REFUSED = {  # type of a video model that cannot be compressed -> reason
     "qwen4_exp": "its indexer picks groups of neighbouring tokens for a layer to read, and "
     "removing tokens would change these groups; its cache keeps the positions of the whole prompt",
 }
 
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:
-    """Return the adapter class for a configuration of the model ``name``.
+    """Return the adapter class for ``config``, the configuration of the model ``name``.
 
-    Raises ``ModelError``, with the supported types, if there is none.
+    Raises ``ModelError``, usually with the list of supported types, if there is none.
     """
     if config.model_type in MODELS:
         return MODELS[config.model_type]

@@ -1,14 +1,13 @@
 """Gemma 4: single frames, each after its time as text; most layers use windowed attention.
 
-Gemma team, "Gemma 4", 2026. A token is the mean of a block of patches (3x3). The smaller models
-give every layer separate inputs per token, which are kept or dropped with their tokens. In the
-larger models the tokens of a frame see each other within a window. Windows are counted in columns
-of the whole prompt, as without compression. If a prompt is longer than a window, transformers makes
-masks of all pairs of its tokens before any token is removed (``results/mask_memory.md``). The last
-layers of the smaller models read the keys of earlier layers, so no token can be removed inside the
-language model. Videos with sound are refused.
+Gemma team, "Gemma 4", 2026. A token is the mean of a block of patches (3x3). In the smaller models,
+every layer has an extra input per token, which is dropped with the token. In the larger models, the
+tokens of a frame see each other within a window. Windows span positions of the uncompressed prompt.
 
-The unified model has no vision tower: a token is a block of pixels, and there is no saliency.
+If a prompt is longer than a window, transformers makes masks of all pairs of its tokens before any
+token is removed (``results/mask_memory.md``). The last layers of the smaller models read the keys
+of earlier layers, so no token can be removed inside the language model. Videos with sound are
+refused. The unified model has no vision tower: a token is a block of pixels, without saliency.
 """
 
 from __future__ import annotations
@@ -24,7 +23,8 @@ from gleanvid.models.frames import frame_metadata
 from gleanvid.models.geometry import blocks_to_tokens
 from gleanvid.types import ModelError, Video
 
-_TOKENS = (1120, 560, 280, 140, 70)  # bounds on the tokens per frame that the processor allows
+# limits on the tokens per frame from which the processor can choose
+_TOKENS = (1120, 560, 280, 140, 70)
 
 
 class Gemma4(ModelAdapter):
@@ -66,9 +66,10 @@ class Gemma4(ModelAdapter):
         )
 
     def _most_tokens(self, num_frames: int, max_pixels: int | None) -> int:
-        """Return the most tokens per frame that fit into ``max_pixels``.
+        """Return the highest limit on the tokens per frame with which all frames fit.
 
-        Raises ``ModelError`` if even the smallest number that the processor allows does not fit.
+        Without ``max_pixels``, it is the processor's own limit. Raises ``ModelError`` if all frames
+        together exceed ``max_pixels`` even with the lowest limit.
         """
         processor = self.processor.video_processor
         if max_pixels is None:

@@ -1,8 +1,8 @@
 """GLM-4.1V, GLM-4.5V and GLM-4.6V: pairs of frames between image marks, the time after each.
 
-Hong et al., "GLM-4.1V-Thinking and GLM-4.5V", 2025, arXiv:2507.01006. Positions as in Qwen2.5-VL,
-restarted with every pair. Videos have the placeholder of images, so neither transformers nor a
-compressor can tell the images of a prompt from its video.
+Hong et al., "GLM-4.1V-Thinking and GLM-4.5V", 2025, arXiv:2507.01006. Positions are as in
+Qwen2.5-VL, but their time starts again with every pair. Videos have the placeholder of images, so
+neither transformers nor a compressor can tell the images of a prompt from its video.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """InternVL3: every frame is an image, announced as "Frame1:", "Frame2:" ...
 
-Zhu et al., "InternVL3", 2025, arXiv:2504.10479. A frame is squashed onto a square; pixel shuffle
-puts 2x2 patches into one token. The prompt says nothing about time. In your own prompts, images
-next to a video count as frames of it.
+Zhu et al., "InternVL3", 2025, arXiv:2504.10479. A frame is resized to a square, whatever its
+shape. Pixel shuffle puts 2x2 patches into one token. The prompt does not tell the times of frames.
+If your own prompt has images next to a video, they count as frames of the video.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""LLaVA-NeXT-Video (Vicuna): frames cropped to their middle square, 24x24 patches to 12x12 tokens.
+"""LLaVA-NeXT-Video (Vicuna): the central square of each frame, as 12x12 tokens.
 
 Zhang et al., "LLaVA-NeXT: A Strong Zero-shot Video Understanding Model", 2024,
-https://llava-vl.github.io/blog/2024-04-30-llava-next-video. There are no newline
-tokens. Features come from the last layer but one of the CLIP tower, without its class token.
+https://llava-vl.github.io/blog/2024-04-30-llava-next-video. 24x24 patches are pooled to 12x12
+tokens. Features come from the last layer but one of the CLIP tower, without its class token. The
+model has no newline tokens.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class LlavaNextVideo(SquareFrames):
         return llava_tower(hf_model, hf_model.model.vision_resampler, stride)
 
     def view(self, video: Video) -> tuple[float, float, float, float]:
-        """Return the visible rectangle: the longer edge is cropped evenly to a square."""
+        """Return the rectangle of the source that the model sees: usually the central square."""
         processor = self.processor.video_processor
         if not processor.do_center_crop:
             return super().view(video)

@@ -1,4 +1,4 @@
-"""LLaVA-OneVision: squashed frames, pooled from 27x27 patches to 14x14 tokens.
+"""LLaVA-OneVision: frames resized to squares, 27x27 patches pooled to 14x14 tokens.
 
 Li et al., "LLaVA-OneVision: Easy Visual Task Transfer", TMLR 2025, arXiv:2408.03326. One newline
 token follows the last frame and is always kept.

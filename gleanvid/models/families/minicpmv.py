@@ -1,9 +1,10 @@
 """MiniCPM-V 4.6: every frame between image marks, on the language model of Qwen3.5.
 
 Yao et al., "MiniCPM-V", 2024, arXiv:2408.01800, and the model's own page. A token is 4x4 patches
-of a frame (2x2 in mode "4x"); the tower merges blocks of 2x2 in the middle of its layers. Frames
-are not cut into slices here and carry no number, as the authors advise for videos; the prompt says
-nothing about time. Most layers are recurrent, so only compressors before the language model work.
+of a frame (2x2 in mode "4x"); the tower merges blocks of 2x2 in the middle of its layers. As the
+authors advise for videos, frames are not cut into slices and have no number in the prompt. The
+prompt does not tell their times either. Most layers are recurrent, so only compressors before the
+language model work.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class MiniCPMV(ModelAdapter):
             video_token_id=config.video_token_id,
             grids=partial(_grids, config.video_token_id, side),
             vision_attention=core.vision_tower.encoder.layers[-1].self_attn,
-            patches_to_tokens=partial(blocks_to_tokens, 2),  # the tower has merged 2x2 patches
+            # A token is a block of 2x2 outputs of the tower.
+            patches_to_tokens=partial(blocks_to_tokens, 2),
             tower=core.vision_tower,
             split=_by_frame,
             joined=1,
@@ -57,9 +59,9 @@ class MiniCPMV(ModelAdapter):
         )
 
     def _side(self, video: Video, max_pixels: int | None) -> int:
-        """Return the side in pixels of a square with about the area of a resized frame.
+        """Return ``scale_resolution``, a setting: resized frames have about the area of its square.
 
-        Raises ``ModelError`` if the smallest frames exceed ``max_pixels``.
+        Raises ``ModelError`` if all frames together exceed ``max_pixels`` at their smallest size.
         """
         processor = self.processor.video_processor
         if max_pixels is None:
@@ -79,7 +81,7 @@ class MiniCPMV(ModelAdapter):
 
 
 def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """Return the grid of every prompt's video; frames are counted by placeholders."""
+    """Return the grid of each prompt's video; the placeholders tell its number of frames."""
     sizes, ids = inputs.get("target_sizes_videos"), inputs.get("input_ids")
     if sizes is None or ids is None:
         return []
@@ -94,7 +96,11 @@ def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Split the pixels [1, C, p, N] at frame boundaries into parts of ``limit`` values."""
+    """Split the pixels of a clip at frame boundaries into parts of at most ``limit`` values.
+
+    The pixels are [1, C, p, N]: all patches of p x p pixels side by side. A part has at least one
+    frame.
+    """
     (name, pixels), *_ = inputs.items()
     sizes = inputs["target_sizes"]
     widths = (sizes.prod(1) * pixels.shape[2]).tolist()

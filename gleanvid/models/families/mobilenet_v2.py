@@ -1,7 +1,8 @@
-"""MobileNetV2 as an encoder of filmed clips: published weights, tokens and labels, no answers.
+"""MobileNetV2 as an encoder of filmed clips: gives tokens and labels, answers no questions.
 
 Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks", CVPR 2018,
-arXiv:1801.04381. A token is one cell of the last feature map: 1280 values for 32 x 32 px.
+arXiv:1801.04381, with published weights. A token is one cell of the last feature map: 1280 values
+for 32 x 32 px.
 """
 
 from __future__ import annotations
@@ -26,17 +27,19 @@ from gleanvid.models.token_model import TokenModel
 from gleanvid.types import Compression, ModelError, Video, VideoTokens
 
 STRIDE = 32  # pixels along a side of a token
-FRAME_PIXELS = 448 * 448  # default pixels of a frame: about 14 x 14 tokens
-WINDOW = 6  # tokens along a side of a labelled window; smaller windows give mostly wrong labels
+FRAME_PIXELS = 448 * 448  # limit on the pixels of a resized frame: about 14 x 14 tokens
+WINDOW = 6  # tokens along a side of the windows to classify; smaller ones give mostly wrong labels
 LIKELY = 0.5  # labels with a lower probability are left out
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # RGB statistics of ImageNet
+# mean and standard deviation of the colours (RGB) in ImageNet
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A label of ImageNet, and where and when its probability is highest.
+    """A class of ImageNet that was recognised, and when and where its probability is highest.
 
-    ``unit``: temporal unit; ``rectangle``: pixels of the source (left, top, right, bottom).
+    ``unit``: index of the temporal unit; ``rectangle``: (left, top, right, bottom) in pixels of the
+    source.
     """
 
     label: str
@@ -46,7 +49,7 @@ class Seen:
 
 
 class MobileNetV2(TokenModel):
-    """MobileNetV2 as an encoder: each frame is a temporal unit, its aspect ratio kept."""
+    """MobileNetV2 as an encoder: each frame is a temporal unit and about keeps its shape."""
 
     cannot_answer = (
         "MobileNetV2 has no language model: it gives tokens and labels, and answers no question. "
@@ -55,7 +58,7 @@ class MobileNetV2(TokenModel):
 
     def __init__(self, name: str, hf_model: Any, max_pixels: int | None = None) -> None:
         super().__init__(name, checked_max_pixels(max_pixels))
-        # Folding and channels_last each make a frame about a fifth faster on a CPU.
+        # On a CPU, folding and channels_last each make encoding about a fifth faster.
         self.hf_model = _folded(hf_model).to(memory_format=torch.channels_last)
         self.words: dict[int, str] = hf_model.config.id2label
         self._likely: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
@@ -78,11 +81,13 @@ class MobileNetV2(TokenModel):
         Args:
             video: the frames; any size and shape.
             needs: signals that a compressor needs; this model has no "saliency" and no "keys".
-            max_pixels: bound on the pixels of all frames together; None: 448 x 448 px a frame.
+            max_pixels: bound on the pixels of all frames together; None: the bound that the model
+                was loaded with. A frame has at most 448 x 448 px in any case.
             stop: once set, ends the work.
 
         Raises:
-            ModelError: a signal that this model does not have, or ``max_pixels`` is too small.
+            ModelError: a signal that this model does not have, ``max_pixels`` is too small, or
+                memory runs out.
             StoppedError: ``stop`` was set.
             ValueError: ``max_pixels`` is not a positive whole number.
         """
@@ -107,14 +112,14 @@ class MobileNetV2(TokenModel):
     def see(self, tokens: VideoTokens, record: Compression | None = None) -> list[Seen]:
         """Return ImageNet's labels for the tokens of a clip, the most probable first.
 
-        The classifier reads the mean of every window of 6 x 6 tokens of a unit. ImageNet has 1000
-        classes; an object of no such class often gets the label of a class that looks similar.
+        The classifier reads the mean of every window of 6 x 6 tokens of a temporal unit. ImageNet
+        has 1000 classes. An object of no such class often gets the label of a similar one.
 
         Args:
             tokens: tokens that this model encoded.
-            record: the tokens that a compressor kept; None: all tokens. A label is returned if it
-                is probable for the same window of the same unit both with all tokens and with the
-                kept tokens.
+            record: compression record that says which tokens were kept; None: all tokens. A label
+                is returned if the same window of the same unit has it both with all tokens and
+                with the kept tokens.
         """
         places = self._places(tokens)
         if not len(places):
@@ -141,10 +146,10 @@ class MobileNetV2(TokenModel):
         return list(found.values())
 
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]]:
-        """Return the labels of all tokens as dictionaries: the fields of ``Seen``, and ``kept``.
+        """Return the labels of the uncompressed clip: dictionaries of the fields of ``Seen``.
 
-        ``kept``: whether :meth:`see` also returns the label for the kept tokens of ``record``. If
-        so, the other fields say where and when it is most probable with the kept tokens.
+        Each also has ``kept``: whether :meth:`see` returns the label for the kept tokens of
+        ``record``, too. If so, the other fields are those that it returns for the kept tokens.
         """
         kept = {seen.label: seen for seen in self.see(tokens, record)}
         return [
@@ -153,7 +158,10 @@ class MobileNetV2(TokenModel):
         ]
 
     def _places(self, tokens: VideoTokens) -> Tensor:
-        """Return the likely labels without compression, int64 [P, 4]: unit, row, column, class."""
+        """Return int64 [P, 4], all labels of windows: unit, row and column of a window, class.
+
+        All tokens are used. The result is stored for the next call.
+        """
         if tokens not in self._likely:
             every = torch.ones(len(tokens), device=tokens.features.device)
             means = _window_means(tokens.features, every, tokens.grid)
@@ -164,7 +172,7 @@ class MobileNetV2(TokenModel):
     def _grid(self, video: Video, max_pixels: int | None) -> tuple[int, int]:
         """Return (rows, columns) of a frame's tokens, in about its aspect ratio.
 
-        Raises ``ModelError`` if the smallest grid exceeds ``max_pixels``.
+        Raises ``ModelError`` if one token per frame already exceeds ``max_pixels``.
         """
         pixels = min(FRAME_PIXELS, (max_pixels or math.inf) / len(video))
         count, shape = pixels / STRIDE**2, video.source_size[0] / video.source_size[1]
@@ -177,7 +185,7 @@ class MobileNetV2(TokenModel):
         return rows, max(1, min(round(rows / shape), int(count / rows)))
 
     def _encode_frame(self, frame: Any, rows: int, columns: int) -> Tensor:
-        """Return the tokens of one frame uint8 [H, W, 3]: [rows * columns, 1280]."""
+        """Encode one frame uint8 [H, W, 3]; return its tokens [rows * columns, 1280]."""
         pixels = torch.as_tensor(frame, device=self.device).permute(2, 0, 1)[None].float() / 255
         size = (rows * STRIDE, columns * STRIDE)
         pixels = functional.interpolate(pixels, size, mode="bilinear", antialias=True)
@@ -190,7 +198,7 @@ class MobileNetV2(TokenModel):
 
 
 def _folded(hf_model: Any) -> Any:
-    """Fuse every batch normalisation into the convolution before it."""
+    """Fuse every batch normalisation of ``hf_model`` into the convolution before it."""
     for layer in hf_model.modules():
         if getattr(layer, "normalization", None) is not None:
             dtype = layer.convolution.weight.dtype
@@ -202,7 +210,11 @@ def _folded(hf_model: Any) -> Any:
 
 
 def _window_means(features: Tensor, present: Tensor, grid: tuple[int, int, int]) -> Tensor:
-    """Return each window's mean over its present tokens, or 0: [T, rows, columns, D]."""
+    """Return [T, rows, columns, D], the mean over the present tokens of each window; 0 if none.
+
+    ``features`` [L, D]; ``present`` [L]: 1 for a present token, 0 for a dropped one. Rows and
+    columns count the windows.
+    """
     window = min(WINDOW, grid[1]), min(WINDOW, grid[2])
     planes = (features * present[:, None]).view(*grid, -1).permute(0, 3, 1, 2)
     sums = functional.avg_pool2d(planes, window, 1)

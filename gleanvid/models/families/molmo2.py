@@ -1,10 +1,11 @@
-"""Molmo 2: squashed frames, each after its time as text; visual tokens attend to each other.
+"""Molmo 2: square frames, each after its time as text; visual tokens attend to each other.
 
-Clark et al., "Molmo2", 2026, arXiv:2601.10611. A token is a block of patches (3x3) pooled by
-attention and added to the embedding of its placeholder, which is the placeholder of images. All
-visual tokens and the marks around frames are one block in which the mask is not causal; the mask is
-cut to the kept tokens. transformers makes the mask for all pairs of tokens, before any is removed
-(``results/mask_memory.md``), and pools the patches of all frames at once.
+Clark et al., "Molmo2", 2026, arXiv:2601.10611. Frames are resized to squares. A token is a block of
+patches (3x3) pooled by attention and added to the embedding of its placeholder, which is that of
+images. All visual tokens and the marks around frames see each other: for them the mask is not
+causal. transformers makes the mask for all pairs of tokens before any is removed
+(``results/mask_memory.md``); it is then cut to the kept tokens. transformers also pools the patches
+of all frames at once.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _patches_to_tokens(side: int, patches: Tensor, grids: list[Grid]) -> Tensor:
-    """Average each token's square of patches; patches of videos come after those of images."""
+    """Average the patches of each token of the videos. Patches of images come first."""
     sizes = [units * side * side for units, _, _ in grids]
     parts = patches[-sum(sizes) :].split(sizes)
     pairs = zip(parts, grids, strict=True)

@@ -1,7 +1,8 @@
-"""PerceptionLM (needs the package timm): squashed frames, 32x32 patches pooled to 16x16 tokens.
+"""PerceptionLM (needs the package timm): 32x32 patches of a frame pooled to 16x16 tokens.
 
 Cho et al., "PerceptionLM: Open-Access Data and Models for Detailed Visual Understanding", 2025,
-arXiv:2504.13180. No newlines; videos go through the same method as images.
+arXiv:2504.13180. Frames are resized to squares. The model has no newline tokens and encodes videos
+with the same method as images.
 """
 
 from __future__ import annotations

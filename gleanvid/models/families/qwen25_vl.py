@@ -1,6 +1,6 @@
 """Qwen2.5-VL (Bai et al., "Qwen2.5-VL Technical Report", 2025, arXiv:2502.13923).
 
-The vision tower has windows, and positions follow the seconds.
+Most blocks of the vision tower attend within windows. Positions in time follow the seconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Qwen25VL(QwenVL):
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
-        """Return the tower's token order, which goes window by window."""
+        """Return where each token of the grid is in the tower's output, which goes by window."""
         merge = vision_config.spatial_merge_size
         sizes = [(units, rows * merge, columns * merge) for units, rows, columns in grids]
         index, _ = get_vision_window_index(

@@ -1,6 +1,6 @@
 """Qwen2-VL (Wang et al., "Qwen2-VL", 2024, arXiv:2409.12191).
 
-Positions count pairs of frames, not seconds; the prompt says nothing about time.
+Positions in time count pairs of frames, not seconds, and the prompt does not tell their times.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Qwen3.5, 3.6 and 3.8: Qwen3-VL's vision side on a language model of mostly recurrent layers.
 
 Qwen team, "Qwen3.5", 2026; its successors have the same classes. Most layers are gated delta nets,
-which keep one state of everything read so far and no keys and values. A token removed before
-layer 0 was never read. A token removed inside the model is already part of earlier layers' states,
-and these layers have no attention by which to choose tokens. So only compressors that act before
-the language model work; others are refused.
+which keep one state of everything read so far instead of keys and values. A token removed inside
+the model would already be part of the states of earlier layers. These layers also have no attention
+by which to choose tokens. So only compressors before the language model work; others are refused.
 """
 
 from __future__ import annotations

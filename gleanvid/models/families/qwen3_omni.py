@@ -1,9 +1,9 @@
-"""The thinker of Qwen3-Omni: video in, text out, with deep visual levels as in Qwen3-VL.
+"""The thinker of Qwen3-Omni: video in, text out, with DeepStack features as in Qwen3-VL.
 
-Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. The talker of a whole checkpoint
-is not loaded. Positions follow the seconds, 13 a second in the published models; the prompt says
-nothing about time. Sound is refused: its tokens are placed between those of the video, and their
-positions depend on them.
+Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. The talker, which speaks, is not
+loaded. Positions in time follow the seconds, 13 per second in the published models. The prompt does
+not tell the times of frames. Sound is refused: its tokens are placed between those of the video,
+whose positions depend on it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gleanvid.models.boundary.layout import Grid
 from gleanvid.models.families.qwen_vl import QwenVL
 from gleanvid.types import ModelError, Video
 
-_FRAME = 768 * 32 * 32  # pixels of a frame, the processor's own bound for videos
+_FRAME = 768 * 32 * 32  # the processor's default bound on the pixels of a frame
 _SOUND = ("input_features", "feature_attention_mask", "use_audio_in_video")
 
 
 class ThinkerAlone:
-    """Loader that transformers calls for a whole Qwen3-Omni; it loads only the thinker."""
+    """Stands for the model class of a whole Qwen3-Omni in transformers; loads only the thinker."""
 
     config_class = Qwen3OmniMoeConfig
 
@@ -63,9 +63,10 @@ class Qwen3Omni(QwenVL):
 
     @property
     def video_token(self) -> str:
-        """Return the video placeholder followed by the end mark.
+        """The video placeholder and the end mark after it.
 
-        transformers computes the prompt's positions as if the end mark followed every video.
+        The encoded prefix must have the end mark, as transformers computes positions as if one
+        followed every video.
         """
         return self.processor.video_token + self.anchor
 

@@ -1,6 +1,6 @@
 """Base class of Qwen's vision-language models: pairs of frames, 2x2 patches per token.
 
-The processor squashes each frame onto the whole grid.
+The processor resizes each frame so that it fills the whole grid of tokens.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ from gleanvid.types import Video
 
 
 class QwenVL(ModelAdapter):
-    """Base class of Qwen-VL adapters; ``bounds_frames``: whether pixel bounds are per frame."""
+    """Base class of Qwen-VL adapters.
+
+    ``bounds_frames``: whether the processor takes bounds on the pixels of one frame; else they are
+    for all frames together.
+    """
 
     placeholder: ClassVar[str] = (
-        "video_token_id"  # name of the placeholder's id in the configuration
+        "video_token_id"  # where the configuration has the id of the video placeholder
     )
     bounds_frames: ClassVar[bool] = False
 
@@ -46,19 +50,19 @@ class QwenVL(ModelAdapter):
 
     @classmethod
     def _vision_block(cls, tower: Any) -> Any:
-        """Return the last vision block in which all patches of a frame pair see each other."""
+        """Return the last vision block in which all patches of a pair of frames see each other."""
         return tower.blocks[-1]
 
     @classmethod
     def _patches_to_tokens(cls, vision_config: Any, patches: Tensor, grids: list[Grid]) -> Tensor:
-        """Average the patches of each token, which are stored consecutively."""
+        """Average the patches of each video token, which follow each other."""
         order = cls._token_order(vision_config, grids)
         rows = patches.unflatten(0, (-1, vision_config.spatial_merge_size**2)).mean(1)
         return rows[-len(order) :][order.to(rows.device)]
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
-        """Return the tower's index of each grid token: here the grid's own order."""
+        """Return int64 [L], where each grid token is in the tower's output: here in order."""
         return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
@@ -76,14 +80,14 @@ class QwenVL(ModelAdapter):
         return grid, torch.as_tensor(seconds), cells(grid[1], grid[2], video.source_size)
 
     def _times(self, video: Video) -> dict[str, Any]:
-        """Return the processor options that carry the frame times."""
+        """Return the options that tell the processor the frame times."""
         return {"video_metadata": [frame_metadata(video)]}
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
-        """Return the pixel bounds for the processor, of all frames together or of one frame.
+        """Return the lower and upper bound on pixels for the processor; see ``bounds_frames``.
 
-        The processor's upper bound per frame is at least 1.05 times its lower bound, and it rounds
-        smaller frames up to the lower bound. So the lower bound must be well below the upper one.
+        The processor raises the upper bound per frame to at least 1.05 times the lower one, and it
+        enlarges smaller frames to the lower bound. So the lower one must be well below the upper.
         """
         size = self.processor.video_processor.size
         low, high = int(size["shortest_edge"]), int(size["longest_edge"])

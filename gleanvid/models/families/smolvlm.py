@@ -1,8 +1,8 @@
 """SmolVLM2: every frame is an image, with its time as text before it.
 
-Marafioti et al., "SmolVLM", 2025, arXiv:2504.05299. A frame is squashed onto a square; pixel
-shuffle puts a block of patches (4x4 in SmolVLM2 2.2B, 3x3 in some others) into one token. The
-processor needs the package num2words.
+Marafioti et al., "SmolVLM", 2025, arXiv:2504.05299. A frame is resized to a square, whatever its
+shape. Pixel shuffle puts a block of patches into one token (4x4 in SmolVLM2 2.2B, 3x3 in some
+others). The processor needs the package num2words.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class SmolVLM(FramesAsImages):
         return self.process(
             text,
             [video.frames],  # a list of videos per prompt: transformers 5.17 reads its length
-            unread=("pixel_attention_mask", "rows", "cols"),  # pixel_attention_mask is all ones
+            # The model does not need pixel_attention_mask, which is all ones.
+            unread=("pixel_attention_mask", "rows", "cols"),
             video_metadata=[frame_metadata(video)],
         )

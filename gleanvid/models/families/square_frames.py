@@ -28,8 +28,10 @@ class Tower:
         image: pixels along a side of a frame.
         patch: pixels along a side of a patch.
         stride: patches along a side of a token.
-        pooling: turns patch rows [T, P, C] into token rows [T, N, C]; None: means of blocks.
-        prefix_rows: rows before the patches that have no token, such as a class token.
+        pooling: turns P patches per frame into N tokens, [T, P, C] to [T, N, C]; None: the mean of
+            each token's block of patches.
+        prefix_rows: number of outputs before the patches of a frame, such as a class token, which
+            the language model does not see.
     """
 
     module: nn.Module
@@ -54,19 +56,22 @@ class Tower:
         return block_mean(self.stride, rows) if self.pooling is None else self.pooling(rows)
 
     def patches_to_tokens(self, patches: Tensor, grids: list[Grid]) -> Tensor:
-        """Pool rows [n, C] of the tower to one row per token, as the model pools features."""
+        """Pool the tower's outputs [n, C] to one row per token of the videos.
+
+        The pooling is that of the model. Outputs for images come first and are left out.
+        """
         frames, real = sum(grid[0] for grid in grids), self.patches**2
         rows = patches.unflatten(0, (-1, self.prefix_rows + real))[-frames:, -real:]
         return self.pool(rows).flatten(0, 1)
 
 
 def layer_in_use(layers: Any, hidden_state: int) -> Any:
-    """Return the layer whose output is ``hidden_states[hidden_state]``."""
+    """Return the layer whose output transformers calls ``hidden_states[hidden_state]``."""
     return layers[hidden_state if hidden_state < 0 else hidden_state - 1]
 
 
 def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int) -> Tower:
-    """Return the tower of a LLaVA model, CLIP or SigLIP."""
+    """Return the vision tower (CLIP or SigLIP) of a LLaVA model, with its pooling."""
     config, module = hf_model.config, hf_model.model.vision_tower
     used = config.vision_feature_layer
     layers = getattr(module, "vision_model", module).encoder.layers
@@ -82,10 +87,10 @@ def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int)
 
 
 class SquareFrames(ModelAdapter):
-    """Base class of families whose processor takes frames as a video."""
+    """Base class of families with square frames whose processor takes them as a video."""
 
     placeholder: ClassVar[str] = (
-        "video_token_id"  # name of the placeholder's id in the configuration
+        "video_token_id"  # where the configuration has the id of the video placeholder
     )
     vision_method: ClassVar[str] = "get_video_features"
     text_part: ClassVar[str] = "language_model"
@@ -123,11 +128,11 @@ class SquareFrames(ModelAdapter):
 
     @classmethod
     def sides(cls, config: Any, grid: Grid) -> Tensor:
-        """Return the placeholders outside the grid (``Layout.sides``): none by default."""
+        """Return placeholders outside the grid, such as newlines (``Layout.sides``); here none."""
         return no_sides(grid)
 
     def check_pixels(self, video: Video, max_pixels: int | None) -> None:
-        """Raise ``ModelError`` if the frames, all of one size, exceed ``max_pixels``."""
+        """Raise ``ModelError`` if the frames, resized to squares, exceed ``max_pixels``."""
         check_frame_pixels(self.name, self.tower_of(self.hf_model).image, video, max_pixels)
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:
@@ -142,7 +147,7 @@ class SquareFrames(ModelAdapter):
         grid, seconds, _ = super().place_tokens(video, inputs)
         tower = self.tower_of(self.hf_model)
         pooled = min(grid[1] * tower.stride, tower.patches)
-        # tokens cover this fraction of the view's height and of its width
+        # The tokens cover this fraction of the visible height and of the visible width.
         seen = pooled * tower.patch / tower.image
         left, top, right, bottom = self.view(video)
         boxes = cells(grid[1], grid[2], ((bottom - top) * seen, (right - left) * seen))
@@ -154,7 +159,7 @@ class SquareFrames(ModelAdapter):
 
 
 class FramesAsImages(SquareFrames):
-    """Base class of families that take frames as images: one video per prompt."""
+    """Base class of families with square frames that are passed as images: one video per prompt."""
 
     pixel_input: ClassVar[str] = "pixel_values"
     placeholder: ClassVar[str] = "image_token_id"
@@ -166,7 +171,7 @@ class FramesAsImages(SquareFrames):
 
 
 def _frames_in_prompt(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
-    """Return the grid of every prompt's video; frames are counted by placeholders."""
+    """Return the grid of each prompt's video; the placeholders tell its number of frames."""
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None:
         return []

@@ -1,8 +1,8 @@
-"""VideoLLaMA3: native resolution; frames are encoded one by one, each after its time as text.
+"""VideoLLaMA3: frames in native resolution, encoded one by one, each after its time as text.
 
-Zhang et al., "VideoLLaMA 3", 2025, arXiv:2501.13106. A token is the mean of 2x2 patches. The
-checkpoint's own dropping of tokens that repeat the previous frame (``use_token_compression``) is
-off, so that a compressor sees all tokens and decides alone.
+Zhang et al., "VideoLLaMA 3", 2025, arXiv:2501.13106. A token is the mean of 2x2 patches. The model
+has a compression of its own, ``use_token_compression``, which drops tokens that repeat the previous
+frame. It is switched off, so that a compressor gets all tokens.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class VideoLlama3(ModelAdapter):
         return inputs
 
     def _size(self, num_frames: int, max_pixels: int | None) -> dict[str, int]:
-        """Return the pixel bounds: the lower one per frame, the upper one for all frames."""
+        """Return the bounds on pixels: the lower one per frame, the upper one for all frames."""
         size = self.processor.video_processor.size
         low, high = int(size["shortest_edge"]), int(size["longest_edge"])
         if max_pixels is not None:

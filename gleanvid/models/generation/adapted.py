@@ -1,4 +1,4 @@
-"""The part of a model adapter that generation uses, as a Protocol."""
+"""Protocol of the members of ``ModelAdapter`` that generation uses."""
 
 from __future__ import annotations
 

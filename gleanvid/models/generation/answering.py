@@ -1,4 +1,4 @@
-"""Generate one answer with generate(), streamed and timed token by token."""
+"""Generate one answer: stream its text and time its tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gleanvid.types import StoppedError
 
 
 def generation_config(sampling: Sampling, longest: int | None = None) -> GenerationConfig:
-    """Return a configuration with every sampling setting, so that checkpoint defaults do not apply.
+    """Return a configuration that sets every sampling option, so no checkpoint default applies.
 
     ``longest``: the checkpoint's own limit on the tokens of an answer; None if it has no limit.
     """
@@ -47,17 +47,25 @@ def write_answer(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Answer:
-    """Answer the prompt ``inputs`` with ``model`` while its hooks fill ``prefill``.
+    """Answer a prompt, and return the answer with its cost.
 
-    ``prompt_tokens``: length of the whole prompt before compression, with any prefilled prefix.
-    ``on_text`` gets the answer in pieces as it is generated. Once ``stop`` is set, generation ends
-    within one layer: with the answer so far, or with ``StoppedError`` before the first token. An
-    answer has at most as many tokens as the checkpoint's generation config allows.
+    Args:
+        model: the model, with the compression hooks installed.
+        inputs: the prompt, or the part of it that is not in the cache yet.
+        prefill: where the hooks store their compression records.
+        prompt_tokens: length of the whole prompt before compression.
+        sampling: how to choose tokens. The checkpoint's own limit on the length of an answer
+            applies, too.
+        on_text: gets the answer in pieces as it is generated.
+        stop: once set, generation ends before the next layer.
+
+    Raises:
+        StoppedError: ``stop`` was set before the first token. Later, the answer so far is returned.
     """
     tokenizer, device = model.processor.tokenizer, model.device
     streamer = TimedStreamer(tokenizer, on_text, device)
     stated = model.hf_model.generation_config.max_new_tokens
-    compressed_s = prefill.compress_s  # time spent in earlier prefills
+    compressed_s = prefill.compress_s  # compression time of earlier prefills
     reset_peak_memory(device)
     start = now(device)
     with (

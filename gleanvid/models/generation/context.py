@@ -1,4 +1,4 @@
-"""Refuse prompts longer than the context of a model before the model runs."""
+"""Refuse prompts that are longer than the model's context, before the model runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Context:
     """The context length of a model, and whether dropped tokens count towards it.
 
     Kept tokens keep their positions. If positions count every token (1-D), a prompt that is too
-    long stays too long after compression. Multimodal positions grow only with rows, columns and
-    seconds, so for models that have them only kept tokens count (``counts_kept``).
+    long stays too long after compression. Multimodal positions (time, row, column) grow much more
+    slowly. For models that have them, only kept tokens count (``counts_kept``).
     """
 
     model: str  # name of the model
@@ -27,7 +27,10 @@ class Context:
 def check_context(
     context: Context, tokens: int, visual: int, compressor: Compressor | None
 ) -> None:
-    """Raise ``ModelError`` if a prompt of ``tokens`` (``visual`` of them visual) is too long."""
+    """Raise ``ModelError`` if a prompt is too long for the context.
+
+    ``tokens``: its length before compression; ``visual``: how many of these are visual tokens.
+    """
     if context.limit is None:
         return
     read, advice = tokens, "use fewer frames or a lower max_pixels"
@@ -44,7 +47,7 @@ def check_context(
 
 
 def entering_fraction(compressor: Compressor | None, num_layers: int) -> float:
-    """Return the fraction of the visual tokens that enters layer 0 after compression."""
+    """Return the fraction of the visual tokens that is kept before layer 0."""
     if compressor is None:
         return 1.0
     stages = dict(compressor.at_depth(num_layers).stages)

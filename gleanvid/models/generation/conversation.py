@@ -1,8 +1,8 @@
 """Ask many questions about one video that is compressed and prefilled once.
 
-The key/value cache of the compressed prompt up to the end of the video is stored. Every question
-continues from a fork of that cache and has the same positions as in the uncompressed prompt, so
-answers equal those of a fresh run up to rounding.
+The prompt up to the end of the video is compressed and prefilled, and its key/value cache is
+stored. Every question continues from a copy of that cache. Its tokens have the same positions as in
+the uncompressed prompt, so answers equal those of a fresh run up to rounding.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def reads_the_question(compressor: Compressor | None, num_layers: int) -> bool:
 
 
 class Conversation:
-    """Questions about one encoded video under one compressor.
+    """Questions about one encoded video that one compressor compresses.
 
-    If the compressor reads the question (its text, or attention rows inside the language model),
+    Some compressors read the question: its text, or its attention inside the language model. Then
     the whole prompt is prefilled again for every question. Otherwise the constructor prefills the
     video once, in ``compress_s`` plus ``prefill_s`` seconds. Raises ``ModelError`` if memory runs
     out.
@@ -50,7 +50,7 @@ class Conversation:
 
     def __init__(self, model: Adapted, encoded: Encoded, compressor: Compressor | None) -> None:
         self.model, self.encoded, self.compressor = model, encoded, compressor
-        self.records: dict[int, Compression] = {}  # layer -> latest record, on the CPU
+        self.records: dict[int, Compression] = {}  # layer -> latest compression, on the CPU
         self.compress_s = self.prefill_s = 0.0
         depth = model.text_config.num_hidden_layers
         self._prefix: Prefix | None = None
@@ -75,7 +75,7 @@ class Conversation:
         """Answer ``question``; arguments and errors are those of ``ModelAdapter.generate``.
 
         ``history``: (question, answer) pairs of earlier turns. If the constructor has prefilled
-        the video, ``prefill_s`` of the answer is the time to prefill the text after the video.
+        the video, ``prefill_s`` of the answer covers only the text after the video.
         """
         if self._prefix is None:
             answer = self.model.generate(
@@ -107,10 +107,10 @@ class Conversation:
 
     @torch.no_grad()
     def score(self, question: str, answers: Sequence[str], *, history: History = ()) -> list[float]:
-        """Return each answer's mean natural log-probability per token, end token included.
+        """Return the mean natural log-probability of each answer's tokens, end token included.
 
-        One pass scores all answers, hidden from each other by a mask; if the model does not take
-        such a mask, every answer has its own pass.
+        One forward pass scores all answers, which a mask hides from each other. If the model does
+        not support such a mask, every answer has its own pass.
         """
         model = self.model
         with model.lock, explaining_out_of_memory(ADVICE):
@@ -128,7 +128,10 @@ class Conversation:
                 return [score for part in parts for score in self._scores(prefix, lead, part)]
 
     def _prompt(self, question: str, history: History) -> dict[str, Any]:
-        """Return the whole prompt; ``ModelError`` if it exceeds the context of the model."""
+        """Return the model inputs of the whole prompt.
+
+        Raises ``ModelError`` if the prompt is too long for the context of the model.
+        """
         inputs = self.model.prompt(self.encoded, question, history)
         visual = len(self.encoded.tokens)
         check_context(self.model.context, inputs["input_ids"].shape[1], visual, self.compressor)
@@ -138,7 +141,7 @@ class Conversation:
     def _text_position(self) -> float:
         """Return the position at which the text after the video begins.
 
-        This position may be within the range of the video's positions, and may be fractional.
+        In some models, it is not after the last position of the video, or it is not whole.
         """
         inputs = self._prompt("?", ())
         with boundary.remembered_vision(self.model.layout, self.encoded.vision):
@@ -146,7 +149,10 @@ class Conversation:
         return positions[-1, self.encoded.inputs["input_ids"].shape[1]].item()
 
     def _read(self, inputs: Mapping[str, Any], text_position: float = 0) -> Prefix:
-        """Compress a prompt and prefill it without computing logits."""
+        """Compress and prefill a prompt, or its part up to the end of the video; compute no logits.
+
+        ``text_position``: position of the first token after that part.
+        """
         model, layout = self.model, self.model.layout
         hook = boundary.prompt_hook(layout, self.compressor, self.encoded.signals)
         hook.goes_on = True
@@ -164,12 +170,16 @@ class Conversation:
         return Prefix(hook, cache, output.last_hidden_state[:, -1].clone(), text_position)
 
     def _scores(self, prefix: Prefix, lead: Tensor, answers: list[Tensor]) -> list[float]:
-        """Score answers that follow ``prefix`` and ``lead`` int64 [Q], the rest of the prompt."""
+        """Score answers (their token ids) with one pass; see :meth:`score`.
+
+        ``lead`` int64 [Q]: ids of the prompt's tokens that follow ``prefix``.
+        """
         ids = torch.cat([lead, *answers])
         sizes = [len(answer) for answer in answers]
         hidden = self._hidden(prefix, ids, len(lead), sizes)
         starts = [len(lead) + sum(sizes[:number]) for number in range(len(sizes))]
-        before = torch.cat([prefix.hidden, hidden])  # row i predicts column i
+        # Hidden state i predicts ids[i]. State len(lead) predicts the first token of every answer.
+        before = torch.cat([prefix.hidden, hidden])
         rows = [
             row
             for start, size in zip(starts, sizes, strict=True)
@@ -182,13 +192,13 @@ class Conversation:
         return [part.mean().item() for part in each.split(sizes)]
 
     def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:
-        """Return the hidden states [S, D] of ``ids`` [S], which follow ``prefix``.
+        """Return the last hidden states [S, D] of the tokens ``ids`` [S] that follow ``prefix``.
 
-        ``ids`` starts with ``lead`` prompt columns; answers of the lengths ``sizes`` follow. An
-        answer sees the prompt but no other answer.
+        ``ids`` starts with ``lead`` tokens of the prompt. Then follow answers of the lengths
+        ``sizes``. An answer sees the prompt but no other answer.
         """
         language_model: Any = self.model.layout.language_model
-        # models with windowed attention need masks and inputs that only ``core`` computes
+        # Models with windowed attention need masks and inputs that only ``core`` computes.
         if self.model.layout.windows:
             core = self.model.layout.core
             cache = boundary.cache_argument(core, prefix.fork())

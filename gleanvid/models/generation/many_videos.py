@@ -26,10 +26,13 @@ PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One video of the prompt: its records by layer, and times and places of its tokens.
+    """One video of the prompt.
 
-    ``grid``: (T temporal units, rows, columns); ``seconds`` [T, 2]: start and end of each unit;
-    ``rectangles`` [N, 4]: the N = rows * columns tokens of a unit in source pixels.
+    Args:
+        by_layer: layer of a compression stage -> the compression record of this video.
+        grid: (T temporal units, rows, columns) of its tokens before compression.
+        seconds: [T, 2], first and last second of each unit.
+        rectangles: [N, 4], those of the N = rows * columns tokens of a unit, in source pixels.
     """
 
     by_layer: dict[int, Compression]
@@ -50,11 +53,11 @@ def answer_about(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> tuple[Answer, list[Part]]:
-    """Answer a question about several videos; return the answer and a part for every video.
+    """Answer a question about several videos; return the answer and a :class:`Part` per video.
 
-    No encoded video is stored for later questions, and ``prefill_s`` includes the vision tower.
-    ``max_pixels`` is a bound on the pixels of each video. Raises ``ModelError`` if memory runs out
-    or the family reads several videos as one.
+    No encoded video is stored for later questions, so ``prefill_s`` includes the vision tower.
+    ``max_pixels`` is a bound on the pixels of each video. Raises ``ModelError`` if memory runs out,
+    or if the model's family reads several videos as one.
     """
     layout = model.layout
     with (
@@ -81,7 +84,7 @@ def answer_about(
 def _prompt(
     model: Any, videos: Sequence[Video], question: str, max_pixels: int | None
 ) -> tuple[dict[str, Any], list[Any]]:
-    """Return the inputs of the whole prompt, and the result of ``place_tokens`` for each video.
+    """Return the model inputs of the prompt, and the result of ``place_tokens`` for each video.
 
     The processor is called once per video, with the text between the previous video and this one.
     """
@@ -121,7 +124,7 @@ def _without_start(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(model: Any, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Concatenate the prompt columns and the pixels of all parts."""
+    """Concatenate the tokens and pixels of all parts of a prompt (one per video)."""
     joined: dict[str, Any] = {}
     for name, first in parts[0].items():
         values = [part[name] for part in parts]

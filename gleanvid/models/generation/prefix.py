@@ -17,18 +17,18 @@ from gleanvid.models import boundary
 
 @dataclass(frozen=True, eq=False)
 class Prefix:
-    """A prefilled compressed prompt; never changed afterwards."""
+    """A compressed and prefilled prompt, or its part up to the end of the video."""
 
-    hook: Any  # the compressor's hook, which knows positions and masks of this prompt
+    hook: Any  # PromptHook that compressed this prompt and knows its positions
     cache: DynamicCache
-    hidden: Tensor  # [1, D]: hidden state of the last column, input of the output head
+    hidden: Tensor  # [1, D]: hidden state of the last token, from which logits are computed
     text_position: float = (
-        0  # position of the first text column after the prefix, 0 if the prefix is the whole prompt
+        0  # position of the first prompt token after this prefix; 0 if no prompt token follows
     )
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
-        """Install the hook to read ``lead`` prompt columns and an answer after the prefix."""
+        """Install the hook for new tokens: ``lead`` tokens of the prompt, then an answer."""
         state = self.hook.prefilled
         first = self.text_position + lead
         next_position = state.next_position.clamp(min=first) if lead else state.next_position
@@ -45,10 +45,10 @@ class Prefix:
             self.hook.prefilled = state
 
     def fork(self) -> DynamicCache:
-        """Return an independent cache that shares its key and value tensors with this prefix.
+        """Return a cache to which tokens can be added without changing that of this prefix.
 
-        Sharing is safe, as attention layers replace these tensors when they append. The states of
-        recurrent layers are copied, because these layers change them in place.
+        Both share the tensors of keys and values, as attention layers make new tensors when they
+        append. States of recurrent layers are copied, because these layers change them in place.
         """
         fork = copy.copy(self.cache)
         fork.layers = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 COLDEST = 0.01  # smallest temperature above 0: its reciprocal must be finite in float16
-SEEDS = 2**63  # seeds are below this: torch's generators take a 64-bit integer
+SEEDS = 2**63  # seeds must be below this: torch's generators take 64-bit integers
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,9 @@ class Sampling:
     Args:
         max_new_tokens: limit on the tokens of an answer; at least 1.
         temperature: 0 is greedy decoding; higher values draw tokens more evenly.
-        top_p: draw from the smallest set of tokens whose likelihoods add up to this, in (0, 1].
-        seed: seed of the draws; None uses the process's own generator.
+        top_p: draw from the smallest set of most likely tokens whose probabilities add up to this;
+            in (0, 1].
+        seed: seed of the draws; None uses the state of torch's generator.
 
     Raises:
         ValueError: a setting is out of its range.

@@ -16,7 +16,8 @@ from gleanvid.models.cost.measure import now
 class TimedStreamer(TextStreamer):
     """Streamer that passes text to ``on_text`` and stores the new tokens and their times.
 
-    ``first_s`` and ``last_s``: when the first and the last new token arrived, by :func:`now`.
+    ``first_s`` and ``last_s``: times at which the first and the last new token arrived, in seconds
+    of the clock of :func:`now`.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ def split_after(text: str, token: str) -> tuple[str, str]:
 
 
 def with_text_behind(inputs: Mapping[str, Any], ids: Tensor) -> dict[str, Any]:
-    """Append the text tokens ``ids``, int64 [B, S], to the model inputs of prompts [B, L]."""
+    """Append S text tokens to each of B prompts: ``ids`` int64 [B, S] to ``inputs`` [B, L]."""
     longer = dict(inputs)
     for name, columns in (
         ("input_ids", ids),
@@ -35,7 +35,7 @@ def with_text_behind(inputs: Mapping[str, Any], ids: Tensor) -> dict[str, Any]:
 
 
 def literal(text: str, tokenizer: Any) -> str:
-    """Escape special tokens in ``text``, so that it is tokenised as plain text."""
+    """Break up special tokens in ``text`` with a space, so that it is tokenised as plain text."""
     for token in tokenizer.get_added_vocab():
         if len(token) > 1 and token in text:
             text = text.replace(token, token[0] + " " + token[1:])

@@ -33,7 +33,7 @@ def in_background(function: Callable[..., T], *args: Any, **options: Any) -> Fut
 def polling(
     call: Future[Any], stop: threading.Event | None, within_s: float = math.inf
 ) -> Iterator[None]:
-    """Yield every ``POLL_S`` seconds until a call is over.
+    """Wait for a call, yielding every ``POLL_S`` seconds so that the caller can report progress.
 
     Raises ``StoppedError`` once ``stop`` is set, and ``TimeoutError`` after ``within_s`` seconds.
     """
@@ -49,7 +49,10 @@ def polling(
 def result_of(
     call: Future[T], stop: threading.Event | None = None, within_s: float = math.inf
 ) -> T:
-    """Wait for the result of a call, or raise its exception. Raises what ``polling`` raises."""
+    """Wait for a call and return its result.
+
+    Raises the exception of the call, and what :func:`polling` raises.
+    """
     for _ in polling(call, stop, within_s):
         continue
     return call.result()

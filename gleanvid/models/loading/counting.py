@@ -21,9 +21,9 @@ from gleanvid.types import Video
 def load_without_weights(
     name: str, max_pixels: int | None = None, settings: Mapping[str, Any] | None = None
 ) -> TokenModel:
-    """Load settings and processor of a checkpoint; its weights stay on the device "meta".
+    """Load configuration and processor of a checkpoint, but not its weights (device "meta").
 
-    Raises ``ModelError`` as ``load_model`` does.
+    "mobilenet_v2" is small and loaded whole. Raises ``ModelError`` as ``load_model`` does.
     """
     if name == PHOTOS:
         return load_model(name, "cpu", max_pixels=max_pixels)
@@ -39,12 +39,12 @@ def load_without_weights(
 
 @torch.no_grad()
 def grid_of(model: TokenModel, video: Video, max_pixels: int | None = None) -> Grid:
-    """Return the grid (units, rows, columns) that ``model.encode`` would give.
+    """Return the token grid (temporal units, rows, columns) that ``model.encode`` would give.
 
     The vision tower of a Video LLM is not run. Raises ``ModelError`` if the frames do not fit into
     ``max_pixels``.
     """
-    if not isinstance(model, ModelAdapter):  # an encoder small enough to run
+    if not isinstance(model, ModelAdapter):  # an encoder, which is small enough to run
         return model.encode(video, max_pixels=max_pixels).tokens.grid
     limit = model.max_pixels if max_pixels is None else max_pixels
     prefix, _ = split_after(model.chat_text(video, "", ()), model.video_token)

@@ -1,8 +1,8 @@
 """Download a checkpoint into the cache of huggingface_hub: resumable, verified, with progress.
 
-huggingface_hub itself (2.4) downloads an interrupted file again from its start, reports progress
-and can be interrupted only every 10 MiB, and compares no digests. Files are written to its cache
-folders, so every program that uses the cache finds them.
+huggingface_hub itself (2.4) downloads an interrupted file again from its start and compares no
+digests. It reports progress and can be interrupted only every 10 MiB. Here, files are written to
+its cache folders, so every program that uses the cache finds them.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from gleanvid.models.loading.background import in_background, polling
 from gleanvid.models.loading.hub import SILENCE_S, explaining
 from gleanvid.models.loading.listing import Download, File
 
-_TRIES = 5  # most consecutive connections without data
-_PAUSE_S = 0.5  # pause before a retry, multiplied by the number of failures
+_TRIES = 5  # give up after so many connections in a row without new data
+_PAUSE_S = 0.5  # pause before a retry, times the number of failures in a row
 _SPARE = 256 * 2**20  # disk space to leave free, in bytes
 
 
 def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
-    """Download the missing files, yielding the bytes received so far.
+    """Download the missing files; yield how many bytes of all files are there so far.
 
     Resumes where an earlier call or process was interrupted. Raises ``ModelError`` if the download
-    fails, and ``StoppedError`` soon after ``stop`` is set; received data are kept.
+    fails, and ``StoppedError`` soon after ``stop`` is set. What was received is kept on the disk.
     """
     with explaining(download.repo), _locked(download):
         for folder in (download.store / "blobs", download.store / "refs", download.folder):
@@ -55,7 +55,10 @@ def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
 
 
 def _receive(download: Download, file: File, stop: threading.Event) -> Iterator[int]:
-    """Append to the partial file until it is complete, over several connections if necessary."""
+    """Append to the partial file until it is complete, with several connections if necessary.
+
+    Yields its size in bytes again and again.
+    """
     part, failures = download.part(file), 0
     part.touch()
     url = hf_hub_url(download.repo, file.name, revision=download.revision)
@@ -78,7 +81,10 @@ def _receive(download: Download, file: File, stop: threading.Event) -> Iterator[
 
 
 def _append(url: str, part: Path, stop: threading.Event) -> None:
-    """Append the data of one connection; restart the file if the server ignores ``Range``."""
+    """Append the data of one connection to the partial file.
+
+    If the server ignores the header ``Range``, the file is written anew from its start.
+    """
     headers = build_hf_headers() | {"Accept-Encoding": "identity"}
     if received := part.stat().st_size:
         headers["Range"] = f"bytes={received}-"
@@ -94,7 +100,10 @@ def _append(url: str, part: Path, stop: threading.Event) -> None:
 
 
 def _verify(download: Download, file: File, stop: threading.Event) -> None:
-    """Delete the file and raise ``ModelError`` if its digest is not that of the hub."""
+    """Compare a downloaded file with the digest that the hub states.
+
+    If they differ, the file is deleted and ``ModelError`` raised.
+    """
     path = download.part(file)
     digest = hashlib.sha256() if file.is_large else hashlib.sha1(b"blob %d\0" % file.size)
     with path.open("rb") as opened:
@@ -112,7 +121,7 @@ def _verify(download: Download, file: File, stop: threading.Event) -> None:
 
 @contextmanager
 def _locked(download: Download) -> Iterator[None]:
-    """Lock a checkpoint, so that only one process downloads it."""
+    """Let no other process download the checkpoint; ``ModelError`` if one already does."""
     folder = Path(constants.HF_HUB_CACHE) / ".locks" / download.store.name
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -134,10 +143,10 @@ def _check_space(download: Download) -> None:
 
 
 def _link(blob: Path, target: Path) -> None:
-    """Link ``target`` to the downloaded file; where links are impossible, move the file."""
+    """Link ``target`` to the downloaded file ``blob``; where links are impossible, move it."""
     if target.is_file():
         return
-    target.unlink(missing_ok=True)  # remove a link whose file is missing
+    target.unlink(missing_ok=True)  # remove a link that points to no file
     try:
         target.symlink_to(Path("../../blobs") / blob.name)
     except OSError:

@@ -1,7 +1,8 @@
 """Free memory of this machine, and an estimate of the memory that a checkpoint needs.
 
-The estimate for frames is high on purpose: its bytes of keys and values per token lie above those
-of SmolVLM2-256M (23 KB) and Qwen3-VL-2B to 32B (115 to 262 KB). No estimate was checked on a GPU.
+The estimate of the memory per token is high on purpose. It lies above the keys and values that a
+token takes in SmolVLM2-256M (23 KB) and in Qwen3-VL-2B to 32B (115 to 262 KB), to leave room for
+temporary tensors. No estimate was checked on a GPU.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ _CGROUP = Path("/sys/fs/cgroup")
 # Bytes per parameter. In quantised models, embeddings and output layer stay in 16 bits.
 _BYTES = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0, "8bit": 1.15, "4bit": 0.75}
 _TOKENS_PER_FRAME = 256
-_SPARE_GB = 0.5  # added for kernels, buffers and the context of the device
+_SPARE_GB = 0.5  # for kernels, buffers and the context of the device
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory in bytes of the device that models are loaded on; None if it is unknown."""
+    """Free and total memory in bytes of the device that models are loaded on; None: unknown."""
 
     device: str  # "cuda" or "cpu"
     free: int | None
@@ -31,14 +32,14 @@ class Memory:
 
     @property
     def gpu_gb(self) -> float:
-        """Total memory of the GPU in 10^9 bytes, 0 without a GPU."""
+        """Total memory of the GPU in GB (10^9 bytes); 0 without a GPU."""
         return (self.total or 0) / 1e9 if self.device == "cuda" else 0.0
 
 
 def memory(device: str | None = None) -> Memory:
-    """Return free and total memory of a device; default: the one that ``load_model`` uses.
+    """Return free and total memory of a device; None: the device that ``load_model`` uses.
 
-    Memory that torch has reserved and does not use counts as free.
+    GPU memory that torch has reserved and does not use counts as free.
     """
     kind = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     if kind.type == "cuda" and torch.cuda.is_available():
@@ -47,7 +48,7 @@ def memory(device: str | None = None) -> Memory:
         return Memory("cuda", unused + held, whole)
     free, total = _main_memory()
     limit, used = _number(_CGROUP / "memory.max"), _number(_CGROUP / "memory.current")
-    # a container's limit may be lower than the machine's memory
+    # A container may have a lower limit than the memory of the machine.
     if limit is not None and used is not None:
         cached = _cached_files()
         free = limit - used + cached if free is None else min(free, limit - used + cached)
@@ -65,7 +66,7 @@ def _main_memory() -> tuple[int | None, int | None]:
 
 
 def _cached_files() -> int:
-    """Return the bytes of cached files, which the system frees on demand."""
+    """Return the bytes of the container's cached files, which the system frees on demand."""
     with suppress(OSError, ValueError):
         lines = (_CGROUP / "memory.stat").read_text().splitlines()
         facts = dict(line.split() for line in lines)
@@ -74,14 +75,17 @@ def _cached_files() -> int:
 
 
 def _number(path: Path) -> int | None:
-    with suppress(OSError, ValueError):  # "max": no limit
+    with suppress(OSError, ValueError):  # the file may hold "max": no limit
         return int(path.read_text())
     return None
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Whether a checkpoint fits into memory; ``ok`` is None if the free memory is unknown."""
+    """Whether a checkpoint fits into memory.
+
+    ``text`` says so in words. ``ok`` is None if the free memory is unknown.
+    """
 
     needed_gb: float
     free_gb: float | None
@@ -90,7 +94,7 @@ class Fit:
 
 
 def memory_gb(billions: float, precision: str, frames: int, device: str) -> float:
-    """Estimate the memory of the weights and an uncompressed prompt, in 10^9 bytes.
+    """Estimate the memory that the weights and an uncompressed prompt take, in 10^9 bytes.
 
     Args:
         billions: number of parameters in 10^9.
@@ -104,14 +108,17 @@ def memory_gb(billions: float, precision: str, frames: int, device: str) -> floa
     check_precision(precision)
     if precision == AUTO:
         precision = "bf16" if device == "cuda" else "fp32"
-    # Bytes of keys and values, plus as many for temporary tensors.
+    # About the bytes of keys and values, and as many for temporary tensors.
     per_token = 2 * 85e3 * billions**0.4
     per_token *= 2 if precision == "fp32" else 1
     return billions * _BYTES[precision] + frames * _TOKENS_PER_FRAME * per_token / 1e9 + _SPARE_GB
 
 
 def check_fit(billions: float, precision: str, frames: int, memory: Memory) -> Fit:
-    """Compare the estimate of :func:`memory_gb` with the free memory."""
+    """Say whether a checkpoint with ``frames`` frames in the prompt fits into the free memory.
+
+    ``billions``, ``precision``: see :func:`memory_gb`.
+    """
     needed = memory_gb(billions, precision, frames, memory.device)
     if memory.free is None:
         return Fit(needed, None, f"needs about {needed:.1f} GB", None)

@@ -1,4 +1,4 @@
-"""The model hub: reachability, local cache, and error messages."""
+"""The model hub (Hugging Face): is it reachable, what is in its local cache, and its errors."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from huggingface_hub.errors import (
 from gleanvid.errors import ModelError, UnreachableError
 from gleanvid.models.loading.background import in_background
 
-SECONDS = 2.0  # time limit in seconds for the hub's answer
+SECONDS = 2.0  # time limit for the hub's answer, in seconds
 SILENCE_S = 15.0  # seconds without data after which a connection counts as broken
 
 
 def is_reachable() -> bool:
     """Return whether the hub answers in time; False if ``HF_HUB_OFFLINE=1`` is set.
 
-    Proxies and ``HF_ENDPOINT`` are those of huggingface_hub. Name resolution has no time limit,
-    so the request runs in a thread.
+    The request uses the proxies and ``HF_ENDPOINT`` of huggingface_hub. It runs in a thread because
+    name resolution has no time limit.
     """
     if is_offline_mode():
         return False
@@ -79,7 +79,7 @@ def explaining(name: str) -> Iterator[None]:
         raise ModelError(
             f"{name[:80]!r} is not the name of a model, which has the form OWNER/NAME."
         ) from error
-    except HTTPError as error:  # connection error
+    except HTTPError as error:  # the connection broke
         raise ModelError(
             f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. "
             "Received data are kept: choose the model again to continue."
@@ -97,7 +97,7 @@ def explaining(name: str) -> Iterator[None]:
 
 
 def unreachable(name: str) -> ModelError:
-    """Return an error that says why a checkpoint cannot be downloaded now."""
+    """Return the error to raise if the hub cannot be used: it says why and what to do."""
     if is_offline_mode():
         why = "HF_HUB_OFFLINE=1 forbids downloads: unset it"
     else:

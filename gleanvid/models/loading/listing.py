@@ -20,7 +20,7 @@ from gleanvid.models.loading.hub import (
     unreachable,
 )
 
-# endings of the files to download; no pickles, because they can contain code
+# Endings of the files to download. Pickles are left out, because they can contain code.
 _FORMATS = (
     ".safetensors",
     ".json",
@@ -28,12 +28,16 @@ _FORMATS = (
     ".txt",
     ".model",
 )
-_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")  # strict, as digests are used as file names
+# Strict, because files are named after their digests: another text could be a harmful path.
+_DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of a checkpoint. ``digest`` is its sha256 if it is large (LFS), else git's sha1."""
+    """A file of a checkpoint.
+
+    ``digest``: sha256 of a large file (stored with git LFS), else git's sha1. ``size`` is in bytes.
+    """
 
     name: str
     size: int
@@ -47,7 +51,7 @@ class File:
 
 @dataclass(frozen=True)
 class Download:
-    """The files of one revision that loading needs; small ones first, weights last."""
+    """The files of one revision of a checkpoint that loading needs; weights come last."""
 
     repo: str
     revision: str
@@ -65,7 +69,7 @@ class Download:
 
     @property
     def missing(self) -> int:
-        """Bytes that are still to be downloaded."""
+        """Number of bytes that are still to be downloaded."""
         return self.size - sum(min(file.size, self.received(file)) for file in self.files)
 
     @property
@@ -75,7 +79,7 @@ class Download:
 
     @property
     def folder(self) -> Path:
-        """Folder of the cache with one entry per complete file, under the file's original name."""
+        """Folder of this revision in the cache; has every complete file under its own name."""
         return self.store / "snapshots" / self.revision
 
     def part(self, file: File) -> Path:
@@ -87,7 +91,7 @@ class Download:
         return (self.store / "blobs" / file.digest).is_file() or (self.folder / file.name).is_file()
 
     def received(self, file: File) -> int:
-        """Bytes of a file that are in the cache."""
+        """Number of bytes of a file that are in the cache, complete or not."""
         if self.is_complete(file):
             return file.size
         part = self.part(file)
@@ -121,7 +125,10 @@ def list_files(repo: str, stop: threading.Event | None = None) -> Download:
 
 
 def read_config(download: Download, stop: threading.Event | None = None) -> dict[str, Any]:
-    """Read only a checkpoint's config.json from the hub. Raises as :func:`list_files`."""
+    """Read a checkpoint's config.json from the hub, and no other file.
+
+    Raises what :func:`list_files` raises.
+    """
     url = hf_hub_url(download.repo, "config.json", revision=download.revision)
     with explaining(download.repo):
         call = in_background(get_session().get, url, headers=build_hf_headers(), timeout=SILENCE_S)
@@ -135,7 +142,7 @@ def read_config(download: Download, stop: threading.Event | None = None) -> dict
 
 
 def _file(listed: Any) -> File:
-    """Parse an entry of the hub's list of files.
+    """Return the file that an entry of the hub's list describes.
 
     Raises ``ValueError``, ``TypeError`` or ``KeyError`` if the entry is malformed.
     """

@@ -35,7 +35,7 @@ from gleanvid.types import ModelError
 BUILTIN = Path(__file__).parents[1] / "builtin"
 PHOTOS = "mobilenet_v2"  # name of the encoder for filmed clips that ships with the package
 
-# Exceptions of transformers for invalid sizes, names and settings in a model folder.
+# Exceptions that transformers raises for invalid sizes, names and settings in a model folder.
 UNLOADABLE = (
     *(ValueError, KeyError, RuntimeError, TypeError, AttributeError, IndexError),
     *(ArithmeticError, AssertionError, MemoryError, RecursionError, StrictDataclassError),
@@ -68,8 +68,8 @@ def load_model(
         device_map: spreads a model over several devices (accelerate); excludes ``device``.
         quantization: "8bit" or "4bit" (bitsandbytes).
         max_pixels: bound on the pixels of all frames of a clip together.
-        settings: override settings of the checkpoint that only its family has (LLaVA-Video:
-            pooling, newlines, time in the prompt).
+        settings: settings of the checkpoint to override. Of the families of this package, only
+            LLaVA-Video has some: pooling, newlines, time in the prompt.
         local_files_only: search the local cache only, send no request to the hub.
 
     Returns:
@@ -78,7 +78,7 @@ def load_model(
     Raises:
         ModelError: weights are missing, the directory is no model, its type is not supported,
             settings contradict each other or memory runs out; says what to do.
-        ValueError: a setting out of its range.
+        ValueError: an unknown setting, or a value out of its range.
 
     >>> load_model("builtin", device="cpu").name
     'builtin'
@@ -124,9 +124,9 @@ def _photo_encoder(target: torch.device, dtype: str | torch.dtype, max_pixels: i
 
 
 def configured(model: ModelAdapter, settings: Mapping[str, Any]) -> ModelAdapter:
-    """Apply ``settings`` that only the model's family has; return the model.
+    """Override settings that only the model's family has; return the model.
 
-    Raises ``ValueError`` if the family does not have a setting or a value is out of its range.
+    Raises ``ValueError`` if the family does not have a setting, or a value is out of its range.
     """
     if settings:
         configure: Any = getattr(model, "configure", None)
@@ -175,7 +175,10 @@ def _check_numbers(hf_model: Any, name: str) -> None:
 
 
 def source_of(name: str) -> str:
-    """Return the name or path for transformers; ``ModelError`` if a directory is no model."""
+    """Return what transformers should load for ``name``: a directory, or ``name`` as a hub id.
+
+    Raises ``ModelError`` if it can be neither.
+    """
     path = BUILTIN if name == "builtin" else Path(name).expanduser()
     try:
         is_folder = path.is_dir()
@@ -202,7 +205,7 @@ def source_of(name: str) -> str:
 
 
 def from_pretrained(loader: Any, source: str, name: str, **options: Any) -> Any:
-    """Call ``loader.from_pretrained`` without remote code."""
+    """Call ``loader.from_pretrained`` without remote code; its errors become ``ModelError``."""
     try:
         return loader.from_pretrained(source, trust_remote_code=False, **options)
     except ImportError as error:

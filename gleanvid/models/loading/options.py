@@ -16,7 +16,7 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def device_of(given: str | torch.device | None) -> torch.device:
-    """Return the device; None gives CUDA if available, else the CPU.
+    """Return the device to load a model on; None gives CUDA if available, else the CPU.
 
     Raises ``ModelError`` if the device is unknown or not on this machine.
     """
@@ -49,7 +49,7 @@ def dtype_of(given: str | torch.dtype | None, device: torch.device) -> torch.dty
 
 
 def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) -> str:
-    """Return the attention implementation; default: FlashAttention-2 if usable, else SDPA.
+    """Return the attention implementation; None: FlashAttention-2 if it can be used, else SDPA.
 
     Raises ``ModelError`` for FlashAttention on a device or in a dtype that it does not support.
     """
@@ -65,10 +65,10 @@ def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) ->
 
 
 def quantization_config(kind: str, dtype: torch.dtype) -> BitsAndBytesConfig:
-    """Return the config of LLM.int8() (NeurIPS 2022) or NF4 with double quantisation (QLoRA).
+    """Return the configuration of LLM.int8() ("8bit") or NF4 with double quantisation ("4bit").
 
-    ``dtype``: the dtype of computation. Raises ``ModelError`` if ``kind`` is unknown or if
-    bitsandbytes or accelerate is not installed.
+    LLM.int8() is of NeurIPS 2022, NF4 is from QLoRA. ``dtype``: that of the computation. Raises
+    ``ModelError`` if ``kind`` is unknown, or if bitsandbytes or accelerate is not installed.
     """
     if kind not in QUANTIZATIONS:
         raise ModelError(f"quantization={kind!r} must be one of {', '.join(QUANTIZATIONS)} or None")

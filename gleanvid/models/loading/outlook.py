@@ -21,7 +21,10 @@ from gleanvid.models.loading.registry import checkpoint
 
 @dataclass(frozen=True)
 class Outlook:
-    """Estimated cost of loading a checkpoint; ``download`` is None if all files are local."""
+    """Estimated download and memory of a checkpoint.
+
+    ``billions``: number of parameters in 10^9; ``download``: None if all files are on this machine.
+    """
 
     name: str
     billions: float
@@ -49,7 +52,7 @@ def outlook(
     device: str | None = None,
     stop: threading.Event | None = None,
 ) -> Outlook:
-    """Estimate the cost of loading a checkpoint; the hub is asked if the files are not local.
+    """Estimate what loading a checkpoint takes; asks the hub if files are not on this machine.
 
     Raises:
         ModelError: the checkpoint cannot be downloaded or read.

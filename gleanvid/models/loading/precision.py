@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 AUTO = "auto"  # bfloat16 on a GPU, float32 elsewhere
-PRECISIONS: Mapping[str, Mapping[str, Any]] = {  # precision -> keywords of load_model
+PRECISIONS: Mapping[str, Mapping[str, Any]] = {  # precision -> arguments of load_model
     AUTO: {},
     "bf16": {"dtype": "bfloat16"},
     "fp16": {"dtype": "float16"},
@@ -22,7 +22,7 @@ def check_precision(precision: str) -> None:
 
 
 def with_precision(name: str, precision: str) -> str:
-    """Return the name of a model at a precision, which is the plain name for "auto".
+    """Append a precision to the name of a model; "auto" leaves the name as it is.
 
     >>> with_precision("Qwen/Qwen3-VL-8B-Instruct", "4bit")
     'Qwen/Qwen3-VL-8B-Instruct@4bit'
@@ -32,7 +32,7 @@ def with_precision(name: str, precision: str) -> str:
 
 
 def split_precision(name: str) -> tuple[str, str]:
-    """Return the plain name and the precision, "auto" if the name has none.
+    """Split a name into the plain name and the precision, which is "auto" if it has none.
 
     >>> split_precision("Qwen/Qwen3-VL-8B-Instruct@4bit")
     ('Qwen/Qwen3-VL-8B-Instruct', '4bit')

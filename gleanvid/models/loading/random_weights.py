@@ -1,7 +1,8 @@
-"""Models of a real checkpoint's shape with random weights: real latency and memory, no download.
+"""Models with the configuration of a published checkpoint and random weights.
 
-The configurations are those of the published checkpoints. Every word, digit and punctuation mark is
-one token, as in Qwen's tokenizers for common text; special tokens have their real ids.
+Latency and memory are those of the checkpoint, and nothing is downloaded. Every word, digit and
+punctuation mark is one token, as in Qwen's tokenizers for common text. Special tokens have the ids
+of the checkpoint.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
 
 
 def word_tokenizer(special: Mapping[str, int]) -> PreTrainedTokenizerFast:
-    """Make a tokenizer with special tokens at their ids; any other word or mark is token 0."""
+    """Make a tokenizer for special tokens of given ids; any other word or mark gets id 0."""
     core = Tokenizer(models.WordLevel({"<word>": 0} | dict(special), unk_token="<word>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(_WORDS), "isolated")
     return PreTrainedTokenizerFast(

@@ -1,10 +1,10 @@
 """Known checkpoints: names, sizes, licences, and how they were tested.
 
-Sizes and licences come from the checkpoints' own pages and configurations, ``context`` from the
-positions in the configuration or the context length on the page; unknown values are None or empty.
-Only the built-in model was tested with its published weights. For all others ``tested`` begins with
-"random weights": their model class was tested with random weights, loaded from a directory in the
-published format.
+Sizes and licences come from the checkpoints' own pages and configurations. ``context`` is the
+number of positions in the configuration or the context length on the page. Unknown values are None
+or empty. Only the built-in model was tested with its published weights. For all others, ``tested``
+begins with "random weights": their model class was tested with random weights, loaded from a
+directory in the published format.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ WHOLE = "published weights: accuracy and app"
 class Checkpoint:
     """A known checkpoint.
 
-    ``size``: billions of parameters, as in its name; ``context``: longest prompt in tokens.
+    ``size``: billions of parameters according to its name; ``context``: longest prompt in tokens;
+    ``tested``: how this package was tested with it.
     """
 
     name: str  # hub id, or "builtin"
@@ -34,7 +35,7 @@ class Checkpoint:
     parameters: float | None = None  # exact number in billions, None if unknown
     tested: str = ORACLE
     note: str = ""
-    gated: bool = False  # requires accepting terms on its page
+    gated: bool = False  # terms must be accepted on its page
 
     @property
     def weights_gb(self) -> float:
@@ -166,7 +167,7 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
     ),
 )
 
-FIRST_CHOICES = (  # (least GPU memory in GB, recommended checkpoint in bfloat16)
+FIRST_CHOICES = (  # (minimum GPU memory in GB, checkpoint to recommend in bfloat16)
     (24, "Qwen/Qwen3-VL-8B-Instruct"),
     (16, "Qwen/Qwen3-VL-4B-Instruct"),
     (8, "Qwen/Qwen3-VL-2B-Instruct"),
@@ -180,5 +181,5 @@ def checkpoint(name: str) -> Checkpoint | None:
 
 
 def first_choice(gpu_gb: float) -> str:
-    """Return the checkpoint recommended for a GPU with this memory in GB (0: no GPU)."""
+    """Return the recommended checkpoint for a GPU with ``gpu_gb`` GB of memory (0: no GPU)."""
     return next(name for least, name in FIRST_CHOICES if gpu_gb >= least)

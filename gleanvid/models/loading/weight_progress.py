@@ -14,9 +14,9 @@ from gleanvid.errors import StoppedError
 
 @contextmanager
 def weight_progress(report: Callable[[float], None], stop: threading.Event) -> Iterator[None]:
-    """Call ``report`` with the fraction of weights loaded while the block runs.
+    """While the block loads weights, call ``report`` with the fraction loaded so far.
 
-    Loading raises ``StoppedError`` at the next weight once ``stop`` is set. Do not nest such
+    Once ``stop`` is set, loading raises ``StoppedError`` at the next weight. Do not nest such
     blocks: transformers has one progress hook per process.
     """
     thread = threading.get_ident()
@@ -33,7 +33,7 @@ def weight_progress(report: Callable[[float], None], stop: threading.Event) -> I
 
 
 class _Bar:
-    """Progress bar that replaces the one of transformers and reports the fraction loaded."""
+    """Takes the place of the progress bar in transformers; passes the fraction to ``report``."""
 
     def __init__(self, items: Any, report: Callable[[float], None], stop: threading.Event) -> None:
         self._items, self._report, self._stop = list(items), report, stop

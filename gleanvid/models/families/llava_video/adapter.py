@@ -1,8 +1,8 @@
 """LLaVA-Video: LLaVA-OneVision with time in the prompt and newlines within the video.
 
 Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713. The published
-evaluation pools 27x27 patches by average to 13x13 tokens (182 rows a frame with newlines), the
-checkpoints state bilinear pooling to 14x14 (210 rows).
+evaluation pools 27x27 patches by average to 13x13 tokens: 182 tokens per frame, newlines included.
+The configurations of the checkpoints say bilinear pooling to 14x14 tokens: 210 with newlines.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ AutoProcessor.register(LlavaVideoConfig, LlavaVideoProcessor, exist_ok=True)
 
 
 class LlavaVideo(SquareFrames):
-    """Adapter of LLaVA-Video, with three policies for the newline tokens under compression.
+    """Adapter of LLaVA-Video, which has newline tokens, for instance after each row of a frame.
 
-    A newline token is kept if a token of its line is kept ("line"), always ("all"), or only if no
-    token of the video is dropped ("none").
+    The setting ``newline_policy`` says which newline tokens compression keeps. "line": those with a
+    kept token in their line. "all": all. "none": none, unless no token of the video is dropped.
     """
 
     model_types: ClassVar[tuple[str, ...]] = ("llava_video", "llava_qwen")
@@ -46,10 +46,9 @@ class LlavaVideo(SquareFrames):
         self.configure()
 
     def configure(self, **settings: Any) -> None:
-        """Override settings of the checkpoint's layout, see ``config.CHOICES``.
+        """Override settings of the checkpoint: names and allowed values are in ``config.CHOICES``.
 
-        Discards all encoded videos. Raises ``ValueError`` if a setting is unknown or its value is
-        not among its choices.
+        Discards all encoded videos. Raises ``ValueError`` for another setting or value.
         """
         config = self.hf_model.config
         for name, value in settings.items():
@@ -80,7 +79,7 @@ class LlavaVideo(SquareFrames):
         return torch.stack([place, *belongs[config.newline_policy]], 1)
 
     def introduction(self, video: Video) -> str:
-        """Return the sentence about frame times with which the model was trained."""
+        """Return the sentences about frame times that the model was trained with; "" if off."""
         if not self.hf_model.config.time_instruction:
             return ""
         times = ",".join(f"{second:.2f}s" for second in video.timestamps)

@@ -1,6 +1,6 @@
 """LLaVA-Video's configuration, in this package's format and read from an original checkpoint's.
 
-A checkpoint that states a setting which the model does not support is refused.
+An original checkpoint is refused if its configuration has a value that is not supported here.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from transformers import AutoConfig, LlavaOnevisionConfig, Qwen2Config
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "spatial_pool_mode": ("average", "bilinear"),
-    "newline_position": ("grid", "frame", "one_token", "no_token"),  # where the newline tokens are
+    # a newline token after each row of a frame, after each frame, after the video, or none
+    "newline_position": ("grid", "frame", "one_token", "no_token"),
     "newline_policy": ("line", "all", "none"),
     "time_instruction": (True, False),
 }
 SIGLIP = "siglip-so400m-patch14-384"  # checkpoints hold and use 26 of the 27 SigLIP layers
-_ONLY = {  # setting of an original checkpoint -> the only value that is supported
+_ONLY = {  # key of an original checkpoint's configuration -> the only supported value
     "mm_vision_select_layer": -2,  # -2 of 27 layers: the output of the 26th layer is used
     "mm_projector_type": "mlp2x_gelu",
     "add_faster_video": False,
@@ -38,13 +39,16 @@ _TEXT = (
 
 
 def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
-    """Return how many lines of a video's tokens end in a newline token; 0 for "no_token"."""
+    """Return the number of newline tokens of a video, each of which ends a line of its tokens.
+
+    A line is a row of a frame ("grid"), a frame ("frame") or the whole video ("one_token").
+    """
     lines = {"grid": grid[0] * grid[1], "frame": grid[0], "one_token": 1, "no_token": 0}
     return lines[newline_position]
 
 
 class LlavaVideoConfig(LlavaOnevisionConfig):
-    """Configuration with the token layout of a video and the newline policy under compression."""
+    """Configuration that also says how frames become tokens and which newlines are kept."""
 
     model_type = "llava_video"
 

@@ -2,7 +2,7 @@
 
 Zhang et al., "Video Instruction Tuning with Synthetic Data", 2024, arXiv:2410.02713.
 Checkpoints in the original format (model type llava_qwen), such as lmms-lab/LLaVA-Video-7B-Qwen2,
-can be read, too. The model is LLaVA-OneVision with another pooling and newlines within the video.
+can be read, too. The model is LLaVA-OneVision with other pooling and newlines within the video.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from transformers import LlavaOnevisionForConditionalGeneration, LlavaOnevisionM
 
 from gleanvid.models.families.llava_video.config import LlavaVideoConfig, lines_of
 
-_ORIGINAL_NAMES = {  # pattern of an original tensor name -> its name in this class
+_ORIGINAL_NAMES = {  # pattern of a tensor's name in original checkpoints -> its name here
     r"^model\.vision_tower\.vision_tower\.vision_model\.": "model.vision_tower.",
     r"^model\.mm_projector\.0\.": "model.multi_modal_projector.linear_1.",
     r"^model\.mm_projector\.2\.": "model.multi_modal_projector.linear_2.",
@@ -29,7 +29,7 @@ class LlavaVideoModel(LlavaOnevisionModel):
     config_class = LlavaVideoConfig
 
     def apply_pooling(self, image_features: Tensor) -> Tensor:
-        """Pool the patches [T, P, C] of T frames to tokens [T, N, C]."""
+        """Pool the P patches of each of T frames to N tokens: [T, P, C] to [T, N, C]."""
         side, stride = round(image_features.shape[1] ** 0.5), self.config.spatial_pool_stride
         square = image_features.unflatten(1, (side, side)).permute(0, 3, 1, 2)
         if self.config.spatial_pool_mode == "average":
@@ -41,7 +41,7 @@ class LlavaVideoModel(LlavaOnevisionModel):
     def get_video_features(self, pixel_values_videos: Tensor, **kwargs: Any) -> Any:
         output = super().get_video_features(pixel_values_videos, **kwargs)
         count, frames = pixel_values_videos.shape[:2]
-        rows = output.pooler_output  # [B, T*N, D]; transformers 5.23 adds a newline row
+        rows = output.pooler_output  # [B, T*N, D]; transformers 5.23 adds a newline token
         side = int((rows.shape[1] / frames) ** 0.5)
         rows = rows[:, : frames * side * side]
         lines = lines_of(self.config.newline_position, (frames, side, side))
@@ -60,7 +60,10 @@ class LlavaVideoModel(LlavaOnevisionModel):
         mm_encoder_outputs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Insert the video features: transformers 5.17's own method would add a newline."""
+        """Put the video features in the place of the placeholders, then call LLaVA-OneVision.
+
+        In transformers 5.17, the method of LLaVA-OneVision would add another newline token.
+        """
         encoded = dict(mm_encoder_outputs or {})
         video = encoded.pop("video", None)
         if video is None and pixel_values_videos is not None:

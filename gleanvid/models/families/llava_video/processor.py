@@ -25,7 +25,7 @@ _CHAT = (
 
 
 class LlavaVideoProcessor(LlavaOnevisionProcessor):
-    """Processor that writes ``video_side``^2 placeholders per frame, and newlines."""
+    """Processor that writes ``video_side``^2 placeholders per frame, and one per newline token."""
 
     def __init__(  # transformers finds tokenizer and image processor by parameter name
         self,
@@ -61,7 +61,7 @@ class LlavaVideoProcessor(LlavaOnevisionProcessor):
     def from_pretrained(  # type: ignore[override]
         cls, pretrained_model_name_or_path: Any, **kwargs: Any
     ) -> Any:
-        """Load the processor; original checkpoints hold only a tokenizer."""
+        """Load the processor; for original checkpoints, which have only a tokenizer, build it."""
         path, name = pretrained_model_name_or_path, "processor_config.json"
         there: Any = {key: kwargs[key] for key in ("local_files_only", "revision") if key in kwargs}
         if cached_file(path, name, _raise_exceptions_for_missing_entries=False, **there):
