@@ -1,7 +1,7 @@
-"""Finds the letter in a model's answer by the rules of LMMs-Eval 0.7.3.
+"""Finds the option's letter in a model's answer, by the rules of LMMs-Eval 0.7.3.
 
-There are three rules for four benchmarks. Published scores depend on the odd cases of these rules,
-so they are kept. ``tests/evaluation/benchmarks/test_letters.py`` compares with verdicts of
+The four published benchmarks have three different rules. Published scores depend on the odd cases
+of these rules, so they are kept. ``tests/evaluation/benchmarks/test_letters.py`` compares them with
 LMMs-Eval itself.
 """
 
@@ -35,10 +35,10 @@ _WRITTEN = ("({})", "{}.", "{}:", "{})", "{} ", "{}")
 def sure_letter(response: str, letters: str = "ABCD") -> str:
     """Find the letter of an answer as Video-MME and MLVU do.
 
-    The letter is looked for at the start of the answer, then at its end, then after a set phrase
-    such as "the answer is". Otherwise it may stand anywhere: a letter in a less ambiguous form,
-    such as "(A)", comes before one in a more ambiguous form, such as "A.", and the last of several
-    letters in the same form counts. Return "" if there is no letter.
+    The letter is looked for at the start of the answer, then at its end, then after a phrase such
+    as "the answer is", then anywhere. Anywhere, the forms "(A)", "A.", "A:", "A)", "A " and "A" are
+    tried in this order. If a form occurs with several letters, the last one in the answer counts.
+    Return "" if there is no letter.
     """
     text = response.strip()
     for mark in _EDGES:
@@ -98,7 +98,7 @@ _PREFIXES = (
 
 
 def first_letter(response: str) -> str:
-    """Find the first capital A to E after set phrases are removed, as LongVideoBench does.
+    """Find the first capital A to E as LongVideoBench does: without phrases like "The answer is".
 
     Return "" if there is none.
     """

@@ -46,8 +46,9 @@ _FILES = ("test*.parquet", "*/test*.parquet", "*.parquet", "test*.json*")
 class MLVU(Published):
     """MLVU's multiple-choice tasks, in either of two published formats.
 
-    The data is one table with letters as answers (sy1998/MLVU_dev), or the authors' folders
-    ``json/`` and ``video/`` by task, with the option's text as answer.
+    The dataset sy1998/MLVU_dev is one table, whose answers are letters. The authors' own release
+    has the folders ``json/`` and ``video/`` with a part for each task; its answers are the texts of
+    options.
     """
 
     name: ClassVar[str] = "mlvu"
@@ -102,7 +103,7 @@ class MLVUTest(MLVU):
 
 
 def _options(row: Row, place: str) -> tuple[str, ...]:
-    """Return the options: the column ``candidates``, or the lines "(A) ..." of the question."""
+    """Return the options: from the column ``candidates`` or lines "(A) ..." of the question."""
     if row.get("candidates") is not None:
         return texts(row, "candidates", place)
     lines = [text for _, text in _OPTION.findall(row["question"])]

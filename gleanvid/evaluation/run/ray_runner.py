@@ -32,11 +32,11 @@ def evaluate_on_workers(
     max_pixels: int | None = None,
     relevance: bool = False,
 ) -> None:
-    """Do the same as ``runner.evaluate`` on Ray workers, inside ``ray_cluster.cluster``.
+    """Do the same as ``runner.evaluate`` on Ray workers.
 
-    ``load`` returns a worker's model; ``num_gpus``: GPUs of each worker. Raises what ``evaluate``
-    raises, and ``ModelError`` if the workers cannot be kept alive; the answers until then are in
-    the journal.
+    Call it inside the context manager ``ray_cluster.cluster``. ``load`` loads a worker's model.
+    ``num_gpus``: GPUs of each worker. Raises what ``evaluate`` raises, and ``ModelError`` if the
+    workers cannot be kept alive. The answers until then are in the journal.
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
@@ -61,7 +61,7 @@ def _answer(
     part: Part,
     seen: Video | Exception,
 ) -> tuple[str, list[AnswerRow]]:
-    """Answer all questions about a clip; return the clip and their rows."""
+    """Answer all questions about a clip; return the clip's name and the journal rows."""
 
     def read() -> Video:
         if isinstance(seen, Exception):
