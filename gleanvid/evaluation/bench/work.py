@@ -192,7 +192,10 @@ def _is_view(func: Any) -> bool:
 
 
 class Report(TypedDict):
-    """The work of ``compress`` by method, and why a method could not be counted."""
+    """The counts of every method's ``compress``.
+
+    ``out_of_reach``: the methods that cannot reach the retention ratio, each with the reason.
+    """
 
     grid: list[int]
     width: int

@@ -1,4 +1,4 @@
-"""The base class of benchmarks: questions about clips, their prompts, and verdicts on answers.
+"""Base class of benchmarks: questions about clips, their prompts, and verdicts on answers.
 
 A benchmark is a frozen dataclass. Its fields are its settings, such as folder and split, which
 become options of ``gleanvid eval``. It is independent of models and compressors.
@@ -116,7 +116,10 @@ class Benchmark(ABC):
         return ""
 
     def for_frames(self, most: int) -> Self:
-        """Return the benchmark adapted to setups that sample at most ``most`` frames of a clip."""
+        """Return the benchmark for runs that sample at most ``most`` frames of a clip.
+
+        A benchmark that renders its clips may need this number.
+        """
         return self
 
     def settings(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-_EDGES = ",.!?;:'\""  # characters stripped from both ends of an answer
+_EDGES = ",.!?;:'\""  # these characters are stripped from both ends of an answer
 _PHRASES = (  # phrases after which a letter counts as the answer
     *("the answer is", "answer is", "the correct answer is", "correct answer is"),
     *("the best answer is", "best answer is", "the correct option is", "correct option is"),
@@ -72,10 +72,10 @@ _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 
 
 def lone_letter(response: str) -> str:
-    """Return the letter A to E at the start ("B. a cat"), else the first one that is a whole word.
+    """Find the letter of an answer as MVBench does.
 
-    Lower case letters count, too, even the article "a", as in MVBench's own code. Return "" if
-    there is no such letter.
+    That is the letter A to E at the start, as in "B. a cat", else the first one that is a whole
+    word. Lower-case letters count, too, even the article "a". Return "" if there is none.
     """
     text = response.strip()
     if headed := _HEADED.match(text):
@@ -98,9 +98,10 @@ _PREFIXES = (
 
 
 def first_letter(response: str) -> str:
-    """Find the first capital A to E as LongVideoBench does: without phrases like "The answer is".
+    """Find the letter of an answer as LongVideoBench does.
 
-    Return "" if there is none.
+    That is the first capital A to E, after phrases such as "The answer is" are removed. Return ""
+    if there is none.
     """
     text = response.strip()
     for prefix in _PREFIXES:

@@ -26,7 +26,7 @@ _FILES = ("lvb_val.json", "validation*.parquet", "data/validation*.parquet")
 
 @dataclass(frozen=True)
 class LongVideoBench(Published):
-    """LongVideoBench from ``lvb_val.json`` or Parquet (split "validation"), and ``videos/``."""
+    """LongVideoBench's validation split, read from its JSON or Parquet file and ``videos/``."""
 
     name: ClassVar[str] = "longvideobench"
     repository: ClassVar[str] = "longvideobench/LongVideoBench"

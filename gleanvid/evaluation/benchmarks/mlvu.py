@@ -2,7 +2,7 @@
 
 Zhou et al., CVPR 2025, https://arxiv.org/abs/2406.04264. Prompt, verdict and score (M-Avg, the mean
 over the tasks) are those of the task ``mlvu_dev`` of LMMs-Eval 0.7.3, data sy1998/MLVU_dev.
-LMMs-Eval always divides by seven; here the mean is over the tasks that have items.
+LMMs-Eval always divides by seven. Here the mean is over the tasks that have questions.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ class MLVU(Published):
 
 @dataclass(frozen=True)
 class MLVUTest(MLVU):
-    """MLVU's test split, LMMs-Eval's task ``mlvu_test``: nine tasks; the question is the prompt."""
+    """The test split of MLVU, with nine tasks: the task ``mlvu_test`` of LMMs-Eval.
+
+    The prompt is the question alone.
+    """
 
     name: ClassVar[str] = "mlvu_test"
     repository: ClassVar[str] = "sy1998/MLVU_Test"

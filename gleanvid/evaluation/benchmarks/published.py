@@ -1,4 +1,4 @@
-"""Base of the four published benchmarks: finds their files, and samples their videos."""
+"""Base class of the published benchmarks: finds their files, and reads frames of their videos."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _fetched(repository: str, revision: str | None) -> Path:
 
 
 def split(clip: str) -> tuple[str, tuple[float, float] | None]:
-    """Split a clip's key into its path and the time span in seconds."""
+    """Split ``Item.clip`` into the path of the video and the time span in seconds, if any."""
     name, sign, part = clip.partition("#t=")
     if not sign:
         return name, None

@@ -1,4 +1,4 @@
-"""Forward passes over one clip with and without compression, and their references."""
+"""Forward passes over one clip with and without compression, and reference passes for them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Case:
         self.inputs = model.prompt(encoded, QUESTIONS[0], ())
 
     def generated(self, method: Compressor | None) -> Generated:
-        """Return the answer of the model's own generate() with ``method`` as compressor."""
+        """Return the answer of the model's own generate(), compressed by ``method`` if not None."""
         length = self.inputs["input_ids"].shape[1]
         with (
             self.compressing(method) as record,

@@ -1,4 +1,6 @@
-"""The reference for compression: the whole prompt with the dropped tokens masked in attention.
+"""The reference for compression: the full prompt with the dropped tokens masked in attention.
+
+A compressed prompt must give the same logits, but for rounding.
 
 ``inputs`` are the keyword arguments of one call of the model, as its processor or
 ``ModelAdapter.prompt`` makes them. In shapes, B is the batch size, L the number of prompt tokens,
@@ -111,7 +113,7 @@ def recomputed(
 
 
 def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
-    """Return the arguments that the language model receives without compression."""
+    """Run the model without compression; return the arguments that its language model receives."""
     with language_model_calls(model) as calls:
         model.layout.core(**inputs, use_cache=False)
     return calls[0]
@@ -138,9 +140,10 @@ def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def compact_positions(model: ModelAdapter) -> Iterator[None]:
-    """While the block runs, number the kept tokens from 0 instead of at their original positions.
+    """While the block runs, give the kept tokens the positions 0, 1, 2 ...
 
-    This is wrong on purpose, to see whether a check detects wrong positions.
+    This is wrong on purpose: they must keep their original positions. A check that does not notice
+    it is of no use.
     """
 
     def compact(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -84,7 +84,7 @@ class _Timed(Compressor):
 def timings(
     model: ModelAdapter, video: Video, on_round: Callable[[str], None]
 ) -> tuple[float, tuple[Timing, ...]]:
-    """Return the seconds of encoding, and a :class:`Timing` for each of several retention ratios.
+    """Return the seconds of encoding, and a :class:`Timing` for each of some retention ratios.
 
     The ratios are 1 (all tokens) and those in :data:`SHARES`. Every round measures all ratios. The
     results are medians of :data:`REPEATS` rounds after one warm-up round.

@@ -1,4 +1,4 @@
-"""The paper's diagnostics on any clips: geometry and positions of the tokens a compressor keeps.
+"""The paper's diagnostics on any clips: geometry and positions of the tokens that are kept.
 
 Every clip is encoded once, and the direction that its tokens share is removed once ("debiased").
 Then every compressor is measured on it at every ratio. The paper's complementarity analysis is part

@@ -1,4 +1,4 @@
-"""Averages the metrics of ``diagnose_clips`` over clips; writes JSON, CSV, Markdown and figures.
+"""Averages the metrics of ``diagnose_clips`` over clips, and writes tables and figures.
 
 Intervals are Student's t intervals over clips, which also hold for few clips.
 """
@@ -99,7 +99,7 @@ def _means(rows: Sequence[Row]) -> dict[str, float | None]:
 
 
 def _positions(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return how much the positions kept in two temporal units overlap (IoU), averaged over clips.
+    """Return how much the positions kept in two temporal units overlap (IoU), mean over clips.
 
     There is one value for each gap of 1 to 20 units, and the mean over gaps. A clip that is too
     short for a gap is left out of its value. The value is None if all clips are too short.

@@ -225,9 +225,9 @@ class GleanVIDLlavaOneVision(GleanVIDModel):
 
 
 class GleanVIDLlavaVideo(GleanVIDLlavaOneVision):
-    """LLaVA-Video in LMMs-Eval: 64 frames, average pooling of tokens, no frame times in the prompt.
+    """LLaVA-Video in LMMs-Eval: 64 frames, with frame numbers rounded down.
 
-    Frame numbers are rounded down.
+    Tokens are pooled by averaging, and the prompt does not state the times of the frames.
     """
 
     frames = 64

@@ -61,7 +61,7 @@ class Table:
 
     @property
     def full(self) -> Row:
-        """The row with all tokens, to which the others are compared."""
+        """The row to which "percent" is relative. In tables with that column, it has all tokens."""
         return tables()[self.reference].rows[0] if self.reference else self.rows[0]
 
 
@@ -73,7 +73,7 @@ def tables() -> dict[str, Table]:
 
 
 def setups_of(name: str) -> list[Setup]:
-    """Return the setups to run for a table, all tokens first."""
+    """Return the setups of a table's rows, in the order of the rows."""
     return [setup_from(row.setup) for row in tables()[name].rows]
 
 

@@ -1,4 +1,4 @@
-"""The commands that reproduce a table of the paper, the data they need, and the hours on a GPU."""
+"""The commands that reproduce a table of the paper, the data they need, and their GPU hours."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def steps(
 
 
 def _rows(table: Table, setups: Sequence[Setup]) -> list[str]:
-    """Return the ``gleanvid eval`` options that select the rows of a paper table."""
+    """Return the ``gleanvid eval`` options that run all rows of a table of the paper."""
     if table.name in ABLATIONS:
         return ["--ablation", table.name]
     if table.name in (*GRIDS, "fixed-token-budget"):
@@ -121,9 +121,10 @@ def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
 
 
 def data_size(benchmark: str, data: Path | None) -> str:
-    """Return a text with the size of a benchmark's data in its folder or, without one, on the hub.
+    """Return a text that states the size of a benchmark's data.
 
-    If the hub cannot be asked, the text says that the size is unknown.
+    It is that of the benchmark's folder in ``data`` or, if ``data`` is None, of the dataset on the
+    Hugging Face hub. If the hub cannot be asked, the text says that the size is unknown.
     """
     if data is not None:
         files = (path for path in (data / benchmark).rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""Writes recordings: the tokens and answers of a clip, to study without the model."""
+"""Writes recordings: files with a clip's visual tokens and answers, to study without the model."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def record(
 def changed_shares(
     tokens: VideoTokens, tensors: dict[str, Tensor], methods: Sequence[Compressor]
 ) -> dict[str, float]:
-    """Return the fraction of kept tokens that differ because of the precision of stored features.
+    """Return the fraction of kept tokens that change with the precision of stored features.
 
     Each method chooses tokens from the exact and from the stored features. The keys name method
     and retention ratio. Methods that need a question or act inside the language model are left out.
@@ -168,7 +168,7 @@ def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
 
 
 def _nameless(run: Run) -> dict[str, Any]:
-    """Return the run's summary without the path of a local model folder."""
+    """Return the run's summary, with the path of a local model cut to its last folder."""
     return run.summary() | {"model": _last(run.model)}
 
 

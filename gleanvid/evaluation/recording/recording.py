@@ -1,4 +1,4 @@
-"""Opens recordings. A file may come from anybody: sizes, names, shapes and numbers are checked."""
+"""Opens recordings. Files may come from anybody: sizes, names, shapes and numbers are checked."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _check_room(
 
 
 def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
-    for name, rows in tensors.items():  # features are checked by VideoTokens
+    for name, rows in tensors.items():  # except features, which VideoTokens checks
         if rows.is_floating_point() and not name.startswith(("run/", "features")):
             _check_finite(name, rows)
     grid = (facts["grid"][0], facts["grid"][1], facts["grid"][2])

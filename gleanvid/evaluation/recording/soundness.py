@@ -1,4 +1,4 @@
-"""Checks that a run read from a file is consistent, so that no index points outside its arrays."""
+"""Checks that a run read from a file is consistent, such as that no index is out of range."""
 
 from __future__ import annotations
 

@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, Required, Self, TypedDict
 
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
-HEADER = {"gleanvid_evaluation": int, "settings": dict}  # required entries of line 1
-ROW = {"item": str, "setup": str}  # required entries of other lines
+HEADER = {"gleanvid_evaluation": int, "settings": dict}  # entries that line 1 must have
+ROW = {"item": str, "setup": str}  # entries that every other line must have
 REFUSAL = "ValueError: "  # "error" starts with this if a compressor cannot run with its settings
 
-Key = tuple[str, str]  # (item id, setup key)
+Key = tuple[str, str]  # (question's id, ``Setup.key``)
 
 
 class JournalError(ValueError):
@@ -62,7 +62,7 @@ class AnswerRow(Row, EvidenceCounts, total=False):
 
 
 class ClipRow(Row, total=False):
-    """The tokens that a compressor kept of one clip."""
+    """The result of compressing one clip without a question."""
 
     file: str
     grid: list[int]
@@ -75,7 +75,7 @@ class ClipRow(Row, total=False):
 
 
 class LmmsRow(Row, total=False):
-    """One request of LMMs-Eval."""
+    """The answer to one request of LMMs-Eval."""
 
     said: dict[str, str]
     tokens: list[int]  # tokens of the whole prompt, before and after compression

@@ -34,7 +34,7 @@ class ItemCost:
     """
 
     preprocess_s: float  # resizing and normalising frames, on the CPU
-    vision_s: float  # vision tower, projector, and the compressor's vision signals
+    vision_s: float  # vision tower, projector, and signals for the compressor such as saliency
     compress_s: float
     prefill_s: float  # language model: from the prompt to the first token
     generate_s: float  # language model: from the first token to the last
@@ -63,7 +63,7 @@ def measure_item(
     new_tokens: int,
     max_pixels: int | None = None,
 ) -> tuple[ItemCost, Answer]:
-    """Answer one question, from frames in memory to the last token, and measure it."""
+    """Answer one question about frames in memory, and measure the cost of every phase."""
     gc.collect()
     reset_peak_memory(model.device)
     with _timed_inputs(model) as spent:

@@ -44,7 +44,7 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
         raise ModelError(MISSING) from error
     if num_workers < 1:
         raise ValueError(f"num_workers={num_workers} must be at least 1")
-    # Ray Data logs every lost clip as an error; on_workers reports them as failed.
+    # Ray Data would log an error for every clip whose worker died; on_workers reports these clips.
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     if ray.is_initialized():  # the caller started Ray and also shuts it down
         yield int("GPU" in ray.cluster_resources())
@@ -126,14 +126,14 @@ def on_workers(
             fn_constructor_args=(load, work),
             batch_size=1,
             batch_format="numpy",
-            # one clip at a time: if it kills the worker, no queued clips are lost with it
+            # one clip at a time: if it kills the worker, no other clips are lost with it
             compute=ray.data.ActorPoolStrategy(size=size, max_tasks_in_flight_per_actor=1),
             num_gpus=num_gpus,
             num_cpus=0,
             max_task_retries=ATTEMPTS - 1,
         )
     )
-    done.context.max_errored_blocks = -1  # no limit: lost clips are counted as failed below
+    done.context.max_errored_blocks = -1  # no limit: clips whose worker died are failed below
     missing = dict(enumerate(parts))
     try:
         for row in done.iter_rows():

@@ -1,7 +1,8 @@
-"""The evaluation on several workers or machines, by Ray Data: the same rows, the same journal.
+"""Runs an evaluation on several workers or machines with Ray Data.
 
-Work is handed out by clip: a worker answers all questions about one, and the answers are written
-together. If a worker dies in between, its clip is repeated from the start.
+The journal is the same as without Ray. A worker gets one clip at a time and answers all questions
+about it. The answers are then written together. If a worker dies before, its clip is repeated from
+the start.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
 
 
 def missing(left: Sequence[Part]) -> int:
-    """Return the number of answers that :func:`pending` found missing."""
+    """Return the number of questions in ``left``, the result of :func:`pending`."""
     return sum(len(items) for *_, work in left for _, items in work)
 
 

@@ -1,4 +1,4 @@
-"""A setup is a compressor with its settings, and a number of frames: one row of a results table."""
+"""Setups: a setup is a compressor with its settings, and a number of frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ SEEDS = (0, 1, 2, 3, 4)  # a method that chooses tokens at random is averaged ov
 
 @dataclass(frozen=True)
 class Setup:
-    """A method with its settings on ``num_frames`` frames; ``label`` names it in tables."""
+    """A compressor with its settings, on ``num_frames`` frames; ``label`` names it in tables.
+
+    It is one row of a results table.
+    """
 
     method: Compressor
     num_frames: int
@@ -29,7 +32,7 @@ class Setup:
 
     @property
     def title(self) -> str:
-        """The label, or the method's title with the settings that are not its defaults."""
+        """The label; without one, the method's title with the settings that are not defaults."""
         if self.label:
             return self.label
         own = changed_settings(self.method)

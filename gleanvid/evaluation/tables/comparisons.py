@@ -1,4 +1,4 @@
-"""Tables and sentences that compare GleanVID with other methods; the paper's ablation tables.
+"""Tables and sentences that compare GleanVID with other methods and with its own variants.
 
 p values come from the sign-flip test by clip (:func:`.statistics.sign_flip`). They are adjusted
 together for all comparisons in one results file ("page").
@@ -67,9 +67,10 @@ def _place(result: Result) -> tuple[str, str]:
 
 
 def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return a Markdown list of the methods that GleanVID is ahead of, not told apart from, behind.
+    """Return a Markdown list of the methods that GleanVID is ahead of, and of those it is behind.
 
-    It has one line for each retention ratio and number of frames.
+    The methods that it cannot be told apart from are listed, too. There is one line for each
+    retention ratio and number of frames.
     """
     found: dict[str, dict[str, list[str]]] = {}
     for result in results:

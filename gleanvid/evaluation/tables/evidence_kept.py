@@ -1,4 +1,4 @@
-"""The fraction of the evidence that compression keeps, and its correlation with right answers.
+"""The fraction of the evidence that is kept, and its correlation with right answers.
 
 The evidence is the tokens that show what a question asks about. Fractions are averaged over
 questions, so that a question about a large object counts no more than one about a small object.

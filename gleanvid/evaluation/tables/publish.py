@@ -123,7 +123,7 @@ def _same(setups: Sequence[Setup]) -> str:
 def draw(
     folder: Path, found: Sequence[Result], facts: Mapping[str, Any], kind: str = "png"
 ) -> None:
-    """Plot accuracy, accuracy by group and, if measured, kept fractions of evidence and relevance.
+    """Plot accuracy, accuracy by group and, if measured, the evidence and relevance kept.
 
     Each figure is written to ``folder`` in the format ``kind``.
     """

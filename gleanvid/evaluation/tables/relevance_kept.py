@@ -27,7 +27,7 @@ class RelevanceKept:
 def relevance_kept(
     clips: Sequence[str], right: Sequence[float], values: Sequence[Sequence[float]]
 ) -> RelevanceKept | None:
-    """Return the means over questions, with bootstrap intervals over clips; None if there are none.
+    """Return means over questions, with bootstrap intervals over clips; None without ``values``.
 
     ``clips``: the clip of each question. ``right``: the verdict on each answer. ``values``: the
     fractions (kept, best, random) of each question.

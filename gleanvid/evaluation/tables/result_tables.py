@@ -1,4 +1,4 @@
-"""Tables of results: accuracy, accuracy by group, evidence and relevance kept, seconds by phase."""
+"""Markdown tables of results: accuracy, evidence and relevance kept, and seconds by phase."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 
 
 def refusals(results: Sequence[Result]) -> str:
-    """Return a line for every setup that failed on all questions, with the reason."""
+    """Return a line for every setup that failed on all questions, with its first error."""
     lines = {
         f"{result.setup.key}: {result.first_error.removeprefix('ValueError: ')}\n"
         for result in results

@@ -97,7 +97,10 @@ def paired_difference(
     clips: Sequence[Hashable],
     groups: Groups | None = None,
 ) -> Estimate:
-    """Return the accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
+    """Return the accuracy of ``first`` minus that of ``second``, bootstrapped over clips.
+
+    ``first`` and ``second`` are the verdicts on two methods' answers to the same questions.
+    """
     check_equally_many(first, second)
     difference = np.subtract(first, second, dtype=float)
     return clip_mean(difference.tolist(), clips, groups)
@@ -212,7 +215,7 @@ def _averages(
     seed: int,
     draws: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the average of each list in ``values``, and its averages over random draws of clips.
+    """Return the average of each list in ``values``, and its averages in random draws of clips.
 
     The shapes are [lists] and [draws, lists]. If a draw has no question of a group, its average
     leaves the group out. A draw without any question that counts is left out.

@@ -86,7 +86,7 @@ class Result:
 
     @property
     def refused(self) -> bool:
-        """True if the method refused this setup on every clip."""
+        """True if every question failed because the compressor cannot run with these settings."""
         return self.blank and self.first_error.startswith(REFUSAL)
 
 
@@ -222,7 +222,7 @@ class _Answers:
 
 
 def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
-    """Return the macro-averages of a benchmark: for each, the group in which every question counts.
+    """Return, for each macro-average of a benchmark, the group in which every question counts.
 
     A macro-average is the mean over groups of the mean within each group. "macro" has all groups.
     "macro without ..." leaves out the group ``benchmark.macro_without``. "macro of hard kinds" has
