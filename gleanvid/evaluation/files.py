@@ -1,4 +1,4 @@
-"""Write result files atomically, format tables as CSV, and replace NaN and infinity for JSON."""
+"""Write result files atomically, format tables as CSV, and replace NaN for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base class of the published benchmarks: finds their files, and reads frames of their videos."""
+"""Base class of the published benchmarks: finds their files and reads their videos' frames."""
 
 from __future__ import annotations
 

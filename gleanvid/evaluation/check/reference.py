@@ -1,4 +1,4 @@
-"""The reference for compression: the full prompt with the dropped tokens masked in attention.
+"""The reference for compression: the full prompt with dropped tokens masked in attention.
 
 A compressed prompt must give the same logits, but for rounding.
 

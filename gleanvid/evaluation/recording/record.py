@@ -1,4 +1,4 @@
-"""Writes recordings: files with a clip's visual tokens and answers, to study without the model."""
+"""Writes recordings: files with a clip's tokens and answers, to study without the model."""
 
 from __future__ import annotations
 

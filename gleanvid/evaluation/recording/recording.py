@@ -1,4 +1,4 @@
-"""Opens recordings. Files may come from anybody: sizes, names, shapes and numbers are checked."""
+"""Opens recordings. They may come from anybody: sizes, names, shapes, numbers are checked."""
 
 from __future__ import annotations
 

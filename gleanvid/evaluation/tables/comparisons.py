@@ -67,7 +67,7 @@ def _place(result: Result) -> tuple[str, str]:
 
 
 def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return a Markdown list of the methods that GleanVID is ahead of, and of those it is behind.
+    """Return a Markdown list of the methods that GleanVID is ahead of, and those it is behind.
 
     The methods that it cannot be told apart from are listed, too. There is one line for each
     retention ratio and number of frames.
