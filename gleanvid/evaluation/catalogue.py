@@ -1,4 +1,4 @@
-"""Tables of all compressors and all known checkpoints, read from the code itself."""
+"""Tables of all compressors and all known model checkpoints, made from the code itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts on a compressor with default settings.
+    """Properties of a compressor with default settings, as texts for tables.
 
     ``kernels``: number of GPU kernels of one compression, None if not counted.
     """
@@ -48,9 +48,9 @@ class Facts:
 
 
 def methods(work: Mapping[str, int] | None = None) -> list[Facts]:
-    """Return the facts of all methods, in order.
+    """Return the properties of all compressors.
 
-    ``work``: number of GPU kernels by method (default: that of :func:`kernels_on_file`).
+    ``work``: number of GPU kernels by compressor (default: result of :func:`kernels_on_file`).
     """
     kernels = kernels_on_file() if work is None else work
     return [_facts(method, kernels.get(name)) for name, method in COMPRESSORS.items()]
@@ -96,7 +96,7 @@ def methods_table() -> str:
 
 
 def compressor_table() -> str:
-    """Return a shorter table than :func:`methods_table`, with default settings only."""
+    """Return a Markdown table with fewer columns than that of :func:`methods_table`."""
     heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
     rows = [
         (f"`{row.name}`", row.paper, row.acts, row.deed, row.needs, row.licence)
@@ -106,7 +106,10 @@ def compressor_table() -> str:
 
 
 def kernels_on_file(path: Path = WORK) -> dict[str, int]:
-    """Read the number of GPU kernels by method from a ``bench compress --count`` file, if any."""
+    """Read the number of GPU kernels by compressor from a file of ``bench compress --count``.
+
+    If there is no such file, return no numbers.
+    """
     if not path.exists():
         return {}
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -125,7 +128,7 @@ def _acts(method: Compressor) -> str:
 
 
 def _needs(method: Compressor) -> list[str]:
-    """Return the signals that a method needs besides the features; ["features"] if none."""
+    """Return the inputs that a method needs besides the features; ["features"] if none."""
     asked = {_QUERIES[stage.queries] for _, stage in method.stages if stage.queries}
     signals = set().union(*(stage.needs for _, stage in method.stages))
     return [*sorted(signals), *sorted(asked)] or ["features"]
@@ -145,7 +148,7 @@ def _budget(method: Compressor) -> str:
 
 
 def _vllm(method: Compressor) -> str:
-    """Return "yes" if :mod:`gleanvid.serving.vllm` serves a method, else a short reason."""
+    """Return "yes" if a method works with :mod:`gleanvid.serving.vllm`, else "no: " and why."""
     reason = refusal(method)
     return "yes" if reason is None else "no: " + reason.partition(",")[0].partition(":")[0]
 

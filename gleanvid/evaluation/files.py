@@ -1,4 +1,4 @@
-"""Write result files atomically, format tables as CSV, and replace NaN and infinity for JSON."""
+"""Write result files atomically, format tables as CSV, and replace NaN for JSON."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\n")  # spreadsheets run text that starts with one of these
+FORMULA = ("=", "+", "-", "@", "\t", "\n")  # a spreadsheet may run a cell that starts with these
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path; at the end it replaces ``path``, after an error it is deleted."""
+    """Yield a temporary path to write to. At the end of the block, it replaces ``path``.
+
+    If the block raises, the temporary file is deleted and ``path`` is unchanged.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        part.unlink(missing_ok=True)  # a symlink left at this path would redirect the write
+        part.unlink(missing_ok=True)  # writing through a symlink there would change another file
         yield part
         part.replace(path)
     except BaseException:
@@ -29,7 +32,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write text atomically: after a failure, ``path`` has its previous content."""
+    """Write text atomically: if writing fails, the file keeps its previous content."""
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")
 
@@ -54,7 +57,7 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     '=1+1.mp4,-2
     """
     lines: list[str] = []
-    # Lines end with "\r\n" here, so that Python 3.11 quotes both characters inside a cell.
+    # With "\r\n" as the line ending, Python 3.11 quotes cells that contain "\r" or "\n".
     table = csv.writer(SimpleNamespace(write=lines.append))
     table.writerow(map(_cell, names))
     table.writerows([_cell(row.get(name)) for name in names] for row in rows)

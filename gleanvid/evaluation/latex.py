@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 _ESCAPES = {
     **{sign: "\\" + sign for sign in "&%$#_{}"},
-    "[": "{[}",  # at the start of a row, LaTeX takes a bare [ for an option of \\
+    "[": "{[}",  # at the start of a row, LaTeX takes [ for an option of the \\ before it
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{
         "²": r"\textsuperscript{2}",
@@ -32,10 +32,10 @@ def latex_table(
     Args:
         heads: Names of the columns.
         rows: Cells of every row.
-        ranked: Columns in which more is better. Among rows of one setting, the highest value is
-            bold and the second underlined; ties share a mark, and a single row gets none.
-        setting: Columns that must agree for rows to be compared. Rows with the same values in them
-            are put together, between rules.
+        ranked: Names of columns in which more is better. Among rows that are compared, the highest
+            value is bold and the second underlined. Ties share a mark. A row alone gets none.
+        setting: Indices of columns, such as that of the retention ratio. Only rows with the same
+            values in them are compared. They are put together, between horizontal rules.
     """
     groups: dict[tuple[str, ...], list[Sequence[str]]] = {}
     for row in rows:

@@ -1,6 +1,6 @@
-"""Hardware, versions and model that figures were measured with, for result files.
+"""Describes the hardware, software versions and model of a measurement, for result files.
 
-Contains no paths and no names of users or hosts.
+The descriptions have no paths and no names of users or hosts.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Any, NotRequired, TypedDict
 import torch
 
 _PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
-_SAMPLES = 64  # number of values that the fingerprint reads from every tensor
+_SAMPLES = 64  # the fingerprint reads up to this many values of every tensor, plus one
 
 
 class Machine(TypedDict):
-    """Hardware and versions; the last three entries describe a CUDA device."""
+    """Hardware and software versions. Only a CUDA device has the last three entries."""
 
     device: str
     cpu: str
     cpu_cores: int | None
     threads: int
-    load_average: float | None  # load of the machine over the last minute
+    load_average: float | None  # load average of the operating system over the last minute
     system: str
     python: str
     versions: dict[str, str]
@@ -39,7 +39,7 @@ class Machine(TypedDict):
 
 
 def describe_machine(device: torch.device) -> Machine:
-    """Return device, processor, memory, load and versions. Call it before measuring."""
+    """Return hardware, load and versions. Call it before measuring, which raises the load."""
     facts: Machine = {
         "device": _device_name(device),
         "cpu": _cpu_name(),
@@ -101,11 +101,12 @@ def _versions() -> dict[str, str]:
 
 
 def describe_model(model: Any) -> dict[str, Any]:
-    """Return the name, weights' fingerprint and video processor of a :class:`ModelAdapter`.
+    """Return the description of a :class:`ModelAdapter` for result files.
 
-    "processor" holds the class of the video processor, and under "size" its limits on frame sizes.
+    "model" is its name, "model_weights" a fingerprint of the weights. "processor" has the class of
+    the video processor and, as "size", its limits on frame sizes.
     """
-    # a RecordedModel has the description that is stored in its recordings
+    # a RecordedModel has no weights: its description comes from its recordings
     if known := getattr(model, "described", None):
         return dict(known)
     processor = getattr(model, "processor", None)
@@ -120,12 +121,12 @@ def describe_model(model: Any) -> dict[str, Any]:
 
 
 def public_name(name: str) -> str:
-    """Return the name of a model or file; of a path on this machine, only the last part."""
+    """Return the name of a model or file. If it is a path on this machine, return its last part."""
     return Path(name).name if Path(name).exists() else _without_folders(name)
 
 
 def public_command(words: Sequence[str]) -> str:
-    """Return a command line without folders of this machine; relative paths stay as they are."""
+    """Return a command line in which absolute paths are cut to their last part."""
     parts = [word.partition("=") if word.startswith("-") else ("", "", word) for word in words]
     return shlex.join(f"{name}{sign}{_without_folders(value)}" for name, sign, value in parts)
 
@@ -135,10 +136,10 @@ def _without_folders(name: str) -> str:
 
 
 def fingerprint(hf_model: torch.nn.Module) -> str:
-    """Return a hash of all weights' names, shapes, dtypes and some values, as 16 hex digits.
+    """Return a hash of the names, shapes, dtypes and some values of all weights: 16 hex digits.
 
-    It depends on the dtype, because the same weights in another precision answer differently, but
-    not on the device.
+    It depends on the dtype, because the same weights in another precision give other answers. It
+    does not depend on the device.
     """
     digest = hashlib.sha256()
     tensors: dict[str, Any] = dict(hf_model.named_parameters()) | dict(hf_model.named_buffers())

@@ -1,4 +1,4 @@
-"""Time and extra memory of ``compress``, relative to X @ X^T of the features X [L, D]."""
+"""Time and extra memory of ``compress``, against X @ X^T for the token features X [L, D]."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
-_LAYERS, _HEADS = 28, 28  # layers and attention heads of the assumed language model
+_LAYERS, _HEADS = 28, 28  # numbers of layers and attention heads; no language model is loaded
 _TEXT_TOKENS, _KEY_WIDTH = 16, 64
 
 
 def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> VideoTokens:
-    """Make synthetic tokens (two scenes, slow drift, noise) with all optional signals."""
+    """Make synthetic tokens: two scenes that drift slowly, with noise.
+
+    They have random numbers for all signals that a compressor may need, such as saliency.
+    """
     units, rows, columns = grid
     generator = torch.Generator().manual_seed(0)
     scenes = torch.randn(2, rows * columns, 6, generator=generator) @ torch.randn(
@@ -39,9 +42,10 @@ def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> Video
 
 
 def recorded_tokens(path: str, device: str) -> VideoTokens:
-    """Return the tokens of a recording, with random numbers for the signals that it lacks.
+    """Return the visual tokens of a recording file.
 
-    Raises ``ValueError`` if the file is not a readable recording.
+    A signal that the recording lacks, such as saliency, gets random numbers. Raises ``ValueError``
+    if the file is not a readable recording.
     """
     return _with_signals(open_recording(path).tokens, torch.Generator().manual_seed(0), device)
 
@@ -62,9 +66,9 @@ def _with_signals(tokens: VideoTokens, generator: torch.Generator, device: str) 
 
 
 def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
-    """Run all stages of a method, each on the tokens that the previous one kept.
+    """Run all compression stages of a method, each on the tokens that the previous one kept.
 
-    Stages inside the language model get features instead of hidden states.
+    No language model is run: stages inside it get the tokens' features instead of hidden states.
     """
     whole: Compression | None = None
     last: Compression | None = None
@@ -102,7 +106,7 @@ class Row(TypedDict):
 class Report(TypedDict):
     """What ``gleanvid bench compress`` writes as JSON.
 
-    ``out_of_reach``: by method, the reason if it cannot reach the retention ratio.
+    ``out_of_reach``: the methods that cannot reach the retention ratio, each with the reason.
     """
 
     machine: Machine
@@ -114,7 +118,7 @@ class Report(TypedDict):
 
 
 def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5) -> Report:
-    """Measure the median seconds of each method and of X @ X^T, and their peak extra memory."""
+    """Measure median seconds and peak extra memory of each method, and of the product X @ X^T."""
     features = tokens.features
     where, (grid, width) = features.device, (tokens.grid, features.shape[1])
     machine = describe_machine(where)
@@ -151,7 +155,7 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
 
 
 def _refusal(call: Callable[[], Any]) -> str:
-    """Make a first ``call``, as warm-up; return the text of its ``ValueError``, or ""."""
+    """Call once, as a warm-up. If the call raises ``ValueError``, return its message, else ""."""
     try:
         call()
     except ValueError as error:

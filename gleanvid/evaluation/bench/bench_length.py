@@ -19,8 +19,8 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.models.cost.measure import now
 
-_ENOUGH = 2.0  # no further timed call once a method's calls took this many seconds
-_TICK = 0.01  # resolution in seconds of a process's CPU clock
+_ENOUGH = 2.0  # a method is not called again once its calls took this many seconds together
+_TICK = 0.01  # assumed resolution of the CPU clock, in seconds: shorter times are left out
 
 
 class Row(TypedDict):
@@ -36,8 +36,8 @@ class Row(TypedDict):
 class Report(TypedDict):
     """What ``gleanvid bench compress --units`` writes as JSON.
 
-    ``clock``: kind of the seconds, "CPU seconds" on the CPU and "seconds" (wall clock) on a GPU;
-    ``limit_s``: CPU seconds after which one call of a method was stopped.
+    ``clock``: what was measured, "CPU seconds" on the CPU or "seconds" (wall clock) on a GPU.
+    ``limit_s``: a call was stopped after this many CPU seconds.
     """
 
     machine: Machine
@@ -63,13 +63,13 @@ def measure(
     Args:
         methods: The compressors, all at one retention ratio.
         units: Lengths of the clips, in temporal units.
-        shape: (rows, columns, D) of a unit.
+        shape: Rows and columns of tokens in a temporal unit, and features of a token.
         device: ``cpu`` (measures CPU seconds) or ``cuda`` (measures wall-clock seconds).
-        repeats: Timed calls of each method; fewer if together they take over two seconds.
-        limit_s: CPU seconds after which a call is stopped; its method gets no longer clips.
+        repeats: Number of timed calls of each method; fewer if they take over two seconds together.
+        limit_s: A call is stopped after this many CPU seconds. Its method gets no longer clips.
 
     Yields:
-        The report so far, after every row.
+        The report so far, after every measurement.
     """
     where = torch.device(device)
     report = Report(
@@ -128,7 +128,10 @@ def _clock(where: torch.device) -> float:
 
 @contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeoutError`` once a block has taken ``seconds`` of CPU time; not on Windows."""
+    """Raise ``TimeoutError`` once the block has taken ``seconds`` of CPU time.
+
+    On Windows, there is no limit.
+    """
 
     def stop(*_: Any) -> None:
         raise TimeoutError(f"over {seconds:g} s")
@@ -146,9 +149,9 @@ def _limit(seconds: float) -> Iterator[None]:
 
 
 def exponent(rows: Sequence[Row]) -> float | None:
-    """Fit seconds = c * units^p by least squares and return p.
+    """Return p of the power law seconds = c * units^p, fitted by least squares on logarithms.
 
-    Rows below 0.01 s are left out. Return None if fewer than two rows remain.
+    Measurements below 0.01 s are left out. Return None if fewer than two remain.
     """
     timed = [row for row in rows if row.get("seconds", 0) >= _TICK]
     logs = [(math.log(row["units"]), math.log(row["seconds"])) for row in timed]
@@ -160,14 +163,20 @@ def exponent(rows: Sequence[Row]) -> float | None:
 
 
 def by_method(report: Report) -> dict[str, list[Row]]:
-    """Group the rows by method, GleanVID first, each from the shortest clip to the longest."""
+    """Return the measurements of each method, from the shortest clip to the longest.
+
+    GleanVID is the first method.
+    """
     names = dict.fromkeys(row["compressor"] for row in report["rows"])
     ordered = sorted(names, key=lambda name: name != "gleanvid")
     return {name: [row for row in report["rows"] if row["compressor"] == name] for name in ordered}
 
 
 def points(report: Report) -> dict[str, list[tuple[int, float, float]]]:
-    """Return (units, seconds, memory) points for the figure, by title of the method."""
+    """Return the points of the figure for each method: (temporal units, seconds, extra memory).
+
+    Measurements below 0.01 s are left out.
+    """
     found = {
         title_of(name): [
             (row["units"], row["seconds"], row["extra_memory_over_features"])
@@ -180,7 +189,11 @@ def points(report: Report) -> dict[str, list[tuple[int, float, float]]]:
 
 
 def table(report: Report) -> str:
-    """Return Markdown: seconds at every length, the exponent, memory at the longest length."""
+    """Return a Markdown table with one row for each method.
+
+    It has the seconds at every clip length, the fitted exponent, and the memory at the longest
+    clip that was measured.
+    """
     grid = " x ".join(map(str, [*report["rows_and_columns"], report["width"]]))
     about = f"units of {grid}, {report['retention_ratio']:.0%} kept, {report['clock']}, mean of "
     about += f"up to {report['repeats']} calls, each stopped after {report['limit_s']:g} s; "

@@ -23,7 +23,7 @@ from gleanvid.types import Video
 
 QUESTION = "What moves?"
 _SIZE = (160, 160)
-_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt
+_MMAP_THRESHOLD = -3  # the constant M_MMAP_THRESHOLD of glibc's mallopt()
 
 
 class Row(TypedDict):
@@ -40,7 +40,7 @@ class Row(TypedDict):
 
 
 class Report(TypedDict):
-    """Report of ``bench memory``; ``compressor``: name and settings of the compressor."""
+    """Report of ``gleanvid bench memory``. ``compressor``: its name and settings."""
 
     machine: Machine
     model: str
@@ -64,10 +64,13 @@ def measure(
 ) -> Report:
     """Measure memory per number of frames, in MiB above the memory held before each call.
 
-    A row has two peaks of encoding (the vision tower reads the clip in parts, or all at once), two
-    peaks of answering (from all tokens, or from the kept tokens), the size of the encoded clip, and
-    the size of the pixels that the processor returns. Peaks are resident memory of the process on
-    the CPU (Linux), and allocated memory on CUDA.
+    For each number of frames, these are measured:
+
+    - two peaks of encoding: the vision tower reads the clip in parts, or all at once;
+    - two peaks of answering: from all tokens, or from the kept tokens;
+    - the size of the encoded clip, and of the pixels that the processor returns.
+
+    On CUDA, a peak is of allocated memory. On the CPU, it is of the process's resident memory.
     """
     machine = describe_machine(model.device)
     # warm-up: libraries allocate their workspace in the first call
@@ -117,7 +120,8 @@ def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens:
 def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:
     """Return the peak memory of ``call`` in MiB above the memory before it, and its result.
 
-    Run a small ``call`` first, as libraries allocate their workspace in the first one.
+    Before the first measurement, make a small call of the same kind: libraries allocate their
+    workspace in the first call.
     """
     gc.collect()
     with _mapped_blocks():
@@ -129,10 +133,11 @@ def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, An
 
 @contextmanager
 def _mapped_blocks() -> Iterator[None]:
-    """Have glibc return every block of 64 KiB or more to the system when it is freed.
+    """While the block runs, have glibc give freed memory back to the system at once.
 
-    Otherwise the peak depends on how many freed blocks glibc could reuse. After the block of code,
-    glibc again keeps freed blocks of up to 32 MiB, its own maximum, because that is faster.
+    This concerns allocations of 64 KiB or more. Otherwise the peak depends on how much freed memory
+    glibc could reuse. Afterwards, glibc again keeps freed allocations of up to 32 MiB, because that
+    is faster.
     """
     try:
         libc = ctypes.CDLL("libc.so.6")
@@ -148,7 +153,7 @@ def _mapped_blocks() -> Iterator[None]:
 
 
 def _nbytes(output: Any) -> int:
-    """Sum the bytes of all tensors in ``output``, nested or not; shared storage counts once."""
+    """Sum the bytes of all tensors in ``output``, also nested ones. Shared storage counts once."""
     found: dict[int, int] = {}
     waiting = [output]
     while waiting:

@@ -1,9 +1,9 @@
 """Cost of one question about one video under each compressor, compared with full tokens.
 
-Per item, batch size 1: preprocessing on the CPU, vision encoding, compression, prefill (prompt to
-first token), generation (first to last), their total, peak memory, throughput, tokens and
-multiply-accumulates of the language model. Medians over repeats after warm-up; methods take turns
-within a repeat, so that drift of the machine affects all of them.
+Measured are the seconds of preprocessing, vision encoding, compression, prefill (prompt to first
+token) and generation (first token to last), peak memory, throughput, tokens, and the language
+model's multiply-accumulates. Batch size is 1. Results are medians over repeats after a warm-up.
+Methods take turns within a repeat, so that drift of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Vide
 class Report(TypedDict):
     """What ``gleanvid bench model`` writes as JSON.
 
-    A row holds ``num_frames`` and the settings of the ``compressor``. It also holds an ``error``,
-    or the median of every field of :class:`ItemCost`, with the seconds of every repeat in
-    ``samples``, and the medians divided by those of full tokens in ``relative``.
+    Each entry of ``rows`` is one method on one video: ``num_frames``, and in ``compressor`` its
+    settings. If the method failed, there is an ``error``. Otherwise there is the median of every
+    field of :class:`ItemCost`. ``samples`` then has the seconds of every repeat, and ``relative``
+    the medians divided by those with full tokens.
     """
 
     machine: Machine
@@ -69,7 +70,7 @@ def measure(
 ) -> Iterator[Report]:
     """Yield the report so far after every video; the last one is complete.
 
-    It has a row per video and method, full tokens first. A method that fails is a row with its
+    It has a row for every video and method, full tokens first. If a method fails, its row has an
     ``error``. Raises ``ModelError`` for a model that cannot answer.
     """
     model.check_can_answer()
@@ -101,7 +102,7 @@ def measure(
 
 
 def failed(row: Mapping[str, Any]) -> bool:
-    """Whether a row failed, other than because its method cannot reach the retention ratio."""
+    """Whether a row has an error, other than that its method cannot reach the retention ratio."""
     full = row["compressor"]["name"] == FullTokens.name
     return "error" in row and (full or not row["error"].startswith(REFUSAL))
 
@@ -126,7 +127,7 @@ def _rounds(
     repeats: int,
     warmup: int,
 ) -> tuple[list[list[ItemCost]], list[str]]:
-    """Return the measurements after the warm-up and the error ("": none) of each method."""
+    """Return the measurements of each method after the warm-up, and its error ("" is none)."""
     items: list[list[ItemCost]] = [[] for _ in methods]
     errors = [""] * len(methods)
     for round_number in range(warmup + repeats):

@@ -15,10 +15,10 @@ _HEADS += ["peak MiB", "items/s", "LLM MAC"]
 
 
 def table(report: Mapping[str, Any]) -> str:
-    """Format machine, settings and the table; changes against full tokens in brackets.
+    """Return machine, settings and a Markdown table of the costs.
 
-    "prefill" includes compression; "first token" adds vision encoding; "total" also preprocessing
-    and generation.
+    Changes against full tokens are in brackets. The column "prefill" includes compression. "first
+    token" also includes vision encoding. "total" also includes preprocessing and generation.
     """
     model, settings = report["model"], report["settings"]
     size = "x".join(map(str, settings["frame_size"]))

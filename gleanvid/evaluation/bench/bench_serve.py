@@ -1,7 +1,7 @@
-"""Measures running vLLM servers under load, and the engine's time for choosing visual tokens.
+"""Measures running vLLM servers under load, with the time that they spend on compression.
 
-``vllm bench serve`` measures a server in more detail, but not the time that the engine spends in
-the compressor. Here, every request has a new video id, so that no cache of the server has it.
+``vllm bench serve`` measures a server in more detail, but not this time. Here, every request gives
+its video a new id, so that the server has it in no cache.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NO_RECORDS = 2**62  # above every record's number: the server sends no record, only its totals
+NO_RECORDS = 2**62  # asks for compression records after this one, so that only totals are sent
 
 
 @dataclass(frozen=True)
 class Load:
     """One server's results at one number of concurrent requests."""
 
-    label: str  # method and retention ratio
+    label: str  # method and retention ratio, or "all tokens"
     kept: float  # fraction of the visual tokens that is kept
     concurrency: int
     requests: int
@@ -34,8 +34,8 @@ class Load:
     requests_per_s: float
     first_token_s: float  # median seconds from a request to its first token
     first_token_p95_s: float
-    tokens_per_s: float  # generated tokens of all requests together
-    choosing: float  # fraction of the time in which the engine chose visual tokens
+    tokens_per_s: float  # generated tokens per second, over all requests together
+    choosing: float  # fraction of the time that the server spent on choosing which tokens to keep
 
 
 def measure(
@@ -61,7 +61,10 @@ def measure(
 
 
 def label_of(server: Server) -> tuple[str, float]:
-    """Return a server's method and retention ratio; "all tokens", 1.0 without the plug-in."""
+    """Return a text with a server's method and retention ratio, and the ratio as a number.
+
+    Without GleanVID's plug-in, these are "all tokens" and 1.0.
+    """
     records = server.records()
     if records is None:
         return "all tokens", 1.0
@@ -70,13 +73,13 @@ def label_of(server: Server) -> tuple[str, float]:
 
 
 def _choosing_s(server: Server) -> float:
-    """Return the seconds in which the engine chose visual tokens since the server started."""
+    """Return the seconds since the server's start that went into choosing the tokens to keep."""
     records = server.records(since=NO_RECORDS)
     return 0.0 if records is None else float(records["seconds"])
 
 
 class _Requests:
-    """Makes requests about the clips, each with a new video id that no cache of the server has."""
+    """Asks the server about the clips. Each request gives its video a new id, to bypass caches."""
 
     def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
         self.server, self.model, self.files, self.new_tokens = server, model, files, new_tokens
@@ -109,10 +112,10 @@ def _load(
 
 
 def table(loads: Sequence[Load]) -> str:
-    """Return the report as Markdown.
+    """Return a Markdown table of the results.
 
-    Ratios compare a server with the one that keeps all tokens at the same number of concurrent
-    requests, if that was measured.
+    Ratios in it compare a server with the one that keeps all tokens, at the same number of
+    concurrent requests. If that one was not measured, there are no ratios.
     """
     whole = {load.concurrency: load for load in loads if load.kept == 1.0}
     heads = ["kept", "at once", "requests", "prompt tokens", "requests/s", "first token s", "p95 s"]

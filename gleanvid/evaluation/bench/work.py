@@ -1,7 +1,8 @@
-"""Count the kernels, device-to-host syncs and bytes of a call. Needs no GPU.
+"""Count the GPU kernels, device-to-host syncs and bytes moved of a call. Needs no GPU.
 
-On a machine without a GPU, the results of ``Tensor.cpu`` and of factories without ``device=`` are
-treated as tensors on the host. Operations on host tensors alone are not counted.
+The host is the CPU with its memory, the device is the GPU. Without a GPU, all tensors are on the
+CPU, so some are only treated as tensors on the host: results of ``Tensor.cpu``, and of functions
+such as ``torch.zeros`` without ``device=``. Operations on host tensors alone are not counted.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ _FROM_LISTS = {torch.tensor, torch.as_tensor}
 class Work:
     """Counts of one call's work on the device.
 
-    ``kernels``: ATen operations on the device, except views; ``read_backs``: device-to-host
-    syncs; ``copies``: transfers from the host to the device; ``bytes_moved``: inputs and outputs of
-    all kernels.
+    ``kernels``: ATen operations on the device that are not views; ``by_name`` has their numbers by
+    name. ``read_backs``: device-to-host syncs. ``copies``: transfers from the host to the device.
+    ``bytes_moved``: size of all kernels' inputs and outputs.
     """
 
     kernels: int = 0
@@ -76,7 +77,10 @@ class _Host:
 
 
 class _Operations(TorchDispatchMode):
-    """Counts the ATen operations on the device; results of host tensors are host tensors."""
+    """Counts the ATen operations on the device.
+
+    If all tensors that an operation reads are on the host, so are its results.
+    """
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
@@ -106,7 +110,7 @@ class _Operations(TorchDispatchMode):
 
 
 class _Transfers(TorchFunctionMode):
-    """Counts copies between host and device, and marks tensors on the host."""
+    """Counts copies between host and device, and keeps track of the tensors on the host."""
 
     def __init__(self, work: Work, host: _Host) -> None:
         super().__init__()
@@ -164,7 +168,7 @@ class _Transfers(TorchFunctionMode):
 
 
 def _copy(func: Any, args: Any, kwargs: Any) -> Any:
-    """Call ``func`` and clone its result: on a CPU, ``Tensor.cpu`` would return its input."""
+    """Call ``func`` and clone its result: for a CPU tensor, ``Tensor.cpu`` returns its input."""
     with _disable_current_modes():
         return func(*args, **kwargs).clone()
 
@@ -188,7 +192,10 @@ def _is_view(func: Any) -> bool:
 
 
 class Report(TypedDict):
-    """The work of ``compress`` by method, and why a method could not be counted."""
+    """The counts of every method's ``compress``.
+
+    ``out_of_reach``: the methods that cannot reach the retention ratio, each with the reason.
+    """
 
     grid: list[int]
     width: int

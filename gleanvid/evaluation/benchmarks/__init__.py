@@ -10,7 +10,7 @@ from typing import Any
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.plugins import Registry
 
-_OWN: dict[str, str | type[Benchmark]] = {  # name -> "module:class", imported on first use
+_OWN: dict[str, str | type[Benchmark]] = {  # "module:class" by name, imported on first use
     "glimpse": "glimpse:Glimpse",
     "glimpse2": "glimpse2:Glimpse2",
     "mvbench": "mvbench:MVBench",

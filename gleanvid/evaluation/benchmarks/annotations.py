@@ -13,10 +13,10 @@ Row = dict[str, Any]
 
 
 def read_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    """Yield (place, row) for every row; ``place``, "FILE, row 3", is for error messages.
+    """Yield (place, row) for every row of an annotation file.
 
-    Raises :class:`BenchmarkError` for a missing, broken or empty file, and for a row without one of
-    ``columns``.
+    ``place`` is a text such as "FILE, row 3" for error messages. Raises :class:`BenchmarkError` for
+    a missing, broken or empty file, and for a row that lacks one of ``columns``.
     """
     rows = _rows(path)
     if not rows:
@@ -79,7 +79,7 @@ def letter(number: int) -> str:
 
 
 def texts(row: Row, name: str, place: str) -> tuple[str, ...]:
-    """Return the texts of a list column with at least two entries."""
+    """Return the entries of column ``name``, a list of at least two options, as texts."""
     found = row[name]
     if not isinstance(found, (list, tuple)) or len(found) < 2:
         raise BenchmarkError(f"{place}: {name}={found!r} must list at least two options")

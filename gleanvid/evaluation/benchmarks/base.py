@@ -1,7 +1,7 @@
-"""The base of benchmarks: questions about clips, their prompts, and the verdict on an answer.
+"""Base class of benchmarks: questions about clips, their prompts, and verdicts on answers.
 
-A benchmark is a frozen dataclass whose fields are its settings (folder, split, ...), which become
-options of ``gleanvid eval``. It knows no model and no compressor.
+A benchmark is a frozen dataclass. Its fields are its settings, such as folder and split, which
+become options of ``gleanvid eval``. It is independent of models and compressors.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ class BenchmarkError(ValueError):
 class Item:
     """One question about one clip.
 
-    ``id`` is unique in the benchmark; ``clip`` is the key that :meth:`Benchmark.video` takes
-    (intervals are estimated over clips); ``answer`` is the index of the right one of ``options``;
-    ``groups`` name the columns of the table in which the item counts, in addition to the overall
-    column. Raises :class:`BenchmarkError` if the answer is not among the options.
+    ``id`` is unique in the benchmark. ``clip`` names the clip for :meth:`Benchmark.video`; the
+    bootstrap draws questions with the same ``clip`` together. ``answer`` is the index of the right
+    one of ``options``. ``groups`` are columns of the results table, such as a task, in which the
+    question counts besides the overall column. Raises :class:`BenchmarkError` if ``answer`` is not
+    the index of an option.
     """
 
     id: str
@@ -52,16 +53,18 @@ class Item:
 
 
 class Benchmark(ABC):
-    """Base of all benchmarks.
+    """Base class of all benchmarks.
 
-    ``how``: how the model responds: "likelihood" (the response is the likeliest of the option
-    texts), "letter" (generated after a prompt that lists the options) or "text" (generated after
-    the question alone); ``ways``: the ways to respond that the benchmark allows.
-    ``average``: the overall accuracy is the mean over "items", or over "groups" as some official
-    scores are. ``columns``: groups in the order of the published table (empty: in the order in
-    which the items name them). ``macro_without``: name of a group; if set, the table also has the
-    mean over all groups, and the mean over all groups but this one. ``hard``: groups in which no
-    method answers almost every question right; if set, the table also has the mean over these.
+    A response mode is one of "likelihood" (the response is the likeliest of the option texts),
+    "letter" (generated after a prompt that lists the options) and "text" (generated after the
+    question alone). ``how`` is the default mode, ``ways`` are all modes that the benchmark allows.
+
+    ``average``: the overall accuracy is the mean over "items" (questions), or over "groups" (the
+    mean of the groups' accuracies), as some official scores are. ``columns``: the groups in the
+    order of the published table; if empty, they come in the order in which the items name them.
+    ``macro_without``: name of a group. If set, results also have the mean over all groups, and the
+    mean over all groups but this one. ``hard``: groups in which no method answers almost every
+    question right. If both are set, results also have the mean over these groups.
     """
 
     name: ClassVar[str]
@@ -76,7 +79,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
-        """Return the questions, grouped by clip; at most ``limit`` of them.
+        """Return at most ``limit`` questions, those about the same clip next to each other.
 
         The same ``limit`` and ``seed`` give the same items. Raises :class:`BenchmarkError` if the
         annotations cannot be read.
@@ -98,34 +101,40 @@ class Benchmark(ABC):
         """Return whether the official evaluation counts a response as right."""
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
-        """Return which tokens show each thing asked about, bool [things, L]; None if unknown."""
+        """Return which tokens show each object that the question is about.
+
+        The result is bool [objects, tokens of the clip], or None if the benchmark does not know it.
+        """
         return None
 
     def system_message_for(self, model_type: str) -> str:
-        """Return the system message for a type of model ("": none)."""
+        """Return the system message for a type of model such as "qwen3_vl"; "" is none."""
         return ""
 
     def notes(self) -> str:
-        """Markdown about the benchmark itself, printed below the tables."""
+        """Return Markdown about the benchmark itself, which is printed below the tables."""
         return ""
 
     def for_frames(self, most: int) -> Self:
-        """Return the benchmark adapted to setups that sample at most ``most`` frames of a clip."""
+        """Return the benchmark for runs that sample at most ``most`` frames of a clip.
+
+        A benchmark that renders its clips may need this number.
+        """
         return self
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings on which the items and clips depend, ready for JSON.
+        """Return the settings on which questions and clips depend, as values that JSON can hold.
 
-        A journal can be continued only with the same settings.
+        A stopped evaluation can be continued only with the same settings.
         """
         return {"benchmark": self.name} | asdict(self)  # type: ignore[call-overload]
 
 
 def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
-    """Return ``limit`` random items, or all if ``limit`` is None, grouped by clip.
+    """Return ``limit`` random items, or all if ``limit`` is None, ordered by clip.
 
-    A larger limit with the same seed contains the items of a smaller one. Raises ``BenchmarkError``
-    for ids that occur twice and for a limit below one.
+    With the same seed, the items for a larger limit include those for a smaller one. Raises
+    ``BenchmarkError`` if an id occurs twice or ``limit`` is below one.
     """
     seen: set[str] = set()
     for item in items:
@@ -144,11 +153,10 @@ def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
 
 
 def items_of_seeds(benchmark: Benchmark, limit: int | None, seeds: Sequence[int]) -> list[Item]:
-    """Return the items of several seeds, an equal part of ``limit`` for each.
+    """Return items drawn with several seeds; each seed draws an equal part of ``limit``.
 
-    An item that two seeds draw counts once, so a benchmark with few items may give less than
-    ``limit``. Raises :class:`BenchmarkError` as ``items`` does, and if ``limit`` is less than one
-    per seed.
+    An item drawn with two seeds is returned once, so there may be fewer items than ``limit``.
+    Raises :class:`BenchmarkError` as ``items`` does, and if ``limit`` is below the number of seeds.
     """
     if limit is not None and limit < len(seeds):
         raise BenchmarkError(f"limit={limit} must be at least {len(seeds)}, one per seed")

@@ -38,8 +38,9 @@ def fetch(repository: str, revision: str | None = None) -> Path:
 def unpack(snapshot: Path, target: Path) -> Path:
     """Fill ``target`` with the files of ``snapshot`` and the contents of its archives.
 
-    The archive ``snapshot/a/b.zip`` is unpacked into ``target/a``; the parts of a tar file
-    (``x.tar.part.aa`` ...) are joined. A marker file says that an archive is fully unpacked.
+    The archive ``snapshot/a/b.zip`` is unpacked into ``target/a``. The parts of a split tar file,
+    ``x.tar.part.aa`` and so on, are unpacked as one. Files ending in ``.unpacked`` mark archives
+    that are fully unpacked.
     """
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(snapshot.rglob("*")):
@@ -76,7 +77,7 @@ def _unpack_one(archive: Path, target: Path) -> None:
 
 
 class _Parts:
-    """Files read one after the other as one stream."""
+    """Reads several files one after the other as one stream."""
 
     def __init__(self, paths: list[Path]) -> None:
         self.left = list(paths)

@@ -1,7 +1,7 @@
 """Glimpse: questions about clips of a procedural world with known ground truth.
 
-Nothing is downloaded: a clip is rendered from (seed, split, number). The right answer is chosen by
-the likelihood of the four option texts, or written freely and compared word by word.
+Nothing is downloaded: a clip is rendered from (seed, split, number). The model's answer is the
+likeliest of the four option texts, or it is generated and compared with the right one word by word.
 """
 
 from __future__ import annotations
@@ -22,30 +22,31 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 HARD = ("order", "cut", "collision", "action", "repeats", "comparison", "relation")
-QUESTIONS = 2000  # number of questions without a limit
+QUESTIONS = 2000  # number of questions if no limit is given
 _PER_CLIP = 4  # maximum number of questions about one clip
-_LEAD = 1.25  # maximum number of questions of a family, relative to the mean over families
+_LEAD = 1.25  # maximum number of questions of one type, relative to the mean over question types
 _PATIENCE = 300  # give up after this many consecutive clips without a usable question
 
 
 @dataclass(frozen=True)
 class Glimpse(Benchmark):
-    """Glimpse as a benchmark, with equally many questions of each of ``families`` (empty: all).
+    """Glimpse as a benchmark, with about equally many questions of each type.
 
-    Clips have ``clip_frames`` frames (None: as many as the longest setup samples); a setup that
-    samples fewer gets evenly spaced frames. ``blind`` makes every frame grey, to measure how
-    many answers are right without the clip.
+    ``families``: the question types to ask (empty: all). ``clip_frames``: number of frames of a
+    clip. By default, it is the largest number that any setup samples. A setup that samples fewer
+    gets evenly spaced frames. ``blind`` makes every frame grey, to measure how many answers are
+    right without the clip.
     """
 
     name: ClassVar[str] = "glimpse"
     how: ClassVar[str] = "likelihood"
     ways: ClassVar[tuple[str, ...]] = ("likelihood", "text")
     columns: ClassVar[tuple[str, ...]] = tuple(FAMILIES)
-    macro_without: ClassVar[str] = "count"  # family whose answer needs tokens of every object
+    macro_without: ClassVar[str] = "count"  # question type that needs tokens of every object
     hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
     version: ClassVar[int] = 1  # version of the Glimpse world
-    per_family: ClassVar[int] = _PER_CLIP  # maximum number of questions per family and clip
+    per_family: ClassVar[int] = _PER_CLIP  # maximum number of questions of one type about one clip
 
     split: str = "test"
     families: tuple[str, ...] = ()
@@ -122,9 +123,9 @@ class Glimpse(Benchmark):
         return normalise(response) == normalise(item.right_option)
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor:
-        """Return the tokens that show each thing asked about, in frames that show the answer.
+        """Return which tokens show each object asked about, bool [objects, tokens of the clip].
 
-        The result is bool [things, L], for the L tokens of the clip.
+        A token counts only at the times at which its object shows the answer.
         """
         clip, _, place = item.id.rpartition("/")
         question = _questions(clip, self._clip)[int(place)]
@@ -134,10 +135,10 @@ class Glimpse(Benchmark):
 def _balanced(
     questions: tuple[Question, ...], asked: dict[str, int], per_family: int
 ) -> list[tuple[int, Question]]:
-    """Return (index, question) of up to four ``questions``, of the least asked families first.
+    """Choose up to four of a clip's ``questions``, those of the least asked types first.
 
-    ``asked``: number of questions asked so far by family, updated in place; ``per_family``:
-    maximum number of returned questions of one family.
+    ``asked``: how many questions of each type were chosen so far, updated in place. ``per_family``:
+    how many questions of one type to choose at most. Return pairs of index and question.
     """
     most = 1 + _LEAD * sum(asked.values()) / len(asked)
     left = [

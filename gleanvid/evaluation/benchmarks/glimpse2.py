@@ -1,8 +1,8 @@
 """Glimpse 2: questions about clips of a second procedural world, whose camera moves.
 
-It has the question families of Glimpse and new ones. The new families need more than one frame.
-The table in :meth:`Glimpse2.notes` says how many questions of each family can be answered without
-the clip, from the best single frame, and from shuffled frames.
+It has the question types of Glimpse ("families") and new ones that need more than one frame. The
+table in :meth:`Glimpse2.notes` says how many questions of each type can be answered without the
+clip, from the best single frame, and from shuffled frames.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ time if the observer of the best single frame answers at most 75 % right.
 class Glimpse2(Glimpse):
     """Questions about version 2 of the Glimpse world, asked and judged as in ``glimpse``.
 
-    ``view``: "all" shows the frames in order, "still" repeats one temporal unit (the one at
-    time ``moment`` in [0, 1]), and "shuffled" shows the units in random order.
+    ``view`` says what the model sees. "all" shows the frames in order. "shuffled" shows the
+    temporal units (pairs of frames) in random order. "still" shows one unit again and again, the
+    one at the time ``moment``, from 0 (start of the clip) to 1 (end).
     """
 
     name: ClassVar[str] = "glimpse2"
     columns: ClassVar[tuple[str, ...]] = FAMILIES2
-    hard: ClassVar[tuple[str, ...]] = ()  # no mean over hard families; see :meth:`notes` instead
+    hard: ClassVar[tuple[str, ...]] = ()  # no mean over hard question types, as in Glimpse
     version: ClassVar[int] = 2
     per_family: ClassVar[int] = 1
 

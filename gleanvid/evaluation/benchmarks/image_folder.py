@@ -22,8 +22,8 @@ def read_frames(
 ) -> Video:
     """Read ``num_frames`` evenly spaced images of ``folder``, sorted by name.
 
-    With ``part``, only images round(first * fps) to round(last * fps) count, as in MVBench,
-    numbered from 1.
+    With ``part``, only the images from number round(first * fps) to round(last * fps) are used,
+    counted from 1 as in MVBench.
     Raises ``VideoError`` if the folder has no images or one of them cannot be read.
     """
     from PIL import Image

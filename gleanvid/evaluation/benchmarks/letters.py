@@ -1,7 +1,7 @@
-"""Finds the letter in a model's answer by the rules of LMMs-Eval 0.7.3.
+"""Finds the option's letter in a model's answer, by the rules of LMMs-Eval 0.7.3.
 
-There are three rules for four benchmarks. Published scores depend on the odd cases of these rules,
-so they are kept. ``tests/evaluation/benchmarks/test_letters.py`` compares with verdicts of
+The four published benchmarks have three different rules. Published scores depend on the odd cases
+of these rules, so they are kept. ``tests/evaluation/benchmarks/test_letters.py`` compares them with
 LMMs-Eval itself.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-_EDGES = ",.!?;:'\""  # characters stripped from both ends of an answer
+_EDGES = ",.!?;:'\""  # these characters are stripped from both ends of an answer
 _PHRASES = (  # phrases after which a letter counts as the answer
     *("the answer is", "answer is", "the correct answer is", "correct answer is"),
     *("the best answer is", "best answer is", "the correct option is", "correct option is"),
@@ -35,10 +35,10 @@ _WRITTEN = ("({})", "{}.", "{}:", "{})", "{} ", "{}")
 def sure_letter(response: str, letters: str = "ABCD") -> str:
     """Find the letter of an answer as Video-MME and MLVU do.
 
-    The letter is looked for at the start of the answer, then at its end, then after a set phrase
-    such as "the answer is". Otherwise it may stand anywhere: a letter in a less ambiguous form,
-    such as "(A)", comes before one in a more ambiguous form, such as "A.", and the last of several
-    letters in the same form counts. Return "" if there is no letter.
+    The letter is looked for at the start of the answer, then at its end, then after a phrase such
+    as "the answer is", then anywhere. Anywhere, the forms "(A)", "A.", "A:", "A)", "A " and "A" are
+    tried in this order. If a form occurs with several letters, the last one in the answer counts.
+    Return "" if there is no letter.
     """
     text = response.strip()
     for mark in _EDGES:
@@ -72,10 +72,10 @@ _PUNCTUATION = ';/[]"{}()=+\\_-><@`,?!'
 
 
 def lone_letter(response: str) -> str:
-    """Return the letter A to E at the start ("B. a cat"), else the first one that is a whole word.
+    """Find the letter of an answer as MVBench does.
 
-    Lower case letters count, too, even the article "a", as in MVBench's own code. Return "" if
-    there is no such letter.
+    That is the letter A to E at the start, as in "B. a cat", else the first one that is a whole
+    word. Lower-case letters count, too, even the article "a". Return "" if there is none.
     """
     text = response.strip()
     if headed := _HEADED.match(text):
@@ -98,9 +98,10 @@ _PREFIXES = (
 
 
 def first_letter(response: str) -> str:
-    """Find the first capital A to E after set phrases are removed, as LongVideoBench does.
+    """Find the letter of an answer as LongVideoBench does.
 
-    Return "" if there is none.
+    That is the first capital A to E, after phrases such as "The answer is" are removed. Return ""
+    if there is none.
     """
     text = response.strip()
     for prefix in _PREFIXES:

@@ -2,8 +2,8 @@
 
 Wu et al., NeurIPS 2024, https://arxiv.org/abs/2407.15754, data longvideobench/LongVideoBench.
 Prompt and verdict are those of the task ``longvideobench_val_v`` of LMMs-Eval 0.7.3 (frames without
-subtitles, 1,337 questions). Its variant with subtitles between frames (``_val_i``) is not
-implemented: models here read the frames of a video without text between them.
+subtitles, 1,337 questions). The task ``longvideobench_val_i``, with subtitles between frames, is
+not implemented: models here read a video's frames without text between them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FILES = ("lvb_val.json", "validation*.parquet", "data/validation*.parquet")
 
 @dataclass(frozen=True)
 class LongVideoBench(Published):
-    """LongVideoBench from ``lvb_val.json`` or Parquet (split "validation"), and ``videos/``."""
+    """LongVideoBench's validation split, read from its JSON or Parquet file and ``videos/``."""
 
     name: ClassVar[str] = "longvideobench"
     repository: ClassVar[str] = "longvideobench/LongVideoBench"
@@ -65,9 +65,9 @@ class LongVideoBench(Published):
         return f"{item.question}\n{options}\n{ask}\n"
 
     def right(self, item: Item, response: str) -> bool:
-        """Return whether a response is right; one without a letter counts as a random letter.
+        """Return whether the letter in a response is that of the right option.
 
-        The random letter is seeded by the question's id.
+        If the response has no letter, a random one is taken, always the same for the same question.
         """
         choices = [letter(number) for number in range(len(item.options))]
         guess = random.Random(item.id).choice(choices)
@@ -77,8 +77,8 @@ class LongVideoBench(Published):
 def _options(row: Row, place: str) -> tuple[str, ...]:
     """Return the options of a question.
 
-    They are in ``candidates`` (JSON), or in ``option0`` to ``option4`` up to the first "N/A"
-    (Parquet).
+    In the JSON file, they are in the column ``candidates``. In the Parquet file, they are in the
+    columns ``option0`` to ``option4``, up to the first "N/A".
     """
     if row.get("candidates") is not None:
         return texts(row, "candidates", place)

@@ -2,7 +2,7 @@
 
 Zhou et al., CVPR 2025, https://arxiv.org/abs/2406.04264. Prompt, verdict and score (M-Avg, the mean
 over the tasks) are those of the task ``mlvu_dev`` of LMMs-Eval 0.7.3, data sy1998/MLVU_dev.
-LMMs-Eval always divides by seven; here the mean is over the tasks that have items.
+LMMs-Eval always divides by seven. Here the mean is over the tasks that have questions.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ _FILES = ("test*.parquet", "*/test*.parquet", "*.parquet", "test*.json*")
 class MLVU(Published):
     """MLVU's multiple-choice tasks, in either of two published formats.
 
-    The data is one table with letters as answers (sy1998/MLVU_dev), or the authors' folders
-    ``json/`` and ``video/`` by task, with the option's text as answer.
+    The dataset sy1998/MLVU_dev is one table, whose answers are letters. The authors' own release
+    has the folders ``json/`` and ``video/`` with a part for each task; its answers are the texts of
+    options.
     """
 
     name: ClassVar[str] = "mlvu"
@@ -91,7 +92,10 @@ class MLVU(Published):
 
 @dataclass(frozen=True)
 class MLVUTest(MLVU):
-    """MLVU's test split, LMMs-Eval's task ``mlvu_test``: nine tasks; the question is the prompt."""
+    """The test split of MLVU, with nine tasks: the task ``mlvu_test`` of LMMs-Eval.
+
+    The prompt is the question alone.
+    """
 
     name: ClassVar[str] = "mlvu_test"
     repository: ClassVar[str] = "sy1998/MLVU_Test"
@@ -102,7 +106,7 @@ class MLVUTest(MLVU):
 
 
 def _options(row: Row, place: str) -> tuple[str, ...]:
-    """Return the options: the column ``candidates``, or the lines "(A) ..." of the question."""
+    """Return the options: from the column ``candidates`` or lines "(A) ..." of the question."""
     if row.get("candidates") is not None:
         return texts(row, "candidates", place)
     lines = [text for _, text in _OPTION.findall(row["question"])]

@@ -17,7 +17,8 @@ from gleanvid.evaluation.benchmarks.base import BenchmarkError, Item
 from gleanvid.evaluation.benchmarks.letters import lone_letter
 from gleanvid.evaluation.benchmarks.published import Published, find, lettered
 
-# task -> folders of its clips: on the dataset's branch "video" (cut), on "main" (whole clips)
+# task -> the folder of its clips on the dataset's branch "video" (cut to the question's time span,
+# if any) and on the branch "main" (whole)
 TASKS = {
     "action_sequence": ("star/Charades_segment", "star/Charades_v1_480"),
     "moving_count": ("clevrer/video_validation", "clevrer/video_validation"),
@@ -40,7 +41,7 @@ TASKS = {
     "moving_attribute": ("clevrer/video_validation", "clevrer/video_validation"),
     "egocentric_navigation": ("vlnqa", "vlnqa"),
 }
-CUT = {  # tasks whose questions are about a time span of a clip
+CUT = {  # tasks whose questions are about a time span within a clip
     *("action_sequence", "action_prediction", "object_interaction"),
     *("action_localization", "episodic_reasoning"),
 }
@@ -50,9 +51,8 @@ CUT = {  # tasks whose questions are about a time span of a clip
 class MVBench(Published):
     """MVBench, read from ``json/<task>.json`` and the clips.
 
-    Clips of the dataset's branch "main" are whole; if a question is about a time span, only that
-    span is read.
-    ``tasks``: names of some of the 20 tasks, comma-separated ("": all).
+    Clips of the dataset's branch "main" are whole. If a question is about a time span, only that
+    span of its clip is read. ``tasks``: comma-separated names of the tasks to ask (empty: all 20).
     """
 
     name: ClassVar[str] = "mvbench"

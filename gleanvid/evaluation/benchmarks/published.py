@@ -1,4 +1,4 @@
-"""Base of the four published benchmarks: finds their files, and samples their videos."""
+"""Base class of the published benchmarks: finds their files and reads their videos' frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 from gleanvid.video.reader import Rounding
 
-LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # model type -> system message of LMMs-Eval 0.7.3
+LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # system message of LMMs-Eval 0.7.3 by model type
     ("qwen3_vl", "qwen3_vl_moe"), "You are a helpful assistant."
 )
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -30,12 +30,14 @@ _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 class Published(Benchmark):
     """A benchmark in its published format.
 
-    ``data``: the folder of the benchmark's files, or a hub id to download them from ("": the
-    benchmark's own). ``rounding``: how frame numbers are rounded, "nearest" as for the Qwen models
-    of LMMs-Eval or "down" as for its LLaVA models. ``backend``: the decoder; LMMs-Eval uses
-    "decord". ``system_message``: "lmms-eval" (that of LMMs-Eval for Qwen3-VL, none for other
-    models), "none", or a text. An item's ``clip`` is the path of its video below the
-    folder, followed by ``#t=first,last`` in seconds if the question is about a part only.
+    ``data``: the folder of the benchmark's files, or the id of the Hugging Face dataset to download
+    (empty: the benchmark's own). ``rounding``: how frame numbers are rounded, "nearest" as for the
+    Qwen models of LMMs-Eval, or "down" as for its LLaVA models. ``backend``: the video decoder;
+    LMMs-Eval uses "decord". ``system_message``: "lmms-eval", "none" or a text. "lmms-eval" is the
+    message of LMMs-Eval for Qwen3-VL, and none for other models.
+
+    An item's ``clip`` is the path of its video inside the folder. If the question is about a time
+    span only, ``#t=first,last`` follows, in seconds.
     """
 
     repository: ClassVar[str]
@@ -78,7 +80,7 @@ class Published(Benchmark):
 
     @abstractmethod
     def rows(self, root: Path) -> Iterable[Item]:
-        """All questions, including those whose videos are missing."""
+        """Return all questions, including those whose videos are missing."""
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
         root = self.root
@@ -101,7 +103,7 @@ class Published(Benchmark):
         return read_video(path, num_frames, max_side=MAX_SIDE, part=part, **options)
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings; a digest of the annotations replaces ``data``."""
+        """Return the settings, with a hash of the annotation files in place of their folder."""
         digest = hashlib.sha256()
         for path in self.annotations(self.root):
             digest.update(path.read_bytes())
@@ -115,7 +117,7 @@ def _fetched(repository: str, revision: str | None) -> Path:
 
 
 def split(clip: str) -> tuple[str, tuple[float, float] | None]:
-    """Split a clip's key into its path and the time span in seconds."""
+    """Split ``Item.clip`` into the path of the video and the time span in seconds, if any."""
     name, sign, part = clip.partition("#t=")
     if not sign:
         return name, None

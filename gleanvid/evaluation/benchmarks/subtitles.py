@@ -1,4 +1,4 @@
-"""Subtitles for a prompt, chosen as by LMMs-Eval: those on screen at evenly spaced frames."""
+"""Reads subtitles for a prompt as LMMs-Eval does: those shown at evenly spaced frames."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _WHITE = re.compile(r'<font color="white" size=".72c">(.*?)</font>')  # mark-up 
 
 
 def lines_on_screen(path: Path, fps: float, total_frames: int, num_frames: int) -> str:
-    """Return the subtitles that an SRT file shows at evenly spaced frames, one per line.
+    """Return the subtitles of an SRT file that are shown at evenly spaced frames, one per line.
 
-    A text that covers several frames is listed once. Lines without the mark-up of Video-MME's files
-    are left out, as in the official evaluation.
+    A subtitle shown at several of the frames is listed once. Texts without the mark-up of
+    Video-MME's files are left out, as in the official evaluation.
     """
     frames = np.linspace(0, total_frames - 1, num_frames, dtype=int)
     found = []

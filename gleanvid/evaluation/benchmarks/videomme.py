@@ -30,9 +30,9 @@ _TASK = (
 class VideoMME(Published):
     """Video-MME, read from ``videomme/test-*.parquet`` and ``data/<videoID>.mp4``.
 
-    ``style``: wording of the prompt: "default", which LMMs-Eval uses for most models and which
-    mentions subtitles even if there are none, or "qwen3_vl", which it uses for Qwen3-VL.
-    ``subtitles``: whether to put ``subtitle/<videoID>.srt`` before the question.
+    ``style``: wording of the prompt. "qwen3_vl" is that of LMMs-Eval for Qwen3-VL. "default" is its
+    wording for most other models, which mentions subtitles even if there are none. ``subtitles``:
+    whether to put subtitles from ``subtitle/<videoID>.srt`` before the question.
     """
 
     name: ClassVar[str] = "videomme"
@@ -50,7 +50,8 @@ class VideoMME(Published):
     def _subtitles(self, item: Item) -> str:
         """Return the subtitles to put before the question.
 
-        For Qwen3-VL, LMMs-Eval uses the subtitles of more frames than for other models.
+        As in LMMs-Eval, they are those shown at 768 evenly spaced frames for Qwen3-VL, and at 32
+        for other models.
         """
         path = (self.root / item.clip).parents[1] / "subtitle" / f"{Path(item.clip).stem}.srt"
         text = "No subtitles available"

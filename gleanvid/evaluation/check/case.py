@@ -1,4 +1,4 @@
-"""Forward passes over one clip with and without compression, and their references."""
+"""Forward passes over one clip with and without compression, and reference passes for them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ from gleanvid.models.encoded import Encoded
 from gleanvid.types import Compression
 
 QUESTIONS = ("What happens in this video?", "Describe the scene and what changes in it.")
-STEPS = 6  # number of decoding steps that are compared;
-ROWS = 64  # maximum number of prompt columns whose logits are compared
+STEPS = 6  # number of decoding steps that are compared
+ROWS = 64  # maximum number of prompt tokens whose logits are compared
 FLOOR = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
-MOST = 0.3  # largest bound: real faults cause larger differences than this
+MOST = 0.3  # upper limit of the tolerance: real faults cause larger differences than this
 
 
 @dataclass(frozen=True)
 class Generated:
-    """One generated answer of S + 1 tokens, with its logits and the calls behind it.
+    """An answer of S + 1 generated tokens, with its logits.
 
-    ``logits`` [S+1, V]: over the vocabulary V; ``steps`` [1, S]: the answer without its last token;
-    ``calls``: arguments of all calls of the language model; ``record``: None without a compressor.
+    ``logits`` [S + 1, vocabulary]: those from which each token was chosen. ``steps`` [1, S]: ids of
+    all tokens of the answer but the last. ``calls``: the arguments of each call of the language
+    model. ``record``: the compression record, None without a compressor.
     """
 
     logits: Tensor
@@ -48,10 +49,10 @@ class Generated:
 
 
 class Case:
-    """One clip under one compressor, which prunes before the language model.
+    """The forward passes that check one compressor on one clip.
 
-    Every forward pass runs when its result is first needed, so if a pass fails, only the checks
-    that need it fail.
+    The compressor must prune before the language model. Each pass runs when its result is first
+    needed. If a pass fails, only the checks that need it fail.
     """
 
     def __init__(self, model: ModelAdapter, encoded: Encoded, method: Compressor) -> None:
@@ -61,7 +62,7 @@ class Case:
         self.inputs = model.prompt(encoded, QUESTIONS[0], ())
 
     def generated(self, method: Compressor | None) -> Generated:
-        """Return the answer of the model's own generate() with ``method`` as compressor."""
+        """Return the answer of the model's own generate(), compressed by ``method`` if not None."""
         length = self.inputs["input_ids"].shape[1]
         with (
             self.compressing(method) as record,
@@ -95,39 +96,42 @@ class Case:
 
     @cached_property
     def whole(self) -> Generated:
-        """The answer with GleanVID's hooks and all tokens kept."""
+        """The model's answer with GleanVID's hooks and all visual tokens kept."""
         return self.generated(FullTokens())
 
     @cached_property
     def short(self) -> Generated:
-        """The answer with ``method`` as compressor."""
+        """The model's answer with ``method`` as compressor."""
         return self.generated(self.method)
 
     @cached_property
     def kept(self) -> Tensor:
-        """Columns of the prompt that are kept by compression, bool [L]."""
+        """Whether compression keeps each of the prompt's L tokens, bool [L]."""
         assert self.short.record is not None
         return kept_columns(self.model, self.inputs, [self.short.record])[0]
 
     @cached_property
     def rows(self) -> Tensor:
-        """Indices of the kept columns whose logits are compared, int64 [R].
+        """The kept prompt tokens whose logits are compared: R indices, int64 [R].
 
-        An index counts only kept columns, from 0. The last kept column is always included.
+        They are indices among the kept tokens, from 0. The last kept token is always included.
         """
         count = int(self.kept.sum())
         return torch.linspace(0, count - 1, min(ROWS, count)).round().long().to(self.kept.device)
 
     @cached_property
     def rounding(self) -> float:
-        """Difference of logits between stepwise decoding and one pass, without compression."""
+        """Relative difference of logits that rounding alone causes, without compression.
+
+        Decoding token by token is compared with one pass over prompt and answer.
+        """
         every = torch.ones_like(self.kept)
         logits = self.reference(every, self.plain.steps, len(every) - 1 + self._steps)
         return apart(self.plain.logits, logits)
 
     @property
     def bound(self) -> float:
-        """Largest difference of logits that rounding can explain on this machine."""
+        """Tolerance: relative differences of logits up to this size are put down to rounding."""
         return min(MOST, max(FLOOR.get(self.hf_model.dtype, 1e-5), 4 * self.rounding))
 
     @property
@@ -136,20 +140,20 @@ class Case:
 
     @cached_property
     def expected(self) -> Tensor:
-        """Logits of the reference, [R + S+1, V].
+        """Logits of the reference pass, [R + S + 1, vocabulary].
 
-        Those of the R compared columns come first, then those of the last column and of the S
-        decoded tokens.
+        First come the logits at the R prompt tokens in ``rows``. Then come the logits at the last
+        prompt token and at the S decoded tokens.
         """
         last = int(self.kept.sum()) - 1
         rows = torch.cat([self.rows, last + self._steps])
         return self.reference(self.kept, self.short.steps, rows)
 
     def reference(self, kept: Tensor, steps: Tensor, rows: Tensor) -> Tensor:
-        """Return the logits of ``rows``, with only the ``kept`` prompt columns visible.
+        """Return the logits at the tokens ``rows`` if only ``kept`` prompt tokens are visible.
 
-        ``kept`` bool [L]; ``steps`` [1, S]: decoded tokens after the prompt; ``rows`` [R]: indices
-        into the kept columns followed by the steps.
+        ``kept`` bool [L]: which prompt tokens attention may read. ``steps`` [1, S]: ids of the
+        decoded tokens. ``rows``: indices into the kept prompt tokens followed by the decoded ones.
         """
         with self.compressing(None):
             if self.model.layout.recurrent:
@@ -161,7 +165,10 @@ class Case:
                 return masked_pass(self.hf_model, self.inputs, kept[None], steps)[0]
 
     def prefill(self, compact: bool = False) -> Tensor:
-        """[R, V]: logits of the compared columns in the compressed prompt."""
+        """Return the logits at the tokens ``rows`` of the compressed prompt, [R, vocabulary].
+
+        With ``compact``, the kept tokens get wrong positions on purpose.
+        """
         wrong = compact_positions(self.model) if compact else nullcontext()
         with self.compressing(self.method), wrong, logits_at(self.hf_model, self.rows):
             return self.hf_model(**self.inputs).logits[0]
@@ -169,7 +176,7 @@ class Case:
 
 @contextmanager
 def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
-    """Make the output head compute the logits of ``rows`` only while the block runs."""
+    """While the block runs, compute logits only at the sequence positions ``rows``."""
 
     def cut(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][..., rows.to(args[0].device), :], *args[1:])
@@ -182,10 +189,10 @@ def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
 
 
 def apart(ours: Tensor, theirs: Tensor) -> float:
-    """Return the distance between two sets of logits; ``theirs`` is the reference.
+    """Return the distance of logits from reference logits, relative to the size of the latter.
 
-    The distance is the root mean square of the difference, divided by the root mean square of the
-    reference. Before that, each row's mean over the vocabulary is subtracted from both.
+    First, each token's mean over the vocabulary is subtracted from both. The distance is then the
+    root mean square of the difference, divided by the root mean square of the reference ``theirs``.
     """
     theirs = theirs.float().to(ours.device)
     spread = theirs - theirs.mean(-1, keepdim=True)

@@ -15,7 +15,7 @@ from gleanvid.evaluation.provenance import caution, describe_machine, public_nam
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
 
-TESTED_FRAMES = 8  # few frames, as the reference's mask has an entry per pair of columns
+TESTED_FRAMES = 8  # few frames, as the attention mask of the reference grows with tokens squared
 
 
 def check(
@@ -27,9 +27,9 @@ def check(
 ) -> Report:
     """Test GleanVID at retention ratio 0.25 on a video, and time it unless ``quick``.
 
-    ``on_progress`` is called with a few words about each step. If it raises, the check ends; if it
-    raises ``StoppedError``, the findings so far are returned. Raises ``ModelError`` if the model
-    cannot run.
+    ``on_progress`` is called with a few words about each step. If it raises ``StoppedError`` after
+    the clip was encoded, the findings so far are returned. Any other error ends the check. Raises
+    ``ModelError`` if the model cannot run.
     """
     model.check_can_answer()
     tell = on_progress or (lambda text: None)

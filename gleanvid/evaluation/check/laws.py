@@ -1,10 +1,10 @@
 """Invariants of compression, checked on the model, device and precision at hand.
 
-Each check returns a :class:`Finding` with a figure and its bound. Differences of logits are
-relative to the spread of the reference's logits over the vocabulary (root mean squares). The effect
-of rounding on this machine is measured without compression: decoding step by step is compared with
-one pass over prompt and answer. The bound is four times this effect, but not below ``FLOOR`` of the
-dtype and not above ``MOST`` (in :mod:`.case`).
+Each check returns a :class:`Finding`: a measured figure and the largest figure that passes (the
+bound). Differences of logits are relative, see :func:`.case.apart`. The effect of rounding on this
+machine is measured without compression: decoding token by token is compared with one pass over
+prompt and answer. The bound is four times this effect. It is at least ``FLOOR`` of the dtype and at
+most ``MOST``, both in :mod:`.case`.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class _FailedError(Exception):
 
 
 def _largest(ours: Generated, theirs: Generated) -> float:
-    """Return the largest difference of the logits of two answers.
+    """Return the largest absolute difference between the logits of two answers.
 
-    Logits after the first token in which the answers differ do not count.
+    Once the answers differ in a token, the logits after that token are not compared.
     """
     differ = torch.nonzero((ours.steps != theirs.steps)[0])
     count = int(differ[0]) + 1 if len(differ) else len(ours.logits)
@@ -77,10 +77,10 @@ def positions(case: Case) -> Finding:
 
 
 def _placed(call: Mapping[str, Any], past: int) -> Tensor:
-    """Return the position ids of the columns in a call of the language model.
+    """Return the position ids of the tokens in a call of the language model.
 
-    Their shape is [rows, columns] or [3, rows, columns]. ``past``: number of earlier columns,
-    from which the ids are counted if the call has none.
+    Their shape is [batch, tokens], or [3, batch, tokens] for three-dimensional positions. If the
+    call has no position ids, they are counted from ``past``, the number of earlier tokens.
     """
     embeds = call["inputs_embeds"]
     if call.get("position_ids") is None:
@@ -118,7 +118,7 @@ def deepstack(case: Case) -> Finding:
 
 
 def _unequal(ours: Tensor | None, theirs: Tensor) -> int:
-    """Return the number of rows [..., C] that differ; all rows if the shapes differ."""
+    """Return how many vectors along the last dimension differ; all of them if the shapes differ."""
     if ours is None or ours.shape != theirs.shape:
         return math.prod(theirs.shape[:-1])
     return int((ours != theirs).any(-1).sum())
@@ -144,7 +144,7 @@ def decode(case: Case) -> Finding:
 
 
 def cache(case: Case) -> Finding:
-    """Check that every question continues from the video alone, not from an earlier question."""
+    """Check that an answer from the kept key-value cache does not depend on earlier questions."""
     talk, found = case.model.conversation(case.encoded, case.method), []
     for question in (*QUESTIONS, QUESTIONS[0]):
         alone = partial(case.model.generate, case.encoded, question, case.method, Sampling(1))
@@ -198,10 +198,10 @@ def examine(
     method: Compressor,
     on_law: Callable[[str], None] | None = None,
 ) -> tuple[Finding, ...]:
-    """Run every check on one clip; ``method`` prunes before the language model.
+    """Run every check on one clip. ``method`` must prune before the language model.
 
-    A check that raises has failed. If ``on_law`` raises ``StoppedError``, the findings so far are
-    returned.
+    ``on_law`` is called with the name of each check before it runs. If ``on_law`` raises
+    ``StoppedError``, the findings so far are returned. A check that raises an error has failed.
     """
     found = []
     with model.lock:

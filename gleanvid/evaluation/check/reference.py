@@ -1,8 +1,10 @@
-"""The reference for compression: the whole prompt with the dropped tokens masked in attention.
+"""The reference for compression: the full prompt with dropped tokens masked in attention.
 
-``inputs`` are the keywords of one call of the model, as its processor or ``ModelAdapter.prompt``
-makes them. Shapes have the letters of :mod:`gleanvid.models.boundary.sequence`; S is the number of
-decoded tokens that follow the prompt.
+A compressed prompt must give the same logits, but for rounding.
+
+``inputs`` are the keyword arguments of one call of the model, as its processor or
+``ModelAdapter.prompt`` makes them. In shapes, B is the batch size, L the number of prompt tokens,
+K the number of kept ones and S the number of decoded tokens that follow the prompt.
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ _REPLACED = ("generate", "get_video_features", "get_image_features", "_deepstack
 
 
 def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> list[int]:
-    """Return the columns of the video's tokens in one row of the prompt, with one video."""
+    """Return where the video's tokens are in sequence ``row`` of the batch, which has one video.
+
+    Placeholders that stand for no cell of the video's grid, such as newlines, are left out.
+    """
     placeholders = torch.nonzero(inputs["input_ids"][row] == model.layout.video_token_id)
     others = set(model.layout.sides(grid)[:, 0].tolist())
     columns = placeholders.squeeze(1).tolist()
@@ -35,7 +40,10 @@ def token_columns(model: ModelAdapter, inputs: Inputs, row: int, grid: Any) -> l
 
 
 def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compression]) -> Tensor:
-    """Return which columns of the prompt are kept, bool [B, L]; ``records``: one per row."""
+    """Return which prompt tokens compression keeps, bool [B, L].
+
+    ``records``: the compression record of each sequence of the batch.
+    """
     kept = inputs["attention_mask"].bool().clone()
     for row, record in enumerate(records):
         mask = record.mask.to(kept.device)
@@ -48,7 +56,7 @@ def kept_columns(model: ModelAdapter, inputs: Inputs, records: Sequence[Compress
 
 
 def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
-    """Return the positions of the whole prompt as generate() computes them."""
+    """Return the position ids of the uncompressed prompt as generate() computes them."""
     if not hasattr(hf_model.model, "get_rope_index"):
         return (inputs["attention_mask"].cumsum(1) - 1).clamp(min=0)
     if "mm_token_type_ids" not in inputs:
@@ -62,9 +70,10 @@ def original_positions(hf_model: Any, inputs: Inputs) -> Tensor:
 
 @torch.no_grad()
 def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> Tensor:
-    """Return the logits of the prompt and ``steps`` [B, S] with only ``kept`` columns visible.
+    """Return the logits of the whole prompt and the decoded tokens, with dropped tokens masked.
 
-    ``kept`` bool [B, L]: columns of the prompt that attention may read.
+    ``kept`` bool [B, L]: the prompt tokens that attention may read. ``steps`` [B, S]: ids of the
+    decoded tokens.
     """
     full = with_text_behind(inputs, steps)
     positions = original_positions(hf_model, full)
@@ -76,11 +85,11 @@ def masked_pass(hf_model: Any, inputs: Inputs, kept: Tensor, steps: Tensor) -> T
 def recomputed(
     model: ModelAdapter, inputs: Inputs, kept: Tensor, steps: Tensor, compact: bool = False
 ) -> Tensor:
-    """Return the reference logits, from a pass over the kept columns only.
+    """Return the reference logits [K + S, vocabulary] from a pass over the kept tokens only.
 
-    The logits [K+S, vocabulary] are those of the K columns in ``kept`` bool [L] and of ``steps``
-    [S], computed without a cache, at their original positions (or numbered from 0 if ``compact``).
-    For models with layers that ignore attention masks.
+    This is for models with layers that ignore attention masks. The pass reads the K prompt tokens
+    in ``kept`` (bool [L]) and the decoded tokens ``steps`` [S], without a cache. Tokens have their
+    original positions. With ``compact``, they are numbered from 0 instead.
     """
     seen = called_with(model, inputs)
     whole = seen.get("position_ids")
@@ -104,7 +113,7 @@ def recomputed(
 
 
 def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
-    """Return the arguments that the language model receives without compression."""
+    """Run the model without compression; return the arguments that its language model receives."""
     with language_model_calls(model) as calls:
         model.layout.core(**inputs, use_cache=False)
     return calls[0]
@@ -114,7 +123,8 @@ def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
 def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
     """Collect the arguments of every call of the language model while the block runs.
 
-    Only embeddings, positions and DeepStack inputs are collected, as earlier hooks left them.
+    Only embeddings, positions and DeepStack inputs are collected. Their values are those after the
+    hooks that were registered earlier.
     """
     calls: list[dict[str, Any]] = []
 
@@ -130,7 +140,11 @@ def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
 
 @contextmanager
 def compact_positions(model: ModelAdapter) -> Iterator[None]:
-    """Number the kept tokens from 0 while the block runs: wrong on purpose, as a control."""
+    """While the block runs, give the kept tokens the positions 0, 1, 2 ...
+
+    This is wrong on purpose: they must keep their original positions. A check that does not notice
+    it is of no use.
+    """
 
     def compact(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
         given, length = kwargs["position_ids"], kwargs["inputs_embeds"].shape[1]
@@ -145,7 +159,7 @@ def compact_positions(model: ModelAdapter) -> Iterator[None]:
 
 
 def hook_count(hf_model: nn.Module) -> int:
-    """Count the hooks on all modules and the methods that module instances override."""
+    """Count the forward hooks on all modules, and the methods replaced on single modules."""
     modules = list(hf_model.modules())
     hooks = sum(len(one._forward_pre_hooks) + len(one._forward_hooks) for one in modules)
     return hooks + sum(name in vars(one) for one in modules for name in (*_REPLACED, "forward"))

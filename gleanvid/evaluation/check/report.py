@@ -19,15 +19,15 @@ from gleanvid.evaluation.provenance import in_words
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of one check: it passes if ``figure`` is at most ``bound``. NaN is a failure."""
+    """Result of one check. It passes if the measured ``figure`` is at most ``bound``; NaN fails."""
 
     name: str
     title: str
     figure: float
     bound: float
     unit: str
-    control: float | None = None  # ``figure`` measured with a deliberate fault
-    note: str = ""  # why the check could not run or does not apply
+    control: float | None = None  # the same figure with a deliberate fault, for comparison
+    note: str = ""  # such as why the check could not run or does not apply
 
     @property
     def passed(self) -> bool:
@@ -40,7 +40,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Timing:
-    """Cost of one answer about the whole clip at one retention ratio: medians of the repeats."""
+    """Cost of one answer about the whole clip at one retention ratio.
+
+    Seconds and memory are medians over repeated measurements.
+    """
 
     retention_ratio: float
     visual_tokens_kept: int
@@ -49,19 +52,19 @@ class Timing:
     decode_s: float  # seconds per generated token after the first
     peak_memory_mib: float
     kernels: int  # number of GPU kernels from the question to the first token
-    read_backs: int
+    read_backs: int  # number of device-to-host syncs in the same time
 
 
 @dataclass(frozen=True)
 class Report:
-    """Findings and times of a check. ``failed`` names the checks that do not pass here."""
+    """Findings and times of a check. ``failed`` names the checks that did not pass."""
 
     facts: Mapping[str, Any]  # facts on machine, model and clip
     findings: tuple[Finding, ...]
-    timings: tuple[Timing, ...] = ()  # the first timing is for all tokens
+    timings: tuple[Timing, ...] = ()  # the first one is with all visual tokens kept
     encode_s: float | None = None
-    advice: tuple[str, ...] = field(default=())  # conclusions from the times, in sentences
-    not_tested: tuple[str, ...] = ()  # names of checks (or "times") that a stop left out
+    advice: tuple[str, ...] = field(default=())  # sentences that interpret the times
+    not_tested: tuple[str, ...] = ()  # checks (or "times") that did not run, as the user stopped
 
     @property
     def failed(self) -> tuple[str, ...]:

@@ -27,15 +27,15 @@ from gleanvid.types import Compression, Video, VideoTokens
 QUESTION = "What happens in this video?"
 DECODED = 8  # tokens generated after the first
 REPEATS = 3
-LONGER = 4  # longest clip tried in :func:`pays_from`, as a multiple of the clip's frames
+LONGER = 4  # :func:`pays_from` tries up to this many times the clip's number of frames
 SHARES = (0.25, 0.15)
 
 
 class Clock:
     """Reads the time of a model's device, on CUDA from CUDA events.
 
-    Several GPUs have no common timeline: if layers are on several, all of them are synchronised and
-    the wall clock is read.
+    Several GPUs have no common timeline. If the model's layers are on several GPUs, all GPUs are
+    synchronised and the wall clock is read.
     """
 
     def __init__(self, model: ModelAdapter) -> None:
@@ -84,10 +84,10 @@ class _Timed(Compressor):
 def timings(
     model: ModelAdapter, video: Video, on_round: Callable[[str], None]
 ) -> tuple[float, tuple[Timing, ...]]:
-    """Measure the seconds of encoding, and the times of an answer at several retention ratios.
+    """Return the seconds of encoding, and a :class:`Timing` for each of some retention ratios.
 
-    The ratios are 1 (all tokens) and :data:`SHARES`. The results are medians of :data:`REPEATS`
-    rounds after one warm-up; every round measures all ratios.
+    The ratios are 1 (all tokens) and those in :data:`SHARES`. Every round measures all ratios. The
+    results are medians of :data:`REPEATS` rounds after one warm-up round.
     """
     clock = Clock(model)
     methods = [FullTokens(), *(GleanVID(share) for share in SHARES)]
@@ -109,7 +109,7 @@ def timings(
 def once(
     model: ModelAdapter, encoded: Encoded, method: Compressor, clock: Clock, decoded: int = DECODED
 ) -> Timing:
-    """Time one question up to its last token, without counting kernels."""
+    """Time one answer of ``decoded`` + 1 tokens. Kernels are not counted, but set to 0."""
     gc.collect()
     reset_peak_memory(model.device)
     timed = _Timed(method, clock)
@@ -130,7 +130,7 @@ def once(
 
 
 def answer(model: ModelAdapter, encoded: Encoded, method: Compressor, length: int) -> None:
-    """Generate ``length`` tokens by the model's own generate()."""
+    """Generate an answer of exactly ``length`` tokens by the model's own generate()."""
     hf_model: Any = model.hf_model
     inputs = model.prompt(encoded, QUESTION, ())
     with (
@@ -163,16 +163,16 @@ def _median(rows: Sequence[Timing]) -> Timing:
 
 
 def saved_s(full: Timing, short: Timing) -> float:
-    """Return the seconds of prefill that compression saves, minus its own seconds."""
+    """Return the seconds of prefill that compression saves, minus the seconds that it takes."""
     return full.prefill_s - short.prefill_s - short.compress_s
 
 
 @torch.no_grad()
 def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None]) -> int | None:
-    """Find the smallest number of frames (2, 4, 8, ...) at which 25 % of the tokens saves time.
+    """Return the smallest tried number of frames at which keeping 25 % of the tokens saves time.
 
-    Tries up to :data:`LONGER` times the clip's frames, repeating the clip. Returns None if no
-    number of frames saves time.
+    It tries 2, 4, 8 ... frames, up to :data:`LONGER` times those of the clip, which is repeated if
+    too short. Return None if compression saves time at no tried number.
     """
     clock, frames = Clock(model), 2
     while frames <= LONGER * len(video):
@@ -190,14 +190,18 @@ def pays_from(model: ModelAdapter, video: Video, on_length: Callable[[str], None
 
 
 def repeated(video: Video, frames: int) -> Video:
-    """Return ``frames`` frames spread over the clip, which is repeated if too short."""
+    """Return ``frames`` evenly spaced frames; if the clip is too short, it starts again."""
     every = max(1, len(video) // frames)
     rows = [number * every % len(video) for number in range(frames)]
     return Video.from_frames(video.frames[rows], fps=1.0)
 
 
 def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str, ...]:
-    """Return conclusions from the times, as sentences."""
+    """Return sentences that interpret the times.
+
+    ``timed``: timings on ``frames`` frames, all tokens first. ``pays``: result of
+    :func:`pays_from`.
+    """
     full, *shorter = timed
     said = []
     for short in shorter:

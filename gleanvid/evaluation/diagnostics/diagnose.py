@@ -1,7 +1,8 @@
-"""The paper's diagnostics on any clips: geometry and positions of the tokens a compressor keeps.
+"""The paper's diagnostics on any clips: geometry and positions of the tokens that are kept.
 
-Every clip is encoded once and debiased once; every compressor at every ratio is measured on it, and
-so are the selections of the complementarity analysis, which share GleanVID's per-frame budgets.
+Every clip is encoded once, and the direction that its tokens share is removed once ("debiased").
+Then every compressor is measured on it at every ratio. The paper's complementarity analysis is part
+of this: it compares ways to select tokens within each frame, all with GleanVID's numbers of tokens.
 """
 
 from __future__ import annotations
@@ -30,25 +31,30 @@ from gleanvid.ops.records import whole_record
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
-# ways to select tokens, compared with one another at equal budgets per frame
+# ways to select tokens within a frame; they are compared with the same number of tokens per frame
 SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")
 SELECTION_RATIO = 0.15  # retention ratio of the complementarity analysis
 POSITION_RATIO = 0.25  # retention ratio of the comparison of positions with random selection
-_QUESTION = "What happens in the video?"  # text for compressor stages that read the question
+_QUESTION = "What happens in the video?"  # asked if a compressor needs a question
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """Metrics of one compressor on one clip, or of one selection if ``part`` is "selection"."""
+    """Metrics of one compressor on one clip.
+
+    If ``part`` is "selection", it is one of :data:`SELECTIONS` instead of a compressor.
+    """
 
     clip: str
     part: str
     name: str
     retention_ratio: float
     kept: float  # fraction of the visual tokens that reaches the last layer
-    effective_rank: float  # effective dimension by singular values
-    energy_rank: float  # effective dimension by energy
-    centred_energy_rank: float  # effective dimension by energy, after subtracting the mean
+    # exp of the entropy of the kept tokens' singular values; of their squares (energies); of the
+    # squares after subtracting the mean token
+    effective_rank: float
+    energy_rank: float
+    centred_energy_rank: float
     residual_energy: float
     later_residual_energy: float
     coverage_error: float
@@ -59,10 +65,10 @@ class Row:
     raw_effective_rank: float  # effective rank of the tokens before debiasing
     raw_coverage_error: float
     budget_gini: float
-    # IoU of the positions kept in two temporal units, by their distance of 1 to 20 units;
-    # NaN if the clip is too short for a distance
+    # IoU of the positions kept in two temporal units that are 1, 2 ... 20 units apart; NaN if the
+    # clip is too short for that distance
     spatial_iou: tuple[float, ...]
-    random_iou: tuple[float, ...]  # expected IoU of random positions with the same budgets
+    random_iou: tuple[float, ...]  # the same, expected if each unit kept random positions
 
 
 @dataclass(frozen=True)
@@ -72,14 +78,14 @@ class Skipped:
     clip: str
     reason: str
     name: str = ""
-    retention_ratio: float = 0.0  # 0: all ratios, because a signal is missing
+    retention_ratio: float = 0.0  # 0 stands for all ratios, as the model lacks a signal
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
-    """Return the videos of ``sample`` in the folder ``data`` ("": downloaded from the hub).
+    """Return the paths of a random sample of a benchmark's videos, which ``sample`` describes.
 
-    Each video is returned once, however many questions ask about it. Raises ``BenchmarkError`` if
-    videos are missing or if the benchmark has too few.
+    They are in the folder ``data``; if it is empty, they are downloaded from the Hugging Face hub.
+    Raises ``BenchmarkError`` if videos are missing or if the benchmark has too few.
     """
     benchmark: Any = open_benchmark(sample.benchmark, **({"data": data} if data else {}))
     videos = sorted({split(item.clip)[0] for item in benchmark.items()})
@@ -101,11 +107,12 @@ def diagnose_clips(
     backend: Backend = "pyav",
     on_clip: Callable[[int, Path], None] | None = None,
 ) -> Iterator[Row | Skipped]:
-    """Measure clip by clip. A clip that cannot be read or encoded is one :class:`Skipped`.
+    """Measure every compressor at every ratio on each clip, and yield the metrics.
 
-    ``names`` of compressors may have settings in brackets; "full" is measured once, not at every
-    ratio. ``on_clip`` is called with the number and path of each clip before it is read. Raises
-    ``ValueError`` if a name is unknown or a ratio is outside (0, 1].
+    A clip that cannot be read or encoded gives one :class:`Skipped`. ``names`` are compressors,
+    which may have settings in brackets; "full" is measured once, not at every ratio. ``on_clip`` is
+    called with the number and path of each clip before it is read. Raises ``ValueError`` if a name
+    is unknown or a ratio is outside (0, 1].
     """
     methods = _methods(names, ratios)
     needs = frozenset[str]().union(*(method.needs for *_, method in methods)) - {"text"}
@@ -138,7 +145,10 @@ def diagnose_clips(
 def _encoded(
     model: TokenModel, video: Video, needs: frozenset[str]
 ) -> tuple[Encoded, dict[str, str]]:
-    """Return the encoded clip, and the reason for each signal that the model lacks."""
+    """Encode a clip with the signals that compressors need, such as saliency.
+
+    Return the encoded clip, and for each signal that the model cannot provide the reason.
+    """
     missing: dict[str, str] = {}
     try:
         return model.encode(video, needs), missing
@@ -163,9 +173,10 @@ def _methods(names: Sequence[str], ratios: Sequence[float]) -> list[tuple[str, s
 
 
 def _record_of(model: TokenModel, encoded: Encoded, method: Compressor) -> Compression:
-    """Return the record of a clip's tokens after all stages of a method.
+    """Compress a clip and return the compression record after all stages of the method.
 
-    If a method has stages inside the language model, the model is run on a fixed question.
+    If the method has stages inside the language model or needs a question, the model is run on a
+    fixed question.
     """
     fitted = method.at_depth(model.num_layers) if model.num_layers else method
     ahead_alone = [layer for layer, _ in fitted.stages] == [0]
@@ -209,7 +220,7 @@ def _measured(
 
 
 def facts(model: TokenModel, clips: Sequence[Path], num_frames: int) -> dict[str, Any]:
-    """Return facts on model, frames and clips for the result file."""
+    """Return the description of model, frames and clips for the result file."""
     return describe_model(model) | {
         "num_frames": num_frames,
         "clips": [path.name for path in clips],

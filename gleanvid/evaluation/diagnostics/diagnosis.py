@@ -1,4 +1,4 @@
-"""Averages the rows of ``diagnose_clips`` over clips and writes JSON, CSV, Markdown and figures.
+"""Averages the metrics of ``diagnose_clips`` over clips, and writes tables and figures.
 
 Intervals are Student's t intervals over clips, which also hold for few clips.
 """
@@ -22,7 +22,7 @@ from gleanvid.evaluation.tables.statistics import student_mean
 _CURVES = ("spatial_iou", "random_iou")
 _KEYS = ("clip", "part", "name", "retention_ratio")
 _METRICS = [field.name for field in fields(Row) if field.name not in (*_KEYS, *_CURVES)]
-_HALF = "_half"  # suffix of keys whose value is half the width of a metric's interval
+_HALF = "_half"  # NAME_half is half the width of the 95 % interval of the metric NAME
 _RANKS = {
     "effective_rank": "singular values",
     "energy_rank": "energy",
@@ -46,11 +46,13 @@ _SELECTED = {
 
 
 def summary(rows: Sequence[Row], skipped: Sequence[Skipped]) -> dict[str, Any]:
-    """Return means over clips, ready for JSON.
+    """Return means over clips, as values that JSON can hold.
 
-    "effective_dimension": effective rank by compressor and retention ratio; "positions": overlap of
-    positions at ``POSITION_RATIO``; "selections": the complementarity analysis at
-    ``SELECTION_RATIO``; "means": all metrics by compressor and ratio.
+    - "effective_dimension": effective rank by compressor and retention ratio;
+    - "positions": overlap of the positions kept in different temporal units, by compressor, at the
+      ratio ``POSITION_RATIO``;
+    - "selections": metrics of each way to select tokens, at the ratio ``SELECTION_RATIO``;
+    - "means": all metrics by compressor and ratio.
     """
     measured = _by_setting(rows, "compressor")
     selections = _by_setting(rows, "selection")
@@ -84,9 +86,9 @@ def _mean(rows: Sequence[Row], name: str) -> float:
 
 
 def _means(rows: Sequence[Row]) -> dict[str, float | None]:
-    """Return the mean of every metric and half the width of its 95 % interval, by name.
+    """Return by name the mean of every metric, and half the width of its 95 % interval.
 
-    A value is None if it cannot be computed.
+    A value that cannot be computed is None.
     """
     found: dict[str, float | None] = {}
     for name in _METRICS:
@@ -97,9 +99,10 @@ def _means(rows: Sequence[Row]) -> dict[str, float | None]:
 
 
 def _positions(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the IoU of kept positions as a mean over gaps of 1 to 20 units, and by gap.
+    """Return how much the positions kept in two temporal units overlap (IoU), mean over clips.
 
-    Values are means over the clips that are long enough, None if no clip is.
+    There is one value for each gap of 1 to 20 units, and the mean over gaps. A clip that is too
+    short for a gap is left out of its value. The value is None if all clips are too short.
     """
     curve = _over_clips([row.spatial_iou for row in rows])
     random = _over_clips([row.random_iou for row in rows])
@@ -141,7 +144,7 @@ def _sheet(rows: Sequence[Row]) -> str:
 
 
 def text(found: Mapping[str, Any]) -> str:
-    """Return Markdown: values of Fig. 1(c), the diagnosis and an appendix figure of the paper."""
+    """Return a Markdown report with the values of the paper's diagnosis and of its figures."""
     kept = [[row["compressor"], f"{row['retention_ratio']:.3g}"] for row in found["means"]]
     ranks = [[_cell(row, key, ".1f") for key in _RANKS] for row in found["means"]]
     missed = [[_cell(row, key, ".2g") for key in _MISSED] for row in found["means"]]
@@ -179,7 +182,7 @@ def text(found: Mapping[str, Any]) -> str:
 
 
 def _cell(row: Mapping[str, Any], key: str, digits: str) -> str:
-    """Format a mean ± half the width of its interval; "" without a value."""
+    """Format a metric as mean ± half the width of its interval; "" if it has no value."""
     if row[key] is None:
         return ""
     half = row[key + _HALF]
@@ -191,7 +194,7 @@ def _joined(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[
 
 
 def _widest(found: Mapping[str, Any]) -> int:
-    """Return the largest gap between temporal units that a clip has (20 needs 21 units)."""
+    """Return the largest gap between two temporal units, up to 20, for which there is a value."""
     curves = [row["by_gap"] for row in found["positions"].values()]
     return max((sum(value is not None for value in curve) for curve in curves), default=0)
 
@@ -201,7 +204,10 @@ def _number(value: float | None) -> str:
 
 
 def _reasons(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
-    """List the failed clips, and refused compressors with their number of clips."""
+    """Return a line for each failed clip, and one for each compressor that could not run.
+
+    The latter says on how many clips.
+    """
     lines = Counter(f"{_what(item)}: {item['reason']}" for item in skipped)
     return [f"- {line}" + (f" ({n} clips)" if n > 1 else "") for line, n in lines.items()]
 
@@ -212,7 +218,7 @@ def _what(item: Mapping[str, Any]) -> str:
 
 
 def draw(folder: Path, found: Mapping[str, Any]) -> None:
-    """Plot effective dimension, positions and selections, each as PDF and PNG."""
+    """Plot effective dimension, overlap of positions, and selections, each as PDF and PNG."""
     from gleanvid.plots import paper
 
     dimension = {

@@ -1,10 +1,10 @@
 """Use any model of :mod:`gleanvid.models` with compression in LMMs-Eval 0.7.
 
-A video that cannot be read, or a question that fails, is logged and answered with ``NO_ANSWER``:
-an exception would end LMMs-Eval's run. Every task scores that text as wrong (LongVideoBench
-guesses, as for any answer without a letter). An empty answer is also replaced by ``NO_ANSWER``:
-tasks skip empty answers, which would shrink the denominator. Every answer is written to a journal
-at once, because LMMs-Eval saves answers only at the end.
+An exception would end LMMs-Eval's run. So if a video cannot be read or a question fails, this is
+logged and the answer is ``NO_ANSWER``. Tasks score that text as wrong; LongVideoBench guesses, as
+for any answer without a letter. An empty answer is also replaced by ``NO_ANSWER``: tasks leave
+empty answers out of the count. LMMs-Eval saves answers only at the end. With ``journal``, every
+answer is written to a file at once.
 """
 
 from __future__ import annotations
@@ -48,16 +48,19 @@ _PICTURE_FPS = 3.0  # frames per second of clips published as folders of images 
 
 
 class GleanVIDModel(lmms):
-    """Compressed model that LMMs-Eval loads with its ``--model_args``.
+    """A model with compression, which LMMs-Eval creates from its ``--model_args``.
 
-    ``pretrained``: "builtin", a hub id or a directory. ``compressor``, ``retention_ratio`` and any
-    other setting of the compressor by name. ``num_frames``, ``rounding`` and ``backend`` as in
-    ``read_video``. ``system_prompt``: text before the prompt (default: LMMs-Eval's own for
-    Qwen3-VL, none for the built-in model and other families). ``journal``: file or folder in which
-    answers are kept, and from which a stopped run resumes. ``device``, ``dtype``,
-    ``attn_implementation``, ``device_map``, ``quantization`` and ``max_pixels`` as in
-    ``load_model``, and LLaVA-Video's own settings by name. ``plugin``: a file with a compressor or
-    a family of your own. Raises ``ValueError`` if the compressor does not have a setting.
+    - ``pretrained``: "builtin", the id of a model on the Hugging Face hub, or a directory;
+    - ``compressor``: its name. ``retention_ratio`` and its other settings are given by name, too;
+    - ``num_frames``, ``rounding`` and ``backend``: as in ``read_video``;
+    - ``system_prompt``: text before the prompt. By default, it is LMMs-Eval's own for Qwen3-VL, and
+      none for other models;
+    - ``journal``: file or folder for the answers, with which a stopped run can continue;
+    - ``device``, ``dtype``, ``attn_implementation``, ``device_map``, ``quantization`` and
+      ``max_pixels``: as in ``load_model``. LLaVA-Video's own settings are given by name, too;
+    - ``plugin``: a Python file with a compressor or model adapter of your own.
+
+    Raises ``ValueError`` if a setting is unknown.
     """
 
     is_simple = False
@@ -77,7 +80,7 @@ class GleanVIDModel(lmms):
         max_pixels: int | None = None,
         device: str | None = None,
         plugin: str | None = None,
-        batch_size: int | str | None = None,  # passed by LMMs-Eval; clips are read one by one
+        batch_size: int | str | None = None,  # ignored, but LMMs-Eval passes it
         max_batch_size: int | str | None = None,
         **others: Any,
     ) -> None:
@@ -111,7 +114,7 @@ class GleanVIDModel(lmms):
         self._open: tuple[Clip, Conversation] | None = None  # the clip that was read last
 
     def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
-        """Return answers in the order of ``requests``; answers in the journal are reused."""
+        """Return the answers in the order of ``requests``. Those in the journal are reused."""
         path, rows = self.journal_path, []
         with Journal(path, self.settings, is_lmms_row) if path else nullcontext() as journal:
             for number, request in enumerate(requests, 1):
@@ -153,7 +156,7 @@ class GleanVIDModel(lmms):
         return row
 
     def _answer(self, row: LmmsRow, clip: Clip, prompt: str, options: Mapping[str, Any]) -> None:
-        """Answer one request and write the answer and its cost into ``row``."""
+        """Answer one request, and put the answer and its cost into the journal row ``row``."""
         started = time.perf_counter()
         conversation = self._conversation(clip)
         answer = conversation.ask(
@@ -174,7 +177,7 @@ class GleanVIDModel(lmms):
         row["peak_memory_mib"] = round(answer.peak_memory_mib, 1)
 
     def _conversation(self, clip: Clip) -> Conversation:
-        """Return the encoded and compressed clip, which its next question reuses."""
+        """Encode and compress a clip, unless the previous question was about the same clip."""
         if self._open is None or self._open[0] != clip:
             self._open = None  # frees memory for the next clip
             encoded = self.model.encode(self._read(*clip), self.setup.method.needs)
@@ -190,7 +193,7 @@ class GleanVIDModel(lmms):
         return read_video(path, self.setup.num_frames, max_side=MAX_SIDE, part=part, **reading)
 
     def _report(self, rows: Sequence[LmmsRow]) -> None:
-        """Log the throughput of ``rows`` for LMMs-Eval: sums, and means per question in ms."""
+        """Give LMMs-Eval the total seconds and tokens, and mean milliseconds per question."""
         good = [row for row in rows if "error" not in row]
         failed = len(rows) - len(good)
         if failed:
@@ -212,17 +215,20 @@ class GleanVIDModel(lmms):
 
 
 class GleanVIDQwen3VL(GleanVIDModel):
-    """Qwen3-VL and other families in LMMs-Eval: frame numbers rounded as in qwen_vl_utils."""
+    """Qwen3-VL and other models in LMMs-Eval: frame numbers are rounded as in qwen_vl_utils."""
 
 
 class GleanVIDLlavaOneVision(GleanVIDModel):
-    """LLaVA-OneVision in LMMs-Eval: frame numbers rounded down, as in LMMs-Eval itself."""
+    """LLaVA-OneVision in LMMs-Eval: frame numbers are rounded down, as in LMMs-Eval itself."""
 
     frame_rounding = "down"
 
 
 class GleanVIDLlavaVideo(GleanVIDLlavaOneVision):
-    """LLaVA-Video in LMMs-Eval: 64 frames, pooled by averaging, without frame times as text."""
+    """LLaVA-Video in LMMs-Eval: 64 frames, with frame numbers rounded down.
+
+    Tokens are pooled by averaging, and the prompt does not state the times of the frames.
+    """
 
     frames = 64
     model_settings: ClassVar[Mapping[str, Any]] = {

@@ -1,6 +1,6 @@
-"""Reads what LMMs-Eval passes: values of ``--model_args``, and chats with one video.
+"""Reads what LMMs-Eval passes: values of ``--model_args``, and chat messages with one video.
 
-Does not import LMMs-Eval.
+This module does not import LMMs-Eval.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from gleanvid.compressors import (
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.types import VideoError
 
-Clip = tuple[str, tuple[float, float] | None]  # path; time span in seconds (None: all)
+Clip = tuple[str, tuple[float, float] | None]  # path, and time span in seconds (None: whole video)
 
 
 def video_and_text(messages: Sequence[Mapping[str, Any]]) -> tuple[Clip, str]:
-    """Return the video and the text of a chat. Raises ``VideoError`` unless it has one video."""
+    """Return the video and the text of chat messages.
+
+    Raises ``VideoError`` unless there is exactly one video, and no image.
+    """
     content = [part for message in messages for part in message["content"]]
     text = "\n".join(part["text"] for part in content if part["type"] == "text")
     seen = [part for part in content if part["type"] != "text"]
@@ -63,13 +66,16 @@ def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
         none = value is None or (isinstance(value, str) and value.lower() in ("none", "all"))
         values[setting] = None if none else float(value) if kind is float else value
     if name == FullTokens.name:
-        # ignore the ratio for "full", so that one command line works for every method
+        # "full" keeps all tokens: any ratio is ignored, so that one command line fits all methods
         values.pop("retention_ratio", None)
     return from_settings({"name": name} | values)
 
 
 def journal_path(given: str | None, rank: int, world_size: int) -> Path | None:
-    """Return the path of the journal of process ``rank``; None without a journal."""
+    """Return the path of the journal that process ``rank`` writes; None if ``given`` is None.
+
+    If there are several processes, each has a file of its own.
+    """
     if given is None:
         return None
     path = Path(given).expanduser()

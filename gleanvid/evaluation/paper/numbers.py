@@ -1,11 +1,12 @@
 """The tables of the GleanVID paper as data, and measured results compared with them.
 
 ``numbers.json`` holds every table with results: accuracies in percent, memory in MB, and seconds
-summed over the benchmark (in all likelihood, over the questions of one of eight GPUs). ``setup`` of
-a row is the key of a ``gleanvid.evaluation.run.setups.Setup`` (its ratio, frames and settings), by
-which results are matched. Setups of other methods have the settings that the method's authors use
-for that model; those of FastVID and FlashVID on LLaVA differ from the defaults. Rows of the paper
-that do not add up are listed in ``tests/evaluation/paper/test_numbers.py``.
+summed over the benchmark (in all likelihood, over the questions that one of eight GPUs answered).
+Each row has a ``setup``: the key of a ``gleanvid.evaluation.run.setups.Setup``, which names the
+method, its settings and the number of frames. Measured results with the same key belong to that
+row. Other methods have the settings that their authors use for that model; those of FastVID and
+FlashVID on LLaVA differ from the defaults here. ``tests/evaluation/paper/test_numbers.py`` lists
+the rows of the paper whose numbers do not add up.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from gleanvid.evaluation.run.setups import Setup, setup_from
 GRIDS = ("qwen3-vl-8b-64", "qwen3-vl-8b-32", "llava-onevision-7b", "llava-video-7b")
 BENCHMARKS = ("mvbench", "longvideobench", "mlvu", "videomme")
 
-Values = Mapping[str, float | None]  # column -> value; None: missing
+Values = Mapping[str, float | None]  # value by column, None if missing
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table. A value is None if the paper has no number (out of memory, no change)."""
+    """One row of a table.
+
+    A value is None if the paper has no number there, for example because memory ran out.
+    """
 
     label: str
     setup: str
@@ -41,9 +45,9 @@ class Row:
 class Table:
     """One table of the paper.
 
-    ``models``: names under which its model is known; ``label``: LaTeX label of the table. The
-    column "percent" is relative to the row of all tokens, which is the first row of this table, or
-    of the table ``reference``. ``note``: how to read the numbers.
+    ``models``: names of the model that the paper used. ``label``: LaTeX label of the table. The
+    column "percent" is relative to the row with all tokens: the first row of this table, or of the
+    table named ``reference`` if there is one. ``note``: how to read the numbers.
     """
 
     name: str
@@ -57,7 +61,7 @@ class Table:
 
     @property
     def full(self) -> Row:
-        """Return the row of all tokens."""
+        """The row to which "percent" is relative. In tables with that column, it has all tokens."""
         return tables()[self.reference].rows[0] if self.reference else self.rows[0]
 
 
@@ -69,7 +73,7 @@ def tables() -> dict[str, Table]:
 
 
 def setups_of(name: str) -> list[Setup]:
-    """Return the setups to run for a table, all tokens first."""
+    """Return the setups of a table's rows, in the order of the rows."""
     return [setup_from(row.setup) for row in tables()[name].rows]
 
 
@@ -85,9 +89,10 @@ def _table(name: str, found: dict[str, Any]) -> Table:
 
 @dataclass(frozen=True)
 class Measured:
-    """Results of one model: ``values`` by setup and column in percent; ``questions`` by benchmark.
+    """Measured results of one model.
 
-    ``failed`` counts questions that failed; they count as wrong.
+    ``values``: by setup and column, in the units of the paper's tables. ``questions``: the number
+    asked, by benchmark. ``failed``: number of questions that failed; they count as wrong.
     """
 
     model: str
@@ -99,8 +104,8 @@ class Measured:
 def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
     """Read results of ``gleanvid eval`` and ``gleanvid bench model`` from folders or files.
 
-    The results are returned by model. Raises ``ValueError`` if a place has no results or a file is
-    damaged.
+    Return them by the model's name. Raises ``ValueError`` if a folder or file has no results, or if
+    a file is damaged.
     """
     found: dict[str, Measured] = {}
     for place in map(Path, places):
@@ -121,8 +126,8 @@ def read_results(places: Iterable[str | Path]) -> dict[str, Measured]:
     return found
 
 
-_COSTS = {"machine", "model", "settings", "rows"}  # entries of a report of bench model
-_RELATIVE = {  # column -> entry of a report of bench model, relative to full tokens
+_COSTS = {"machine", "model", "settings", "rows"}  # keys of a report of ``gleanvid bench model``
+_RELATIVE = {  # column of the paper's table -> key in ``relative`` of ``gleanvid bench model``
     "prefill_s change": "compress_and_prefill_s",
     "generate_s change": "generate_s",
     "total_s change": "total_s",
@@ -131,9 +136,10 @@ _RELATIVE = {  # column -> entry of a report of bench model, relative to full to
 
 
 def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
-    """Add to ``found`` the costs in a report of ``bench model``, relative to all tokens.
+    """Add to ``found`` the relative costs in a report of ``gleanvid bench model``.
 
-    Its absolute seconds are those of one item, not sums over a benchmark, and are not added.
+    They are relative to all tokens. Absolute seconds are left out: they are those of one question,
+    and the paper's are sums over a benchmark.
     """
     model = report["model"]["name"]
     before = found.get(model) or Measured(model, {}, {}, 0)
@@ -152,7 +158,7 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
     model, benchmark = report["model"], report["benchmark"]["benchmark"]
     lines: dict[str, dict[str, Any]] = {}
     for line in report["results"]:
-        # if a setup has results for several ways to respond, only the first is kept
+        # if a setup has results for several response modes, only the first is used
         lines.setdefault(line["setup"], line)
     before = found.get(model) or Measured(model, {}, {}, 0)
     values = dict(before.values)
@@ -169,7 +175,8 @@ def _take(found: dict[str, Measured], report: dict[str, Any]) -> None:
 def _summed(line: dict[str, Any], lines: Mapping[str, dict[str, Any]]) -> dict[str, float | None]:
     """Return a setup's costs summed over a benchmark, and their change against all tokens.
 
-    ``line``: the setup's results of ``eval --phases``; ``lines``: those of all setups.
+    ``line``: the setup's result of ``gleanvid eval --phases``. ``lines``: those of all setups. If
+    phases were not timed, the result is empty.
     """
     found = {**_sums(line)}
     frames = line["setup"].rpartition("@")[2]
@@ -200,7 +207,10 @@ def _percent(share: float | None) -> float | None:
 
 
 def ours(table: Table, measured: Measured) -> list[Values]:
-    """Return measured values, and values derived from them, for every row of ``table``."""
+    """Return the measured values for every row of ``table``.
+
+    Averages, percentages of all tokens and drops are computed from them.
+    """
     averages = [_average(table, measured.values.get(row.setup, {})) for row in table.rows]
     full = _average(table, measured.values.get(table.full.setup, {}))
     shares = [None if a is None or not full else 100 * a / full for a in averages]
@@ -221,7 +231,7 @@ def _average(table: Table, values: Values) -> float | None:
 
 
 def choose(table: Table, found: Mapping[str, Measured], model: str = "") -> Measured | None:
-    """Return the results of the table's model, or of ``model`` if given."""
+    """Return the results of the table's model, or of ``model`` if given; None if there are none."""
     wanted = [name.lower() for name in ([model] if model else table.models)]
     for name, measured in found.items():
         if name.lower() in wanted or Path(name).name.lower() in wanted:

@@ -1,7 +1,7 @@
 """The paper's ablations, sensitivity grids and fixed-token-budget table, by name, as data.
 
-Every variant holds its settings that are not the method's defaults; rows are in the paper's
-order.
+A variant is one row of a table: a method with the settings that are not its defaults. Rows are in
+the paper's order.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from gleanvid.evaluation.run.setups import Setup
 
 @dataclass(frozen=True)
 class Variant:
-    """One row of a table.
+    """One row of a table: a method with ``settings``.
 
-    ``frames`` multiplies the preset's number of frames; ``ratio`` replaces its retention ratio.
+    ``frames``: factor by which the table's number of frames is multiplied. ``ratio``: retention
+    ratio in place of the table's.
     """
 
     label: str
@@ -36,8 +37,8 @@ class Variant:
 class Preset:
     """One table of the paper. ``heading`` is the head of its first column.
 
-    ``ratio`` and ``frames`` are the paper's retention ratio and number of frames; relative
-    performance is against all tokens on ``frames`` frames.
+    ``ratio`` and ``frames`` are the paper's retention ratio and number of frames. Relative
+    performance compares with all tokens of ``frames`` frames.
     """
 
     title: str
@@ -47,9 +48,10 @@ class Preset:
     frames: int = 32
 
     def setups(self, num_frames: int | None = None, ratio: float | None = None) -> list[Setup]:
-        """Return a setup with all tokens, then one setup per variant.
+        """Return a setup with all tokens, then one setup for each variant.
 
-        Raises ``ValueError`` if a setting is out of its range.
+        ``num_frames`` and ``ratio`` replace those of the table. Raises ``ValueError`` if a setting
+        is out of its range.
         """
         base = self.frames if num_frames is None else num_frames
         share = self.ratio if ratio is None else ratio
@@ -66,7 +68,10 @@ def _replaced(label: str, **parts: Any) -> Variant:
 
 
 def _grid(title: str, heading: str, name: str, values: Mapping[str, Any]) -> Preset:
-    """Return a preset with a variant per value of a setting; a dagger marks the default."""
+    """Return a table with one row for each value of the setting ``name``.
+
+    ``values`` are given by label. A dagger in the label marks the default.
+    """
     rows = tuple(Variant(label, GleanVID, {name: value}) for label, value in values.items())
     return Preset(title, heading, rows)
 
@@ -150,10 +155,11 @@ ABLATIONS: dict[str, Preset] = {
 
 @dataclass(frozen=True)
 class ClipSample:
-    """Videos of a benchmark, drawn by ``seed`` as for the paper's diagnosis.
+    """A random sample of a benchmark's videos, as for the paper's diagnosis.
 
-    Overlaps of units up to 20 units apart need 21 units: 42 frames if a unit is two frames
-    (Qwen3-VL).
+    ``videos``: how many to draw with ``seed``. ``num_frames``: the diagnosis compares temporal
+    units that are up to 20 units apart, so it needs 21 units. With units of two frames, as in
+    Qwen3-VL, that is 42 frames.
     """
 
     benchmark: str

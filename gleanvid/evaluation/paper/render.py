@@ -24,7 +24,7 @@ _HEADS = {
 def latex(table: Table, measured: Measured | None = None) -> str:
     """Return a table in LaTeX with measured numbers, or the paper's if none are given.
 
-    The best two numbers of a column are marked.
+    In a column, the best two numbers with the same ratio and number of frames are marked.
     """
     values = ours(table, measured) if measured else [row.values for row in table.rows]
     rows = [
@@ -39,14 +39,14 @@ def latex(table: Table, measured: Measured | None = None) -> str:
 
 
 def _who(row: Row) -> list[str]:
-    """Return label, retention ratio and number of frames of a row."""
+    """Return the first three cells of a table row: label, retention ratio, number of frames."""
     kept, frames = row.setup.partition("retention_ratio=")[2], row.setup.rpartition("@")[2]
     ratio = float(kept.partition(")")[0].partition(",")[0])
     return [row.label, f"{ratio:.0%}", frames]
 
 
 def text(table: Table, measured: Measured | None = None) -> str:
-    """Return Markdown: the paper's numbers / measured numbers and the difference."""
+    """Return a Markdown table of the paper's numbers, and any measured ones with the difference."""
     values = ours(table, measured) if measured else [{}] * len(table.rows)
     heads = ["method", "kept", "frames", *(_head(column) for column in table.columns)]
     about = f"{table.title} (paper{' / ours' if measured else ''}; {table.label})"

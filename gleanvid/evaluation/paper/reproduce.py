@@ -1,4 +1,4 @@
-"""The commands that fill a table of the paper, what data they need, and how long a GPU takes."""
+"""The commands that reproduce a table of the paper, the data they need, and their GPU hours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PIXELS = 786_432  # maximum number of pixels of a Qwen3-VL frame in LMMs-Eval
 QWEN = "Qwen/Qwen3-VL-8B-Instruct"
 # Options of LLaVA-Video in LMMs-Eval.
 SETTINGS = ("spatial_pool_mode=average", "time_instruction=false")
-MODELS = {  # last part of a model's name -> its hub id, and eval options to match LMMs-Eval
+MODELS = {  # last part of a model's name -> hub id, and ``gleanvid eval`` options as in LMMs-Eval
     "Qwen3-VL-8B-Instruct": (QWEN, ()),
     "llava-onevision-qwen2-7b-ov-hf": (
         "llava-hf/llava-onevision-qwen2-7b-ov-hf",
@@ -32,7 +32,10 @@ MODELS = {  # last part of a model's name -> its hub id, and eval options to mat
 
 @dataclass(frozen=True)
 class Step:
-    """One command that evaluates a benchmark. ``folder`` gets its results."""
+    """One command that evaluates a benchmark.
+
+    ``words``: the arguments after ``gleanvid``. ``folder``: where the results are written.
+    """
 
     words: tuple[str, ...]
     folder: Path
@@ -58,10 +61,11 @@ def steps(
 
     Args:
         table: A table of the paper.
-        out: Folder of all results of this table; each command has a folder of its own in it.
-        data: Folder with a subfolder for each benchmark; None: downloaded from the hub.
-        model: Name of a model to use instead of the paper's; the command options that go with the
-            paper's model are left out.
+        out: Folder for the results of this table, with a subfolder for each benchmark.
+        data: Folder with a subfolder for each benchmark's data. By default, data are downloaded
+            from the Hugging Face hub.
+        model: Name of a model to use instead of the paper's. The command options that go with the
+            paper's model are then left out.
         more: Further command-line arguments of every ``gleanvid eval`` command.
     """
     paper, options = next(MODELS[name] for name in table.models if name in MODELS)
@@ -84,7 +88,7 @@ def steps(
 
 
 def _rows(table: Table, setups: Sequence[Setup]) -> list[str]:
-    """Return the ``gleanvid eval`` options that select the rows of a paper table."""
+    """Return the ``gleanvid eval`` options that run all rows of a table of the paper."""
     if table.name in ABLATIONS:
         return ["--ablation", table.name]
     if table.name in (*GRIDS, "fixed-token-budget"):
@@ -103,11 +107,11 @@ def _compressors(setups: Sequence[Setup]) -> list[str]:
 
 
 def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
-    """Estimate the hours that a step takes on the paper's GPU, without decoding the videos.
+    """Estimate the hours that a command takes on the paper's GPU, without decoding the videos.
 
-    The estimate scales the paper's seconds for Video-MME (32 frames, Qwen3-VL-8B, all tokens) by
-    the number of questions and frames, for every row alike. The paper has no such figure for its
-    other models.
+    The paper states the seconds for Video-MME with Qwen3-VL-8B, 32 frames and all tokens, and none
+    for its other models. They are scaled by the number of questions and frames. The estimate takes
+    every row of the table to be as slow as one with all tokens.
     """
     each_s = (tables()["efficiency"].rows[0].values["total_s"] or 0) / QUESTIONS["videomme"]
     rows = list(dict.fromkeys([table.full.setup, *(row.setup for row in table.rows)]))
@@ -117,7 +121,11 @@ def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
 
 
 def data_size(benchmark: str, data: Path | None) -> str:
-    """Describe the size of a benchmark's data: in its folder or on the hub, or as unknown."""
+    """Return a text that states the size of a benchmark's data.
+
+    It is that of the benchmark's folder in ``data`` or, if ``data`` is None, of the dataset on the
+    Hugging Face hub. If the hub cannot be asked, the text says that the size is unknown.
+    """
     if data is not None:
         files = (path for path in (data / benchmark).rglob("*") if path.is_file())
         return f"{sum(path.stat().st_size for path in files) / 1e9:,.1f} GB in {data / benchmark}"

@@ -1,23 +1,29 @@
 """The file format of recordings: one clip as one model sees it, in one safetensors file.
 
-Version 1. T frames, U temporal units, N tokens per unit, L = U*N, D features; all tensors:
+This is version 1. A clip has T frames, U temporal units of N tokens each, and L = U * N tokens of D
+features. A run is one answered question under one compressor. The file has these tensors:
 
-- ``features`` [L, D], float32, float16 or bfloat16; or int8, with ``features_scale``
-  and ``features_mean`` float32 [D]: a channel is its numbers times its scale plus its mean;
-- ``saliency`` [L] and ``keys`` [L, Dk] of the vision tower, if they were requested;
+- ``features`` [L, D], float32, float16, bfloat16 or int8. If they are int8, feature d of a token is
+  its number times ``features_scale[d]`` plus ``features_mean[d]``, both float32 [D];
+- ``saliency`` [L] and ``keys`` [L, width of a key] of the vision tower, if they were requested;
 - ``seconds`` [U, 2] and ``rectangles`` [N, 4]: see :class:`gleanvid.types.VideoTokens`;
-- ``frames`` uint8: the bytes of T JPEG files in a row, ``frame_ends`` int64 [T] where each ends;
-  ``timestamps`` float64 [T], ``indices`` int64 [T];
-- ``run/I/LAYER/NAME``: the records of run I, as ``Run.save`` names them;
-- ``relevance/I`` float32 [L] of question I, if it was requested: see
+- ``frames`` uint8: the bytes of T JPEG files, one after the other. ``frame_ends`` int64 [T] is the
+  byte offset at which each ends;
+- ``timestamps`` float64 [T] and ``indices`` int64 [T] of the frames, as in ``Video``;
+- ``run/I/LAYER/NAME``: the compression records of run number I, see ``Run.save``;
+- ``relevance/I`` float32 [L]: the relevance map for question number I, if it was requested, see
   :class:`gleanvid.Relevance`.
 
-The metadata of the file has one entry, :data:`KEY`, with JSON: ``version``, ``grid`` [U, rows,
-columns], ``model`` (name, family, class, precision, fingerprint of the weights, layers, versions),
-``machine``, ``video`` (as in ``Run.summary``), ``encode_s``, ``features`` (stored precision, and
-the fraction of kept tokens that it changes), ``licence`` (of clip and weights), ``runs``:
-``Run.summary`` of each with its ``log_probability``, ``refused``: the compressors that could not
-reach their ratio, and ``relevance``: ``Relevance.summary`` of each.
+The metadata of the file has one entry, :data:`KEY`. It is JSON with these keys:
+
+- ``version``; ``grid``: [U, rows, columns] of tokens; ``machine``; ``encode_s``;
+- ``model``: name, family, class, precision, layers, processor and fingerprint of the weights;
+- ``video``: as in ``Run.summary``, and the size of the frames;
+- ``features``: the stored precision, and the fraction of kept tokens that it changes;
+- ``licence``: of clip and weights;
+- ``runs``: ``Run.summary`` of each run, and the ``log_probability`` of its answer;
+- ``refused``: the compressors that could not reach their ratio;
+- ``relevance``: ``Relevance.summary`` of each map, if there are any.
 """
 
 from __future__ import annotations
@@ -30,8 +36,8 @@ from torch import Tensor
 SUFFIX = ".recording.safetensors"
 KEY = "gleanvid_recording"
 VERSION = 1
-ROWS = 1024  # number of tokens converted to another dtype at a time
-STORED = ("exact", "bfloat16", "int8")  # precisions of stored features; exact: the model's own
+ROWS = 1024  # int8 features are converted to floats for this many tokens at a time
+STORED = ("exact", "bfloat16", "int8")  # how to store features; "exact" is the model's precision
 
 
 def is_recording(path: str | Path) -> bool:
@@ -40,7 +46,10 @@ def is_recording(path: str | Path) -> bool:
 
 
 def stored_features(features: Tensor, how: str) -> dict[str, Tensor]:
-    """Return the tensors to store for ``features`` [L, D]; ``how``: one of :data:`STORED`."""
+    """Return by name the tensors to store for ``features`` [L, D].
+
+    ``how``: the precision, one of :data:`STORED`.
+    """
     if how == "int8":
         mean = features.float().mean(0)
         centred = features.float() - mean
@@ -51,7 +60,7 @@ def stored_features(features: Tensor, how: str) -> dict[str, Tensor]:
 
 
 def read_features(tensors: dict[str, Tensor], dtype: torch.dtype) -> Tensor:
-    """Return the stored features [L, D] as ``dtype``, without a copy if they are stored in it."""
+    """Return the stored features [L, D] as ``dtype``; they are not copied if stored as such."""
     features, scale = tensors["features"], tensors.get("features_scale")
     if scale is None:
         return features.to(dtype)

@@ -1,4 +1,4 @@
-"""Writes recordings: the tokens and answers of a clip, to study without the model."""
+"""Writes recordings: files with a clip's tokens and answers, to study without the model."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ _QUALITY = 90  # JPEG quality of the frames, which are for display only
 
 @dataclass(frozen=True)
 class Wanted:
-    """Contents of a recording in addition to the features.
+    """What to record of a clip, and how.
 
-    Raises ``ValueError`` if a question is empty or ``features`` names no way to store them.
+    Every question is answered under every one of ``methods``. ``signals``: further inputs of
+    compressors, such as "saliency". ``features``: the precision of the features, one of ``STORED``.
+    Raises ``ValueError`` if a question is empty or ``features`` is not one of ``STORED``.
     """
 
     questions: tuple[str, ...] = ()
@@ -52,7 +54,7 @@ class Wanted:
     max_new_tokens: int = 64
     clip_licence: str = ""
     weights_licence: str = ""
-    relevance: bool = False  # also record relevance for the model's answer to every question
+    relevance: bool = False  # whether to record a relevance map for every question
 
     def __post_init__(self) -> None:
         if self.features not in STORED:
@@ -62,9 +64,9 @@ class Wanted:
 
     @property
     def all_signals(self) -> frozenset[str]:
-        """Signals (such as "saliency") to record: those requested and those the methods need.
+        """The signals to record: those in ``signals`` and those that the methods need.
 
-        The text of questions is not among them.
+        A question's text, which some methods need, is not recorded.
         """
         return self.signals.union(*(method.needs for method in self.methods)) - {"text"}
 
@@ -78,10 +80,10 @@ def record(
 ) -> dict[str, float]:
     """Write the recording of one clip.
 
-    Returns the fraction of kept tokens that the stored precision changes, by method. ``on_size`` is
-    called with the size of the tensors in bytes, before the questions are asked. Raises
-    ``ModelError`` if the model cannot do what is ``wanted``, and ``ValueError`` if the file's name
-    does not end in ``SUFFIX`` or the file cannot be written.
+    ``on_size`` is called with the size of the tensors in bytes, before the questions are asked.
+    Returns the result of :func:`changed_shares`. Raises ``ModelError`` if the model cannot do what
+    is ``wanted``, and ``ValueError`` if the file's name does not end in ``SUFFIX`` or the file
+    cannot be written.
     """
     if not path.name.endswith(SUFFIX):
         raise ValueError(f"a recording's name ends in {SUFFIX}, not {path.name}")
@@ -116,9 +118,10 @@ def record(
 def changed_shares(
     tokens: VideoTokens, tensors: dict[str, Tensor], methods: Sequence[Compressor]
 ) -> dict[str, float]:
-    """Return the fraction of kept tokens that change if features are read from the file.
+    """Return the fraction of kept tokens that change with the precision of stored features.
 
-    The fractions are by name and retention ratio, for methods that do not need a question.
+    Each method chooses tokens from the exact and from the stored features. The keys name method
+    and retention ratio. Methods that need a question or act inside the language model are left out.
     """
     stored = read_features(tensors, tokens.features.dtype)
     given = {name: getattr(tokens, name) for name in ("saliency", "keys")}
@@ -165,7 +168,7 @@ def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
 
 
 def _nameless(run: Run) -> dict[str, Any]:
-    """Return the run's summary without the path of a local model folder."""
+    """Return the run's summary, with the path of a local model cut to its last folder."""
     return run.summary() | {"model": _last(run.model)}
 
 
@@ -202,6 +205,6 @@ def _save(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -
     try:
         with whole_file(path) as part:
             save_file(whole, part, metadata={KEY: json.dumps(facts, ensure_ascii=False)})
-            part.chmod(0o644)  # safetensors lets only the owner read files
+            part.chmod(0o644)  # safetensors makes files that only their owner can read
     except OSError as error:
         raise ValueError(f"cannot write {path.name}: {error}") from error

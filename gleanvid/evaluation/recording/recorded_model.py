@@ -1,4 +1,4 @@
-"""An adapter without a model: returns the tokens of recorded clips, refuses to answer."""
+"""Stands in for a model that is not loaded: returns the tokens of recorded clips."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING_NEW = (
 
 
 class RecordedModel(TokenModel):
-    """An adapter without a model: returns recorded tokens, and refuses to answer."""
+    """Stands in for a model that is not loaded: returns recorded tokens, and cannot answer."""
 
     cannot_answer = NOTHING_NEW
 
@@ -40,7 +40,11 @@ class RecordedModel(TokenModel):
         return self._layers
 
     def encode(self, video: Video, needs: frozenset[str] = frozenset(), **_: Any) -> Encoded:
-        """Return the recorded tokens. Raises ``ModelError`` for signals that were not recorded."""
+        """Return the recorded tokens of a clip.
+
+        Raises ``ModelError`` if the clip is not a recorded one, or if the recording lacks signals
+        in ``needs``.
+        """
         if not isinstance(video, RecordedVideo) or video.tokens is None:
             raise ModelError(
                 "Only recorded clips can be used here: the model that encoded them is not loaded."
@@ -55,9 +59,9 @@ class RecordedModel(TokenModel):
 
 
 def recorded_model(paths: Iterable[Path]) -> RecordedModel | None:
-    """Return a model with the tokens of these recordings; None if none is a recording.
+    """Return the stand-in for the model that made these recordings; None if none is a recording.
 
-    Raises ``ValueError`` if some paths are videos, or if recordings have different models.
+    Raises ``ValueError`` if only some paths are recordings, or if their models' weights differ.
     """
     places = list(paths)
     recordings = [path for path in places if is_recording(path)]

@@ -1,4 +1,7 @@
-"""Relevance in a recording: one map per question, for the model's answer with all tokens."""
+"""Relevance in a recording: one map for each question.
+
+A map says how much the model's answer with all tokens rests on each visual token.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,10 @@ from gleanvid.models.generation.sampling import Sampling
 def measure_each(
     model: ModelAdapter, encoded: Encoded, questions: Sequence[str], max_new_tokens: int
 ) -> list[Relevance]:
-    """Measure relevance by gradient for the model's answer to each question with all tokens.
+    """Answer each question with all tokens, and measure the relevance map of that answer.
 
-    Raises ``ModelError`` if the model has no gradient or memory runs out.
+    Relevance is measured by gradient. Raises ``ModelError`` if gradients cannot be computed with
+    this model, or if memory runs out.
     """
     sampling = Sampling(max_new_tokens)
     own = [model.generate(encoded, question, None, sampling).text for question in questions]
@@ -29,7 +33,7 @@ def measure_each(
 
 
 def named(number: int) -> str:
-    """Return the name of the tensor that stores relevance map ``number``."""
+    """Return the name of the tensor with the relevance map of question ``number``."""
     return f"relevance/{number}"
 
 

@@ -1,4 +1,4 @@
-"""Opens recordings. A file may come from anybody: sizes, names, shapes and numbers are checked."""
+"""Opens recordings. They may come from anybody: sizes, names, shapes, numbers are checked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gleanvid.video.isolation.bounds import fits
 
 MAX_BYTES = 4 * 2**30
 MAX_FRAME_BYTES = 2 * 2**30  # limit in bytes for all decoded frames together
-# limit in bytes for features after conversion, if their stored dtype is not the model's
+# limit in bytes for the converted features, if they are not stored in the model's precision
 MAX_FEATURE_BYTES = 2 * 2**30
 MAX_HEADER = 8 * 2**20
 MAX_FRAMES, MAX_SIDE, MAX_TOKENS, MAX_WIDTH, MAX_RUNS = 1024, 4096, 2**20, 2**15, 256
@@ -42,7 +42,7 @@ _DAMAGED = (OSError, SafetensorError, Image.DecompressionBombError)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordedVideo(Video):
-    """Frames of a recording, with the tokens encoded from them."""
+    """The frames of a recording, with the visual tokens that the model encoded them to."""
 
     tokens: VideoTokens | None = None
     encode_s: float = 0.0
@@ -50,11 +50,11 @@ class RecordedVideo(Video):
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """One clip as one model sees it.
+    """A clip, with its visual tokens and answers by one model.
 
-    ``facts``: the JSON of the file; ``runs``: the recorded answers; ``log_probability``: mean
-    log-probability per token of each answer; ``relevance``: relevance of the tokens for the model's
-    own answer to each question, if it was recorded.
+    ``facts``: the JSON of the file. ``runs``: the recorded answers. ``log_probability``: for each
+    answer, the mean log-probability of its tokens. ``relevance``: for each question, how much the
+    model's answer with all tokens rests on each visual token, if this was recorded.
     """
 
     facts: Mapping[str, Any]
@@ -69,12 +69,18 @@ class Recording:
 
     @property
     def tokens(self) -> VideoTokens:
-        """Tokens on the CPU; features in the model's precision are mapped from the file."""
+        """The visual tokens, on the CPU.
+
+        Features stored in the model's precision are memory-mapped from the file.
+        """
         assert self.video.tokens is not None
         return self.video.tokens
 
     def answered(self, question: str, settings: Mapping[str, object]) -> Run | None:
-        """Return the recorded answer to a question under a compressor with these settings."""
+        """Return the recorded answer to a question under a compressor with these settings.
+
+        Return None if there is none.
+        """
         asked = question, dict(settings)
         return next((r for r in self.runs if (r.question, dict(r.compressor)) == asked), None)
 
@@ -89,14 +95,17 @@ def open_recording(path: str | Path) -> Recording:
 
 
 def read_facts(path: str | Path) -> dict[str, Any]:
-    """Return only the JSON of a recording. Raises ``ValueError`` if it is damaged."""
+    """Return the JSON of a recording without its tensors. Raises ``ValueError`` if damaged."""
     with _whole(Path(path)), safe_open(path, "pt") as file:
         return _facts(file)
 
 
 @contextmanager
 def _whole(path: Path) -> Iterator[None]:
-    """Convert errors within the block to a ``ValueError`` that explains what is wrong."""
+    """Turn errors of the block into a ``ValueError`` that says what is wrong with the file.
+
+    The size of the file is checked before the block.
+    """
     text = f"{path.name} is not a recording of GleanVID"
     with refusing(ValueError, text, *_DAMAGED, because=True):
         _check_size(path)
@@ -126,7 +135,7 @@ def _facts(file: Any) -> dict[str, Any]:
 
 
 def _check_tensors(file: Any, facts: Mapping[str, Any]) -> None:
-    """Check the tensors' names, types and shapes before any is read."""
+    """Check names, types and shapes of all tensors, before any tensor is read."""
     grid = facts["grid"]
     if len(grid) != 3 or not all(type(n) is int and n >= 1 for n in grid):
         raise ValueError(f"grid {grid}")
@@ -180,7 +189,7 @@ def _check_room(
 
 
 def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
-    for name, rows in tensors.items():  # features are checked by VideoTokens
+    for name, rows in tensors.items():  # except features, which VideoTokens checks
         if rows.is_floating_point() and not name.startswith(("run/", "features")):
             _check_finite(name, rows)
     grid = (facts["grid"][0], facts["grid"][1], facts["grid"][2])
@@ -222,7 +231,7 @@ def _video(
 
 
 def _check_finite(name: str, numbers: Tensor) -> None:
-    """Raise ``ValueError`` unless all numbers are finite, without a copy of them."""
+    """Raise ``ValueError`` if a number is NaN or infinite. The numbers are not copied."""
     low, high = torch.aminmax(numbers)
     if not (torch.isfinite(low) and torch.isfinite(high)):
         raise ValueError(f"{name} holds NaN or infinite values")

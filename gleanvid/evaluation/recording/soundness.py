@@ -1,4 +1,4 @@
-"""Checks that a run read from a file is consistent, so that no index points outside its arrays."""
+"""Checks that a run read from a file is consistent, such as that no index is out of range."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import torch
 from gleanvid.run import Run
 from gleanvid.types import Compression
 
-LONGEST_SIDE = 2**16  # most pixels along a side of the source frames
+LONGEST_SIDE = 2**16  # limit on width and height of the source video, in pixels
 MOST_LAYERS = 1000
-LARGEST = 1e18  # largest number that may be drawn or computed with
+LARGEST = 1e18  # largest number that a run may have
 
 
 def sound(run: Run) -> bool:
-    """Return whether a run is consistent. A value of a wrong type may raise instead."""
+    """Return whether all values of a run fit together. A value of a wrong type may also raise."""
     units, rows, columns = run.compression.grid
     video, numbers = run.video, [*astuple(run.cost)[:-1], *run.cost.visual_tokens_by_layer]
     numbers += [video.fps, video.duration, video.total_frames, *video.source_size]
@@ -48,12 +48,15 @@ def _is_huge(value: object) -> bool:
 
 
 def _computable(*tensors: torch.Tensor) -> bool:
-    """Return whether torch can compute with these types; with most unsigned ones it cannot."""
+    """Return whether all tensors are float32, float64 or int64.
+
+    torch cannot compute with some other types, such as most unsigned integers.
+    """
     return {part.dtype for part in tensors} <= {torch.float32, torch.float64, torch.int64}
 
 
 def _inside(record: Compression) -> bool:
-    """Return whether all indices of a record are in range."""
+    """Return whether a compression record has valid indices, and tensors of the right shapes."""
     novelty = record.trace.get("novelty")
     by_token = [record.group, record.weight, *record.scores.values()]
     return (

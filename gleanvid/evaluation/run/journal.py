@@ -1,7 +1,8 @@
 """Append-only record of a long run: one JSON line per item and setup.
 
-Line 1 holds the settings that every line depends on (model, benchmark, seed); a run with other
-settings is refused. Lines are appended whole, one result each, so a stopped run resumes.
+Line 1 holds the settings that every result depends on, such as model, benchmark and seed. A run
+with other settings is refused. Every other line is one result, written as soon as it is known, so a
+stopped run can continue.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any, BinaryIO, Required, Self, TypedDict
 
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
-HEADER = {"gleanvid_evaluation": int, "settings": dict}  # required entries of line 1
-ROW = {"item": str, "setup": str}  # required entries of other lines
-REFUSAL = "ValueError: "  # prefix of "error" if a compressor refused a setting
+HEADER = {"gleanvid_evaluation": int, "settings": dict}  # entries that line 1 must have
+ROW = {"item": str, "setup": str}  # entries that every other line must have
+REFUSAL = "ValueError: "  # "error" starts with this if a compressor cannot run with its settings
 
-Key = tuple[str, str]  # (item id, setup key)
+Key = tuple[str, str]  # (question's id, ``Setup.key``)
 
 
 class JournalError(ValueError):
@@ -29,11 +30,11 @@ class JournalError(ValueError):
 
 
 class Row(TypedDict, total=False):
-    """Entries that every journal row has."""
+    """Entries that all kinds of journal rows share. A failed row has an error and no results."""
 
     item: Required[str]
-    setup: Required[str]  # key of the row's setup
-    error: str  # error message; a failed row has no results
+    setup: Required[str]  # ``Setup.key``: compressor, its settings and number of frames
+    error: str  # error message, only in a failed row
 
 
 class EvidenceCounts(TypedDict, total=False):
@@ -47,32 +48,34 @@ class EvidenceCounts(TypedDict, total=False):
 class AnswerRow(Row, EvidenceCounts, total=False):
     """The answer to one question under one setup."""
 
-    said: dict[str, str]  # way to respond -> response
+    said: dict[str, str]  # response by response mode, such as "letter" or "text"
     right: list[float]  # verdict in [0, 1] on each response in ``said``
-    tokens: list[float]  # visual tokens: in the clip, in layer 0, mean over layers
-    seconds: float  # compressing, prefill and response, without encoding
-    saturated: list[int]  # number of saturated and of all temporal units, if known
-    phases: dict[str, float]  # seconds by phase, if measured
+    tokens: list[float]  # visual tokens: of the clip; in layer 0; in a layer, mean over all layers
+    seconds: float  # for compression, prefill and response, without encoding
+    # number of temporal units that hold nothing new, and number of all units, if known
+    saturated: list[int]
+    phases: dict[str, float]  # seconds by phase, such as "prefill", if measured
     peak_memory_mib: float
-    # fractions of the relevance in the kept tokens, in as many best and in as many random ones
+    # fraction of the relevance on: the kept tokens; the most relevant tokens, as many; random
+    # tokens, as many
     relevance: list[float]
 
 
 class ClipRow(Row, total=False):
-    """The tokens that a compressor kept of one clip."""
+    """The result of compressing one clip without a question."""
 
     file: str
     grid: list[int]
     tokens: int
     kept: int
     budgets: list[int]
-    notes: list[str]  # notes of the video reader
-    seconds: dict[str, float]  # keys: encode, compress
+    notes: list[str]  # remarks of the video reader on the file
+    seconds: dict[str, float]  # seconds of encoding ("encode") and compression ("compress")
     saturated: list[int]
 
 
 class LmmsRow(Row, total=False):
-    """One request of LMMs-Eval."""
+    """The answer to one request of LMMs-Eval."""
 
     said: dict[str, str]
     tokens: list[int]  # tokens of the whole prompt, before and after compression
@@ -98,10 +101,10 @@ def writable_folder(path: str | Path) -> Path:
 class Journal:
     """A journal open for appending, locked against a second process.
 
-    ``settings`` are compared with those of an existing file; ``is_row`` must be true of each of its
-    rows without an "error". A half-written last line is dropped with a warning. Raises
-    :class:`JournalError` if the settings differ, if a line cannot be read, if ``path`` is not a
-    file, or if another process has the journal open.
+    If the file exists, its settings must equal ``settings``. ``is_row`` checks each of its rows
+    without an "error". A half-written last line is dropped with a warning. Raises
+    :class:`JournalError` if the settings differ, if a line is damaged, if ``path`` is a link or not
+    a file, or if another process has the journal open.
     """
 
     def __init__(
@@ -158,7 +161,7 @@ class Journal:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             is_other = self.path.exists() and not self.path.is_file()
-            # Reading a pipe would never end; a link may lead to any other file of the user.
+            # Reading a named pipe would never end. A link may lead to any other file of the user.
             if is_other or self.path.is_symlink():
                 raise JournalError(f"{self.path} is a link or no file: choose another folder")
             return self.path.open("ab+", buffering=0)
@@ -171,7 +174,7 @@ class Journal:
             self.rows[key] = row
 
     def _whole_lines(self) -> list[bytes]:
-        """Return the complete lines; truncate the file after the last newline."""
+        """Return the complete lines, and cut a half-written last line off the file."""
         self._file.seek(0)
         data = self._file.read()
         whole = data[: data.rfind(b"\n") + 1]
@@ -198,7 +201,7 @@ class Journal:
             raise self.stopped_by(error, self.path) from error
 
     def stopped_by(self, error: OSError, path: Path) -> JournalError:
-        """Return the error to raise if ``path`` could not be written."""
+        """Return the error that says why ``path`` could not be written and what to do."""
         reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
         kept = f"the {len(self.rows)} results so far are kept"
         return JournalError(f"{path}: {reason}; {kept}: free some space and run the command again")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LARGEST = 1e18
-# Entries of a question whose phases were timed.
+# Names of the phases of answering one question, if they were timed.
 PHASES = ("preprocess", "vision", "compress", "prefill", "generate")
 
 
@@ -34,7 +34,7 @@ def is_lmms_row(row: Mapping[str, Any]) -> bool:
 
 
 def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
-    """Return whether a row is a valid ``AnswerRow`` with this many ways to respond."""
+    """Return whether a row is a valid ``AnswerRow``; ``ways``: its number of response modes."""
     saturated = row.get("saturated", [0, 1])
     pairs = [row.get(name, [1, 1]) for name in ("things", "moments")]
     evidence = row.get("evidence", [1, 1, 1])
@@ -56,7 +56,7 @@ def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
 
 
 def _is_timed(row: Mapping[str, Any]) -> bool:
-    """Whether a row has no phases, or seconds of all of them and the peak memory."""
+    """Whether a row has either no phases, or the seconds of each phase and the peak memory."""
     phases = row.get("phases")
     if phases is None:
         return True

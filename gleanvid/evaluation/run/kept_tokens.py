@@ -1,8 +1,8 @@
 """Save the kept tokens of every video in a folder: one NPZ file per clip.
 
-An NPZ has the arrays of :func:`gleanvid.run.mask_arrays` (``keep``, ``mask``, ``group``,
-``weight``, ``budgets`` and scores), and the seconds and rectangles of the tokens. A file
-is written whole or not at all, before the clip's journal line.
+An NPZ file has the arrays of :func:`gleanvid.run.mask_arrays`, such as ``keep``, ``mask`` and
+``budgets``. It also has the frames' timestamps, the seconds of each temporal unit and the place of
+each token in the frame. It is written whole or not at all, before the clip's journal line.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ from gleanvid.video.reader import Backend
 
 Arrays = dict[str, np.ndarray]
 Clips = Mapping[str, Path]
-LONGEST_NAME = 255 - len(".npz.part")  # in bytes; file systems allow names of 255 bytes
+LONGEST_NAME = 255 - len(".npz.part")  # bytes of a clip's name; file systems allow names of 255
 
 
 @dataclass(frozen=True)
 class Job:
-    """Settings for all clips. Raises ``ValueError`` if the method needs a question."""
+    """Settings of a run, the same for all clips.
+
+    Raises ``ValueError`` if the method needs a question or acts inside the language model.
+    """
 
     method: Compressor
     num_frames: int = 32
@@ -59,7 +62,7 @@ class Job:
         return Setup(self.method, self.num_frames).key
 
     def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the files; a journal with other ones is refused."""
+        """Return all settings that affect the files. A journal with other settings is refused."""
         return {"setup": self.key, "backend": self.backend, "max_pixels": self.max_pixels}
 
 
@@ -71,9 +74,10 @@ def compress_clips(
     journal: Journal,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Compress the clips missing in ``folder``; a failed clip is a row with an "error".
+    """Compress the clips that have no result in ``folder`` yet.
 
-    Raises ``JournalError`` where a result cannot be written.
+    A clip that fails gets a journal row with an "error". Raises ``JournalError`` if a result cannot
+    be written.
     """
 
     def each() -> Iterator[tuple[ClipRow, Arrays]]:
@@ -98,11 +102,11 @@ def compress_on_workers(
     journal: Journal,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> None:
-    """Do the same as :func:`compress_clips` on Ray workers, inside ``ray_cluster.cluster``.
+    """Do the same as :func:`compress_clips` on Ray workers.
 
-    Only this process writes files. Scores may differ in their last digits: a worker has fewer
-    threads, and sums depend on their number. Also raises ``ModelError`` if the workers cannot be
-    kept alive.
+    Call it inside the context manager ``ray_cluster.cluster``. Only this process writes files.
+    Scores may differ in their last digits: a worker has fewer CPU threads, which changes the order
+    of sums. Also raises ``ModelError`` if the workers cannot be kept alive.
     """
     left = _left(clips, job, folder, journal)
     read, work = partial(_read, job), partial(compress_clip, job)
@@ -115,7 +119,7 @@ def compress_clip(
 ) -> tuple[ClipRow, Arrays]:
     """Compress one clip; return its journal row and the arrays of its NPZ (none if it failed).
 
-    ``part``: name and path of the clip; ``seen``: its frames, or the error of reading them.
+    ``part``: name and path of the clip. ``seen``: its frames, or the error raised on reading them.
     """
     row: ClipRow = {"item": part[0], "setup": job.key}
     try:

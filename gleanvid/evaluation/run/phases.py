@@ -1,7 +1,7 @@
-"""Answers to questions with their cost by phase: seconds that add up over a benchmark.
+"""Measure the seconds of every phase of answering a question, such as encoding and prefill.
 
-The clip is encoded, compressed and read again for every question, as by a server that gets single
-requests. Seconds are synchronised with the device.
+The clip is encoded, compressed and prefilled again for every question, as by a server that gets
+single requests. So the seconds can be summed over a benchmark.
 """
 
 from __future__ import annotations
@@ -28,19 +28,22 @@ from gleanvid.types import Compression, Video
 
 @dataclass(frozen=True)
 class ItemCost:
-    """The cost of one question. Seconds are wall clock, synchronised with the device."""
+    """The cost of answering one question.
+
+    Seconds are wall-clock time. On a GPU, they include the wait for a phase's work to finish.
+    """
 
     preprocess_s: float  # resizing and normalising frames, on the CPU
-    vision_s: float  # vision tower, projector, and the compressor's vision signals
+    vision_s: float  # vision tower, projector, and signals for the compressor such as saliency
     compress_s: float
-    prefill_s: float  # language model, prompt to first token
-    generate_s: float  # first token to last
+    prefill_s: float  # language model: from the prompt to the first token
+    generate_s: float  # language model: from the first token to the last
     total_s: float
     peak_memory_mib: float  # peak memory of the device; on the CPU, of the process
     peak_llm_memory_mib: float  # peak memory from the prompt on, without vision encoding
     visual_tokens: int
     visual_tokens_kept: int  # visual tokens that enter layer 0
-    average_retention: float  # fraction of the visual tokens in a layer, mean over layers
+    average_retention: float  # fraction of the visual tokens that a layer reads, mean over layers
     prompt_tokens: int
     prompt_tokens_kept: int
     new_tokens: int
@@ -60,7 +63,7 @@ def measure_item(
     new_tokens: int,
     max_pixels: int | None = None,
 ) -> tuple[ItemCost, Answer]:
-    """Answer one question, from frames in memory to the last token, and measure it."""
+    """Answer one question about frames in memory, and measure the cost of every phase."""
     gc.collect()
     reset_peak_memory(model.device)
     with _timed_inputs(model) as spent:
@@ -95,7 +98,10 @@ def measure_item(
 
 @contextmanager
 def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
-    """Time the model's processor while the block runs; yield a list with the sum in seconds."""
+    """While the block runs, time the model's processor.
+
+    Yields a list of one number, the seconds spent in it so far.
+    """
     spent, original = [0.0], model.build_inputs
 
     def build_inputs(*args: Any) -> Any:
@@ -112,7 +118,7 @@ def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
 
 
 def check_timed(ways: Sequence[str]) -> None:
-    """Raise ``BenchmarkError`` unless there is one way to respond and it generates text."""
+    """Raise ``BenchmarkError`` unless there is one response mode and it generates text."""
     if len(ways) != 1 or ways[0] == "likelihood":
         raise BenchmarkError(
             f"how={','.join(ways)}: the times of phases can only be measured with one way to "
@@ -128,10 +134,10 @@ def timed_answers(
     ways: Sequence[str],
     max_pixels: int | None = None,
 ) -> Iterator[AnswerRow]:
-    """Yield a row per question and setup of one clip, with "phases" and "peak_memory_mib".
+    """Yield the journal row of every question about one clip under every setup, with its cost.
 
-    ``read`` returns the clip; ``work``: pairs of a setup and its questions about the clip;
-    ``ways``: a single way to respond.
+    The entries "phases" and "peak_memory_mib" have the cost. ``read`` returns the clip. ``work``:
+    the setups, each with its questions. ``ways``: one response mode, "text" or "letter".
     """
     try:
         video = read()

@@ -29,9 +29,10 @@ def keep(
     journal: Journal,
     on_progress: Callable[[Progress], None] | None,
 ) -> None:
-    """Append rows to the journal as they come; each item is a clip and its row.
+    """Append rows to the journal as they come, and report progress after each.
 
-    ``total``: rows of the whole run; ``left``: how many of them the journal does not have yet.
+    ``rows``: pairs of a clip and a journal row. ``total``: number of rows of the whole run.
+    ``left``: how many of them the journal does not have yet.
     """
     report = on_progress or (lambda progress: None)
     already, failed, started = total - left, 0, time.perf_counter()

@@ -1,8 +1,8 @@
 """Starts or joins a Ray cluster and hands clips to workers, each of which holds the model.
 
-CPU tasks read clips, actors work on them, and results stream back to this process, the only one
-that writes files. A worker that dies is restarted and its clip is tried again. A clip that kills
-its worker ``ATTEMPTS`` times counts as failed; the others continue.
+Ray tasks on the CPU read the clips, and workers (Ray actors) run the model on them. Results stream
+back to this process, the only one that writes files. If a worker dies, it is restarted and its clip
+is tried again. A clip that kills its worker ``ATTEMPTS`` times counts as failed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.types import ModelError
 
 Load = Callable[[], ModelAdapter]
-ATTEMPTS = 3  # maximum number of attempts at a clip whose worker dies
+ATTEMPTS = 3  # how often a clip is tried at most if its worker process dies
 _LOG = logging.getLogger(__name__)
 MISSING = (
     "Several workers need the package ray. Install it with the extra ray: pip install '.[ray]'"
@@ -30,11 +30,12 @@ MISSING = (
 
 @contextmanager
 def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
-    """Join Ray at ``address``, or start it here for ``num_workers``; leave it after the block.
+    """While the block runs, be part of a Ray cluster: the one at ``address``, or a new one here.
 
-    If this process has joined a cluster already, that cluster is used and not left. Yields the GPUs
-    per worker: 1 if the cluster has GPUs, else 0. Raises ``ModelError`` if the package is missing,
-    there is no cluster at the address, or none can be started.
+    If this process is part of a cluster already, that cluster is used, and not left at the end.
+    Yields the number of GPUs for each worker: 1 if the cluster has GPUs, else 0. Raises
+    ``ModelError`` if the package ray is missing, there is no cluster at the address, or none can be
+    started.
     """
     try:
         import ray
@@ -43,7 +44,7 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
         raise ModelError(MISSING) from error
     if num_workers < 1:
         raise ValueError(f"num_workers={num_workers} must be at least 1")
-    # Ray Data logs every lost clip as an error; on_workers reports them as failed.
+    # Ray Data would log an error for every clip whose worker died; on_workers reports these clips.
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     if ray.is_initialized():  # the caller started Ray and also shuts it down
         yield int("GPU" in ray.cluster_resources())
@@ -59,7 +60,7 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
 def _join(num_workers: int, address: str | None) -> None:
     import ray
 
-    # Ray's processes would print errors that Ray also raises as exceptions.
+    # Without this, Ray's own processes print errors that are also raised as exceptions here.
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     local: dict[str, Any] = {}
     if files := plugins.loaded():
@@ -68,7 +69,7 @@ def _join(num_workers: int, address: str | None) -> None:
             plugins.load_all(files)
 
         local["runtime_env"] = {"worker_process_setup_hook": load_plugins}
-    if address is None:  # a core for each worker, and one for reading
+    if address is None:  # at least one CPU for each worker, and one for reading clips
         cpus = max(os.cpu_count() or 1, num_workers + 1)
         local |= {"num_cpus": cpus, "include_dashboard": False}
     try:
@@ -82,7 +83,7 @@ def _join(num_workers: int, address: str | None) -> None:
 
 
 def describe(load: Load, num_gpus: float = 0) -> dict[str, Any]:
-    """Return :func:`describe_model` of the model that ``load`` returns, loaded on a worker."""
+    """Load the model on a worker and return its description (:func:`describe_model`)."""
     import ray
 
     def described() -> dict[str, Any]:
@@ -100,12 +101,13 @@ def on_workers(
     read: Callable[[Any], Any],
     work: Callable[[Any, Any, Any], Any],
 ) -> Iterator[Any]:
-    """Yield ``work(model, part, read(part))`` of each part once it is done, inside `cluster`.
+    """Compute ``work(model, part, read(part))`` for each part on Ray workers; yield the results.
 
-    If ``read`` raises, ``work`` gets the exception in its place; ``work`` itself must not raise. If
-    the workers of a part died, ``work`` is called for it at the end, with None as model and an
-    exception. ``num_gpus``: GPUs of each worker; if there are too few, fewer workers run. Raises
-    ``ModelError`` if the workers cannot be kept alive.
+    Call it inside the context manager :func:`cluster`. Results come in the order in which they are
+    done. If ``read`` raises, ``work`` gets the exception in place of the result. ``work`` itself
+    must not raise. If a part's worker died in every attempt, ``work`` is called here at the end,
+    with None as model and an exception. ``num_gpus``: GPUs of each worker; if there are too few,
+    fewer workers run. Raises ``ModelError`` if the workers cannot be kept alive.
     """
     import ray
 
@@ -124,14 +126,14 @@ def on_workers(
             fn_constructor_args=(load, work),
             batch_size=1,
             batch_format="numpy",
-            # one clip at a time: if it kills the worker, no queued clips are lost with it
+            # one clip at a time: if it kills the worker, no other clips are lost with it
             compute=ray.data.ActorPoolStrategy(size=size, max_tasks_in_flight_per_actor=1),
             num_gpus=num_gpus,
             num_cpus=0,
             max_task_retries=ATTEMPTS - 1,
         )
     )
-    done.context.max_errored_blocks = -1  # no limit: lost clips are counted as failed below
+    done.context.max_errored_blocks = -1  # no limit: clips whose worker died are failed below
     missing = dict(enumerate(parts))
     try:
         for row in done.iter_rows():
@@ -165,7 +167,7 @@ def _reason(error: Exception) -> str:
 
 
 def _read(row: dict[str, Any], read: Callable[[Any], Any]) -> dict[str, Any]:
-    """Add the pickled result of ``read``, or its exception, to a row of Ray Data."""
+    """Add to a row of Ray Data the pickled result of ``read``, or the exception it raised."""
     try:
         seen = read(pickle.loads(row["part"]))
     except Exception as error:

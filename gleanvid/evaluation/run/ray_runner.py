@@ -1,7 +1,8 @@
-"""The evaluation on several workers or machines, by Ray Data: the same rows, the same journal.
+"""Runs an evaluation on several workers or machines with Ray Data.
 
-Work is handed out by clip: a worker answers all questions about one, and the answers are written
-together. If a worker dies in between, its clip is repeated from the start.
+The journal is the same as without Ray. A worker gets one clip at a time and answers all questions
+about it. The answers are then written together. If a worker dies before, its clip is repeated from
+the start.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ def evaluate_on_workers(
     max_pixels: int | None = None,
     relevance: bool = False,
 ) -> None:
-    """Do the same as ``runner.evaluate`` on Ray workers, inside ``ray_cluster.cluster``.
+    """Do the same as ``runner.evaluate`` on Ray workers.
 
-    ``load`` returns a worker's model; ``num_gpus``: GPUs of each worker. Raises what ``evaluate``
-    raises, and ``ModelError`` if the workers cannot be kept alive; the answers until then are in
-    the journal.
+    Call it inside the context manager ``ray_cluster.cluster``. ``load`` loads a worker's model.
+    ``num_gpus``: GPUs of each worker. Raises what ``evaluate`` raises, and ``ModelError`` if the
+    workers cannot be kept alive. The answers until then are in the journal.
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
@@ -61,7 +62,7 @@ def _answer(
     part: Part,
     seen: Video | Exception,
 ) -> tuple[str, list[AnswerRow]]:
-    """Answer all questions about a clip; return the clip and their rows."""
+    """Answer all questions about a clip; return the clip's name and the journal rows."""
 
     def read() -> Video:
         if isinstance(seen, Exception):

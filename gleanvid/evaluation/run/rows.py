@@ -1,4 +1,4 @@
-"""Rows of answers: the verdict, the tokens that each layer saw, and the evidence that was kept."""
+"""Make the journal row of an answer: verdict, numbers of visual tokens, and kept evidence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # questions about one clip, by setup
+Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # setups, each with questions about one clip
 
 
 def answer_row(
@@ -28,10 +28,17 @@ def answer_row(
     size: tuple[int, int],
     evidence: Tensor | None,
 ) -> AnswerRow:
-    """Return the journal row of one answered question, without times.
+    """Return the journal row of one answered question, without its times.
 
-    ``responses``: way to respond -> response. ``records``: layer -> compression record. ``size``:
-    number of visual tokens of the clip, and number of layers of the language model.
+    Args:
+        benchmark: Judges the responses.
+        item: The question.
+        setup: The compressor and the number of frames.
+        responses: The model's response in each response mode, such as "letter" or "text".
+        records: Compression records by the layer of the language model before which they apply.
+        size: Number of visual tokens of the clip, and number of layers of the language model.
+        evidence: Which tokens show each object asked about, bool [objects, tokens of the clip];
+            None if unknown.
     """
     layers = visual_tokens_by_layer(records, *size)
     row: AnswerRow = {
@@ -51,12 +58,17 @@ def answer_row(
 
 
 def evidence_kept(record: Compression, evidence: Tensor) -> EvidenceCounts:
-    """Count what a record keeps of ``evidence``, bool [things, L]: tokens that show each thing.
+    """Count how much of the evidence for an answer a compression record keeps.
 
-    Returns lists of counts. "evidence": tokens that show a thing asked about; of these, the tokens
-    kept in place, and the tokens kept or merged into a kept one; and the most that could be kept
-    with this number of kept tokens. "things": visible things, and those of them with a kept token.
-    "moments": the same for pairs of a thing and a temporal unit.
+    Args:
+        record: The compression record.
+        evidence: Which tokens show each object asked about, bool [objects, tokens of the clip].
+
+    Returns:
+        Lists of counts. "evidence" has four: the tokens that show an object asked about; those of
+        them that are kept in place; those that are kept or merged into a kept one; and the most
+        that this number of kept tokens could keep. "things": visible objects, and those of them
+        with a kept token. "moments": the same for pairs of an object and a temporal unit.
     """
     tokens, kept = evidence.any(0), evidence & record.mask
     counts = [tokens, kept.any(0), tokens & (record.group >= 0)]

@@ -1,7 +1,8 @@
 """Asks a model every question of a benchmark under every setup; answers go to the journal.
 
-A clip is encoded once for all setups with the same number of frames; under each setup it is
-compressed and read once for all its questions. A failure becomes a row and does not end the run.
+A setup is a compressor with its settings, and a number of frames. A clip is encoded once for all
+setups with the same number of frames. Under each setup, it is compressed and prefilled once for all
+its questions. A failure is written to the journal and does not end the run.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from gleanvid.types import Video
 if TYPE_CHECKING:
     from torch import Tensor
 
-Part = tuple[str, int, Unanswered]  # clip, number of frames, questions by setup
-_QUESTION_TOKENS = 50  # estimated tokens of a question, to choose the number of threads
+Part = tuple[str, int, Unanswered]  # clip, number of frames, open questions by setup
+_QUESTION_TOKENS = 50  # rough number of tokens of a question; decides the number of CPU threads
 
 
 def evaluate(
@@ -48,12 +49,24 @@ def evaluate(
 ) -> None:
     """Answer the questions missing in ``journal``, clip by clip, each answer appended at once.
 
-    ``ways``: ways to get a response (default: the benchmark's own). ``max_pixels`` bounds a clip's
-    pixels as in ``ModelAdapter.encode``. ``relevance``: whether to measure the relevance that each
-    setup keeps. ``phases``: encode and read the clip for every question, and measure the seconds of
-    each phase. Raises ``BenchmarkError`` if the benchmark does not have a way to respond or the way
-    cannot be timed, and ``JournalError`` if an answer cannot be written. A failure of a single
-    clip, setup or question becomes a row.
+    A failure of a single clip, setup or question is written to the journal.
+
+    Args:
+        model: The model to ask.
+        benchmark: Provides the clips and prompts, and judges the responses.
+        items: The questions.
+        setups: The compressors and numbers of frames. Each question is asked under each setup.
+        journal: Receives the answers.
+        ways: Response modes, such as "likelihood" or "text". By default, the benchmark's own.
+        on_progress: Called with the progress after each answer.
+        max_pixels: Limit on a clip's pixels as in ``ModelAdapter.encode``.
+        relevance: Whether to measure, for each answer, the fraction of the relevance that lies on
+            the kept tokens. Ignored with ``phases``.
+        phases: Whether to encode the clip anew for every question and measure each phase's seconds.
+
+    Raises:
+        BenchmarkError: The benchmark does not have a response mode, or it cannot be timed.
+        JournalError: An answer cannot be written.
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
@@ -80,12 +93,12 @@ def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:
 
 
 def missing(left: Sequence[Part]) -> int:
-    """Return the number of answers that :func:`pending` found missing."""
+    """Return the number of questions in ``left``, the result of :func:`pending`."""
     return sum(len(items) for *_, work in left for _, items in work)
 
 
 def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
-    """Raise ``BenchmarkError`` for a way to respond that the benchmark does not have."""
+    """Raise ``BenchmarkError`` for a response mode that the benchmark does not have."""
     for how in ways:
         if how not in benchmark.ways:
             allowed = ", ".join(benchmark.ways)
@@ -93,7 +106,10 @@ def check_ways(benchmark: Benchmark, ways: Sequence[str]) -> None:
 
 
 def pending(items: Sequence[Item], setups: Sequence[Setup], journal: Journal) -> list[Part]:
-    """Return (clip, number of frames, unanswered questions by setup) for all missing answers."""
+    """Return the questions that have no answer in the journal yet.
+
+    They are grouped by clip and number of frames, and within these by setup.
+    """
     unique = {setup.key: setup for setup in setups}.values()
     clips: dict[str, list[Item]] = {}
     for item in items:
@@ -120,9 +136,11 @@ def answers(
     max_pixels: int | None = None,
     relevance: bool = False,
 ) -> Iterator[AnswerRow]:
-    """Yield a row per question and setup of one clip; if the clip cannot be read, all rows fail.
+    """Yield the journal row of every question about one clip under every setup.
 
-    ``relevance`` is measured once for each question and used for all setups.
+    ``read`` returns the clip; if it fails, every row has the error. ``work``: the setups, each with
+    its questions. ``ways``: the response modes. With ``relevance``, a relevance map is measured
+    once for each question and used for all setups.
     """
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
@@ -165,9 +183,10 @@ def relevance_maps(
     items: Mapping[str, Item],
     how: str,
 ) -> dict[str, Relevance]:
-    """Return relevance maps (by gradient) for the model's own answers with all tokens.
+    """Return a relevance map for each question about one clip, by the question's id.
 
-    The maps are by the id of the item, for all questions about one clip.
+    A map says how much the model's answer with all tokens rests on each visual token. It is
+    measured by gradient. ``how``: the response mode in which the model answers.
     """
     conversation = model.conversation(encoded, FullTokens())
     own = {key: _response(conversation, benchmark, item, how) for key, item in items.items()}

@@ -1,4 +1,4 @@
-"""A setup is one row of a table: a compressor with its settings, and the number of frames."""
+"""Setups: a setup is a compressor with its settings, and a number of frames."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from gleanvid.compressors import method_from
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 
-SEEDS = (0, 1, 2, 3, 4)  # seeds over which a random method is averaged
+SEEDS = (0, 1, 2, 3, 4)  # a method that chooses tokens at random is averaged over these seeds
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A method with its settings on ``num_frames`` frames; ``label`` names it in tables."""
+    """A compressor with its settings, on ``num_frames`` frames; ``label`` names it in tables.
+
+    It is one row of a results table.
+    """
 
     method: Compressor
     num_frames: int
@@ -24,12 +27,12 @@ class Setup:
 
     @cached_property
     def key(self) -> str:
-        """The setup's name in a journal: the same for equal settings, whatever the label."""
+        """The setup's name in a journal. It does not depend on ``label``."""
         return f"{described(self.method)}@{self.num_frames}"
 
     @property
     def title(self) -> str:
-        """The label, or the method's title with the settings that are not its defaults."""
+        """The label; without one, the method's title with the settings that are not defaults."""
         if self.label:
             return self.label
         own = changed_settings(self.method)
@@ -42,7 +45,7 @@ class Setup:
 
     @cached_property
     def draws(self) -> tuple[Setup, ...]:
-        """Setups to run for this row: one per seed for a random method, else the setup itself."""
+        """The setups to run: one per seed if the method is random, else only this one."""
         if not self.method.is_random:
             return (self,)
         changes: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
@@ -50,7 +53,10 @@ class Setup:
 
 
 def described(method: Compressor) -> str:
-    """Return the name with every setting that is not the default: ``gleanvid(tau=2.0)``."""
+    """Return a method's name, ratio and non-default settings.
+
+    For example: ``gleanvid(retention_ratio=0.25, tau=2.0)``.
+    """
     settings = {"retention_ratio": method.retention_ratio} | changed_settings(method)
     return f"{method.name}({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
 
@@ -72,8 +78,8 @@ def setup_from(key: str) -> Setup:
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
     """Return a setup with all tokens, then one for every method at every ratio below 1.
 
-    ``names`` may have settings in brackets (:func:`method_from`). Raises ``ValueError`` if a method
-    is unknown or a ratio is out of its range.
+    ``names`` may have settings in brackets, see :func:`method_from`. Raises ``ValueError`` if a
+    method is unknown, a ratio is outside (0, 1], or ``num_frames`` is below 1.
     """
     if num_frames < 1:
         raise ValueError(f"num_frames={num_frames} must be at least 1")

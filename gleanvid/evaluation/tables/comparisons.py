@@ -1,6 +1,7 @@
-"""GleanVID against every other method, as tables and sentences; the paper's ablation tables.
+"""Tables and sentences that compare GleanVID with other methods and with its own variants.
 
-p values are those of the sign-flip test by clip, adjusted together for all comparisons of a page.
+p values come from the sign-flip test by clip (:func:`.statistics.sign_flip`). They are adjusted
+together for all comparisons in one results file ("page").
 """
 
 from __future__ import annotations
@@ -21,17 +22,18 @@ from gleanvid.evaluation.tables.result_tables import (
 from gleanvid.evaluation.tables.statistics import holm
 from gleanvid.evaluation.tables.summary import Result
 
-ACCURACY = "accuracy"  # the average that tests compare by default
+ACCURACY = "accuracy"  # by default, tests compare methods by the benchmark's own average
 _LEVEL = 0.05
 _SIDES = ("ahead of", "not told apart from", "behind")
-Adjusted = Mapping[tuple[str, str], float]  # p of a comparison, by way to respond and setup key
+Adjusted = Mapping[tuple[str, str], float]  # adjusted p by (response mode, ``Setup.key``)
 
 
 def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return Markdown: GleanVID's accuracy minus that of every other method, then :func:`standing`.
+    """Return a Markdown table of GleanVID's accuracy minus that of every other method.
 
-    Differences are in percentage points. The column "p" is the p value of the sign-flip test on the
-    average ``endpoint``; the column "Holm" is the p value in ``adjusted``.
+    The sentences of :func:`standing` follow it. Differences are in percentage points. The tests
+    compare methods by the average ``endpoint``. The column "p" is the p value of the sign-flip
+    test. The column "Holm" is the adjusted p value.
     """
     pairs = [(one, one.comparison) for one in results if one.comparison and not one.blank]
     if not pairs:
@@ -51,7 +53,7 @@ def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = 
 
 
 def holm_of_page(results: Sequence[Result], endpoint: str = ACCURACY) -> Adjusted:
-    """Return the sign-flip p of every comparison in ``results``, adjusted together (Holm)."""
+    """Return the p values of all comparisons in ``results``, adjusted together by Holm's method."""
     found = {
         _place(one): one.comparison.at(endpoint)[1]
         for one in results
@@ -65,7 +67,11 @@ def _place(result: Result) -> tuple[str, str]:
 
 
 def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return Markdown: the methods that GleanVID is ahead of, equal to or behind, by ratio."""
+    """Return a Markdown list of the methods that GleanVID is ahead of, and those it is behind.
+
+    The methods that it cannot be told apart from are listed, too. There is one line for each
+    retention ratio and number of frames.
+    """
     found: dict[str, dict[str, list[str]]] = {}
     for result in results:
         if result.blank or not result.comparison:
@@ -95,19 +101,22 @@ def side(difference: float, p: float) -> str:
 
 
 def sentence(sides: Mapping[str, Sequence[str]]) -> str:
-    """Join methods into a sentence; ``sides``: result of :func:`side` -> methods. No full stop."""
+    """Join methods into a sentence without a full stop.
+
+    ``sides``: the methods by result of :func:`side`, such as "ahead of".
+    """
     return "; ".join(f"{name} {', '.join(sides[name])}" for name in _SIDES if sides.get(name))
 
 
 def preset_table(
     preset: Preset, results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY
 ) -> str:
-    """Return Markdown in the layout of the paper's table.
+    """Return a Markdown table in the layout of the paper's table ``preset``.
 
-    ``results``: those of all tokens, then of the preset's variants. Relative performance has its
-    difference to GleanVID's in brackets, in percentage points. The column "p" is the p value of the
-    sign-flip test against GleanVID on the average ``endpoint``; the column "Holm" is the p value in
-    ``adjusted``.
+    ``results``: first with all tokens, then one for each variant. In brackets after the relative
+    performance is its difference from that of GleanVID, in percentage points. The tests compare a
+    variant with GleanVID by the average ``endpoint``. The column "p" is the p value of the
+    sign-flip test. The column "Holm" is the adjusted p value.
     """
     groups = inline_groups(results)
     several = len({result.setup.num_frames for result in results}) > 1

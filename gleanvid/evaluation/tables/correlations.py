@@ -19,7 +19,7 @@ def correlation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's rank correlation; NaN as in ``correlation``.
+    """Return Spearman's rank correlation; NaN where one of the two does not vary.
 
     Equal values share their mean rank.
     """

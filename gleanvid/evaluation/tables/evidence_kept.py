@@ -1,7 +1,7 @@
-"""The evidence that a setup keeps, and its correlation with right answers.
+"""The fraction of the evidence that is kept, and its correlation with right answers.
 
-Fractions are averaged over questions, so that a question about a large thing counts no more than
-one about a small thing.
+The evidence is the tokens that show what a question asks about. Fractions are averaged over
+questions, so that a question about a large object counts no more than one about a small object.
 """
 
 from __future__ import annotations
@@ -14,18 +14,23 @@ from gleanvid.evaluation.tables.correlations import correlation
 from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
 
 MEASURES = ("kept", "reachable", "things", "moments", "represented")
-Sample = tuple[str, float, Mapping[str, float]]  # clip, verdict, fraction kept by measure
+Sample = tuple[str, float, Mapping[str, float]]  # clip, verdict, fraction kept in each measure
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Means over questions by measure, and the correlation of each with being right.
+    """How much evidence is kept, in several measures, and how it correlates with right answers.
 
-    Each measure is a fraction of a question's evidence, the tokens that show the answer. "kept":
-    tokens kept in their own place; "represented": tokens kept or merged into a kept token;
-    "reachable": "kept" divided by its largest possible value for that number of kept tokens;
-    "things": things asked about with at least one kept token; "moments": the same for pairs of a
-    thing and a unit. Older journals do not have all measures.
+    Each measure is a fraction, computed for each question. The evidence is the tokens that show
+    what the question asks about.
+
+    - "kept": evidence tokens that are kept in place;
+    - "represented": evidence tokens that are kept or merged into a kept token;
+    - "reachable": "kept", divided by the most that this number of kept tokens could reach;
+    - "things": visible objects asked about with at least one kept evidence token;
+    - "moments": the same for pairs of an object and a temporal unit.
+
+    ``means`` are over questions. Older journals do not have all measures.
     """
 
     means: Mapping[str, Estimate]
@@ -41,7 +46,7 @@ class Evidence:
 
 
 def fractions_kept(row: AnswerRow) -> dict[str, float]:
-    """Return the fractions of a question's evidence that a setup kept, by measure."""
+    """Return the fraction of one question's evidence that is kept, in each measure."""
     total, kept, represented, *most = row["evidence"]
     shares = {"kept": kept / total, "represented": represented / total}
     if most:
@@ -51,7 +56,10 @@ def fractions_kept(row: AnswerRow) -> dict[str, float]:
 
 
 def evidence(samples: Sequence[Sample]) -> Evidence | None:
-    """Return means with intervals over clips, and correlations; None without samples."""
+    """Return the means over questions and the correlations; None if ``samples`` is empty.
+
+    Means have a 95 % bootstrap interval over clips. A measure that some sample lacks is left out.
+    """
     clips, right = [clip for clip, _, _ in samples], [verdict for _, verdict, _ in samples]
     values = {
         name: [kept[name] for _, _, kept in samples]

@@ -68,12 +68,12 @@ def publish(
     kind: str = "png",
     endpoint: str = ACCURACY,
 ) -> list[Result]:
-    """Write ``results.csv``, ``results.json``, ``table.md``, and for a grid LaTeX and figures.
+    """Write the results to ``results.csv``, ``results.json`` and ``table.md``, and return them.
 
-    A grid is a run without ``presets``: its LaTeX table is ``table.tex``, its figures are "png",
-    "pdf" or "svg" by ``kind``. ``presets``: pairs of a preset and its setups, all in ``setups``.
-    ``endpoint``: the average that is tested, "accuracy" or a name of :func:`macros_of`. Returns all
-    results.
+    ``presets``: the paper's tables to fill, each with its setups, which are also in ``setups``.
+    Without presets, the LaTeX table ``table.tex`` and figures are written, too. ``kind``: the
+    figures' format, "png", "pdf" or "svg". ``endpoint``: the average by which tests compare
+    methods, "accuracy" or the name of a macro-average (:func:`macros_of`).
     """
     found = results(benchmark, items, setups, rows, ways)
     by_preset = [(preset, results(benchmark, items, own, rows, ways)) for preset, own in presets]
@@ -103,7 +103,10 @@ def publish(
 
 
 def _latex(found: Sequence[Result]) -> str:
-    """Return the main table in LaTeX, with the best two of each ratio and frame count marked."""
+    """Return the main table in LaTeX.
+
+    Among the rows with the same retention ratio and number of frames, the best two are marked.
+    """
     ranked = [*inline_groups(found), "accuracy", *found[0].macro, "% of full"]
     return latex_table(*main_cells(found), ranked, setting=(1, 2))
 
@@ -120,9 +123,9 @@ def _same(setups: Sequence[Setup]) -> str:
 def draw(
     folder: Path, found: Sequence[Result], facts: Mapping[str, Any], kind: str = "png"
 ) -> None:
-    """Plot accuracy, accuracy by group and, if measured, kept fractions of evidence and relevance.
+    """Plot accuracy, accuracy by group and, if measured, the evidence and relevance kept.
 
-    Each figure is written to ``folder`` as a file of this ``kind``.
+    Each figure is written to ``folder`` in the format ``kind``.
     """
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
@@ -182,7 +185,7 @@ def _heading(benchmark: Benchmark, items: Sequence[Item], facts: Mapping[str, An
 
 
 def flat(result: Result) -> dict[str, Cell]:
-    """Return one line of the CSV: plain numbers, with columns for every group."""
+    """Return a result as one line of the CSV file: texts and numbers by column."""
     row: dict[str, Cell] = {
         "label": result.setup.title,
         "compressor": result.setup.method.name,

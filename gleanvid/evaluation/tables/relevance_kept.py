@@ -1,4 +1,4 @@
-"""The relevance that a setup keeps, and its correlation with right answers."""
+"""The fraction of the relevance on the kept tokens, and its correlation with right answers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
 
 @dataclass(frozen=True)
 class RelevanceKept:
-    """Means over questions, fractions in [0, 1]; see :class:`gleanvid.Relevance`.
+    """Fractions of the relevance (:class:`gleanvid.Relevance`), as means over questions.
 
-    ``best``: the largest fraction that the same number of tokens could keep; ``random``: the
-    fraction that this number of random tokens keeps on average. ``r``: correlation of ``kept`` with
-    being right.
+    ``kept``: the fraction that lies on the kept tokens. ``best``: the largest fraction that can lie
+    on so many tokens. ``random``: the fraction that lies on so many random tokens on average.
+    ``r``: correlation, over questions, of the fraction kept with right answers.
     """
 
     kept: Estimate
@@ -27,9 +27,10 @@ class RelevanceKept:
 def relevance_kept(
     clips: Sequence[str], right: Sequence[float], values: Sequence[Sequence[float]]
 ) -> RelevanceKept | None:
-    """Average ``values``, a triple (kept, best, random) per question, with intervals over clips.
+    """Return means over questions, with bootstrap intervals over clips; None without ``values``.
 
-    Return None if ``values`` is empty. ``right``: verdict on each answer.
+    ``clips``: the clip of each question. ``right``: the verdict on each answer. ``values``: the
+    fractions (kept, best, random) of each question.
     """
     if not values:
         return None

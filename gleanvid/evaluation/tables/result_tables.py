@@ -1,4 +1,4 @@
-"""Tables of results: accuracy, accuracy by group, and how much evidence and relevance is kept."""
+"""Markdown tables of results: accuracy, evidence and relevance kept, and seconds by phase."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result
 
 _MOST_GROUPS = 7  # the main table has columns for at most this many groups
-_EVIDENCE = {  # measure -> head of its column
+_EVIDENCE = {  # measure of kept evidence -> head of its column
     "kept": "tokens",
     "reachable": "of reachable",
     "things": "things",
@@ -21,7 +21,7 @@ _EVIDENCE = {  # measure -> head of its column
 
 
 def main_table(results: Sequence[Result]) -> str:
-    """Markdown: one row per setup with its averages, intervals, tokens and time."""
+    """Return a Markdown table with the averages, intervals, tokens and seconds of every setup."""
     return markdown_table(*main_cells(results)) + refusals(results)
 
 
@@ -47,7 +47,7 @@ def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 
 
 def refusals(results: Sequence[Result]) -> str:
-    """Return a line for every setup that failed on all questions, with the reason."""
+    """Return a line for every setup that failed on all questions, with its first error."""
     lines = {
         f"{result.setup.key}: {result.first_error.removeprefix('ValueError: ')}\n"
         for result in results
@@ -57,7 +57,7 @@ def refusals(results: Sequence[Result]) -> str:
 
 
 def group_table(results: Sequence[Result]) -> str:
-    """Markdown: accuracy by group, "" if the main table has room for the groups."""
+    """Return a Markdown table of accuracy by group; "" if the main table has these columns."""
     groups = group_names(results)
     if len(groups) <= _MOST_GROUPS:
         return ""
@@ -82,9 +82,9 @@ def inline_groups(results: Sequence[Result]) -> list[str]:
 
 
 def evidence_table(results: Sequence[Result]) -> str:
-    """Return Markdown: mean evidence kept, and ``r``, its correlation with right answers.
+    """Return a Markdown table of the evidence kept, and of its correlation r with right answers.
 
-    There is no ``r`` over all rows together: it would mix differences between methods and ratios
+    Each row has its own r. One r over all rows would mix differences between methods and ratios
     with differences between questions.
     """
     known = [(who(one), one.evidence) for one in results if one.evidence and not one.blank]
@@ -105,7 +105,11 @@ def evidence_table(results: Sequence[Result]) -> str:
 
 
 def relevance_table(results: Sequence[Result]) -> str:
-    """Return Markdown: relevance of the kept, best and random tokens; "" if it was not measured."""
+    """Return a Markdown table of the fraction of the relevance on the kept tokens.
+
+    For comparison, it has the fractions on as many of the most relevant tokens, and on as many
+    random tokens. Return "" if relevance was not measured.
+    """
     rows = []
     for one in results:
         if (found := one.relevance) and not one.blank:
@@ -122,13 +126,16 @@ def relevance_table(results: Sequence[Result]) -> str:
 
 
 def phase_table(results: Sequence[Result]) -> str:
-    """Markdown: seconds summed over all questions, and peak memory; "" if not measured."""
+    """Return a Markdown table of the seconds summed over all questions, and the peak memory.
+
+    Return "" if they were not measured.
+    """
     rows = []
     for one in results:
         if (spent := one.phases) and not one.blank:
             total = sum(spent.values())
             seconds = [f"{spent[name]:.1f}" for name in spent]
-            # ``failed`` counts a failed question once per seed.
+            # A random method runs once per seed, and ``failed`` counts the failures of all runs.
             summed = one.count - one.failed / one.draws
             rate = f"{summed / total:.2f}"
             cells = [f"{summed:g}", *seconds, f"{total:.1f}", f"{one.peak_memory_mib:.0f}", rate]
@@ -146,7 +153,7 @@ def phase_table(results: Sequence[Result]) -> str:
 
 
 def who(result: Result) -> list[str]:
-    """Return the first cells of a row: method, retention ratio, frames."""
+    """Return the first three cells of a table row: method, retention ratio, number of frames."""
     setup = result.setup
     return [setup.title, f"{setup.retention_ratio:.0%}", str(setup.num_frames)]
 
@@ -158,7 +165,7 @@ def percent(value: float | Estimate | None) -> str:
 
 
 def group_share(result: Result, group: str, text: Callable[[Estimate], str] = percent) -> str:
-    """Format a group's fraction of right answers; empty if the group has no questions."""
+    """Format a group's accuracy, by default as a percentage; "" if the group has no questions."""
     return text(result.groups[group][0]) if group in result.groups else ""
 
 

@@ -1,10 +1,11 @@
 """Intervals and paired tests for fractions of right answers.
 
-Questions about one clip are not independent: the bootstrap resamples clips, and the sign-flip test
-swaps two methods clip by clip. Wilson's interval takes every question as one observation, as is
-usual in the field. A verdict is a number in [0, 1]; for a random method it is the fraction of its
-seeds that were right. With ``groups``, one label for each question, an average is the mean over
-groups of the mean within each; questions whose label is None are left out.
+Questions about one clip are not independent. So the bootstrap resamples clips, and the sign-flip
+test swaps two methods clip by clip. Wilson's interval takes every question as one observation, as
+is usual in the field. The verdict on an answer is a number in [0, 1]: 1 if it is right. For a
+random method, it is the fraction of its seeds with a right answer. ``groups`` has one label for
+each question. With it, an average is the mean over groups of the mean within each group, and
+questions whose label is None are left out.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ def sign_flip(
     seed: int = 0,
     draws: int = 9999,
 ) -> float:
-    """Return the two-sided p of a paired permutation test that swaps methods in whole clips.
+    """Return the two-sided p value of a paired permutation test of two methods.
 
-    ``differences``: verdict on the first method minus that on the second, question by question;
-    their average is the statistic. Under the null hypothesis the difference of a clip is as likely
-    to have the other sign. The test makes ``draws`` random swaps of all clips and counts the
-    observed signs as one more, so p is at least 1 / (draws + 1).
+    ``differences``: for each question, the verdict on the first method minus that on the second.
+    The test statistic is their average. Under the null hypothesis, each clip's differences may as
+    well have the opposite sign. The test draws random signs for all clips ``draws`` times. The
+    observed signs count as one more draw, so p is at least 1 / (draws + 1).
     """
     check_equally_many(differences, clips)
     weights = _weights(groups, len(differences))
@@ -66,7 +67,7 @@ def sign_flip(
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Adjust p values for multiple comparisons (Holm 1979); keeps their order."""
+    """Adjust p values for multiple comparisons (Holm 1979); return them in the order given."""
     adjusted, largest = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
@@ -81,9 +82,9 @@ def clip_mean(
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
-    """Return the average over questions, with a percentile bootstrap over clips.
+    """Return the average over questions, with a 95 % percentile bootstrap interval over clips.
 
-    Every draw computes the mean of every group again.
+    With ``groups``, the mean of every group is computed again in every draw of clips.
     """
     check_equally_many(values, clips)
     found, drawn = _averages([values], clips, groups, seed, draws)
@@ -96,7 +97,10 @@ def paired_difference(
     clips: Sequence[Hashable],
     groups: Groups | None = None,
 ) -> Estimate:
-    """Return the accuracy of ``first`` minus that of ``second``, bootstrapped over clips."""
+    """Return the accuracy of ``first`` minus that of ``second``, bootstrapped over clips.
+
+    ``first`` and ``second`` are the verdicts on two methods' answers to the same questions.
+    """
     check_equally_many(first, second)
     difference = np.subtract(first, second, dtype=float)
     return clip_mean(difference.tolist(), clips, groups)
@@ -110,9 +114,10 @@ def relative_accuracy(
     seed: int = 0,
     draws: int = 2000,
 ) -> Estimate:
-    """Return accuracy relative to all tokens (1.0 = equal), bootstrapped over clips.
+    """Return the accuracy of ``first`` divided by that of ``full``, bootstrapped over clips.
 
-    Return NaN if the model gives no right answer with all tokens.
+    ``first`` and ``full`` are the verdicts with compression and with all tokens. Return NaN if the
+    model gives no right answer with all tokens.
     """
     check_equally_many(first, full)
     found, drawn = _averages([first, full], clips, groups, seed, draws)
@@ -123,9 +128,10 @@ def relative_accuracy(
 
 
 def student_mean(values: Sequence[float]) -> Estimate:
-    """Return the mean of independent values with Student's 95 % interval; NaN below two values.
+    """Return the mean of independent values with Student's 95 % interval.
 
-    Use it for few clips, for which a bootstrap would give too narrow an interval.
+    With fewer than two values, the interval is NaN. Use it for few clips, for which a bootstrap
+    would give too narrow an interval.
     """
     mean, free = float(np.mean(values)), len(values) - 1
     if free < 1:
@@ -143,8 +149,8 @@ def student_mean(values: Sequence[float]) -> Estimate:
 class Paired:
     """Accuracy of one method minus that of another on the same questions.
 
-    ``sign_flip``: two-sided p, not adjusted. ``macro``: the difference of each macro-average;
-    ``macro_sign_flip``: the p of each.
+    ``sign_flip``: the two-sided p value of :func:`sign_flip`, not adjusted. ``macro`` and
+    ``macro_sign_flip``: difference and p value for each macro-average, by its name.
     """
 
     difference: Estimate
@@ -197,7 +203,7 @@ def _columns(groups: Groups | None, count: int) -> np.ndarray:
 
 
 def _weights(groups: Groups | None, count: int) -> np.ndarray:
-    """Return the weight of each of ``count`` questions in the average, [questions]."""
+    """Return the weight of each of ``count`` questions in the average; weights sum to 1."""
     member = _columns(groups, count)
     return (member / member.sum(0)).sum(1) / member.shape[1]
 
@@ -209,10 +215,10 @@ def _averages(
     seed: int,
     draws: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the averages [C] of C lists of values, and those of every draw of clips [draws, C].
+    """Return the average of each list in ``values``, and its averages in random draws of clips.
 
-    If a draw has no question of a group, its average leaves the group out; a draw without any
-    question is left out.
+    The shapes are [lists] and [draws, lists]. If a draw has no question of a group, its average
+    leaves the group out. A draw without any question that counts is left out.
     """
     member = _columns(groups, len(clips))
     parts = [member * np.asarray(own, dtype=float)[:, None] for own in values]
@@ -232,7 +238,7 @@ def _estimate(value: float, drawn: np.ndarray) -> Estimate:
 
 
 def _by_clip(columns: np.ndarray, clips: Sequence[Hashable]) -> np.ndarray:
-    """Sum ``columns``, [questions] or [questions, C], within each clip: [clips, C]."""
+    """Sum values [questions] or [questions, columns] within each clip; return [clips, columns]."""
     columns = columns.reshape(len(clips), -1)
     places = {clip: row for row, clip in enumerate(dict.fromkeys(clips))}
     sums = np.zeros((len(places), columns.shape[1]))
@@ -242,7 +248,10 @@ def _by_clip(columns: np.ndarray, clips: Sequence[Hashable]) -> np.ndarray:
 
 @lru_cache(maxsize=4)
 def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
-    """Return how often each draw has each of ``count`` clips, with replacement: [draws, clips]."""
+    """Draw ``count`` clips with replacement, ``draws`` times; return how often each was drawn.
+
+    The shape is [draws, clips].
+    """
     generator = np.random.default_rng(seed)
     return generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)
 
@@ -250,8 +259,8 @@ def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
     """Return the fraction of right answers, with an interval.
 
-    The interval is Wilson's if every verdict is 0 or 1, or a bootstrap over clips if verdicts are
-    means over seeds.
+    If every verdict is 0 or 1, the interval is Wilson's. If some verdicts are means over seeds, it
+    is a bootstrap over clips.
     """
     if {0.0, 1.0}.issuperset(right):
         return wilson(int(sum(right)), len(right))

@@ -1,7 +1,8 @@
 """Summarises the rows of a journal as one result per setup.
 
-A question that failed counts as wrong, so that no failure can raise a score. A random method is one
-result: its verdict on a question is the fraction of its seeds that were right.
+A question that failed counts as wrong, so that no failure can raise a score. A method that chooses
+tokens at random has one result over all its seeds: the verdict on a question is the fraction of
+seeds with a right answer.
 """
 
 from __future__ import annotations
@@ -35,33 +36,34 @@ from gleanvid.evaluation.tables.statistics import (
     sign_flip,
 )
 
-Rows = Mapping[tuple[str, str], AnswerRow]  # (item id, setup key) -> row
-_FEWEST = 15  # groups with fewer questions count as one group in a macro-average
+Rows = Mapping[tuple[str, str], AnswerRow]  # journal row by (question's id, ``Setup.key``)
+_FEWEST = 15  # in a macro-average, all groups with fewer questions are merged into one
 _POOLED = "other"
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one setup. Fractions are in [0, 1].
+    """The result of one setup in one response mode, ``how``. Fractions are in [0, 1].
 
-    ``accuracy`` is the benchmark's own average, ``by_clip`` the same with an interval that takes
-    clips as the observations. ``macro``: see :func:`macros_of`. ``relative`` is the accuracy
-    divided by that with all tokens (the first setup), ``difference`` the accuracy minus that.
-    ``p_full_clips`` is the two-sided sign-flip p against all tokens, not adjusted. ``comparison``
-    is GleanVID at the same ratio and frames minus this setup; None if GleanVID was not run or is
-    this setup.
+    ``accuracy`` is the benchmark's own average. ``by_clip`` is the same, with a bootstrap interval
+    over clips. ``macro``: the macro-averages, see :func:`macros_of`. ``relative`` and
+    ``difference``: the accuracy divided by, and minus, that with all tokens (the first setup).
+    ``p_full_clips``: two-sided p value of the sign-flip test against all tokens, not adjusted.
+
+    ``comparison``: the accuracy of default GleanVID, at the same ratio and number of frames, minus
+    that of this setup. It is None if that GleanVID was not run, or if it is this setup.
     """
 
     setup: Setup
     how: str
     count: int
-    draws: int  # number of seeds over which a random method is averaged
+    draws: int  # number of seeds that were run: 1 unless the method is random
     failed: int
     first_error: str
     accuracy: Estimate
     by_clip: Estimate
     macro: Mapping[str, Estimate]
-    groups: Mapping[str, tuple[Estimate, int]]  # accuracy and number of questions by group
+    groups: Mapping[str, tuple[Estimate, int]]  # accuracy and number of questions of each group
     relative: Estimate
     difference: Estimate
     p_full_clips: float | None
@@ -69,11 +71,12 @@ class Result:
     evidence: Evidence | None
     relevance: RelevanceKept | None
     tokens: float  # number of visual tokens of a clip
-    tokens_kept: float  # visual tokens that enter layer 0;
-    tokens_mean: float  # visual tokens that enter a layer, mean over the layers
-    seconds: float  # per question: compression, prefill, response; no encoding
-    saturated: float = 0.0  # fraction of units whose tokens lie in the span of earlier kept ones
-    phases: Mapping[str, float] | None = None  # seconds summed over the questions, if timed
+    tokens_kept: float  # number of visual tokens that enter layer 0
+    tokens_mean: float  # number of visual tokens that enter a layer, mean over the layers
+    seconds: float  # per question, for compression, prefill and response, without encoding
+    # fraction of the temporal units whose tokens all lie in the span of earlier kept tokens
+    saturated: float = 0.0
+    phases: Mapping[str, float] | None = None  # seconds by phase, summed over the questions
     peak_memory_mib: float = 0.0  # largest peak memory of any question, if timed
 
     @property
@@ -83,7 +86,7 @@ class Result:
 
     @property
     def refused(self) -> bool:
-        """True if the method refused this setup on every clip."""
+        """True if every question failed because the compressor cannot run with these settings."""
         return self.blank and self.first_error.startswith(REFUSAL)
 
 
@@ -94,9 +97,9 @@ def results(
     rows: Rows,
     ways: Sequence[str] = (),
 ) -> list[Result]:
-    """Return one result per way to respond and setup; the first setup is all tokens.
+    """Return one result for each response mode (``ways``) and setup.
 
-    Raises ``ValueError`` if a question has no row.
+    The first of ``setups`` must keep all tokens. Raises ``ValueError`` if a question has no row.
     """
     found: list[Result] = []
     for place, how in enumerate(tuple(ways) or (benchmark.how,)):
@@ -106,7 +109,7 @@ def results(
 
 
 class _Answers:
-    """Answers of all setups to the same questions, given in one way (letter, text ...)."""
+    """The answers of all setups to the same questions, in one response mode (``ways[way]``)."""
 
     def __init__(
         self,
@@ -122,7 +125,7 @@ class _Answers:
         self.items, self.setups, self.rows, self.way = items, setups, rows, way
         self.columns = benchmark.columns
         self.clips = [item.clip for item in items]
-        self._verdicts: dict[str, list[float]] = {}  # setup key -> verdict on each question
+        self._verdicts: dict[str, list[float]] = {}  # verdicts on all questions by ``Setup.key``
         official = benchmark.average == "groups"
         self.groups: Groups | None = [item.groups[0] for item in items] if official else None
         self.macros = macros_of(benchmark, items)
@@ -166,7 +169,7 @@ class _Answers:
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
-        """Return a sample for every question and seed with evidence."""
+        """Return the evidence kept and the verdict, for every question with evidence and seed."""
         pairs = [(item, draw.key) for draw in setup.draws for item in self.items]
         found = [(item.clip, self.rows[item.id, key]) for item, key in pairs]
         return [
@@ -176,7 +179,7 @@ class _Answers:
         ]
 
     def _relevance(self, setup: Setup) -> RelevanceKept | None:
-        """Relevance kept over questions and seeds; None where it was not measured."""
+        """Return the means, over questions and seeds, of relevance kept; None if not measured."""
         pairs = [(item.clip, self.rows[item.id, d.key]) for d in setup.draws for item in self.items]
         known = [(clip, row) for clip, row in pairs if "relevance" in row]
         return relevance_kept(
@@ -186,7 +189,7 @@ class _Answers:
         )
 
     def _right(self, setup: Setup) -> list[float]:
-        """Return for every question the fraction of seeds with a right answer."""
+        """Return the verdict on every question: the fraction of seeds with a right answer."""
         if setup.key not in self._verdicts:
             keys = [draw.key for draw in setup.draws]
             self._verdicts[setup.key] = [
@@ -219,12 +222,13 @@ class _Answers:
 
 
 def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
-    """Return the macro-averages of a benchmark: by name, the group of every question.
+    """Return, for each macro-average of a benchmark, the group in which every question counts.
 
-    "macro" is the mean over all groups; "macro without ..." leaves out ``benchmark.macro_without``;
-    "macro of hard kinds" has the groups in ``benchmark.hard`` alone. Groups with fewer than 15
-    questions are pooled in one, so that a few questions do not weigh as much as a large group. An
-    average that would have no question is left out.
+    A macro-average is the mean over groups of the mean within each group. "macro" has all groups.
+    "macro without ..." leaves out the group ``benchmark.macro_without``. "macro of hard kinds" has
+    only the groups in ``benchmark.hard``. Groups with fewer than 15 questions are merged into one,
+    so that a few questions do not weigh as much as a large group. A macro-average without any
+    question is left out. There are none at all if ``benchmark.macro_without`` is empty.
     """
     names, apart = {item.groups[0] for item in items if item.groups}, benchmark.macro_without
     if not apart:
@@ -238,7 +242,10 @@ def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
 
 
 def _pooled(items: Sequence[Item], counted: Container[str]) -> list[str | None]:
-    """Return the group of every question, None if it is not in ``counted``; pool small groups."""
+    """Return the group of every question, with small groups merged into one.
+
+    A question whose group is not in ``counted`` gets None.
+    """
     groups = [item.groups[0] for item in items]
     sizes = Counter(groups)
     labels = {name: name if sizes[name] >= _FEWEST else _POOLED for name in groups}
