@@ -19,7 +19,7 @@ from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(retention_ratio=0.25)
-# the keys of the published 7B checkpoint's config.json that matter here
+# part of the published 7B checkpoint's config.json: the keys that loading reads
 PUBLISHED = {
     "architectures": ["LlavaQwenForCausalLM"],
     "bos_token_id": 151643,
