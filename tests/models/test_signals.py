@@ -169,7 +169,7 @@ def molmo_rows(adapter, video):
 
 
 def patch_rows(adapter, video):
-    """Return the vision tower's patches, the tokens that the model pools from them, and the grid."""
+    """Return the vision tower's patches, the tokens that the model pools from them, the grid."""
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])
