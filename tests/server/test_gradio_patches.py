@@ -62,7 +62,7 @@ def ours():
 
 
 def call(url, fetch=True):
-    """Call the endpoint ``ask``; return the id of the Gradio event. ``fetch``: wait for its result."""
+    """Call the endpoint ``ask``; return the Gradio event's id. ``fetch``: wait for the result."""
     path = f"{serving.get_upload_folder()}/gone/gone.mp4"
     sent = httpx.post(f"{url}{CALL}/ask", json={"data": [{"path": path}, "What?"]})
     event = sent.json()["event_id"]

@@ -15,7 +15,7 @@ REACHED = "http://192.168.0.7:7860"
 
 
 async def told(scope, receive, send):
-    """Fake app behind the request checks: answers with the client, scheme and headers it is told."""
+    """Fake app behind the request checks: answers with the client, scheme and headers it got."""
     seen = [
         (b"seen-scheme", scope["scheme"].encode()),
         (b"seen-client", scope["client"][0].encode()),

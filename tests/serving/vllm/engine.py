@@ -136,7 +136,7 @@ def kept_of_images(model, method, images):
 
 
 def by_masking(model, kept, question, videos=(), images=()):
-    """Return the reference answer: dropped tokens stay in the prompt and are masked in attention.
+    """Return the reference answer, from a prompt whose dropped tokens are masked in attention.
 
     ``kept``: indices of the kept tokens, for each video and then each image. No token is removed
     from the prompt, so the answer does not depend on the code under test.
@@ -195,7 +195,7 @@ class Engine:
         return prompt | ({"multi_modal_data": data, "multi_modal_uuids": uuids} if data else {})
 
     def answers(self, prompts, chunk=4096):
-        """Return an :class:`Outcome` per prompt; a single prompt also gets positions and kept tokens."""
+        """Return an ``Outcome`` per prompt; only a single one has positions and kept tokens."""
         from vllm import SamplingParams
 
         self._seen.clear()

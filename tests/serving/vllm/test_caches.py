@@ -1,4 +1,4 @@
-"""Kept tokens and compression records are right with each of vLLM's caches of processed videos.
+"""Kept tokens and compression records are right with each of vLLM's caches of videos.
 
 Needs the environment of ``make test-vllm``.
 """

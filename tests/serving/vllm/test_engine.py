@@ -1,4 +1,4 @@
-"""vLLM's engine agrees with transformers and ``compressing()``, on the built-in float32 model.
+"""vLLM's engine agrees with transformers and ``compressing()``, for the built-in model.
 
 Needs the environment of ``make test-vllm``.
 """
