@@ -1,4 +1,6 @@
-"""The wheel and a Hugging Face Space start without this repository; Dockerfile names exist."""
+"""The wheel and a Hugging Face Space start without the files of this repository.
+
+The files, extras and options that the Dockerfile names exist."""
 
 from __future__ import annotations
 

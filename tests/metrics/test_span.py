@@ -42,7 +42,7 @@ def test_first_unit_has_full_residual_energy_and_its_copy_none():
     assert basis_rank(features, kept).tolist() == [2, 2]
 
 
-def test_repeated_row_does_not_hide_directions_of_later_rows():
+def test_repeated_token_does_not_hide_directions_of_later_tokens():
     features = torch.cat([axes(0, 0, 1, 2, width=3)] * 2)
     kept = record([0, 1, 2, 3, 4, 5, 6, 7], (2, 1, 4))
     expected = [1, 0, 1, 1, 0, 0, 0, 0]
@@ -52,7 +52,7 @@ def test_repeated_row_does_not_hide_directions_of_later_rows():
 
 # feature width below, near and above the number of kept tokens
 @pytest.mark.parametrize("width", [8, 24, 90])
-def test_kept_span_agrees_with_least_squares_one_row_at_a_time(width):
+def test_kept_span_agrees_with_least_squares_one_token_at_a_time(width):
     features, kept = clip(width=width)
     across, fresh = by_lstsq(features, kept)
     span = kept_span(features, kept)
@@ -102,7 +102,7 @@ def test_later_residual_energy_leaves_out_the_first_unit():
     assert later_residual_energy(features, record([2, 3])) == 0.0
 
 
-def test_zero_rows_add_no_rank_and_no_energy():
+def test_zero_tokens_add_no_rank_and_no_energy():
     features, kept = torch.zeros(4, 3), record([0, 3])
     assert residual_energy(features, kept) == 0.0
     assert basis_rank(features, kept).tolist() == [0, 0]

@@ -72,7 +72,9 @@ if parse(transformers.__version__) < parse("5.23"):
     RECURRENT = {family: RECURRENT[family] for family in RECURRENT if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
-VARIANTS = {  # models that differ from their family in MLP, vision tower, masks or timestamps
+# Models that differ from the first model of their family in MLP, vision tower, attention masks or
+# timestamps.
+VARIANTS = {
     "qwen3_vl_moe",
     "glm46v",
     "glm4v_moe",
@@ -139,7 +141,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(params=list(FAMILIES))
 def oracle_adapter(request, adapters):
-    """Loaded adapter of each family and variant, for the comparison with masked attention."""
+    """Loaded model of each family and variant, for comparison with masked attention."""
     return adapters[request.param]
 
 

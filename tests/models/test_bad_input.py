@@ -109,7 +109,7 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
 
 
 @pytest.mark.parametrize("family", [family for family in EVERY if family in AHEAD_ONLY])
-def test_stages_inside_the_model_are_refused_for_families_that_do_not_support_them(
+def test_compression_at_inner_layers_is_refused_for_families_that_do_not_support_it(
     adapters, family
 ):
     model = adapters[family]

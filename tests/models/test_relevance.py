@@ -216,7 +216,7 @@ def test_neighbouring_words_of_a_long_answer_share_one_relevance_map(qwen3, clip
     texts = [text for text, _ in found.words]
     assert len(texts) == 4
     place = 0
-    for text in texts:  # the app looks up the texts in the answer from left to right
+    for text in texts:  # the app searches the answer for these texts, from left to right
         place = answer.index(text, place) + len(text)
     assert place == len(answer)
     alone = measure(qwen3, encoded, question, answer, words=True).words

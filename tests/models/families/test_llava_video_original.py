@@ -44,7 +44,7 @@ PUBLISHED = {
     "torch_dtype": "bfloat16",
     "vocab_size": 152064,
 }
-# names of weights in the original format; N stands for a layer's number
+# names of weights in the original checkpoint; N stands for the number of a layer
 TOWER = "model.vision_tower.vision_tower.vision_model."
 ORIGINAL = {
     "lm_head.weight",
