@@ -1,4 +1,4 @@
-"""Settings of all tests: options, distribution over processes, a tiny model, Ray."""
+"""Settings of all tests: options, distribution over processes, shared fixtures."""
 
 import gc
 import os
@@ -15,7 +15,7 @@ from tests.sharing import Machine
 TESTS = Path(__file__).parent
 # test files that measure time; no other test runs at the same time
 CLOCKED = ("server/test_attack.py",)
-# no deadline, because a busy machine is slow; the same examples in every run
+# Hypothesis: no deadline, as a busy machine is slow; the same examples in every run
 settings.register_profile("tests", deadline=None, derandomize=True, database=None)
 settings.load_profile("tests")
 OWN_CLIPS = ("cli", "evaluation", "glimpse", "test_cli.py", "test_docstrings.py", "test_several.py")
@@ -50,8 +50,8 @@ def pytest_configure(config):
 def pytest_xdist_make_scheduler(config, log):
     """Run all tests of a file in one process, as they share fixtures.
 
-    One process begins with the browser tests, which mostly wait and so share cores well; all other
-    processes take files from the end of the list.
+    One process begins with the browser tests. They mostly wait, so they leave the cores to the
+    others. All other processes take files from the end of the list.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -73,7 +73,7 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_collection_modifyitems(items):
-    """Run timing tests and Ray tests, which use every core, without other tests."""
+    """Mark tests that measure time or use Ray: while one runs, no other test runs."""
     for item in items:
         clocked = any(item.path == TESTS / place for place in CLOCKED)
         if clocked or "ray_workers" in item.fixturenames:
@@ -88,14 +88,14 @@ def pytest_collection_finish():
 def _settled():
     yield
     settle()
-    # a real-time priority (Linux) that a test leaves on would starve other processes
+    # if a test left this process at real-time priority (Linux), others would hardly run
     if hasattr(os, "sched_getscheduler"):
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 @pytest.fixture(autouse=True)
 def _decoded_here(request, monkeypatch):
-    """Decode without the sandbox (0.3 s per clip) in the test folders listed in OWN_CLIPS."""
+    """Decode clips in the test's own process, for the tests in OWN_CLIPS: saves 0.3 s per clip."""
     if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
         monkeypatch.setattr("gleanvid.video.isolation.sandbox.decode", lambda *_: None)
 

@@ -19,7 +19,7 @@ def published(tmp_path_factory):
 
 @pytest.fixture
 def hub(published, tmp_path, monkeypatch):
-    """A fake hub that has ``tiny/model``; the cache is empty."""
+    """A fake hub with the model ``tiny/model``; nothing is downloaded yet."""
     with local_hub.serving() as hub:
         hub.repositories["tiny/model"] = local_hub.Repository(published)
         template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"

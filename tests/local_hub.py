@@ -1,6 +1,7 @@
 """A fake model hub on this machine, with the part of the protocol that downloads use.
 
-A repository can be gated, slow or corrupt, break off, never answer, or not support ``Range``.
+A repository can have faults: it is gated, slow or corrupt, breaks off downloads, never answers, or
+sends whole files only (no ``Range`` requests).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PIECE = 16 * 1024
 
 @dataclass
 class Repository:
-    """A folder that the hub serves as a repository, and the faults of the repository."""
+    """A folder that the hub serves as a repository, and the faults that the hub shows for it."""
 
     folder: Path
     gated: bool = False
@@ -38,7 +39,10 @@ class Repository:
 
 @dataclass
 class Hub:
-    """Fake hub: repositories by OWNER/NAME, and requests received as (method, path, range)."""
+    """A fake hub: its repositories by OWNER/NAME, and the requests that it has received.
+
+    A request is (method, path, Range header or None).
+    """
 
     address: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
@@ -145,7 +149,7 @@ class Answers(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving():
-    """Run a hub without repositories."""
+    """Run a fake hub, to which the caller adds repositories."""
     hub = Hub()
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Answers,), {"hub": hub}))
     server.daemon_threads = True

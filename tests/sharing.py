@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Machine:
-    """Two file locks shared by all processes of a test run. ``name`` identifies the run.
+    """Two locks, as files, of all processes of a test run. ``name`` identifies the run.
 
     Most tests share the second lock; a test marked ``alone`` takes the second lock exclusively.
     While such a test waits, it holds the first lock, so that no further tests begin.

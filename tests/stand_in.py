@@ -1,4 +1,4 @@
-"""A simulated GPU without float64, like Apple's, which computes on the CPU.
+"""A simulated GPU without float64, like Apple's. It computes on the CPU.
 
 The device is called ``ipu``, because torch refuses ``mps`` and ``xpu`` if it is built without them.
 """
@@ -11,7 +11,7 @@ PLACE = torch.device("ipu", 0)
 
 
 class There(torch.Tensor):
-    """Tensor that claims to be on the simulated device; ``held`` is the CPU tensor behind it."""
+    """Tensor on the simulated device. ``held`` is the CPU tensor with its values."""
 
     @staticmethod
     def __new__(cls, held):

@@ -46,19 +46,19 @@ def test_page_state_contains_run_ids_and_no_runs(page):
     states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
     saved = first.load().runs
     values = [state.value for state in states if state.value is not None]
-    # no value of the page state is a run, only ids of runs
+    # the page state has ids of runs, but no run itself
     assert sorted(values, key=str) == sorted(["", saved, [], [], {}, {}], key=str)
     assert all(isinstance(run_id, str) for run_id in saved)
 
 
-def test_events_of_the_page_hide_gradio_s_progress_indicators(page):
+def test_gradio_events_of_the_page_show_no_progress_indicators(page):
     """Gradio updates a progress indicator per output, which is slow on a large page."""
     told = [fn for fn in page.fns.values() if fn.fn and fn.outputs and fn.show_progress_on != []]
     on_page = [fn for fn in told if fn.api_visibility == "private"]
     assert not on_page
 
 
-def test_number_of_events_on_the_page_is_limited(page):
+def test_number_of_gradio_events_on_the_page_is_limited(page):
     events = page.config["dependencies"]
     assert len(events) <= 142 and sum(len(event["targets"]) for event in events) <= 152
     assert len(page.config["components"]) <= 196

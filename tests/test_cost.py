@@ -25,7 +25,9 @@ MODELS = {
     "32B": config(64, 5120, 25600, 64, 8),
     "7B": config(28, 3584, 18944, 28, 4),
 }
-TABLE = [  # model, tokens n, tera-MAC with all tokens, cost in % if 50, 25, 20, 15, 10 % are kept
+# Model, number of tokens, cost with all tokens in 10^12 multiply-adds, and cost in % of that if
+# 50, 25, 20, 15 or 10 % of the tokens are kept.
+TABLE = [
     ("2B", 11520, 31.5, (37.9, 15.9, 12.3, 8.8, 5.6)),
     ("4B", 11520, 62.2, (40.2, 17.6, 13.7, 10.0, 6.5)),
     ("8B", 11520, 119.2, (41.8, 18.8, 14.7, 10.8, 7.0)),

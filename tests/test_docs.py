@@ -44,7 +44,7 @@ def test_examples_of_the_readme_and_of_the_get_started_page_run(monkeypatch, cap
     exec(re.search(r"```python\n(.*?)```", first, re.DOTALL)[1], {})
     printed = capsys.readouterr().out.splitlines()
     assert "1600 -> 400" in printed
-    assert "400" in printed  # number of visual tokens kept in `generate`
+    assert "400" in printed  # visual tokens that the `generate` example keeps
 
 
 @pytest.mark.parametrize("name", gleanvid.__all__)

@@ -57,7 +57,7 @@ JUNK = ODD | st.recursive(
 
 @contextmanager
 def refused(*kinds):
-    """Context manager that suppresses errors of these types if they have a message."""
+    """Context manager that accepts errors of these types, but only with a message."""
     try:
         yield
     except kinds as error:
@@ -67,7 +67,7 @@ def refused(*kinds):
 
 @st.composite
 def changed(draw, whole):
-    """Draw the JSON value ``whole`` with junk in one to three places."""
+    """Draw a copy of the JSON value ``whole`` with one to three parts replaced or deleted."""
     for _ in range(draw(st.integers(1, 3))):
         whole = _changed(draw, whole)
     return whole
@@ -194,7 +194,7 @@ def a_saved_run(folder):
 
 @st.composite
 def changed_arrays(draw, arrays):
-    """Draw ``arrays`` of which some are missing or have another type, shape or values."""
+    """Draw a copy of ``arrays``: up to two are missing or have another type, shape or values."""
     new = dict(arrays)
     for name in draw(st.lists(st.sampled_from(sorted(new)), max_size=2, unique=True)):
         array = new.pop(name)

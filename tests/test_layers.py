@@ -33,7 +33,8 @@ ALLOWED = {
     "metrics": TYPES | {"ops", "metrics"},
     "plots": TYPES | {"compressors", "ops", "metrics", "plots"},
 }
-# package -> layers of modules, top first; a module imports only from its layer and lower ones
+# Package -> its layers of modules, highest first. A module may import modules of its own layer and
+# of lower layers.
 ROOMS = {
     "models": (
         ("__init__",),
@@ -79,7 +80,7 @@ def modules():
 
 
 def targets(path, known):
-    """Return the library's modules that a module imports at its top level, also for types only."""
+    """Yield the library's modules that a file imports outside of functions, also only for types."""
     nodes = [ast.parse(path.read_text(encoding="utf-8"))]
     while nodes:
         node = nodes.pop()
@@ -193,7 +194,7 @@ def private(name):
 
 
 def private_names_of_others(path):
-    """Return private names that a file imports, or reads from a module that it imports."""
+    """Yield the names with a leading underscore that a file uses from our other modules."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     from_ours = [
         node

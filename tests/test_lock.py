@@ -15,14 +15,14 @@ ASKED = [
     for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
 ]
-# a line NAME==VERSION, its environment marker, and its hashes
+# regular expression of an entry of the lock file: NAME==VERSION, environment marker, hashes
 HASH = r" \\\n    --hash=sha256:[0-9a-f]{64}"
 PIN = re.compile(rf"^([\w.-]+)==([\w.+]+)([^\\\n]*?)((?:{HASH})*)$", re.MULTILINE)
 PINS = PIN.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
 
 
 def requirements_with_extras(texts):
-    """Yield requirements; an extra of this project is replaced by the extra's requirements."""
+    """Yield requirements. One of this project's extras gives the requirements of that extra."""
     for text in texts:
         asked = Requirement(text)
         if asked.name != PROJECT["name"]:

@@ -282,9 +282,9 @@ def test_command_line_error_for_an_unknown_compressor_names_the_option_for_plugi
 
 @pytest.fixture
 def install_plugin(monkeypatch):
-    """Return a function that installs a fake plug-in and returns a list of its loads.
+    """Function that installs a fake plug-in and returns a list.
 
-    The list grows by one each time the entry point of the plug-in is loaded.
+    The list gets an item each time that the plug-in's entry point is loaded.
     """
     loads = []
 

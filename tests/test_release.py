@@ -1,4 +1,6 @@
-"""The wheel and a Hugging Face Space start without the checkout; the Dockerfile's files exist."""
+"""The wheel and a Hugging Face Space start without the files of this repository.
+
+The files, extras and options that the Dockerfile names exist."""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def started(words, cwd, port, **env):
-    """Start a program that serves the page; the checkout is not on its import path."""
+    """Start a program that serves the app; it cannot import from this repository."""
     names = {"PYTHONPATH", "GRADIO_TEMP_DIR"}
     kept = {name: value for name, value in os.environ.items() if name not in names}
     given = [*words, "--port", str(port), "--device", "cpu"]
@@ -89,7 +91,7 @@ def free_port():
 
 
 def page_of(program, port, **headers):
-    """Return the response of the page once it is served; fail if the program ends before."""
+    """Wait until ``program`` serves the page, and return it; fail if the program ends before."""
     until = time.monotonic() + LIMIT_S
     while time.monotonic() < until and program.poll() is None:
         try:

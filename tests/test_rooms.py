@@ -17,7 +17,7 @@ MODULES = {
 
 @cache
 def imports(path):
-    """Return every module that a file imports, also inside functions."""
+    """Return the names of all modules that a file imports, also inside functions."""
     return list(imported(path))
 
 
@@ -36,7 +36,7 @@ def imported(path):
 
 
 def resolved(path, node):
-    """Return the absolute name of the imported module."""
+    """Return the absolute name of the module in a from-import, which may be relative."""
     if not node.level:
         return node.module
     folder = path.relative_to(ROOT).parts[: -node.level]

@@ -43,7 +43,7 @@ def test_video_is_decoded_once_for_all_questions(model):
     gleanvid.ask_many(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
     handle.remove()
     once, questions = lengths[:-3], lengths[-3:]
-    assert len(once) == 3  # the video's three forward calls: encoding, positions, prefill
+    assert len(once) == 3  # the video: encoding, positions, prefill
     assert max(questions) < min(once)
 
 

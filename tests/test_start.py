@@ -29,7 +29,8 @@ Spare.keep = stop
 app.main(["--device", "cpu"])
 """
 INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n" + CLI
-ENTRIES = {  # name -> (program, heavy packages that it may import)
+# name -> (Python program, slow packages such as torch that it may import)
+ENTRIES = {
     "import gleanvid": ("import gleanvid", set()),
     "gleanvid --help": (CLI.format(words=["--help"]), set()),
     "gleanvid models": (CLI.format(words=["models"]), set()),

@@ -2,7 +2,10 @@ from gleanvid.compressors.base import Compressor
 
 
 class Chain(Compressor):
-    """A compressor whose stages are ``pairs`` of (layer, compressor)."""
+    """Compressor that applies other compressors, each before one layer of the language model.
+
+    ``pairs`` lists (layer, compressor). Layer 0 is the input of the language model.
+    """
 
     paper = "none"
 

@@ -1,6 +1,7 @@
-"""All variants ("forms") of all methods, synthetic videos, and checks of valid records.
+"""Variants ("forms") of every method, synthetic videos, and checks of compression records.
 
-``test_contract.py`` and ``test_contract_inside.py`` test the invariants of every form.
+A form is a method with certain settings. ``test_contract.py`` and ``test_contract_inside.py`` test
+the invariants of every form.
 """
 
 from __future__ import annotations
@@ -46,14 +47,15 @@ from tests.golden.inputs import video_features
 
 @dataclass(frozen=True)
 class Form:
-    """A variant of a method: its settings, and what its records may look like."""
+    """A variant of a method: its settings, and what its compression records may contain."""
 
     method: type[Compressor]
     settings: Mapping[str, Any] = field(default_factory=dict)
     prunes: bool = False  # the method never merges
-    repeats: bool = False  # two output rows may have the same index
-    own_row: bool = True  # a kept token weighs most in the row at its index
-    # sum of a row's weights: "one", "two" for merged rows, or any "positive" number
+    repeats: bool = False  # two output tokens may have the same index
+    own_row: bool = True  # a kept token weighs most in the output token at its index
+    # What the weights of an output token sum to: "one"; "two" if it is merged, else one; or any
+    # "positive" number.
     weights: str = "one"
 
     def __call__(self, ratio: float, **more: Any) -> Compressor:
@@ -74,7 +76,7 @@ AHEAD = {
     "flashvid, v2": Form(FlashVID, {"version": "v2", "min_segments": 8}, **_TREES),
     "flashvid, true mean": Form(FlashVID, {"true_mean": True}, **_MEANS),
     "flashvid, distinct": Form(FlashVID, _DISTINCT),
-    # own_row=False: the largest weight of an anchor may be in another anchor's row
+    # own_row=False: an anchor may have its largest weight in the output token of another anchor
     "fastvid, llava_onevision": Form(FastVID, {"variant": "llava_onevision"}, own_row=False),
     "fastvid, llava_video": Form(FastVID, {"variant": "llava_video"}, own_row=False),
     "fastvid, qwen2_5_vl": Form(FastVID, {"variant": "qwen2_5_vl"}, own_row=False),
@@ -165,7 +167,7 @@ def record_of(label, case):
 
 
 def within_reach(label, cases):
-    """Yield the cases whose budget the compressor accepts."""
+    """Yield the cases whose number of kept tokens is not too small for the compressor."""
     for case in cases:
         if not below_floor(AHEAD[label](case.ratio), case.grid):
             yield case
@@ -181,7 +183,7 @@ def named(case):
 
 
 def below_floor(compressor, grid):
-    """Whether the budget is smaller than the units that a method always keeps whole.
+    """Whether the budget is smaller than the temporal units that a method always keeps whole.
 
     The method refuses such a budget. DyCoke keeps units 0, 4, 8, ... and the last unit with an even
     number; EVS keeps the first unit.
@@ -195,7 +197,7 @@ def below_floor(compressor, grid):
 
 
 def assert_sound(record, form):
-    """Check that kept rows ascend, groups are valid and weights sum as the form declares."""
+    """Check a compression record: ascending kept tokens, valid groups, sums of the weights."""
     keep, group, count = record.keep, record.group, record.num_kept
     assert torch.equal(keep, keep.sort().values)
     assert keep.min() >= 0 and keep.max() < record.num_tokens
@@ -208,7 +210,7 @@ def assert_sound(record, form):
         assert (sums > 0).all()
         return
     expected = torch.ones(count)
-    if form.weights == "two":  # a merged row is the anchor plus the mean of its members
+    if form.weights == "two":  # merged: the anchor plus the mean of its group
         expected += torch.bincount(group[group >= 0], minlength=count) > 1
     torch.testing.assert_close(sums, expected, rtol=0, atol=1e-5)
     assert not (form.prunes and record.merges)

@@ -1,4 +1,4 @@
-"""A language model whose layers change nothing: it only runs a method's stages at their layers."""
+"""A fake language model whose layers change nothing; only the compression stages act."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,13 +8,18 @@ from torch import Tensor
 
 from gleanvid.types import Compression, VideoTokens
 
-# (stage, flat indices of the rows left, record so far) -> attention [heads, R, rows]
+# Function that makes up the attention given to a stage, [heads, R queries, tokens left]. Arguments:
+# number of the stage, indices of the tokens left, compression record of the earlier stages.
 AttentionRows = Callable[[int, Tensor, Compression | None], Tensor]
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Result of a pass: the composed record, each stage's record, rows entering each layer."""
+    """Result of a forward pass through the fake model.
+
+    ``record`` is the compression record of all stages together, ``by_layer`` has one per stage.
+    ``rows_per_layer``: number of tokens that enter each layer. ``hidden``: the final tokens.
+    """
 
     record: Compression
     by_layer: dict[int, Compression]
@@ -29,7 +34,7 @@ class Passage:
 def pass_through(
     compressor, tokens: VideoTokens, num_layers: int, attention: AttentionRows
 ) -> Passage:
-    """Run every stage on the rows that the earlier stages left."""
+    """Run every compression stage on the tokens that the earlier stages left."""
     record = previous = None
     by_layer, rows_per_layer, hidden = {}, [], tokens.features
     left = torch.arange(len(tokens))

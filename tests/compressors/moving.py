@@ -8,12 +8,12 @@ GRID, WIDTH = (15, 8, 8), 320
 
 
 def moving_clip(seed: int, rank: int, noise: float, twins: bool = False) -> VideoTokens:
-    """Return tokens of rank ``rank`` plus a shared direction and ``noise``.
+    """Return tokens of rank ``rank``, plus one direction shared by all, plus ``noise``.
 
-    Every third unit is the unit before it, moved one column (with ``twins`` two). The right half of
-    the other units is their left half moved one row and one column: each feature vector occurs
-    twice, but with other neighbours and so another score. With ``twins`` the right half is not
-    moved: every token has a twin with the same score.
+    Every third temporal unit is a copy of the unit before it, moved one column (two with
+    ``twins``). In the other units, each feature vector of the left half occurs again in the right
+    half, moved one row and one column: it has other neighbours there and so another score. With
+    ``twins`` the right half is not moved, and every token has a twin with the same score.
     """
     generator = torch.Generator().manual_seed(seed)
     mixing = torch.randn(rank, WIDTH, generator=generator) / rank**0.5

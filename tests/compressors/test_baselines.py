@@ -32,7 +32,8 @@ def spread(counts):
 def favours_nothing(mask):
     over_clip = [mask.sum(dims) for dims in ((1, 2), (0, 2), (0, 1))]
     assert max(map(spread, over_clip)) <= 1
-    # within a unit, rows differ by at most one kept token and columns by at most two
+    # within a temporal unit, the kept tokens per grid row differ by at most one, those per grid
+    # column by at most two
     assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2
 
 
@@ -54,7 +55,7 @@ def test_uniform_selection_favours_no_unit_row_or_column_on_any_grid(grid, ratio
 
 @pytest.mark.parametrize("ratio", [0.05, 0.1, 0.15])
 def test_uniform_selection_leaves_smaller_gaps_than_random_selection(ratio):
-    """Gaps are boxes of 3 x 3 positions x 2 units without a kept token."""
+    """A gap is a box of 2 temporal units and 3 x 3 grid positions without a kept token."""
     boxes = [empty_boxes(mask) for mask in (kept((16, 10, 10), ratio), drawn(ratio))]
     assert boxes[0] < 0.75 * boxes[1]
 
@@ -93,7 +94,10 @@ def test_random_selections_of_two_clips_overlap_by_chance_only():
 
 
 def fraction_unchanged(alter):
-    """Return the fraction of 500 clips whose random choice survives a change of the features."""
+    """Return for which fraction of 500 clips Random keeps the same tokens after ``alter``.
+
+    ``alter`` is a function that changes the features of a clip.
+    """
     same = 0
     for seed in range(500):
         tokens = noise((4, 4, 4), seed=seed)

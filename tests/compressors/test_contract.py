@@ -1,4 +1,4 @@
-"""Invariants of every method before the language model, over all variants, videos and ratios."""
+"""Rules that every method before the language model obeys, for all variants and ratios."""
 
 from contextlib import nullcontext
 
@@ -42,7 +42,7 @@ STILL = [
     for ratio in (*RATIOS, 0.4, 0.95)
 ]
 PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
-# variants whose number of rows follows the ratio in the authors' mode (exact=False), too
+# variants that keep the number of tokens given by the ratio also in the authors' mode (exact=False)
 BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]
 ANY_GRID = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 ANY_RATIO = st.floats(0.01, 1.0)

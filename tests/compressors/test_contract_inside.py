@@ -1,4 +1,4 @@
-"""Invariants of stages inside the language model, for every variant with such a stage."""
+"""Rules that compression between the layers of the language model obeys, for every variant."""
 
 from functools import cache
 from itertools import pairwise, product
@@ -36,7 +36,10 @@ passed = cache(passage)
 
 
 def exceeds_budget(label, case, num_layers):
-    """Whether the layers before the stage, or the fewest tokens after it, exceed the budget."""
+    """Whether a method cannot reach the ratio at this depth, so that it must refuse it.
+
+    The layers before the compression stage, or the fewest tokens after it, exceed the budget.
+    """
     units, rows, columns = case.grid
     total, wanted = units * rows * columns, case.ratio * num_layers
     if total == 1:
@@ -59,7 +62,7 @@ def exceeds_budget(label, case, num_layers):
 
 
 def within_reach(label):
-    """Yield (case, layers, outcome) for all cases that the variant ``label`` accepts."""
+    """Yield (case, number of layers, forward pass) for all cases that the variant accepts."""
     for case, depth in PASSAGES:
         if not exceeds_budget(label, case, depth):
             with named((case, depth)):
@@ -68,7 +71,8 @@ def within_reach(label):
 
 @every_form
 def test_average_of_kept_tokens_over_the_layers_is_the_retention_ratio(label):
-    # SparseVLM also makes rows from dropped tokens, but not any number of them.
+    # SparseVLM also makes output tokens of dropped ones. Their number takes only certain values,
+    # so it meets the ratio less exactly.
     slack = 3 if label == "sparsevlm" else 1
     for case, depth, result in within_reach(label):
         wanted = case.ratio * result.record.num_tokens * depth
@@ -119,11 +123,11 @@ def test_stages_inside_the_model_meet_the_ratio_on_a_still_video(label):
 
 
 def test_flashvid_s_published_stages_average_to_the_retention_ratio():
-    """FlashVID keeps the ratio on average over its L layers.
+    """FlashVID keeps the retention ratio on average over the L layers.
 
-    With its expansion E, FlashVID keeps E times the ratio before the model, and a fraction r of
-    these tokens from layer K on. So E * (K + (L - K) * r) / L = 1 for both published pairs of K and
-    r.
+    Before the model it keeps E times the ratio (E is its expansion), and from layer K on a fraction
+    r of these tokens. The average is the ratio if E * (K + (L - K) * r) / L = 1, which holds for
+    both published pairs of K and r.
     """
     for layer, share, depth in ((20, 0.3, 28), (28, 0.1, 36)):
         stages = {"inner": True, "layer": layer, "inner_retention": share, "num_layers": depth}
@@ -140,7 +144,7 @@ def test_flashvid_compresses_inside_the_model_only_on_request():
     assert prune.retention_ratio == 0.25 and prune.queries == "last"
 
 
-def test_layers_of_stages_scale_with_the_depth_of_the_model():
+def test_layers_at_which_tokens_are_dropped_scale_with_the_depth_of_the_model():
     def layers(method, depth):
         return [layer for layer, _ in method.at_depth(depth).stages]
 

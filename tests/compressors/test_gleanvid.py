@@ -45,7 +45,7 @@ def still_video(units=6, rows=4, columns=5, width=64):
     return VideoTokens(frame.repeat(units, 1), (units, rows, columns))
 
 
-def test_still_video_adds_no_rank_once_kept_tokens_span_its_frame():
+def test_still_video_does_not_raise_the_basis_rank_once_kept_tokens_span_its_frame():
     tokens = still_video()
     compression = GleanVID(0.9).compress(tokens)
     assert compression.trace["basis_rank"].max() <= tokens.tokens_per_unit
@@ -70,14 +70,20 @@ def test_unit_with_new_content_gets_a_larger_budget():
 
 
 def test_loop_over_units_causes_no_device_to_host_sync():
-    """Reading a value of a fake tensor raises, so code that runs on fake tensors never syncs."""
+    """Fake tensors have no values. Code that runs on them reads none, so it causes no sync."""
     tokens = SimpleNamespace(grid=(5, 4, 4), num_units=5, tokens_per_unit=16)
     with FakeTensorMode():
         features, references = torch.empty(5, 16, 48), torch.empty(5, 5, 48)
         tokens.features = features.flatten(0, 1)
         parts = [torch.empty(shape) for shape in ((48,), (1, 48), (5, 16, 1), (5, 16))]
         clip = DebiasedClip(features, *parts, scale=1.0)
-        budgets = [9, 0, 16, 16, 12]  # more tokens than the width: the basis drops rejected rows
+        budgets = [
+            9,
+            0,
+            16,
+            16,
+            12,
+        ]  # 53 tokens, more than the width: rejected ones leave the basis
         keep, scores, trace = GleanVID()._select(tokens, clip, references, budgets)
         with pytest.raises(DataDependentOutputException):
             bool(features.sum() > 0)  # sanity check: reading a value raises

@@ -11,17 +11,18 @@ from gleanvid.types import VideoTokens
 
 Grid = tuple[int, int, int]
 
-SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # budget B relative to the feature width D
-RANKS = [0.25, 1.0]  # rank of the clip relative to its width
+SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # B / D: kept tokens relative to the feature width
+RANKS = [0.25, 1.0]  # rank of the clip's features relative to their width
 SCENE = 3  # number of temporal units in a scene
 
 
 def scenes(grid: Grid, width: int, rank: int, grain: float, new: float, sensor: float, seed: int):
-    """Return tokens of short scenes: three strong directions each, details of size ``grain``.
+    """Return the tokens of a synthetic clip of short scenes.
 
-    Within a scene the tokens repeat exactly, shifted by one position; in every unit a fraction
-    ``new`` of the tokens gets new details. All tokens share a large mean. ``sensor`` is the size of
-    the noise added to all tokens.
+    The tokens of a scene lie in three strong feature directions, plus details of size ``grain``.
+    Every further temporal unit of the scene repeats them exactly, shifted by one position, except
+    that a fraction ``new`` of the tokens gets additional details. All tokens share a large mean,
+    and have noise of size ``sensor``.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -54,12 +55,12 @@ def agreement(one: set[int], other: set[int]) -> float:
 def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
     expected = kept_tokens(features, grid, ratio)
     found = agreement(kept(features, grid, ratio), expected)
-    if found < 0.99:  # accepted only if noise of 1e-6 changes the float64 choice as much
+    if found < 0.99:  # else float64 must change about as much for noise of 1e-6
         assert found >= noise_agreement(features, grid, ratio, expected) - 0.01, found
 
 
 def noise_agreement(features: torch.Tensor, grid: Grid, ratio: float, expected: set[int]) -> float:
-    """Return the agreement of float64 selections without and with relative noise of 1e-6."""
+    """Return the fraction of float64's kept tokens that relative noise of 1e-6 does not change."""
     generator = torch.Generator().manual_seed(9)
     noise = 1e-6 * torch.randn(features.shape, generator=generator, dtype=torch.float64)
     return agreement(kept_tokens(features * (1 + noise), grid, ratio), expected)

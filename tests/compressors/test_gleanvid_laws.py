@@ -11,7 +11,7 @@ from gleanvid.ops import threads
 from gleanvid.types import VideoTokens
 from tests.compressors.moving import GRID, WIDTH, moving_clip
 
-RATIO = 0.2  # B / D = 0.6
+RATIO = 0.2  # so kept tokens / feature width = 0.6
 CASES = [(0, 200, 0.0), (1, 300, 0.0), (2, 200, 0.0), (0, 300, 0.02)]
 TWINS = [(0, 200, 0.0, True), (1, 300, 0.0, True), (2, 100, 0.0, True)]
 
@@ -99,7 +99,7 @@ def test_float64_features_keep_the_same_tokens_even_with_a_full_basis(ratio):
         for features in (clip.features, clip.features.double())
     )
     assert agreement(set(whole.keep.tolist()), set(half.keep.tolist())) >= 0.99
-    assert whole.trace["basis_rank"].max() <= 201  # rank 200, and the shared direction
+    assert whole.trace["basis_rank"].max() <= 201  # 200 directions and the shared one
 
 
 def test_equal_scores_are_resolved_in_favour_of_the_lower_index():

@@ -66,7 +66,7 @@ def peak_over_features(grid, width, **settings) -> float:
 
 @pytest.fixture
 def no_fixed_part(monkeypatch):
-    """Remove the minimum buffer size, which hides the growth of memory in short clips."""
+    """Set a minimum buffer size to 1: in short clips, it would hide that memory grows."""
     monkeypatch.setattr(novelty, "_SYSTEMS", 1)
 
 

@@ -1,4 +1,4 @@
-"""A fake model that is more often right with more tokens, and a benchmark of synthetic clips."""
+"""A fake model with pseudo-random answers, and a benchmark of synthetic clips."""
 
 import hashlib
 import threading
@@ -18,14 +18,17 @@ OPTIONS = ("red", "green", "blue", "white")
 
 
 def draw(*parts):
-    """Return a pseudo-random number in [0, 1) from any values, the same in every process."""
+    """Return a pseudo-random number in [0, 1): the same for equal ``parts``, in any process."""
     text = repr(parts).encode()
     return int.from_bytes(hashlib.sha256(text).digest()[:6], "big") / 2**48
 
 
 @dataclass(frozen=True)
 class FakeBenchmark(Benchmark):
-    """Benchmark of ``clips`` clips with four questions each; clips in ``broken`` are unreadable."""
+    """Benchmark with four questions about each clip.
+
+    ``clips`` is the number of clips, ``broken`` names those that cannot be read.
+    """
 
     name: ClassVar[str] = "fake"
     how: ClassVar[str] = "likelihood"
@@ -68,7 +71,7 @@ class FakeBenchmark(Benchmark):
 
 
 class FakeModel:
-    """Gives the right answer with a probability that grows with the number of kept tokens."""
+    """Gives pseudo-random answers, which depend on the question and on the kept tokens."""
 
     name = "fake"
     device = torch.device("cpu")
@@ -116,5 +119,5 @@ class FakeConversation:
 
 
 def without_times(rows):
-    """Return the rows of a journal without times, to compare them between runs."""
+    """Return the answers of a journal without their times, which differ between runs."""
     return {key: {n: v for n, v in row.items() if n != "seconds"} for key, row in rows.items()}

@@ -18,7 +18,10 @@ ITEMS = [item(n, HARD[n % 7]) for n in range(700)] + [item(n, "shape") for n in 
 
 
 def verdicts_except(wrong):
-    """Return a verdict per question: 0 for the first ``wrong`` hard questions, else 1."""
+    """Return question id -> whether it is answered right; only the first ``wrong`` are not.
+
+    The first 700 questions are of the hard types.
+    """
     return {each.id: int(each.id) >= wrong for each in ITEMS}
 
 
@@ -28,7 +31,7 @@ def verdicts_except(wrong):
         (100, 121, (True, True, True)),
         # with half of the tokens, 22 more of the 700 hard questions are wrong: 3.1 points
         (100, 122, (True, False, True)),
-        # 2 points less on hard questions are allowed, fewer right answers in total are not
+        # 2 points less on hard questions are allowed, but not fewer right answers in total
         (114, 114, (True, True, False)),
         (115, 115, (False, True, False)),
     ],

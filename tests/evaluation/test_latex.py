@@ -18,7 +18,7 @@ def test_negative_number_in_latex_has_a_minus_sign():
 
 def test_latex_table_marks_best_and_second_best_per_ratio_with_ties_shared():
     rows = [["all", "100%", "80.0"], *(["a", "25%", value] for value in ("3", "2", "3", "–"))]
-    # the row at 15 % is inserted between rows at 25 %, but the table prints it after them
+    # the row at 15 % comes between rows at 25 %; the table must print it after them
     rows.insert(3, ["e", "15%", "9 ± 1"])
     body = latex_table(["m", "kept", "acc"], rows, ["acc"], setting=[1]).splitlines()
     marked = [line.split(" & ")[2] for line in body if line.count("&") == 2]

@@ -13,9 +13,9 @@ HOLDS = torch.tensor([True, True, False, False, False])
 def test_auc_and_precision_are_computed_among_all_tokens_and_among_tokens_of_objects():
     objects = torch.tensor([True, True, True, False, False])
     found = against_truth(SCORES, HOLDS, objects)
-    # a tied pair counts half in the AUC
+    # in the AUC, a pair of equal scores counts half
     assert found == pytest.approx([5.5 / 6, 1.0, 1.5 / 2, 1.0])
-    # if all objects belong to the answer, the two values among tokens of objects are omitted
+    # If all objects belong to the answer, there are no two values among the tokens of objects.
     assert len(against_truth(SCORES, HOLDS, HOLDS)) == 2
     assert against_truth(SCORES, ~HOLDS & HOLDS, objects) == []
 

@@ -1,4 +1,4 @@
-"""Tools that write a CSV file of rows and a table; ``--read`` takes the rows of the file."""
+"""Measuring tools write a CSV file and a table; ``--read`` makes the table from the file."""
 
 import sys
 
@@ -17,7 +17,7 @@ def document(rows):
 
 @pytest.fixture
 def tool(monkeypatch, tmp_path):
-    """Run the shared command line with options; return the table it wrote."""
+    """Function that runs a fake tool with command-line options and returns the table it wrote."""
 
     def call(*options):
         monkeypatch.setattr(sys, "argv", ["tool", "--out", str(tmp_path), *options])

@@ -16,7 +16,7 @@ from tools.synthetic_worlds import (
 
 
 def greedy_by_projection(rows, count):
-    """Greedy selection that computes a projection for every candidate in every step."""
+    """Return ``count`` indices; each step adds the row that leaves the least projection error."""
     chosen = []
     for _ in range(count):
         missed = []
@@ -63,7 +63,7 @@ def test_regret_is_the_coverage_error_minus_that_of_the_reference_selection():
         for ratio in RATIOS
         for name in (BEST, *METHODS)
     ]
-    # the table has a column for every value of these parameters
+    # repeat the measurements for all values of the parameters that have columns in the table
     for name in ("rank", "life", "noise", "strength"):
         filled = {20: 80} if name == "rank" else {}
         means += [{**row, name: filled[row[name]]} for row in means if row[name] in filled]

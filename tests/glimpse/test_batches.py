@@ -24,7 +24,7 @@ def tokenizer():
 def learner(tokenizer):
     torch.manual_seed(1)
     model = build_model(tokenizer)
-    # larger weights: with the default ones, logits are too flat to reveal errors
+    # larger weights than the default ones, whose logits are too similar to reveal errors
     for weight in model.parameters():
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=0.05)
@@ -37,7 +37,7 @@ def clip():
 
 
 def inference_inputs(clip, question, tokenizer):
-    """Return the processor's inputs for a clip and a question with its answer."""
+    """Return what the model's own processor makes of a clip, a question and its answer."""
     processor = build_processor(tokenizer)
     content = [{"type": "video"}, {"type": "text", "text": question.text}]
     prompt = processor.apply_chat_template(
@@ -96,7 +96,7 @@ def test_training_loss_covers_answer_tokens_only(clip, tokenizer):
     assert tokenizer.decode(answers) == "".join(f" {q.answer}<|im_end|>" for q in clip.questions)
 
 
-def test_chosen_questions_cover_as_many_families_as_possible():
+def test_chosen_questions_cover_as_many_question_types_as_possible():
     for index in range(20):
         scene = sample_scene(0, "train", index, SETTINGS)
         rng = np.random.default_rng(index)

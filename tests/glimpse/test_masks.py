@@ -27,7 +27,7 @@ class KeepsListed(Compressor):
     keep: tuple[int, ...] = ()
 
     def __post_init__(self):
-        """Skip the check of settings: ``keep`` is not a declared setting."""
+        """Skip the check of settings, which would refuse ``keep``: it is not a declared setting."""
 
     def _compress(self, tokens):
         return Compression.pruned(torch.tensor(self.keep), tokens.grid)
@@ -42,7 +42,7 @@ def tokenizer():
 def learner(tokenizer):
     torch.manual_seed(1)
     model = build_model(tokenizer)
-    # larger weights: with the default ones, logits are too flat to reveal errors
+    # larger weights than the default ones, whose logits are too similar to reveal errors
     for weight in model.parameters():
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=0.05)
@@ -101,8 +101,8 @@ def test_every_kind_of_training_mask_keeps_its_fraction_with_the_intended_uneven
     rng = np.random.default_rng(0)
     drawn = torch.stack([draw_mask(rng, GRID, 0.25) for _ in range(40)]).float().view(-1, *GRID)
     assert drawn.sum((1, 2, 3)).eq(400).all()
-    # Standard deviation of the retention ratio, over units and over places: 0.04 and 0.11 for masks
-    # of kind "uniform", by chance alone.
+    # Standard deviation of the kept fraction over temporal units and over grid positions. Masks of
+    # kind "uniform" have 0.04 and 0.11, by chance alone.
     by_unit = drawn.mean((2, 3)).std(1).mean()
     by_place = drawn.mean(1).std((1, 2)).mean()
     assert (by_unit > 0.08) == (kind in ("time", "blob"))

@@ -14,7 +14,7 @@ SETTINGS = ClipSettings(num_frames=16, version=2)
 @pytest.fixture(scope="module")
 def found():
     with pytest.MonkeyPatch.context() as patch:
-        # 100 training steps are enough for two families.
+        # 100 training steps are enough for two question types.
         patch.setattr("gleanvid.glimpse.questions.observers._STEPS", 100)
         learnt = baselines(SETTINGS, learn=40, ask=24, families=("colour", "total"))
     return {one.family: one for one in learnt}
@@ -36,12 +36,12 @@ def test_options_whose_objects_are_absent_from_a_frame_have_equal_features():
     seen = glances(scene, question, [])
     units = (np.arange(8) + 0.5) / 8
     empty = [u for u in range(8) if sum(t.visible(units[u]) for t in scene.things) == 1]
-    for u in empty:  # one option names the only visible object; all other options look alike
+    for u in empty:  # one option names the only visible object; others look alike
         rows = {tuple(row) for row in seen[u]}
         assert len(rows) == 2
 
 
-def test_stored_baselines_cover_every_family_and_at_least_half_need_several_frames():
+def test_stored_baselines_cover_every_question_type_and_half_of_them_need_several_frames():
     facts, kept = read()
     assert [one.family for one in kept] == list(FAMILIES2) and facts["num_frames"] == 32
     assert 2 * sum(one.temporal for one in kept) >= len(kept)

@@ -39,7 +39,7 @@ def test_every_question_has_four_options_one_of_them_right(train):
         assert normalise(question.answer) == question.answer
 
 
-def test_at_least_ten_question_families_occur(train):
+def test_at_least_ten_question_types_occur(train):
     assert len(FAMILIES) >= 10
     assert {question.family for _, question in train} == set(FAMILIES)
 
@@ -51,8 +51,11 @@ def test_right_option_is_at_every_position_equally_often(train):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_guessing_from_question_text_alone_is_at_chance(family, train, test):
-    """A guesser learns from the train split how often each option is right: over all questions
-    of the family, given the number of words, and given the other options."""
+    """Options that are right more often than others in the train split do not help to guess.
+
+    The guesser counts there how often an option is right among the questions of one type: overall,
+    given the number of words, given the other options, and so on.
+    """
     counts = defaultdict(lambda: np.array([1.0, 4.0]))
 
     def clues(question, option):

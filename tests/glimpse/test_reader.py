@@ -23,7 +23,7 @@ def _small_clips(monkeypatch):
 def test_token_dropping_training_starts_with_the_teacher_s_loss_on_all_tokens(monkeypatch):
     monkeypatch.setattr(reader, "draw_share", lambda rng: 1.0)
     whole, dropped = Reader(SETTINGS, 4).advance()
-    # Columns 0 and 1 are the losses of model and teacher, column 2 is their divergence.
+    # The first three numbers: the model's loss, the teacher's loss, their divergence.
     assert whole[2] < 1e-5 and torch.equal(whole[:1], whole[1:2])
     assert whole[-1] > 0 and not dropped.any()
 
@@ -37,7 +37,7 @@ def test_token_dropping_training_changes_the_language_model_and_not_the_vision_t
         for name, weight in run.learner.model.state_dict().items()
         if not torch.equal(weight, before[name])
     }
-    # "weight" stands for ``lm_head.weight``, which is tied to the language model's embedding
+    # "weight" is part of ``lm_head.weight``, which is the same tensor as the input embedding
     assert changed == {"language_model", "weight"}
 
 
@@ -59,7 +59,7 @@ def test_each_training_clip_is_encoded_once_and_used_for_several_steps(monkeypat
     )
     for _ in range(6):
         run.advance()
-    assert numbers == [1, 9]  # clips with even numbers are encoded by the other process
+    assert numbers == [1, 9]  # the other process encodes the even ones
     assert len(run.shelf) == 2
 
 

@@ -18,7 +18,7 @@ from gleanvid.glimpse.world.world import ALWAYS, ClipSettings, stream
 SETTINGS = ClipSettings(version=2)
 
 
-@cache  # drawn on first use, so only in pytest processes that run these tests
+@cache  # made on first use, so only in pytest processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index, SETTINGS) for index in range(500)]
 
@@ -46,7 +46,7 @@ def thing_named(scene, named):
     return next((thing for thing in scene.things if name(thing) == named), None)
 
 
-def test_all_scene_themes_and_question_families_occur():
+def test_all_scene_themes_and_question_types_occur():
     assert {scene.theme for scene in all_scenes()} >= set(STORIES)
     assert {question.family for _, question in all_asked()} == set(FAMILIES2)
     for _, question in all_asked():

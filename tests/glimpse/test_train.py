@@ -94,11 +94,13 @@ def test_training_can_start_from_the_weights_of_a_model(tmp_path):
     own = begun.learner.model.state_dict()
     for name, weight in load_file(folder / "model.safetensors").items():
         assert torch.equal(own[name], weight.float()), name
-    # The learning rate warms up from near 0, as in a run that begins with random weights.
+    # The learning rate begins near 0 and warms up, as in a run that begins with random weights.
     assert begun.rate() < begun.settings.learning_rate / 50
 
 
-def test_vision_tower_is_updated_only_at_multiples_of_look_every(tmp_path, monkeypatch):
+def test_vision_tower_is_updated_only_at_steps_that_are_multiples_of_look_every(
+    tmp_path, monkeypatch
+):
     small_curriculum(monkeypatch)
     trainer = Trainer(TrainSettings(token_budget=72, look_every=3), Pace(steps=4), tmp_path)
     trainer.step, stayed = 1, []
@@ -107,5 +109,6 @@ def test_vision_tower_is_updated_only_at_multiples_of_look_every(tmp_path, monke
         trainer.advance(batch)
         after = trainer.learner.model.model.visual.state_dict()
         stayed.append(all(torch.equal(before[name], after[name]) for name in before))
-    # step 1 has only the token loss, step 2 freezes the vision tower, step 3 trains it
+    # Step 1 has only the loss that trains the vision tower. Questions begin at step 2, which
+    # freezes the tower; step 3 is a multiple of look_every.
     assert stayed == [False, True, False]

@@ -18,7 +18,7 @@ from gleanvid.glimpse.world.world import (
 )
 
 
-@cache  # drawn on first use, so only in pytest processes that run these tests
+@cache  # made on first use, so only in pytest processes that run these tests
 def all_scenes():
     return [sample_scene(0, "train", index) for index in range(300)]
 
@@ -27,7 +27,9 @@ def all_things():
     return [(scene, thing) for scene in all_scenes() for thing in scene.things]
 
 
-SEED_1 = {  # version -> digests of 120 scenes and their questions, mean grey levels of 4 clips
+# version of the generator -> (digest of 120 scenes, digest of their questions, mean grey levels of
+# the first 4 clips)
+SEED_1 = {
     1: ("ae1ce5bd33b87e52", "d2687488f6943862", [88.778, 175.46, 113.675, 75.648]),
     2: ("11828af5a64005f8", "01131b38634d0fbd", [41.21, 71.131, 146.918, 150.285]),
 }
@@ -105,7 +107,7 @@ def test_object_coverage_of_tokens_equals_rendered_pixels_and_lies_in_the_boxes(
             assert (k in held) or not len(rows)
             if len(rows):
                 left, top, right, bottom = held[k]
-                # star tips and corners of turned squares may stick out of the box
+                # the box may miss the tips of stars and the corners of turned squares
                 reach = 0.35 * (right - left)
                 assert left - reach <= columns.min() and columns.max() <= right + reach
                 assert top - reach <= rows.min() and rows.max() <= bottom + reach

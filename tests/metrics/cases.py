@@ -12,7 +12,7 @@ def record(keep, grid=(2, 1, 2), **more):
 
 
 def axes(*numbers, width=4):
-    """Return unit vectors along the coordinate axes with these numbers, one per row."""
+    """Return one unit vector for each number, along the coordinate axis of that number."""
     return torch.eye(width)[list(numbers)]
 
 
@@ -22,7 +22,7 @@ def rotation(width, seed=0):
 
 
 def clip(units=6, rows=4, columns=5, width=24, seed=0):
-    """Return random rows [T*N, D] and a record that keeps a third of them, none in one unit."""
+    """Return random tokens [T*N, D] and a record that keeps about 30 % of them, none in unit 1."""
     generator = torch.Generator().manual_seed(seed)
     count = units * rows * columns
     features = torch.randn(count, width, generator=generator) + 0.5

@@ -53,7 +53,7 @@ def test_kept_span_has_feature_width_squared_entries_for_any_number_of_tokens():
 
 
 def test_rank_relative_to_random_is_above_1_for_diverse_and_below_1_for_narrow_selections():
-    """Units hold the same 16 directions: one selection keeps all 16, the other the same 4."""
+    """All units have the same 16 feature directions: one selection keeps all, the other only 4."""
     directions = torch.eye(16).repeat(4, 1)
     narrow = (torch.arange(4)[:, None] * 16 + torch.arange(4)).flatten()
     for keep, wide in ((torch.arange(16), True), (narrow, False)):

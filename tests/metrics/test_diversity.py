@@ -67,7 +67,7 @@ def test_effective_rank_by_unit_uses_the_tokens_of_one_unit_only():
     assert effective_rank_by_unit(features, record([0, 1])).tolist() == pytest.approx([2, 0])
 
 
-def test_effective_dimensions_of_a_record_are_those_of_its_kept_rows():
+def test_effective_dimensions_of_a_record_are_those_of_its_kept_tokens():
     features, kept = clip()
     rows = features[kept.keep]
     readings = effective_rank(rows), energy_rank(rows), centred_energy_rank(rows)

@@ -19,7 +19,7 @@ def kept(*places):
     return Compression.pruned(torch.tensor(places), GRID)
 
 
-def test_label_recall_counts_labels_that_a_kept_row_still_predicts():
+def test_label_recall_counts_labels_that_a_kept_token_still_predicts():
     assert label_recall(CLASSES, kept(0, 4, 5), head) == 3 / 12
     assert label_recall(CLASSES, kept(*range(12)), head) == 1
     assert math.isnan(label_recall(torch.zeros(12, 12), kept(0), head))
@@ -48,12 +48,12 @@ def test_label_divergence_equals_its_definition():
     )
 
 
-def test_frame_agreement_of_a_unit_without_a_kept_row_is_0():
+def test_frame_agreement_of_a_unit_without_a_kept_token_is_0():
     features = torch.randn(12, 12, generator=torch.Generator().manual_seed(2))
     assert frame_agreement(features, kept(*range(8)), head) == pytest.approx(2 / 3)
 
 
-def test_frame_agreement_counts_a_merged_row_for_every_unit_it_covers():
+def test_frame_agreement_counts_a_merged_token_for_every_unit_it_covers():
     features = torch.randn(1, 4, 12).repeat(3, 1, 1).flatten(0, 1)
     found = method_from("pool(0.34, units=3)").compress(VideoTokens(features, GRID))
     assert found.budgets.tolist() == [4, 0, 0]

@@ -6,7 +6,11 @@ from gleanvid.metrics.least import Least
 
 
 def searched(is_kept, num_tokens=1600, floor=0, **settings):
-    """Search the lowest ratio of a fake model whose answer depends only on the number of tokens."""
+    """Run the search for the lowest ratio that keeps the answer of a fake model.
+
+    ``is_kept(tokens)``: whether the answer stays the same with so many tokens. Ratios that leave
+    fewer than ``floor`` tokens are refused.
+    """
     found = Least("M", "A red star.", num_tokens, **settings)
     while (ratio := found.next_ratio) is not None:
         tokens = int(ratio * num_tokens + 1e-9)

@@ -12,7 +12,7 @@ def every(step):
     return Compression.pruned(torch.arange(0, 192, step), GRID)
 
 
-def test_reconstruction_predicts_dropped_tokens_that_repeat_the_nearest_kept_row():
+def test_reconstruction_predicts_dropped_tokens_that_repeat_the_nearest_kept_token():
     frames = torch.randn(12, 2, 8, generator=torch.Generator().manual_seed(0))
     # tokens within each half of a frame are equal
     features = frames.repeat_interleave(8, dim=1).flatten(0, 1)

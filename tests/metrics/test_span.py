@@ -19,7 +19,11 @@ from tests.metrics.cases import axes, clip, record, rotation
 
 
 def by_lstsq(features, kept):
-    """Return each row's energy outside earlier units and rows, by least squares."""
+    """Return two fractions of each kept token's energy, by least squares.
+
+    The first lies outside the span of the kept tokens of earlier units, the second outside that of
+    all kept tokens before it.
+    """
     rows = features.double()[kept.keep]
     unit = kept.keep // (kept.grid[1] * kept.grid[2])
     across, fresh = [], []
@@ -38,7 +42,7 @@ def test_first_unit_has_full_residual_energy_and_its_copy_none():
     assert basis_rank(features, kept).tolist() == [2, 2]
 
 
-def test_repeated_row_does_not_hide_directions_of_later_rows():
+def test_repeated_token_does_not_hide_directions_of_later_tokens():
     features = torch.cat([axes(0, 0, 1, 2, width=3)] * 2)
     kept = record([0, 1, 2, 3, 4, 5, 6, 7], (2, 1, 4))
     expected = [1, 0, 1, 1, 0, 0, 0, 0]
@@ -46,9 +50,9 @@ def test_repeated_row_does_not_hide_directions_of_later_rows():
     assert basis_rank(features, kept).tolist() == [3, 3]
 
 
-# feature width below, near and above the number of kept rows
+# feature width below, near and above the number of kept tokens
 @pytest.mark.parametrize("width", [8, 24, 90])
-def test_kept_span_agrees_with_least_squares_one_row_at_a_time(width):
+def test_kept_span_agrees_with_least_squares_one_token_at_a_time(width):
     features, kept = clip(width=width)
     across, fresh = by_lstsq(features, kept)
     span = kept_span(features, kept)
@@ -98,7 +102,7 @@ def test_later_residual_energy_leaves_out_the_first_unit():
     assert later_residual_energy(features, record([2, 3])) == 0.0
 
 
-def test_zero_rows_add_no_rank_and_no_energy():
+def test_zero_tokens_add_no_rank_and_no_energy():
     features, kept = torch.zeros(4, 3), record([0, 3])
     assert residual_energy(features, kept) == 0.0
     assert basis_rank(features, kept).tolist() == [0, 0]
@@ -119,7 +123,7 @@ def test_basis_rank_equals_the_rank_in_the_trace_of_gleanvid():
     assert ours.tolist() == kept.trace["basis_rank"].tolist()
 
 
-def test_span_metrics_use_merged_rows_as_the_model_receives_them():
+def test_span_metrics_use_merged_tokens_as_the_model_receives_them():
     features = axes(0, 1, 2, 3)
     group, weight = torch.tensor([0, 0, 1, -1]), torch.tensor([0.5, 0.5, 1.0, 0.0])
     merged = Compression(torch.tensor([0, 2]), (2, 1, 2), group, weight)

@@ -41,7 +41,8 @@ FAMILIES = {
     "llava_next_video": tiny_llava.next_video,
     "perception_lm": tiny_llava.perception_lm,
 }
-# Recurrent layers ignore masks: outputs cannot be compared with those of a masked prompt.
+# Model families with recurrent layers. These layers ignore attention masks, so outputs cannot be
+# compared with those of a prompt whose dropped tokens are masked.
 RECURRENT = {
     "qwen3_5": tiny_qwen.qwen35,
     "qwen3_5_moe": tiny_qwen.qwen35_moe,
@@ -49,14 +50,14 @@ RECURRENT = {
 }
 
 
-# Families whose language model cannot drop tokens between its layers.
+# Model families that are compressed only before the language model, not between its layers.
 AHEAD_ONLY = {
     "gemma4",
     "gemma4_large",
     "gemma4_unified",
     *RECURRENT,
 }
-# families that need transformers 5.23 or later
+# model families that need transformers 5.23 or later
 LATER = {
     "qwen3_omni",
     "gemma4",
@@ -71,7 +72,9 @@ if parse(transformers.__version__) < parse("5.23"):
     RECURRENT = {family: RECURRENT[family] for family in RECURRENT if family not in LATER}
 
 EVERY = FAMILIES | RECURRENT
-VARIANTS = {  # models that differ from their family in MLP, vision tower, masks or timestamps
+# Models that differ from the first model of their family in MLP, vision tower, attention masks or
+# timestamps.
+VARIANTS = {
     "qwen3_vl_moe",
     "glm46v",
     "glm4v_moe",
@@ -81,8 +84,8 @@ VARIANTS = {  # models that differ from their family in MLP, vision tower, masks
 }
 DENSE = [family for family in FAMILIES if family not in VARIANTS]
 INSIDE = [family for family in FAMILIES if family not in AHEAD_ONLY]
-# Three families stand for all others in tests of shared code. They differ in what that code
-# must handle: positions on a grid, newline tokens, attention windows.
+# Code that all model families share is tested with three families only. They differ in what this
+# code must handle: positions on a grid, newline tokens, attention windows.
 few_families = pytest.mark.parametrize(
     "adapter",
     [name for name in ("qwen3_vl", "llava_onevision", "gemma4") if name in FAMILIES],
@@ -91,7 +94,7 @@ few_families = pytest.mark.parametrize(
 
 
 class Adapters(dict):
-    """Maps a family to its tiny loaded adapter, which is built on first use."""
+    """Dict from model family to a loaded tiny model, which is built when it is first read."""
 
     def __init__(self, chosen, new_folder):
         self.chosen, self.new_folder = chosen, new_folder
@@ -106,7 +109,7 @@ class Adapters(dict):
 
 
 def chosen_families(config):
-    """Return the families given by ``--families``, or all families."""
+    """Return the model families named by the option ``--families``, or all model families."""
     named = {name for name in config.getoption("--families").split(",") if name}
     if unknown := named - set(EVERY):
         raise pytest.UsageError(f"--families: {min(unknown)} must be one of {', '.join(EVERY)}")
@@ -120,7 +123,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def families_of(item):
-    """Return the families for which a test of this folder is parametrized."""
+    """Return the model families among a test's parameters; empty for tests of other folders."""
     if not (hasattr(item, "callspec") and item.path.is_relative_to(HERE)):
         return set()
     return {value for value in item.callspec.params.values() if value in list(EVERY)}
@@ -138,7 +141,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(params=list(FAMILIES))
 def oracle_adapter(request, adapters):
-    """Loaded adapter of each family and variant, for the comparison with masked attention."""
+    """Loaded model of each family and variant, for comparison with masked attention."""
     return adapters[request.param]
 
 

@@ -10,9 +10,10 @@ from torch.utils._pytree import tree_leaves
 
 
 class LiveBytes(TorchDispatchMode):
-    """Context manager: ``peak`` is the largest total size of new tensors alive at once.
+    """Context manager that measures the memory of the tensors created within it.
 
-    ``known``: tensors that existed before; their views are not counted.
+    ``peak`` is the largest number of bytes that these tensors had at one time. ``known`` are
+    tensors that existed before; they and their views are not counted.
     """
 
     def __init__(self, known):

@@ -15,14 +15,15 @@ from gleanvid.models.families.square_frames import SquareFrames
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.models.tiny import noise_video
 
-# Number of decoding steps: the first reveals wrong positions, later ones wrong cache offsets.
+# Number of decoding steps. The first would reveal wrong positions, later ones wrong offsets of
+# the key/value cache.
 DECODED = 3
 QUESTIONS = ["what moves?", "which colour is the video, and what is it that moves in it?"]
 
 
 @dataclass(frozen=True)
 class EveryNth(Compressor):
-    """Compressor that keeps irregularly spaced tokens, selected by their index alone."""
+    """Compressor that keeps irregularly spaced tokens. Only the index decides, not the features."""
 
     name: ClassVar[str] = "every-nth"
     paper: ClassVar[str] = "test"
@@ -40,7 +41,7 @@ class EveryNth(Compressor):
 
 @dataclass(frozen=True)
 class Tilted(EveryNth):
-    """Compressor that keeps one token less if features have a larger mean in the second half."""
+    """Compressor that skips a token if features are larger on average in the second half."""
 
     def skipped(self, tokens: VideoTokens) -> int:
         first, second = tokens.features.tensor_split(2)
@@ -85,7 +86,7 @@ class Failing(Compressor):
 
 
 def unlike_videos(adapter) -> list[Video]:
-    """Return two videos of which :class:`Tilted` keeps different numbers of tokens."""
+    """Return two videos for which the compressor ``Tilted`` keeps different numbers of tokens."""
     if not isinstance(adapter, SquareFrames):
         return [noise_video(5), noise_video(8, 64, 128, seed=1)]
     video = noise_video(4)  # some models require videos of equal length in a batch
@@ -129,22 +130,26 @@ def generate(adapter, inputs, new=DECODED + 1, **options):
 
 
 def read_while_decoding(output, inputs) -> Tensor:
-    """Return the generated tokens without the last, which no step reads: int64 [B, steps]."""
+    """Return the generated token ids that later steps read: all but the last, int64 [B, steps]."""
     steps = output.sequences[:, inputs["input_ids"].shape[1] : -1]
     assert steps.shape[1] == len(output.logits) - 1 > 0
     return steps
 
 
 def skip_if_repeats_mix(adapter, inputs) -> None:
-    """Skip models that mix up repeated prompts; test_generate.py tests their refusal."""
+    """Skip the test for models that fail on copies of a prompt (see ``repeats_mix``).
+
+    test_generate.py tests that compression refuses such copies.
+    """
     if repeats_mix(adapter, inputs):
         pytest.skip("the untouched model cannot repeat prompts, or answers each differently")
 
 
 def repeats_mix(adapter, inputs) -> bool:
-    """Whether the model without hooks answers two copies of a prompt differently, or fails.
+    """Whether two copies of a prompt in a batch get different answers or an error.
 
-    In transformers 5.17 InternVL mixes up the frames of the copies, in 5.23 GLM-4V raises.
+    The model runs without compression. In transformers 5.17, InternVL mixes up the frames of the
+    copies. In 5.23, GLM-4V raises an error.
     """
     if adapter.hf_model.config.model_type not in ("internvl", "glm4v"):
         return False
@@ -156,9 +161,9 @@ def repeats_mix(adapter, inputs) -> bool:
 
 
 def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
-    """Return the mask of the prompt positions that each layer reads, bool [B, L]."""
+    """Return for each layer which of the L prompt tokens are left there, bool [B, L]."""
     layers: list[Tensor] = []
-    # batch row -> the records of all stages so far, composed to one
+    # index in the batch -> compression record of all stages so far, composed to one
     whole: dict[int, Compression] = {}
     for layer in range(depth):
         for row, made in enumerate(record.stages.get(layer, [])):
@@ -170,10 +175,11 @@ def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
 
 @torch.no_grad()
 def masked_logits(hf_model, inputs, kept, steps):
-    """Return the logits of the L prompt columns, and those that predict each decoded token.
+    """Return logits of the prompt and of the decoded tokens, with dropped tokens masked.
 
-    Shapes: [B, L, vocabulary] and, from the last prompt column on, [B, S + 1, vocabulary], where
-    ``steps`` [B, S] are decoded tokens. ``kept`` bool [B, L]: columns that attention may read.
+    ``kept``, bool [B, L]: prompt tokens that attention may read. ``steps`` [B, S]: ids of the
+    decoded tokens, which follow the prompt. Returns the logits of the L prompt tokens,
+    [B, L, vocabulary], and those from the last prompt token on, [B, S + 1, vocabulary].
     """
     logits = masked_pass(hf_model, inputs, kept, steps)
     length = inputs["input_ids"].shape[1]

@@ -27,7 +27,7 @@ def calls_of(module):
 
 @pytest.fixture
 def short_context(adapter, monkeypatch):
-    """Limit the adapter's context length to the text and half of the video tokens."""
+    """Reduce the model's context length, so that the text and half of the video tokens fit."""
     encoded = adapter.encode(noise_video(8, 128, 192))
     limit = encoded.inputs["input_ids"].shape[1] - len(encoded.tokens) // 2
     monkeypatch.setattr(adapter.text_config, "max_position_embeddings", limit)
@@ -76,7 +76,7 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
     before, held = hook_count(adapter.hf_model), []
 
     def exhaust(module, args, output):
-        huge = torch.zeros(1000)  # simulates a tensor of the failing layer
+        huge = torch.zeros(1000)  # stands for a tensor that the failing layer holds
         held.append(weakref.ref(huge))
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
@@ -103,13 +103,13 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
     thread.start()
     thread.join()
     assert free == [True]
-    adapter.lock = threading.RLock()  # the thread above never released the lock
+    adapter.lock = threading.RLock()  # the thread above has taken the lock and never releases it
     again = adapter.generate(adapter.encode(video), "what?", QUARTER, Sampling(3)).text
     assert again == expected
 
 
 @pytest.mark.parametrize("family", [family for family in EVERY if family in AHEAD_ONLY])
-def test_stages_inside_the_model_are_refused_for_families_that_do_not_support_them(
+def test_compression_at_inner_layers_is_refused_for_families_that_do_not_support_it(
     adapters, family
 ):
     model = adapters[family]

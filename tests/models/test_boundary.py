@@ -50,7 +50,7 @@ def test_keeping_all_tokens_is_bit_identical(every_adapter, rows):
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_keeping_a_quarter_equals_the_whole_prompt_with_the_rest_masked(adapter, rows):
-    videos = unlike_videos(adapter)[:rows]  # batch rows keep different numbers of tokens
+    videos = unlike_videos(adapter)[:rows]  # the two prompts keep different numbers of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, QUARTER) as record:
         output = generate(adapter, inputs)
@@ -77,7 +77,7 @@ def test_renumbering_the_kept_positions_changes_the_logits(adapter):
     assert (right - wrong).abs().max() > 0.05
 
 
-def test_deepstack_rows_follow_their_tokens(qwen3):
+def test_deepstack_features_follow_their_tokens(qwen3):
     """Logits change without DeepStack levels, so comparing logits also tests the levels."""
     inputs = model_inputs(qwen3, QUESTIONS[:1])
 
@@ -100,7 +100,7 @@ def test_merging_each_token_into_itself_is_bit_identical(adapter):
     assert torch.equal(plain, merged)
 
 
-def test_merged_rows_reach_the_language_model_and_every_deepstack_level(qwen3):
+def test_merged_tokens_reach_the_language_model_and_every_deepstack_level(qwen3):
     inputs = model_inputs(qwen3, QUESTIONS)
     seen = []
 
@@ -180,7 +180,7 @@ def test_grids_that_do_not_fit_the_prompt_are_refused():
 @pytest.mark.parametrize(
     "oracle_adapter", ["qwen3_vl", "llava_onevision", "smolvlm"], indirect=True
 )
-def test_reference_gives_a_left_padded_row_the_positions_and_logits_of_the_row_alone(adapter):
+def test_reference_gives_a_left_padded_prompt_the_positions_and_logits_of_the_prompt_alone(adapter):
     videos = [noise_video(4, seed=number) for number in range(2)]
     batch = model_inputs(adapter, QUESTIONS, videos)
     assert not bool(batch["attention_mask"].all())

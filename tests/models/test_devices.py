@@ -48,7 +48,7 @@ def test_hooks_act_on_a_layer_compiled_earlier(own):
 
 
 def flash(module, query, key, value, attention_mask, scaling=None, **options):
-    """Fake of FlashAttention-2, which gets a mask [B, S] or none, and sequence boundaries."""
+    """Fake of FlashAttention-2: attention with a padding mask [B, S] or sequence boundaries."""
     assert attention_mask is None or attention_mask.ndim == 2
     rows, columns = query.shape[2], key.shape[2]
     seen = torch.ones(rows, columns, dtype=torch.bool)
@@ -60,7 +60,7 @@ def flash(module, query, key, value, attention_mask, scaling=None, **options):
     if attention_mask is not None:
         assert attention_mask.shape[1] == columns
         seen = seen & attention_mask[:, None, None].bool()
-        if rows == columns:  # a padding row must attend to itself: softmax over nothing is NaN
+        if rows == columns:  # padding tokens attend to themselves: no NaN
             seen = seen | torch.eye(rows, dtype=torch.bool)
     groups = query.shape[1] // key.shape[1]
     key, value = (part.repeat_interleave(groups, 1) for part in (key, value))
@@ -108,7 +108,10 @@ def test_saliency_and_keys_are_equal_with_flash_attention_s_packed_frames(adapte
 
 
 def prompt(method):
-    """Return the video spans, records and plan of a prompt of 12 video and 8 text tokens."""
+    """Compress a prompt of 12 video and 8 text tokens; return what ``reduce_rows`` needs.
+
+    These are the sequence positions of the video, its compression record, and the shorter prompt.
+    """
     present, columns = torch.ones(1, 20, dtype=torch.bool), torch.arange(3, 15)
     spans = [[Span(columns, (3, 2, 2))]]
     tokens = VideoTokens(torch.zeros(12, 1), (3, 2, 2))

@@ -1,4 +1,4 @@
-"""Stages inside the language model equal masks that hide the dropped tokens layer by layer."""
+"""Compression at inner layers gives the same logits as masking the dropped tokens there."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ CHAINS = [
     Chain("twice-inside", ((1, HALF), (3, HALF))),
     Chain("thrice", ((0, HALF), (1, HALF), (4, HALF))),
 ]
-# families tested with all compressor chains, each with one batch row and with two
+# model families tested with all compressor chains, each on one prompt and on a batch of two
 WHOLE = ("qwen3_vl", "llava_onevision")
-# chains of compressors for the other families -> number of batch rows
+# name of a compressor chain tested with the other families -> number of prompts in the batch
 FEW = {
     "ahead-and-inside": 2,
     "twice-inside": 1,
@@ -57,12 +57,12 @@ every_pair = pytest.mark.parametrize(
     ],
     indirect=["oracle_adapter"],
 )
-ROWS: list[int] = []  # token count of every batch row that Uneven compressed
+ROWS: list[int] = []  # number of tokens of each prompt that Uneven has compressed
 
 
 @dataclass(frozen=True)
 class Uneven(EveryNth):
-    """Compressor that keeps 1 token in the first batch row, 9 in the second."""
+    """Compressor that keeps 1 token of the first prompt of a batch and 9 of the second."""
 
     def _compress(self, tokens):
         ROWS.append(len(tokens))
@@ -82,14 +82,14 @@ def oracle_adapter(request, adapters):
 
 
 def oracle_logits(adapter, inputs, layers, steps):
-    """Return the logits of the model without hooks, with a different mask in every layer."""
+    """Return reference logits: the uncompressed model, with dropped tokens masked in each layer."""
     new = steps.shape[1]
 
     def hide(kept, module, args, kwargs):
         count, length = kept.shape
         columns = torch.cat([kept, kept.new_ones(count, new)], 1)
         seen = torch.ones(length + new, length + new, dtype=torch.bool).tril()
-        if adapter.layout.masked:  # model whose mask is not causal: frames attend to later frames
+        if adapter.layout.masked:  # not causal: frames attend to later frames
             seen = kwargs["attention_mask"]
         mask = seen & columns[:, None, None]
         return args, kwargs | {"attention_mask": mask | torch.eye(length + new, dtype=torch.bool)}
@@ -104,7 +104,7 @@ def oracle_logits(adapter, inputs, layers, steps):
 @every_pair
 def test_stages_inside_the_model_equal_masking_layer_by_layer(oracle_adapter, chain, rows):
     adapter = oracle_adapter
-    videos = unlike_videos(adapter)[:rows]  # batch rows keep different numbers of tokens
+    videos = unlike_videos(adapter)[:rows]  # the two prompts keep different numbers of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, chain) as record:
         output = generate(adapter, inputs)
@@ -147,7 +147,7 @@ def test_second_turn_continues_a_cache_with_fewer_tokens_in_later_layers(adapter
 
 @contextmanager
 def compact_rotary_rows(adapter, stage):
-    """Introduce a fault: kept tokens get the first rotary positions instead of their own."""
+    """Fault from layer ``stage`` on: kept tokens have the rotary positions of the first tokens."""
     layers, whole = adapter.layout.language_model.layers, []
 
     def look(module, args, kwargs):
@@ -183,7 +183,7 @@ def test_keeping_all_tokens_inside_the_model_is_bit_identical(adapter, stage):
 
 
 def test_merging_inside_the_model_merges_hidden_states_and_later_deepstack_levels(qwen3):
-    """Merging before layer 1 averages its input rows and the rows of the next DeepStack level."""
+    """Merging before layer 1 averages hidden states and the next DeepStack level's features."""
     inputs = model_inputs(qwen3, QUESTIONS[:1])
     lm, entering, behind = qwen3.layout.language_model, [], []
     visual = inputs["input_ids"][0] == qwen3.layout.video_token_id
@@ -226,8 +226,8 @@ def test_merging_inside_the_model_merges_hidden_states_and_later_deepstack_level
     torch.testing.assert_close(added[visual[new]], expected, atol=1e-6, rtol=0)
 
 
-def test_batch_row_that_becomes_shorter_inside_the_model_is_padded_there(adapter):
-    """The first row has no padding at layer 0 and needs padding after the stage."""
+def test_prompt_of_a_batch_that_becomes_shorter_inside_the_model_is_padded_there(adapter):
+    """The first prompt has no padding at layer 0 but keeps fewer tokens, so it needs some later."""
     inputs = model_inputs(adapter, ["what moves?!", "what moves?"])
     assert bool(inputs["attention_mask"][0].all()) and not bool(inputs["attention_mask"][1].all())
     ROWS.clear()

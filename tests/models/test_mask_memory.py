@@ -1,4 +1,4 @@
-"""Compression saves memory even for models that build an attention mask of L x L."""
+"""Compression saves memory even if the model builds a mask of all pairs of the L tokens."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.models.oracle import EveryNth
 from tests.models.test_memory import tensors_in
 from tests.models.tiny import noise_video
 
-# All families whose transformers class builds an attention mask [L, L].
+# All model families for which transformers builds an attention mask [L, L].
 PAIRING = (
     "gemma4",
     "gemma4_large",
@@ -19,7 +19,7 @@ METHODS = {"all tokens": None, "25 %": EveryNth(retention_ratio=0.25)}
 
 
 def peak_bytes(adapter, frames: int, method) -> tuple[int, int]:
-    """Return the peak bytes of answering a question, and the length of the whole prompt."""
+    """Return the peak bytes while a question is answered, and the uncompressed prompt's length."""
     encoded = adapter.encode(noise_video(frames))
     parts = [*adapter.hf_model.parameters(), *adapter.hf_model.buffers()]
     parts += [encoded.tokens.features, *tensors_in(encoded.vision)]
@@ -34,5 +34,5 @@ def test_keeping_a_quarter_needs_less_memory_despite_the_full_attention_mask(ada
         peak_bytes(adapters[family], 16, method) for method in METHODS.values()
     )
     assert columns == same
-    # L x L bytes: even the compressed run builds the mask of the whole prompt
+    # even the compressed run builds the mask of the uncompressed prompt, of L x L bytes
     assert columns**2 < cut < 0.9 * whole

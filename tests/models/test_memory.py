@@ -26,7 +26,7 @@ def adapter(request, adapters):
 
 
 def tower_calls(adapter, call):
-    """Return the sizes of all inputs of the vision tower during ``call()``, and its result."""
+    """Return the sizes of all inputs of the vision tower's first layer, and the call's result."""
     sizes = []
     tower = adapter.layout.tower
     layers = next(m for m in tower.modules() if isinstance(m, torch.nn.ModuleList))
@@ -40,7 +40,7 @@ def tower_calls(adapter, call):
 
 
 def limit_parts(adapter, numbers, monkeypatch):
-    """Limit the number of input elements that the vision tower processes at a time."""
+    """Limit how many input numbers the vision tower gets at a time; it gets the clip in parts."""
     monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
 
 
@@ -106,12 +106,12 @@ def test_generate_frees_the_outputs_of_the_vision_tower(adapter, monkeypatch):
 
 
 def added(adapter):
-    """Whether the model adds features to placeholder rows, so that both are in memory."""
+    """Whether the model adds visual features to placeholder embeddings, so both are in memory."""
     return adapter.hf_model.config.model_type == "molmo2"
 
 
 def test_conversation_frees_the_outputs_of_the_vision_tower(adapter):
-    """All vision outputs are freed; only the copied token rows stay in memory."""
+    """All outputs of the vision tower are freed; only the copied token features stay in memory."""
     encoded = adapter.encode(noise_video())
     rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
     more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
@@ -129,7 +129,7 @@ def test_conversation_frees_the_outputs_of_the_vision_tower(adapter):
 def test_encoding_stores_each_vision_feature_once(adapter):
     """Only inputs of the language model are stored, no hidden states of the vision tower.
 
-    For models with newlines between rows, features are stored with and without the newlines.
+    Models with newline tokens store the features twice: with and without the newlines.
     """
     encoded = adapter.encode(noise_video())
     rows = encoded.tokens.features
@@ -142,21 +142,21 @@ def test_encoding_stores_each_vision_feature_once(adapter):
 
 
 def short_and_long(adapter):
-    """Return a video and one three times as long, each with its processor output."""
+    """Yield a video and one three times as long, each with its processor output."""
     for frames in (8, 24):
         video = noise_video(frames)
         prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
-        if adapter.layout.masked:  # with token types, transformers would make a mask [L, L]
+        if adapter.layout.masked:  # else transformers makes a mask [L, L]
             inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
         yield video, inputs
 
 
 def growth(adapter, videos, call):
-    """Return the growth of peak memory and of pixel inputs from the short to the long video.
+    """Return how much peak memory and pixel inputs grow from the short to the long video.
 
-    ``call`` returns (peak bytes, number of tokens). Both results are ratios to the size of the
-    added tokens, with one embedding of the language model per token.
+    ``call`` returns (peak bytes, number of tokens). The unit of both results is the size of the
+    additional tokens, each counted as one input embedding of the language model.
     """
     found = []
     for video, inputs in videos:

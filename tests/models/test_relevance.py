@@ -22,7 +22,7 @@ from tools.relevance_study.scores import ranks_agree
 
 ROOT = Path(__file__).parents[2]
 ASKED = ("what moves?", "a red")
-STEP = 2e-3  # step of the finite differences, as a fraction of a token's distance from the mean
+STEP = 2e-3  # step of the finite differences: fraction of the distance from the mean token
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,10 @@ def prompt_of(adapter, clips):
 
 @contextmanager
 def token_moved(prompt, stream, token, step):
-    """Context in which one visual token is moved away from the mean token by ``step``.
+    """Context in which one visual token is moved away from the mean of all visual tokens.
 
-    Stream 0 holds the input embeddings, stream n the DeepStack features of level n.
+    ``step`` is a fraction of its distance from the mean. ``stream`` 0 moves the input embedding,
+    ``stream`` n the DeepStack feature of level n.
     """
 
     def change(module, args, kwargs):
@@ -133,7 +134,7 @@ def test_float16_keeps_the_gradient_of_a_nearly_certain_answer():
 
 
 def test_relevance_gradient_holds_less_memory_than_one_layer_s_activations():
-    """Layers store only their inputs and run again in the backward pass."""
+    """Layers store only their inputs and recompute their activations in the backward pass."""
     model = load_model("builtin")
     prompt = AnsweredPrompt.of(model, model.encode(noise_video(8)), *ASKED)
     weights = {weight.untyped_storage().data_ptr() for weight in model.hf_model.parameters()}
@@ -215,7 +216,7 @@ def test_neighbouring_words_of_a_long_answer_share_one_relevance_map(qwen3, clip
     texts = [text for text, _ in found.words]
     assert len(texts) == 4
     place = 0
-    for text in texts:  # the app looks up the texts in the answer from left to right
+    for text in texts:  # the app searches the answer for these texts, from left to right
         place = answer.index(text, place) + len(text)
     assert place == len(answer)
     alone = measure(qwen3, encoded, question, answer, words=True).words
@@ -251,7 +252,7 @@ def test_occlusion_of_tokens_equals_masking_them_in_attention(qwen3, clips):
 
 
 def losing_prompt(adapter, clips):
-    """Return a prompt with an answer that becomes less likely if some unit is hidden."""
+    """Return a prompt whose answer becomes less likely if one of the temporal units is hidden."""
     prompt_of(adapter, clips)
     for answer in ("it", "which?", "red", "a video", "moves"):
         prompt = AnsweredPrompt.of(adapter, clips[adapter.name], ASKED[0], answer)
@@ -260,7 +261,7 @@ def losing_prompt(adapter, clips):
     raise AssertionError("no answer becomes less likely if a unit is hidden")
 
 
-def test_occlusion_map_gives_each_unit_the_loss_from_hiding_it(qwen3, clips):
+def test_occlusion_map_gives_each_temporal_unit_the_loss_from_hiding_it(qwen3, clips):
     prompt = losing_prompt(qwen3, clips)
     units = prompt.grid[0]
     each, found = occlusion_map(prompt, passes=units)

@@ -38,7 +38,10 @@ class Reading(Compressor):
 
 
 def attention_maps(adapter, video):
-    """Return queries and keys [n, H, d] and frame indices [n] of all patches, in tower order."""
+    """Return queries and keys [n, H, d] of the n patches, and each patch's frame index [n].
+
+    They come from the layer whose attention gives saliency and keys, in the tower's patch order.
+    """
     attention = adapter.layout.vision_attention
     seen = {}
 
@@ -54,7 +57,7 @@ def attention_maps(adapter, video):
     if hidden.ndim == 3 and hasattr(attention, "qkv"):
         query, key = timm_maps(attention, hidden, seen["rope"])
         return query, key, torch.arange(len(hidden)).repeat_interleave(hidden.shape[1])
-    if hidden.ndim == 3:  # SigLIP, CLIP: one frame per row of the batch
+    if hidden.ndim == 3:  # SigLIP, CLIP: the frames form the batch
         both = [project(hidden) for project in (attention.q_proj, attention.k_proj)]
         heads = getattr(attention, "num_heads", attention.config.num_attention_heads)
         query, key = (made.flatten(0, 1).unflatten(1, (heads, -1)) for made in both)
@@ -67,7 +70,7 @@ def attention_maps(adapter, video):
 
 
 def timm_maps(attention, hidden, rope):
-    """Return a timm tower's queries and keys [T*P, H, d]; class tokens are not rotated."""
+    """Return a timm tower's queries and keys [T*P, H, d]; class tokens have no rotary embedding."""
     from timm.layers import apply_rot_embed_cat
 
     made = attention.qkv(hidden).unflatten(2, (3, attention.num_heads, -1)).permute(2, 0, 3, 1, 4)
@@ -77,10 +80,10 @@ def timm_maps(attention, hidden, rope):
 
 
 def gemma_maps(attention, hidden, seen):
-    """Return Gemma's queries, keys and frame indices without padding patches.
+    """Implement :func:`attention_maps` for Gemma 4, without padding patches.
 
-    Gemma does not scale its attention logits but the calling test does, so queries are multiplied
-    by the inverse scale.
+    Gemma 4 does not scale its attention logits, but the calling test does. So the queries are
+    multiplied by the inverse of that scale.
     """
     turn = partial(apply_multidimensional_rope, position_ids=seen["position_ids"])
     both = [
@@ -110,7 +113,9 @@ def test_saliency_and_keys_equal_those_of_the_full_attention_map(adapter):
     torch.testing.assert_close(tokens.keys, keys, atol=1e-6, rtol=1e-5)
 
 
-SHUFFLED = {  # module that outputs patches, module that takes each token's concatenated patches
+# model type -> (module that outputs patches, module whose input is the patches of each token,
+# concatenated)
+SHUFFLED = {
     "smolvlm": ("vision_model.post_layernorm", "connector.modality_projection"),
     "internvl": ("vision_tower.layernorm", "multi_modal_projector"),
     "video_llama_3": ("vision_model.post_layernorm", "projector"),
@@ -150,7 +155,7 @@ def gemma_rows(adapter, video):
 
 
 def molmo_rows(adapter, video):
-    """Implement :func:`patch_rows` for Molmo 2, whose query is the mean of a token's patches."""
+    """Implement :func:`patch_rows` for Molmo 2; the pooled token is the mean of its patches."""
     seen, projector = [], adapter.layout.core.multi_modal_projector
     handles = [
         module.register_forward_pre_hook(lambda module, args: seen.append(args[0]))
@@ -164,7 +169,7 @@ def molmo_rows(adapter, video):
 
 
 def patch_rows(adapter, video):
-    """Return the patches in tower order, the tokens that the model pools from them, the grid."""
+    """Return the vision tower's patches, the tokens that the model pools from them, the grid."""
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])
@@ -178,7 +183,7 @@ def patch_rows(adapter, video):
     tokens = adapter.encode(video).tokens
     handle.remove()
     ((rows, *_), pooled), *_ = seen
-    if name == "visual.merger":  # one row per token: repeat it for the four patches
+    if name == "visual.merger":  # one feature per token: repeat it for its four patches
         return pooled.repeat_interleave(4, 0), tokens.features, tokens.grid
     if name == "multi_modal_projector":
         return pooled.flatten(0, 1), tokens.features, tokens.grid
@@ -210,7 +215,7 @@ def test_measuring_saliency_and_keys_does_not_change_the_features(adapter):
 
 @pytest.mark.parametrize("options", [{}, {"num_beams": 2}], ids=str)
 def test_compressors_get_the_same_signals_from_generate_as_from_encode(adapter, options):
-    """The batch has two videos of different size; with two beams, each row comes twice."""
+    """The batch has two videos of different size; with two beams, each prompt comes twice."""
     videos = unlike_videos(adapter)
     inputs = model_inputs(adapter, ["what?", "and which colour?"], videos)
     if "num_beams" in options:

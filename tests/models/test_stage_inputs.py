@@ -20,7 +20,7 @@ SEEN: list = []
 
 @dataclass(frozen=True)
 class Watching(Compressor):
-    """Compressor that keeps all tokens and appends its input to ``SEEN``."""
+    """Compressor that keeps all tokens and appends the tokens it was given to ``SEEN``."""
 
     name: ClassVar[str] = "watching"
     paper: ClassVar[str] = "test"
@@ -48,7 +48,7 @@ def adapter(request, adapters):
 
 @pytest.fixture(scope="module")
 def own():
-    """Cache of eager-attention models with their inputs, attention and hidden states."""
+    """Cache: model name -> the model with eager attention, its inputs, attention, hidden states."""
     return {}
 
 
@@ -90,7 +90,7 @@ def test_attention_given_to_a_stage_equals_the_model_s_own(adapter, own, stage, 
             assert len(tokens.text) == tokens.attention.shape[1]
 
 
-def test_later_stage_gets_the_original_positions_of_its_rows(adapter):
+def test_later_compression_stage_gets_the_original_positions_of_its_tokens(adapter):
     inputs = model_inputs(adapter, QUESTIONS[:1])
     SEEN.clear()
     with compressing(adapter.hf_model, Chain("c", ((0, HALF), (3, WatchingLast())))) as record:

@@ -1,4 +1,4 @@
-"""GleanVID's hooks run equally many operations for any number of tokens and layers."""
+"""The number of operations in GleanVID's hooks does not depend on the tokens or the layers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Shared code of all tiny models: tokenizer, chat template, sizes, writing a model folder.
 
-Weights are redrawn with a standard deviation of 0.08: with the default of 0.02 the logits are
-so flat that a wrong position hides in rounding noise.
+Weights are drawn again with a standard deviation of 0.08. With the default of 0.02, all logits are
+nearly equal, and the effect of a wrong position would be as small as rounding errors.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ ROPE = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1
 
 
 def tiny_tokenizer(*more: str, **named: str) -> PreTrainedTokenizerFast:
-    """Return a tiny tokenizer with ``more`` special tokens.
+    """Return a tiny tokenizer with the special tokens ``more``.
 
-    ``named``: attributes such as image_token, each with the special token that it names.
+    ``named`` adds special tokens that are also attributes: ``image_token="<image>"``, for example.
     """
     specials = [*SPECIALS, *more, *named.values()]
     core = Tokenizer(models.BPE())

@@ -39,7 +39,8 @@ MARKS = {
     "eoa_token": "<audio|>",
 }
 PATCHES = {"patch_size": 6, "pooling_kernel_size": 2}
-ROPE = {  # low frequencies: float32 is imprecise for large angles at positions in the hundreds
+# Low rotary frequencies: at positions in the hundreds, high ones give angles too large for float32.
+ROPE = {
     "sliding_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 10_000.0},
     "full_attention": {
         "rope_type": "proportional",

@@ -95,7 +95,7 @@ def qwen2_vl(directory: Path) -> None:
 
 
 def parts2(tokenizer: Any, least: int) -> dict[str, Any]:
-    """Return the arguments of a Qwen2-VL processor; ``least``: its minimum of pixels."""
+    """Return the arguments of a Qwen2-VL processor. ``least``: minimum of pixels per video."""
     return {
         "image_processor": Qwen2VLImageProcessor(),
         "tokenizer": tokenizer,

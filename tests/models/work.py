@@ -1,4 +1,4 @@
-"""Count device operations between a question and its first token, by stage."""
+"""Count device operations between a question and its first token, by what causes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTED = ("kernels", "read_backs", "copies")
 
 
 class Fourth(EveryNth):
-    """Compressor that keeps every fourth token, chosen on the device."""
+    """Compressor that keeps every fourth token and computes the indices on the model's device."""
 
     def _compress(self, tokens):
         keep = torch.arange(1, len(tokens), 4, device=tokens.features.device)
@@ -31,7 +31,7 @@ INSIDE = Chain("inside", ((2, Fourth(0.25)),))
 
 @torch.no_grad()
 def work(model, encoded, method):
-    """Return device operations from a question to its first token, after a warm-up."""
+    """Return the counts of ``COUNTED`` from a question to its first token, after a warm-up."""
     answer(model, encoded, method, 1)
     found = count(lambda: answer(model, encoded, method, 1))
     return [getattr(found, name) for name in COUNTED]
@@ -39,9 +39,9 @@ def work(model, encoded, method):
 
 @torch.no_grad()
 def by_stage(model, frames, inside):
-    """Return operation counts of the model, GleanVID and the hooks.
+    """Return operation counts: of the model alone, of GleanVID's selection, and of the hooks.
 
-    Counts of the hooks exclude the operations that select the tokens to keep.
+    The hooks remove the dropped tokens. Their counts exclude the selection of tokens.
     """
     encoded = model.encode(noise_video(frames))
     plain = work(model, encoded, None)

@@ -47,7 +47,7 @@ def test_direction_search_stopped_at_its_limit_gives_a_nearly_strongest_directio
     assert len(kept & again) >= 0.99 * len(kept)
 
 
-def test_direction_search_started_from_pooled_rows_finds_the_same_directions(monkeypatch):
+def test_direction_search_started_from_pooled_features_finds_the_same_directions(monkeypatch):
     points = low_rank(900, 800)
     mean = points.mean(0)
     pooled = points.view(225, 4, 800).mean(1)
@@ -55,7 +55,7 @@ def test_direction_search_started_from_pooled_rows_finds_the_same_directions(mon
     assert (near @ far.T).abs().diagonal().min() > 1 - 1e-6
 
 
-def test_debiased_rows_have_no_component_along_removed_directions():
+def test_debiased_features_have_no_component_along_removed_directions():
     points = low_rank(50, 20)
     mean = points.mean(0)
     directions = top_directions(points, mean, 2)
@@ -64,7 +64,7 @@ def test_debiased_rows_have_no_component_along_removed_directions():
     assert along.abs().max() < 1e-3 * points.norm(dim=1).max()
 
 
-def test_debiasing_linearly_dependent_rows_stays_finite():
+def test_debiasing_linearly_dependent_features_stays_finite():
     rows = torch.randn(6, 40, generator=torch.Generator().manual_seed(0)).repeat(2, 1)
     found = orthonormalised(orthonormalised(rows))
     assert torch.linalg.vector_norm(found, dim=1).max() < 1.01

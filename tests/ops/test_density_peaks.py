@@ -12,7 +12,7 @@ def points(count=40, width=6, seed=0):
 
 
 def reference(features, num_centers, k):
-    """Return centres, assignments and scores from the definition, computed in float64."""
+    """Return cluster centres, the cluster of every point, and scores, by the definition."""
     rows = features.double().tolist()
     far = [[math.dist(a, b) / math.sqrt(len(a)) for b in rows] for a in rows]
     density = [math.exp(-sum(d * d for d in sorted(line)[:k]) / k) for line in far]

@@ -22,7 +22,7 @@ def test_scaled_layer_index_is_valid_and_keeps_its_relative_depth(layer, num_lay
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_rows_after_a_stage_give_a_mean_ratio_over_layers_exact_to_one_token(
+def test_tokens_kept_from_a_layer_on_give_the_retention_ratio_averaged_over_the_layers(
     total, ratio, layer, share
 ):
     rows, depth = max(1, int(share * total)), 28
@@ -44,7 +44,9 @@ def test_rows_after_a_stage_give_a_mean_ratio_over_layers_exact_to_one_token(
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_rows_before_and_after_a_stage_give_the_mean_ratio_over_layers(total, ratio, layer, share):
+def test_tokens_kept_before_the_model_give_the_retention_ratio_averaged_over_the_layers(
+    total, ratio, layer, share
+):
     rows, depth = rows_ahead(total, ratio, layer, 28, share), layer + (28 - layer) * share
     assert 1 <= rows <= total
     assert rows * depth <= ratio * 28 * total + 1e-6 or rows == 1

@@ -42,7 +42,7 @@ def test_history_residuals_do_not_depend_on_how_many_are_solved_at_once(history,
 
 
 def long_clip(case):
-    """Return prototypes (mean features of 4 cells in 70 units), float32 [70, 4, 24]."""
+    """Return mean features of 4 grid cells in 70 temporal units, float32 [70, 4, 24]."""
     made = torch.randn(70, 4, 24, generator=torch.Generator().manual_seed(5))
     if case == "fades in":
         return made * torch.logspace(-4, 0, 70)[:, None, None]
@@ -62,7 +62,10 @@ def test_residuals_of_long_clips_equal_solving_one_system_per_unit(case):
 
 
 def test_long_clip_costs_less_than_factoring_one_gram_system_per_unit():
-    """One system per unit would take T^4 / 12 steps per cell, 10.7 T^3 for these T = 128 units."""
+    """The cost is below 4 T^3 multiplications per cell, for T = 128 temporal units.
+
+    Factoring a system for every unit would take T^4 / 12, which is 10.7 T^3 here.
+    """
 
     def cholesky(shape, **_):
         return math.prod(shape) * shape[-1] // 3
@@ -75,7 +78,7 @@ def test_long_clip_costs_less_than_factoring_one_gram_system_per_unit():
 
 
 def test_clip_that_starts_with_tiny_features_equals_solving_one_system_per_unit():
-    """Energies differ by a factor of 10^12: a single ridge would drown units of little energy."""
+    """The first units have 10^12 times less energy, so one ridge for all units would hide them."""
     generator = torch.Generator().manual_seed(4)
     prototypes = torch.randn(40, 3, 8, generator=generator).cumsum(0)
     prototypes[:20] *= 1e-6
@@ -84,7 +87,7 @@ def test_clip_that_starts_with_tiny_features_equals_solving_one_system_per_unit(
 
 
 def test_linear_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
-    """Energies that differ by 10^4 need the largest number of ridges for interpolation."""
+    """Energies that differ by 10^4 need the most ridges between which results are interpolated."""
     prototypes = torch.randn(30, 40, 8, generator=torch.Generator().manual_seed(7))
     prototypes *= torch.logspace(-2, 0, 30)[:, None, None]
     sizes, original = [], torch.linalg.cholesky_ex
@@ -93,4 +96,4 @@ def test_linear_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypa
         torch.linalg, "cholesky_ex", lambda x: sizes.append(x.numel()) or original(x)
     )
     history_residuals(prototypes, None, 1e-4)
-    assert 2**14 < max(sizes) <= 2**16  # elements of the systems; the factors have as many
+    assert 2**14 < max(sizes) <= 2**16  # numbers in the matrices; factors have as many

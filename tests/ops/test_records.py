@@ -15,7 +15,7 @@ FEATURES = torch.arange(12.0).view(6, 2)
 TOKENS = VideoTokens(FEATURES, (1, 2, 3))
 
 
-def test_merged_rows_have_the_given_positions_and_weighted_sums():
+def test_merged_tokens_have_the_given_positions_and_weighted_sums():
     home = torch.tensor([1, 1, -1, 4, 4, 5])
     weight = torch.tensor([0.25, 0.75, 9.0, 0.5, 0.5, 1.0])
     record = merge_record(TOKENS, home, weight)
@@ -38,7 +38,7 @@ def test_error_names_the_method_and_the_missing_signal():
         required(TOKENS, "keys", "Somebody")
 
 
-def test_stages_compose_into_one_record_of_the_original_tokens():
+def test_compression_stages_compose_into_one_record_of_the_original_tokens():
     first = Compression.pruned(torch.tensor([1, 3, 4, 7]), (2, 2, 2))
     second = Compression.pruned(torch.tensor([0, 2]), (2, 2, 2), num_tokens=4)
     whole = whole_record({3: second, 0: first})
@@ -52,7 +52,7 @@ def shares(place, source, weight, twin=False):
     return Shares.of(torch.tensor(place), torch.tensor(source), torch.tensor(weight), twin)
 
 
-def test_record_with_at_most_one_row_per_token_stores_no_mixing_matrix():
+def test_record_without_tokens_merged_into_several_others_stores_no_mixing_matrix():
     merged = shares([4, 4, 4], [4, 1, 0], [0.5, 0.25, 0.25])
     record = shared_record(TOKENS, [Shares.untouched(torch.tensor([2])), merged])
     assert record.mixing is None
@@ -64,7 +64,7 @@ def test_record_with_at_most_one_row_per_token_stores_no_mixing_matrix():
     torch.testing.assert_close(out[1], expected)
 
 
-def test_token_in_two_rows_is_grouped_with_the_row_where_it_weighs_most():
+def test_token_merged_into_two_others_is_grouped_with_the_one_where_it_weighs_most():
     record = shared_record(TOKENS, [shares([0, 0, 3, 3], [0, 1, 3, 1], [0.7, 0.3, 0.4, 0.6])])
     assert record.mixing is not None
     assert record.group.tolist() == [0, 1, -1, 1, -1, -1]
@@ -74,7 +74,7 @@ def test_token_in_two_rows_is_grouped_with_the_row_where_it_weighs_most():
     torch.testing.assert_close(out[1], 0.4 * FEATURES[3] + 0.6 * FEATURES[1])
 
 
-def test_two_rows_may_have_the_same_position():
+def test_two_output_tokens_may_have_the_same_position():
     twin = shares([5, 5], [5, 4], [0.5, 0.5], twin=True)
     record = shared_record(TOKENS, [twin, Shares.untouched(torch.tensor([5]))])
     assert record.keep.tolist() == [5, 5]
@@ -84,13 +84,13 @@ def test_two_rows_may_have_the_same_position():
     assert record.group.tolist() == [-1, -1, -1, -1, 1, 0]
 
 
-def test_weights_of_a_token_repeated_within_a_row_are_added():
+def test_weights_of_a_token_repeated_within_a_merged_token_are_added():
     record = shared_record(TOKENS, [shares([2, 2, 2], [2, 2, 1], [0.5, 0.2, 0.3])])
     assert record.mixing is None
     torch.testing.assert_close(record.weight[:3], torch.tensor([0.0, 0.3, 0.7]))
 
 
-def test_record_without_merged_rows_counts_as_pruning():
+def test_record_without_merged_tokens_counts_as_pruning():
     record = shared_record(TOKENS, [Shares.untouched(torch.tensor([1, 4]))])
     assert not record.merges
     assert torch.equal(record.apply(FEATURES), FEATURES[[1, 4]])

@@ -25,14 +25,17 @@ def noise(units, width):
 
 
 def repeats(units, width):
-    """Return noise units [T, 12, D]; units in the first half all repeat the same four tokens."""
+    """Return noise tokens [T, 12, D]; the first half of the units repeats the same four tokens."""
     tokens = noise(units, width)
     tokens[: units // 2] = tokens[0, :4].repeat(3, 1)
     return tokens
 
 
 def details(units, width):
-    """Return noise units; every third is new, the others add small details to the unit before."""
+    """Return noise tokens [T, 12, D]; two of three units repeat the one before with new details.
+
+    Only two tokens get details, of a hundredth of their norm.
+    """
     tokens = noise(units, width)
     for unit in range(units):
         if unit % 3:
@@ -45,7 +48,7 @@ def details(units, width):
     ("made", "width", "budgets"),
     [
         (noise, 96, [9, 4, 6, 2, 8, 3, 5, 7, 4, 6, 5]),
-        (noise, 96, [0, 0, 9, 4, 0, 6, 2, 8, 3, 0, 5]),  # some units have no budget
+        (noise, 96, [0, 0, 9, 4, 0, 6, 2, 8, 3, 0, 5]),  # some units keep no token
         (
             details,
             200,
@@ -56,7 +59,7 @@ def details(units, width):
             repeats,
             40,
             [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2],
-        ),  # repeated rows are rejected, so 60 rows do not fill the basis
+        ),  # repeated tokens are rejected, so 60 tokens do not fill the basis
     ],
 )
 def test_residuals_equal_those_of_plain_projections(made, width, budgets):
@@ -77,7 +80,7 @@ def test_residuals_equal_those_of_plain_projections(made, width, budgets):
 
 
 def test_residuals_against_a_full_basis_take_no_matrix_products():
-    """Once the kept tokens span the whole width, units are neither projected nor factored."""
+    """Once the kept tokens span the feature space, residuals are zero and nothing is computed."""
     width, budgets = 48, [12] * 8
     features = noise(8, width)
     debiased = DebiasedClip.of(features, features.mean((0, 1)), features.new_zeros(0, width))

@@ -42,11 +42,14 @@ def test_cosines_of_neighbouring_units_ignore_the_length_of_descriptors():
     [
         ([0, 0, 1, 1], [0, 0, 1, 1]),
         ([0, 1, 2], [0, 0, 0]),  # no label repeats, so all frames get one label
-        ([0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]),  # the shorter run of 0 is a gap, too
-        # if both neighbours are equally long, the left one wins
+        (
+            [0, 0, 1, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0],
+        ),  # a label keeps its longest run only; its shorter run of 0 is a gap
+        # if both neighbours of a gap are equally long, it joins the left one
         ([0, 0, 2, 1, 1], [0, 0, 0, 1, 1]),
         ([0, 0, 2, 1, 1, 1], [0, 0, 1, 1, 1, 1]),  # the gap joins the longer neighbour
-        ([2, 1, 1], [1, 1, 1]),  # the gap has no neighbour on the left
+        ([2, 1, 1], [1, 1, 1]),  # without a left neighbour, the gap joins the right one
         # two gaps, each between equally long neighbours, join their left neighbours
         ([0, 0, 2, 1, 1, 3, 4, 4], [0, 0, 0, 1, 1, 1, 4, 4]),
         ([7], [0]),

@@ -1,4 +1,4 @@
-"""Make inputs from a golden case or a seed; compare merged rows with a checksum."""
+"""Make the inputs of a golden case (results of the authors' code); check merged features."""
 
 import pytest
 import torch
@@ -24,14 +24,14 @@ def clip(seed, grid):
 
 
 def attention_rows_of(case, count):
-    """Return attention [heads, 1, count] from the last text token to ``count`` visual tokens."""
+    """Return made-up attention [heads, 1, count] of the last text token to the visual tokens."""
     before, text = case["config"]["text_before"], _text_length(case)
     made = rows(case["seed"] + 2000, case["config"]["heads"], text + count)
     return made[:, None, before : before + count]
 
 
 def between_text(case, visual):
-    """Return the prompt's rows: text before the video, ``visual`` [K, D], text after it."""
+    """Return the embeddings of a prompt: text, the K visual tokens ``visual`` [K, D], text."""
     before = case["config"]["text_before"]
     text = rows(case["seed"] + 1000, _text_length(case), case["dim"])
     return torch.cat([text[:before], visual, text[before:]])
@@ -42,12 +42,18 @@ def _text_length(case):
 
 
 def in_order(record, out, order):
-    """Reorder rows [K, D] from ascending token index to ``order``, the original code's order."""
+    """Reorder the record's output tokens ``out`` [K, D], which are in ascending order of index.
+
+    ``order`` lists the same indices in the order of the authors' code.
+    """
     return out[torch.searchsorted(record.keep, torch.tensor(order))]
 
 
 def assert_checksum(out, expected, first=True):
-    """Check sum and norm to a relative 1e-5; with ``first`` also the first eight values."""
+    """Check shape, sum and norm of ``out``, to a relative 1e-5.
+
+    With ``first``, its first eight values are checked, too.
+    """
     out = out.double()
     assert list(out.shape) == expected["shape"]
     assert float(out.sum()) == pytest.approx(expected["sum"], rel=1e-5)

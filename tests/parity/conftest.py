@@ -1,4 +1,4 @@
-"""Parametrize tests: an argument named like a golden file gets each case of the file."""
+"""Run a test for each case in a golden file if one of its arguments has the file's name."""
 
 import json
 

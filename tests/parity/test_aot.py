@@ -15,14 +15,17 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, SHARES
 
 def tokens_of(seed, grid):
     features = clip(seed, grid)
-    # subtract most of the mean: otherwise all features would be nearly equally distant
+    # subtract most of the mean, as otherwise all features would have nearly equal distances
     features = features - 0.9 * features.mean(dim=0)
     saliency = torch.from_numpy(attention_rows(seed, grid[0], grid[1] * grid[2])).flatten()
     return VideoTokens(features, grid, saliency=saliency)
 
 
 def transport(cost):
-    """Return Sinkhorn transport plans [B, m, n]; stop when row scales change by under 0.01."""
+    """Return optimal transport plans [B, m, n] for costs [B, m, n], by Sinkhorn's iteration.
+
+    It stops when the scales of the rows change by less than 0.01 on average.
+    """
     kernel = torch.exp(-cost / 0.1)
     batch, m, n = kernel.shape
     r, c = torch.ones(batch, m).double(), torch.ones(batch, n).double()
@@ -40,7 +43,11 @@ def cosines(a, b):
 
 
 def anchors_of(saliency, height, width, count, local):
-    """Return a unit's anchors: the most salient tokens of 3 x 3 windows, then of the rest."""
+    """Return the indices of a frame's ``count`` anchors, by saliency.
+
+    A fraction ``local`` of them is divided among 3 x 3 windows; the rest are the most salient
+    of the other tokens.
+    """
     near, windows = int(count * local), {}
     for place in range(height * width):
         key = (place // width * 3 // height, place % width * 3 // width)
@@ -52,7 +59,7 @@ def anchors_of(saliency, height, width, count, local):
 
 
 def merged_units(frames, anchors, height, width):
-    """Yield the anchor features of every unit after the unit's other tokens are merged in."""
+    """Yield each unit's anchor features after the unit's other tokens are merged into them."""
     where = [(i / (height - 1), j / (width - 1)) for i in range(height) for j in range(width)]
     where = torch.tensor(where).double()
     pairs = []
@@ -72,7 +79,7 @@ def merged_units(frames, anchors, height, width):
 
 
 def rows_of(tokens, clips, residual, local, share):
-    """Return (flat token index, whether merged over time, feature) of every row."""
+    """Return (flat token index, 1 if merged over time or 0, feature) of every output token."""
     units, height, width = tokens.grid
     size = height * width
     frames, saliency = (
@@ -117,7 +124,7 @@ def test_aot_matches_a_float64_transcription(seed, grid, shares, clips):
     torch.testing.assert_close(record.apply(tokens.features).double(), rows, rtol=1e-4, atol=1e-4)
 
 
-def test_aot_s_exact_budget_is_divided_between_first_and_later_units_of_a_part():
+def test_aot_s_exact_budget_is_divided_between_first_and_later_units_of_each_part():
     record = AOT(0.25, clips=4, residual=0.3).compress(tokens_of(2, (16, 9, 9)))
     later = record.budgets.view(4, 4)[:, 1:].sum(dim=1)
     anchors = record.trace["anchors"].view(4, 4)[:, 0]

@@ -7,7 +7,7 @@ from tests.parity.checksums import clip
 
 
 def kernel_of(features, text, theta):
-    """Return the conditional kernel, computed entry by entry as in the paper's equation."""
+    """Return CDPruner's kernel: cosine of two tokens times the relevance of both to the text."""
     features, text = features.double(), text.double()
     cosine = torch.nn.functional.cosine_similarity(features[:, None], features[None], dim=-1)
     mean = torch.nn.functional.cosine_similarity(features[:, None], text[None], dim=-1).mean(dim=1)
@@ -18,7 +18,7 @@ def kernel_of(features, text, theta):
 
 
 def greedy(kernel, count):
-    """Return indices chosen greedily: each raises the kernel's determinant most."""
+    """Return ``count`` token indices; each gives the largest determinant of the kernel."""
     chosen = []
     for _ in range(count):
         volumes = [

@@ -12,7 +12,7 @@ def test_dycoke_matches_its_authors_code(dycoke):
 
 
 def temporal(case):
-    """Compare with the authors' code, which fails for T <= 4 units; our code does not."""
+    """Compare the merging over time. The authors' code fails for at most 4 units, ours does not."""
     visual, per_unit = features(case), case["height"] * case["width"]
     share = case["config"]["dycoke_k"]
     method = DyCoke(case["retention"], drop_share=share, exact=False)
@@ -44,7 +44,7 @@ def decoding(case):
             previous=previous,
         )
         record = method.compress(tokens)
-        # nothing is pruned: the query hardly differs from the previous one
+        # None: the authors' code prunes nothing, as the query hardly differs from the one before
         if step["kept_image"] is None:
             assert record.num_kept == length
         else:

@@ -16,7 +16,10 @@ CASES = [
 
 
 def kept_by_vllm(features, grid, ratio):
-    """Return the tokens that vLLM keeps: the first unit's, then those that changed most."""
+    """Return the tokens that vLLM's EVS keeps: the first unit, then the most changed tokens.
+
+    The change of a token is measured from the token at the same position of the unit before.
+    """
     units, per_unit = grid[0], grid[1] * grid[2]
     rows = features.double().reshape(units, per_unit, -1)
     ranked = []

@@ -37,6 +37,6 @@ def test_fastvid_matches_its_authors_code(fastvid):
         assert record.budgets.tolist() == fastvid["frame_budgets"]
     starts = record.trace["segment"].unique(return_counts=True)[1]
     assert starts.tolist() == fastvid["segments"]
-    if "newline_rows" in fastvid:  # a row's newline token is kept if any token of that row is
+    if "newline_rows" in fastvid:  # newlines: kept if a token of their row is
         assert (record.keep // width).unique().tolist() == fastvid["newline_rows"]
     assert_checksum(record.apply(visual), fastvid["merged_checksum"])

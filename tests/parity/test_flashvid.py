@@ -11,10 +11,10 @@ from tests.parity.checksums import assert_checksum, features, grid, rows
 
 @pytest.fixture
 def tied(monkeypatch):
-    """Collect the frames in which ties decide the clusters of the original code.
+    """Set of the frames in which the authors' code chooses some cluster centres arbitrarily.
 
-    In the original, densities below the smallest float32 are zero. If fewer points than clusters
-    have a positive density, topk takes the other centres arbitrarily among equal scores of zero.
+    In float32, very small densities become zero. If fewer points than clusters have a positive
+    density, topk must take the other centres from points with the same score, zero.
     """
     frames, calls = set(), []
     peaks, merged = module.density_peaks, FlashVID._merged
@@ -38,7 +38,10 @@ def tied(monkeypatch):
 
 
 def densities(points, k):
-    """Return densities, float32 [n]: exp(-mean of the k smallest squared distances / D)."""
+    """Return the density of each of the n points [n, D] as the authors compute it, float32 [n].
+
+    It is exp(-m / D), where m is the mean of the k smallest squared distances.
+    """
     distances = torch.cdist(points, points) / points.shape[1] ** 0.5
     return torch.exp(-distances.topk(k, largest=False).values.square().mean(dim=1))
 
@@ -81,7 +84,7 @@ def test_flashvid_matches_its_authors_code(flashvid, tied):
     else:
         assert keep == flashvid["kept"]
         assert len(set(keep)) == flashvid["n_unique"]
-        # rows with equal indices have an arbitrary order, so their first values are not compared
+        # Output tokens with equal indices have an arbitrary order. Then only sums are compared.
         alone = len(set(keep)) == len(keep)
         assert_checksum(record.apply(visual), flashvid["merged_checksum"], first=alone)
     text_before, text_after = 5, 7

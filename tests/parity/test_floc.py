@@ -1,7 +1,7 @@
-"""FLoC agrees with plain greedy facility location in float64, which recomputes every gain.
+"""Every token that FLoC chooses has the largest facility-location gain, by float64.
 
-Two tokens that are each other's nearest have exactly equal gains, so that rounding decides between
-them. So the test does not compare indices, but that every choice has the best possible gain.
+Chosen indices are not compared with those of a reference: two tokens that are each other's nearest
+have exactly equal gains, so rounding decides between them.
 """
 
 import math
@@ -25,7 +25,7 @@ def shortfall_and_objective(features, order):
     cosine = rows @ rows.T
     cover, left, short = torch.full_like(cosine[0], -math.inf), torch.ones(len(rows)).bool(), 0.0
     for choice in order:
-        # [L]: objective after choosing each token next
+        # for each of the L tokens: the objective if it is chosen next
         sums = torch.maximum(cosine, cover).sum(dim=1)
         short = max(short, float(sums[left].max() - sums[choice]))
         cover, left[choice] = torch.maximum(cover, cosine[choice]), False
@@ -41,7 +41,7 @@ def centred(seed, grid):
 @pytest.mark.parametrize("shift", [0.0, 4.0])
 @pytest.mark.parametrize(("seed", "grid", "ratio"), CASES)
 def test_every_choice_of_floc_is_a_greedy_one(seed, grid, ratio, shift, monkeypatch):
-    # a small chunk size, so that features are processed in several chunks
+    # a small chunk size, so that there are several chunks
     monkeypatch.setattr(floc, "_CHUNK", 50)
     tokens = VideoTokens(shift + centred(seed, grid), grid)
     record = FLoC(ratio).compress(tokens)

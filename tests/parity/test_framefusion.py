@@ -38,6 +38,6 @@ def test_framefusion_matches_its_authors_code(framefusion):
     assert result.average == pytest.approx(case["mean_retention"], rel=1e-9)
     ratios = result.by_layer[config["num_layers"] - 1].state["merge_ratios"].tolist()
     assert ratios == pytest.approx(case["sparsity_list"], rel=1e-9)
-    # rows after applying the stages one by one, and after applying the composed record
+    # output tokens of the stages one after the other, and of their composed compression record
     for out in (result.hidden, result.record.apply(visual)):
         assert_checksum(between_text(case, out), case["merged_checksum"])

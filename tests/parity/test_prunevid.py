@@ -6,9 +6,10 @@ from tests.parity.checksums import assert_checksum, features, grid, rows
 
 
 def test_prunevid_matches_its_authors_code(prunevid):
-    """Clusters are compared as a set: the original orders them by score, so ties may swap.
+    """Clusters are compared without their order: the authors' code sorts them by score.
 
-    The original raises for fewer than 7 units; ours gives fewer rows, one per cluster.
+    Clusters with equal scores may therefore swap. With fewer than 7 units, the authors' code
+    raises, and ours has fewer output tokens, one per cluster.
     """
     visual, config = features(prunevid), prunevid["config"]
     method = PruneVid(tau=config["tau"], cluster_ratio=config["cluster_ratio"], exact=False)
@@ -30,12 +31,12 @@ def test_prunevid_matches_its_authors_code(prunevid):
     assert record.then(chosen).keep.tolist() == prunevid["kept"]
     place = torch.argsort(
         torch.tensor(order)
-    ).tolist()  # place of each of our rows among the original's rows
+    ).tolist()  # position of each of our output tokens among the authors'
     assert sorted(place[row] for row in chosen.keep.tolist()) == prunevid["stage2_rows_kept"]
 
 
 def static_sizes(record):
-    """Return how many rows hold the static tokens of each window."""
+    """Return for each window of units how many kept tokens stand for its static positions."""
     per_unit = record.grid[1] * record.grid[2]
     static = record.scores["static"][record.keep]
     window = record.trace["window"][record.keep // per_unit]

@@ -1,8 +1,8 @@
-"""SparseVLM agrees with its authors' code: raters, three stages, recycling.
+"""SparseVLM agrees with its authors' code: chosen text tokens, three stages, merged tokens.
 
-The test replaces the layers of the language model by identity layers. The original appends
-recycled tokens after the kept ones, and its attention columns have this order; our record has
-ascending order. The test reorders the attention columns from the original's order.
+A fake language model, whose layers change nothing, runs the stages. The authors' code puts merged
+("recycled") tokens after the kept ones, our record sorts all by index. So the test reorders the
+visual tokens in the attention that it gives to a stage.
 """
 
 import torch
@@ -20,7 +20,7 @@ def test_sparsevlm_matches_its_authors_code(sparsevlm):
     counts = keep_counts(len(visual), case["retention"], config["num_layers"], exact=False)
     assert [counts[layer] for layer in layers] == config["keep_counts"]
     order = torch.arange(len(visual))  # flat token indices in the order of the original code
-    survivors = []  # tokens that all stages so far kept without recycling
+    survivors = []  # tokens that no stage so far has dropped or merged
 
     def attention(stage, left, previous):
         nonlocal order
@@ -43,21 +43,21 @@ def test_sparsevlm_matches_its_authors_code(sparsevlm):
         assert record.num_kept == expected["visual_tokens"]
         assert int(recycled(stage).sum()) == expected["recycled"]
     assert survivors == case["kept"]
-    # rows after applying the stages one by one, and after applying the composed record
+    # output tokens of the stages one after the other, and of their composed compression record
     for out in (result.hidden, result.record.apply(visual)):
         hidden = torch.cat([text[:before], out, text[before:]])
         assert_checksum(hidden, case["merged_checksum"])
 
 
 def recycled(record):
-    """Return the mask of the rows that a stage made from dropped tokens, bool [K]."""
+    """Return which of the K output tokens a stage has merged from dropped tokens, bool [K]."""
     return record.weight[record.keep] != 1
 
 
 def original_order(order, previous):
-    """Return the original's token order: kept tokens, then clusters by descending peak score.
+    """Return the tokens in the order of the authors' code: kept ones, then merged clusters.
 
-    Clusters with equal peak scores are ordered by descending attention.
+    Clusters are ordered by descending peak score, those with equal scores by descending attention.
     """
     if "peak" not in previous.scores:
         return order

@@ -13,15 +13,19 @@ CASES = [(number % 3, *case) for number, case in enumerate(product(GRIDS, THRESH
 
 
 def halved(side):
-    """Return (start, end) of pairs of ``side`` cells; the first is single if ``side`` is odd."""
+    """Return the (start, end) of pairs of neighbouring cells along a side of ``side`` cells.
+
+    If ``side`` is odd, the first cell has no partner.
+    """
     odd = side % 2
     return [(0, 1)] * odd + [(start, start + 2) for start in range(odd, side, 2)]
 
 
 def pyramid(frame, height, width, root_level):
-    """Return the levels of a frame's quadtree, finest first, without its top ``root_level`` levels.
+    """Return the levels of a frame's quadtree, finest first.
 
-    A level maps (row, column) to (feature, tokens, children).
+    The ``root_level`` coarsest levels are left out. A level maps the (row, column) of a cell to
+    (mean feature, token indices, cells of the next finer level).
     """
     finest = {
         (y, x): (frame[y * width + x], [y * width + x], [])
@@ -47,9 +51,10 @@ def cosine(a, b):
 
 
 def standing(levels, threshold):
-    """Return (feature, sorted tokens) of one frame's merged cells.
+    """Return (feature, sorted token indices) of the quadtree cells into which a frame is merged.
 
-    From the top, a cell is split unless its cosine to every child reaches ``threshold``.
+    Cells are split from the coarsest level on, unless the cosine of a cell to each of its children
+    reaches ``threshold``.
     """
     found = []
 
@@ -70,7 +75,7 @@ def standing(levels, threshold):
 
 
 def rows_of(features, grid, spatial, temporal, root_level):
-    """Return the first tokens and the features of the merged rows, as the authors compute them."""
+    """Return first token index and feature of every merged token, by the authors' method."""
     units, height, width = grid
     frames = features.double().view(units, height * width, -1)
     cells = []  # (unit, set of tokens, sorted tokens, mean feature)

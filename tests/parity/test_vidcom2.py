@@ -19,7 +19,10 @@ def test_vidcom2_matches_its_authors_code(vidcom2):
 
 
 def with_newlines(record, units, rows, columns):
-    """Return kept positions in a grid with newlines: per unit, its tokens, then newlines."""
+    """Return indices of the kept tokens in a grid that has a newline token after every row.
+
+    For each unit they list its kept tokens and then all its newlines.
+    """
     wide, order = columns + 1, []
     for unit, kept in enumerate(record.keep.split(record.budgets.tolist())):
         local = kept - unit * rows * columns

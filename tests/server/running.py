@@ -1,4 +1,4 @@
-"""The real app on a free port of this machine, with a fake model."""
+"""Run the real app on a free port of this machine, by default with a fake model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def running(
     examples: Sequence[Example] = (),
     **options: Any,
 ) -> Iterator[str]:
-    """Start the app and yield its address. A given ``choosing`` must use the given ``engine``."""
+    """Start the app and yield its address.
+
+    ``choosing`` is the model menu; its engine must be ``engine``.
+    """
     engine = engine or Engine(FakeBackend(), queue=ModelQueue(limits.deadline_s, limits.places))
     page = build_app(engine, limits=limits, choosing=choosing, examples=examples)
     launch = serving.options(host, None, False, limits, **options)
@@ -38,7 +41,7 @@ def running(
 
 
 def alive(name: bytes) -> list[int]:
-    """Return the ids of our processes whose command line contains ``name``."""
+    """Return the ids of this process's children whose command line contains ``name``."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -75,7 +75,7 @@ def test_disk_full_during_an_upload_is_answered_with_a_sentence(address, monkeyp
 
 
 @pytest.mark.parametrize("count", [0, 3])
-def test_event_with_a_wrong_number_of_values_is_answered_with_a_sentence(address, count):
+def test_gradio_event_with_a_wrong_number_of_values_is_answered_with_a_sentence(address, count):
     call = f"{address}/gradio_api/call/ask"
     event = httpx.post(call, json={"data": [None] * count}).json()["event_id"]
     assert "cannot be used: it is missing" in httpx.get(f"{call}/{event}").text

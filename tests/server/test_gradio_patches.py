@@ -1,6 +1,7 @@
-"""Faults of Gradio: each test fails once stock Gradio has fixed the fault.
+"""Each test shows a fault of unpatched ("stock") Gradio, and that our patch removes it.
 
-Then delete the patch in ``components/server/gradio_patches.py`` and the test.
+If a test fails because Gradio has fixed the fault, delete the test and the patch in
+``components/server/gradio_patches.py``.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def ours():
 
 
 def call(url, fetch=True):
-    """Call the endpoint ``ask``; return the id of the event."""
+    """Call the endpoint ``ask``; return the Gradio event's id. ``fetch``: wait for the result."""
     path = f"{serving.get_upload_folder()}/gone/gone.mp4"
     sent = httpx.post(f"{url}{CALL}/ask", json={"data": [{"path": path}, "What?"]})
     event = sent.json()["event_id"]

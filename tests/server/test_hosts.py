@@ -15,7 +15,7 @@ REACHED = "http://192.168.0.7:7860"
 
 
 async def told(scope, receive, send):
-    """Fake application that answers with the client, scheme and host of the request."""
+    """Fake app behind the request checks: answers with the client, scheme and headers it got."""
     seen = [
         (b"seen-scheme", scope["scheme"].encode()),
         (b"seen-client", scope["client"][0].encode()),
@@ -26,7 +26,10 @@ async def told(scope, receive, send):
 
 
 def answer(headers, names=(), proxies=()):
-    """Return the answer to a request with ``headers`` that 10.0.0.5 sends."""
+    """Return the answer to a request from 10.0.0.5.
+
+    ``names``: host names allowed in addition. ``proxies``: networks of trusted proxies.
+    """
     behind = Guard(told, hosts=names, proxies=Proxies(networks(proxies)))
     return TestClient(behind, REACHED, client=("10.0.0.5", 1)).get("/", headers=headers)
 

@@ -29,7 +29,7 @@ from tools.attack.client import Target
 
 
 class Slow(FakeBackend):
-    """Backend that reads until stopped, unless the clip's name is "quick"."""
+    """Backend whose decoding of a clip lasts until it is stopped, unless its name has "quick"."""
 
     def __init__(self):
         super().__init__()

@@ -65,8 +65,9 @@ def forged_header(shape):
     return outer.getvalue()
 
 
-HIDDEN = '["\u0122",' + "[]," * 100_000 + "0]"  # in UTF-16, one byte of U+0122 is a quote
-BOMBS = {  # name -> function that returns the contents of the run's two files
+HIDDEN = '["\u0122",' + "[]," * 100_000 + "0]"  # in UTF-16, U+0122 has the byte of a quote
+# Hostile saved runs: name -> function that returns the bytes of run.json and of run.npz.
+BOMBS = {
     "many lists": lambda: (b"[" + b"[],[]," * 5_000_000 + b"[]]", b""),
     "deep lists": lambda: (b"[" * 500_000 + b"]" * 500_000, b""),
     "many numbers": lambda: (b"[" + b"0," * 500_000 + b"0]", b""),
@@ -86,7 +87,7 @@ def bomb(name):
 
 
 def write_many_members(path):
-    """Write an archive whose directory lists its members 100,000 times."""
+    """Write a zip file whose directory lists each of its files 100,000 times."""
     small = packed(path).read_bytes()
     start, end = small.index(b"PK\1\2"), small.index(b"PK\5\6")
     directory = small[start:end] * 100_000
@@ -104,11 +105,11 @@ def write_largest_run(folder):
 
 
 def opened(path):
-    """Open a run; return the error message, the peak memory in MiB, and the run."""
+    """Open a saved run; return the error message or "", the peak memory in MiB, the run or None."""
     gc.collect()
-    serving.free_memory()  # otherwise freed memory is reused and the peak stays low
+    serving.free_memory()  # else freed memory is reused and not counted
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak of VmHWM
     except OSError:
         pytest.skip("this system does not tell how much was taken at most")
     before, run, sentence = taken("VmRSS"), None, ""

@@ -13,7 +13,7 @@ from tests.components.fake import FakeBackend, write_clip
 from tests.server.running import running
 from tests.server.test_gradio_patches import wait_until
 
-# arguments of /ask, in order
+# arguments of the endpoint /ask after the clip, in order
 ARGUMENTS = [
     "What?",
     "gleanvid",
@@ -53,7 +53,7 @@ def ask(address, clip):
     return httpx.post(f"{address}/call/ask", json={"data": data})
 
 
-def test_events_and_upload_bytes_of_one_visitor_are_limited(slow, clip):
+def test_gradio_events_and_upload_bytes_of_one_visitor_are_limited(slow, clip):
     limits = replace(serving.PUBLIC, events=2, visitor_mb=3)
     with running(limits, slow) as url:
         path = upload(url + G, clip).json()[0]
@@ -67,7 +67,7 @@ def test_events_and_upload_bytes_of_one_visitor_are_limited(slow, clip):
         assert sent == [200, 200, 429]  # an upload counts as at least 1 MiB
 
 
-def test_cancelled_event_counts_until_its_function_has_ended(slow, clip):
+def test_cancelled_gradio_event_counts_until_its_function_has_ended(slow, clip):
     with running(replace(serving.PUBLIC, events=1), slow) as url:
         events = httpx.get(f"{url}/config").json()["dependencies"]
         number = next(event["id"] for event in events if event["api_name"] == "ask")
@@ -89,7 +89,7 @@ def test_cancelled_event_counts_until_its_function_has_ended(slow, clip):
 
 
 @pytest.mark.parametrize("how", ["cancels", "disconnects"])
-def test_comparison_ends_before_its_next_row_once_the_caller_cancels_or_disconnects(how, clip):
+def test_comparison_starts_no_further_run_once_the_caller_cancels_or_disconnects(how, clip):
     engine = Engine(FakeBackend(pause_s=0.3, words=1000))
     with running(engine=engine) as url:
         events = httpx.get(f"{url}/config").json()["dependencies"]
@@ -125,7 +125,7 @@ def address(slow):
 def test_uploads_beyond_the_limit_are_refused(address):
     assert upload(address, bytes(900_000)).status_code == 200
     assert upload(address, bytes(1_100_000)).status_code == 413  # Gradio's limit for one file
-    # the guard's limit for one upload
+    # our own limit for all files of one upload
     assert upload(address, *[bytes(900_000)] * 3).status_code == 413
 
 

@@ -12,11 +12,11 @@ import av
 import numpy as np
 import pytest
 
-BITS = 9  # frame numbers 0..511, one vertical bar per bit, most significant on the left
+BITS = 9  # a frame shows its number (0 to 511): a vertical bar per bit, highest bit left
 
 
 def picture(number: int, height: int = 96, width: int = 144) -> np.ndarray:
-    """Return a frame, uint8 [H, W, 3]: its number as bars on top, a moving gradient below."""
+    """Return a frame, uint8 [H, W, 3]: ``number`` as bars on top, a moving gradient below."""
     bits = (number >> np.arange(BITS - 1, -1, -1)) & 1  # [BITS]
     bars = bits[np.arange(width) * BITS // width] * 255  # [W]
     shade = (np.add.outer(np.arange(height), np.arange(width)) + 5 * number) % 256  # [H, W]
@@ -47,7 +47,8 @@ def write_clip(
 ) -> Path:
     """Write a clip of ``num_frames`` numbered frames; skip the test if PyAV lacks the encoder.
 
-    ``turns``: clockwise quarter turns of the stored frames, which ``rotation`` undoes.
+    ``turns``: the stored frames are turned clockwise by so many quarter turns. ``rotation``: angle
+    in the file's metadata, by which a player turns them back.
     """
     try:
         av.codec.Codec(codec, "w")
@@ -69,7 +70,7 @@ def write_clip(
 
 @contextmanager
 def usual_priority() -> Iterator[None]:
-    """Restore the thread's priority: SVT-AV1, run as root, leaves it at real-time priority."""
+    """Restore this thread's priority: as root, the encoder SVT-AV1 raises it to real-time."""
     try:
         yield
     finally:

@@ -89,7 +89,7 @@ def ffmpeg(*words):
 
 
 def subtitle_pictures():
-    """Return a file of Blu-ray subtitles: one screen without an image, then its end."""
+    """Return the bytes of a Blu-ray subtitle file: an empty screen and its end marker."""
     screen = struct.pack(">HHBHBBBB", 128, 96, 16, 0, 128, 0, 0, 0)
     parts = ((0x16, screen), (0x80, b""))
     return b"".join(b"PG" + struct.pack(">IIBH", 0, 0, k, len(part)) + part for k, part in parts)
@@ -115,7 +115,7 @@ def write(name, folder, inputs):
 
 @pytest.fixture(scope="module", autouse=True)
 def started():
-    """Keep a spare decoding process ready, as the server does."""
+    """Start a spare decoding process, as the server does, so that tests need not wait for one."""
     spare.KEPT.keep()
 
 

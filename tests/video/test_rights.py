@@ -81,10 +81,10 @@ print(json.dumps([held, results, newest, rights_of_root]))
 
 @pytest.mark.parametrize(
     "landlock", [99, 2]
-)  # 99: the kernel's own Landlock version; 2: the version of kernels before 6.2
+)  # Landlock version to use at most: 99 means the kernel's own, 2 is that of kernels before 6.2
 def test_decoder_process_may_only_read_the_clip_and_start_threads(tmp_path, landlock):
     clip = write_clip(tmp_path / "clip.mp4", 4)
-    if os.getuid() == 0:  # as root, test a file of another user, which root can read, too
+    if os.getuid() == 0:  # root must be able to read files of other users, too
         os.chown(clip, 1234, 1234)
         clip.chmod(0o600)
     layers = sandbox.layers()

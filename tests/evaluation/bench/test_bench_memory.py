@@ -24,9 +24,9 @@ def report():
 def test_bench_memory_rows_contain_memory_of_frames_and_encoding(report):
     four, eight = report["rows"]
     assert [row["frames"] for row in report["rows"]] == [4, 8]
-    patches, rows = 160 * 160 * 3 * 4, 320 * 4  # bytes of a float32 frame, bytes of a token
+    patches, rows = 160 * 160 * 3 * 4, 320 * 4  # bytes: a float32 frame, a token feature
     assert eight["pixels_mib"] * 2**20 == 8 * patches
-    # 3 rows per token: the input embedding and 2 DeepStack levels
+    # 3 features per token: the input embedding and 2 DeepStack levels
     assert eight["held_mib"] * 2**20 == 3 * eight["visual_tokens"] * rows
     assert eight["visual_tokens"] == 2 * four["visual_tokens"]
 
@@ -34,7 +34,7 @@ def test_bench_memory_rows_contain_memory_of_frames_and_encoding(report):
 def test_peak_memory_excludes_memory_held_before_the_call():
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("peak memory of a CPU process is read from /proc, which needs Linux")
-    size = 2**24  # 64 MiB: above 32 MiB, the C library never reuses freed memory
+    size = 2**24  # 64 MiB: blocks above 32 MiB are returned to the system when freed
     before = torch.ones(size)
     peak, kept = peak_above(torch.device("cpu"), lambda: len(torch.ones(size)) + len(before))
     assert kept == 2 * size

@@ -11,7 +11,8 @@ from pyarrow import parquet
 
 from tests.video.clips import picture, write_clip
 
-MVBENCH = {  # task -> path of a clip on the dataset's branch "video", its name in annotations
+# task -> (path of its clip on the dataset's branch "video", name of the clip in the annotations)
+MVBENCH = {
     "action_sequence": ("star/Charades_segment/ABCDE_1.0_2.5.mp4", "ABCDE_1.0_2.5.mp4"),
     "moving_count": ("clevrer/video_validation/video_10009.mp4", "video_10009.mp4"),
     "unexpected_action": ("FunQA_test/test/test_humor/H_1.mp4", "test_humor/H_1.mp4"),

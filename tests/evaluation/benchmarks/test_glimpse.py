@@ -35,22 +35,22 @@ def test_glimpse_questions_have_unique_ids_and_four_options(items):
         assert len(set(item.options)) == 4 and item.groups[0] in FAMILIES
 
 
-def test_glimpse_question_families_and_answer_positions_are_balanced(items):
+def test_glimpse_question_types_and_answer_positions_are_balanced(items):
     asked = Counter(item.groups[0] for item in items)
     assert max(asked.values()) <= 2 + 1.25 * 160 / len(FAMILIES)
-    # clips of eight units are too short for the question family "repeats"
+    # clips of eight temporal units are too short for questions of type "repeats"
     assert set(asked) == set(FAMILIES) - {"repeats"}
     places = Counter(item.answer for item in items)
     # expected: 160 / 4 = 40 per position; 20 is 3.6 standard deviations below
     assert all(20 <= places[place] <= 60 for place in range(4))
 
 
-def test_families_option_restricts_questions_to_the_named_families():
+def test_families_option_restricts_questions_to_the_named_types():
     chosen = open_benchmark("glimpse", clip_frames=16, families=("flash", "cut"))
     assert {item.groups[0] for item in chosen.items(12)} == {"flash", "cut"}
 
 
-def test_question_family_impossible_in_short_clips_is_refused():
+def test_question_type_impossible_in_short_clips_is_refused():
     with pytest.raises(BenchmarkError, match="clips of 16 frames have no questions of repeats"):
         open_benchmark("glimpse", clip_frames=16, families=("repeats",)).items(4)
 
@@ -84,12 +84,12 @@ def test_evidence_mask_covers_only_objects_in_the_question_while_they_are_shown(
     tokens = VideoTokens(torch.zeros(8 * 100, 4), (8, 10, 10))
     shown = [SHORT.evidence(item, tokens) for item in items[:24]]
     assert all(mask.shape[1:] == (800,) and mask.dtype == torch.bool for mask in shown)
-    # masks have one row per object that the question asks about
+    # a mask has the shape [objects that the question asks about, tokens]
     assert {len(mask) for mask in shown} >= {1, 2}
     assert all(0 < mask.any(0).float().mean() < 0.5 for mask in shown)
     flash = next(item for item in items if item.groups == ("flash",))
     units = SHORT.evidence(flash, tokens).view(8, -1).any(1)
-    assert units.sum() <= 2  # the event lasts one or two units
+    assert units.sum() <= 2  # the flash lasts one or two temporal units
 
 
 def test_question_limit_is_divided_among_seeds_and_a_larger_limit_extends_a_smaller_one():

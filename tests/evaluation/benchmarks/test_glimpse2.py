@@ -16,7 +16,7 @@ def pairs(benchmark, clip):
     return frames.reshape(10, -1)
 
 
-def test_glimpse2_has_its_own_questions_and_each_family_at_most_once_per_clip(items):
+def test_glimpse2_has_its_own_questions_and_each_type_at_most_once_per_clip(items):
     assert SHORT.settings()["benchmark"] == "glimpse2"
     assert items != open_benchmark("glimpse", clip_frames=20).items(60)
     asked = [(item.clip, item.groups) for item in items]

@@ -42,7 +42,8 @@ def test_published_benchmark_loads_questions_and_clips_and_judges_answers(name, 
 
 
 LETTER = "Answer with the option's letter from the given choices directly."
-PROMPTS = [  # (benchmark, settings, item, exact prompt of LMMs-Eval)
+# (benchmark, its settings, index of the question, exact prompt of LMMs-Eval)
+PROMPTS = [
     (
         "mvbench",
         {},
@@ -109,7 +110,7 @@ def test_qwen3_vl_gets_the_system_message_of_lmms_eval(setting, model_type, mess
     folder = str(folders.videomme(tmp_path))
     benchmark = open_benchmark("videomme", data=folder, system_message=setting)
     assert benchmark.system_message_for(model_type) == message
-    # the message is a setting, because runs with different messages must not share a journal
+    # the message is a setting: runs with other settings cannot share a file of answers
     assert benchmark.settings()["system_message"] == setting
     assert open_benchmark("glimpse").system_message_for(model_type) == ""
 

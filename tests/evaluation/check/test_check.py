@@ -39,13 +39,13 @@ def test_check_passes_for_an_intact_model_and_fails_for_wrong_positions(model):
     report = check(model, VIDEO, quick=True)
     assert not report.failed
     found = {one.name: one for one in report.findings}
-    assert found["deepstack"].note == ""  # a skipped check would have a note
+    assert found["deepstack"].note == ""  # empty: the check was not skipped
     assert found["keep_all"].figure == found["keep_all"].bound == 0
     assert found["prefill"].control > 100 * found["prefill"].bound
 
 
 def stopping_at(text):
-    """Return a progress callback that stops the run at the check with this name."""
+    """Return a progress callback that stops ``check`` when the part with this name begins."""
 
     def heard(told):
         if told == text:
@@ -64,7 +64,10 @@ def test_stopped_check_keeps_the_findings_so_far(model):
 
 
 def shifted(change):
-    """Return a faulty version of ``shortened`` that applies ``change`` to its results."""
+    """Return a faulty ``shortened``, the function that makes the shorter prompt.
+
+    ``change`` returns the entries of the shorter prompt that it alters.
+    """
     whole = shortening.shortened
 
     def faulty(*args):

@@ -205,7 +205,7 @@ def test_unwritable_folder_is_refused_before_measuring(folder, capsys):
     assert "cannot write to" in said and not re.search(r"\d/\d", said)
 
 
-def test_diagnose_row_has_the_metrics_that_the_app_draws(folder):
+def test_diagnose_result_has_the_metrics_that_the_app_draws(folder):
     model, method = load_model("builtin", "cpu"), COMPRESSORS["gleanvid"](0.4)
     rows = diagnose.diagnose_clips([folder / "b.mp4"], model, ["gleanvid"], [0.4], 8)
     (row,) = measured(rows, name="gleanvid", retention_ratio=0.4)

@@ -43,7 +43,7 @@ def module(monkeypatch):
 
 @pytest.fixture
 def loaded(module, monkeypatch):
-    """List that gets the loading arguments of each model, in order."""
+    """List to which the fake ``load_model`` appends its options at each call."""
     given = []
 
     def load_model(name, device, **options):

@@ -1,4 +1,4 @@
-"""Our models in unmodified LMMs-Eval; skipped if LMMs-Eval is not installed.
+"""GleanVID's models in unmodified LMMs-Eval; skipped if LMMs-Eval is not installed.
 
 The extra ``eval`` installs LMMs-Eval, which imports decord and requires PyAV below 16.
 """
@@ -45,7 +45,7 @@ ARGUMENTS = "pretrained=builtin,compressor=gleanvid,retention_ratio=0.25,num_fra
 
 
 def run(folder, arguments, task="tiny_videos"):
-    """Run stock LMMs-Eval on a task in a folder; return its results."""
+    """Run unmodified LMMs-Eval on a task defined in ``folder``; return its results."""
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
 

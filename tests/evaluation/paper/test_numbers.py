@@ -1,4 +1,4 @@
-"""The paper's numbers agree with the presets and with their own averages."""
+"""The paper's numbers agree with the presets and, up to known errors, with each other."""
 
 import json
 from types import SimpleNamespace
@@ -24,7 +24,8 @@ ALL = [(table, row) for table in tables().values() for row in table.rows]
 LENGTHS = tuple(f"videomme/{length}" for length in ("short", "medium", "long"))
 EXACT = 0.05 + 1e-9  # largest rounding error of a number with one decimal
 
-# (table, setup, column) -> printed value, value computed from the row's other numbers
+# Errors in the paper: (table, setup, column) -> (printed value, value computed from other numbers
+# of the same row).
 DOES_NOT_ADD_UP = {
     ("qwen3-vl-8b-32", "holitom(retention_ratio=0.15)@32", "videomme"): (58.3, 58.43),
     ("llava-video-7b", "vidcom2(retention_ratio=0.25)@64", "videomme"): (61.7, 61.57),
@@ -41,7 +42,7 @@ DOES_NOT_ADD_UP = {
 
 
 def check(table, row, column, expected, slack):
-    """Check that a printed number equals ``expected`` up to ``slack``, or is a known error."""
+    """Check that the paper's number is ``expected`` up to ``slack``, or a known error."""
     printed = row.values[column]
     known = DOES_NOT_ADD_UP.get((table.name, row.setup, column))
     if known is None:
@@ -147,7 +148,7 @@ def results(folder, benchmark, full, kept, model=MODEL, **groups):
         line = {"setup": setup, "accuracy": accuracy, "questions": 40, "failed": 1}
         for name, share in groups.items():
             line |= {name: share, f"{name} questions": 10}
-        # a second result of the same setup, for another way of answering (text)
+        # a second result of the same setup, as for the response mode "text"; the first one counts
         lines += [line, line | {"accuracy": 0.0}]
     report = {"model": model, "benchmark": {"benchmark": benchmark}, "results": lines}
     (folder / "results.json").write_text(json.dumps(report))

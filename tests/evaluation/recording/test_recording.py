@@ -42,7 +42,7 @@ def recorded(model, video, tmp_path_factory):
     sizes = []
     changed = record(model, video, wanted, path, sizes.append)
     assert set(changed.values()) == {0.0}
-    # the reported size excludes the recorded runs, which add less than 1 MiB
+    # the reported size is that before the runs are added, which take less than 1 MiB
     assert 0 < path.stat().st_size - sizes[0] < 2**20
     return path
 
@@ -64,7 +64,7 @@ def test_recording_gives_the_same_masks_in_a_new_process_without_the_model(recor
     masks, scores = map(json.loads, done.stdout.replace("'", '"').splitlines())
     assert masks == [one.keep.tolist() for one in live]
     assert scores.keys() == live[0].scores.keys()
-    for name, rows in live[0].scores.items():  # alignment in memory changes the last bits of sums
+    for name, rows in live[0].scores.items():  # last bits depend on memory alignment
         torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
 
 

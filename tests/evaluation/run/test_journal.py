@@ -32,7 +32,7 @@ def test_journal_deleted_while_it_is_written_is_an_error(path):
             journal.append(row("c"))
 
 
-def test_rows_appended_to_a_journal_are_read_back(path):
+def test_answers_appended_to_a_journal_are_read_back(path):
     with Journal(path, SETTINGS) as journal:
         assert journal.rows[("b", "gleanvid")]["answer"] == "größer"
         assert journal.done(("a", "full")) and not journal.done(("a", "gleanvid"))

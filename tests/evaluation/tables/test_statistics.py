@@ -87,7 +87,10 @@ def test_macro_average_interval_equals_scipy_s_bootstrap_of_the_mean_over_group_
 
 
 def test_each_bootstrap_draw_recomputes_the_mean_of_every_group():
-    """With fixed question weights, a draw that has the rare question twice would average 1."""
+    """Group means are computed anew in every draw, not from fixed weights of the questions.
+
+    With fixed weights, a draw with the rare question twice would have a mean of 1.
+    """
     groups = ["rare"] + ["common"] * 30
     found = clip_mean([1.0] + [0.0] * 30, range(31), groups)
     assert found.value == 0.5

@@ -84,7 +84,7 @@ def test_main_table_counts_units_with_nothing_new_in_a_column_only_if_there_are_
 def test_each_method_is_tested_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert full.p_full_clips is ours.comparison is None
-    # all three clips differ in the same direction: 2 of the 8 sign patterns are as extreme
+    # all three clips differ in the same direction: 2 of the 8 sign patterns are so extreme
     assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.sign_flip == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.difference.value == pytest.approx(4 / 8)
@@ -157,7 +157,10 @@ LARGE = [Item(f"q{n}", f"clip {n}", "?", ("a", "b"), 0) for n in range(20)]
 
 
 def graded(right):
-    """Return journal rows; ``right``: setup -> number of questions it answers right, of 20."""
+    """Return made-up answers of several setups to 20 questions.
+
+    ``right``: setup -> number of questions that it answers correctly.
+    """
     return {
         (item.id, setup.key): {"right": [n < count], "said": {}, "tokens": [9, 9, 9], "seconds": 1}
         for setup, count in right.items()

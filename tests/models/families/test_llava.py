@@ -22,7 +22,7 @@ FORMS = [form for method in COMPRESSORS.values() for form in forms(method)]
 
 
 def shown(adapter, frames):
-    """Return the pixels [T, S, S] that the vision tower receives, summed over colours."""
+    """Return the pixels that the vision tower receives: T frames of S x S, colours summed."""
     video = Video.from_frames(frames)
     inputs = adapter.build_inputs(video, adapter.chat_text(video, "?", ()), None)
     return inputs["pixel_values_videos"][0].sum(1)
@@ -51,7 +51,8 @@ def test_every_compressor_runs_on_llava(adapters, compressor):
     first = min(answer.by_layer)
     record = answer.by_layer[first]
     assert record.num_tokens == len(encoded.tokens)
-    # the prompt loses one column per dropped video token, even if kept tokens share a position
+    # the prompt is shorter by the number of dropped video tokens, even if two kept tokens
+    # have the same position
     if first == 0:
         dropped = answer.prompt_tokens - answer.prompt_tokens_kept
         assert dropped == record.num_tokens - record.num_kept

@@ -21,7 +21,7 @@ QUARTER = Tilted(retention_ratio=0.25)
 
 @pytest.fixture
 def video_model(adapters):
-    """A model whose layout a test may change."""
+    """A LLaVA-Video model. Its pooling and its newlines are reset after each test."""
     model = adapters["llava_video"]
     before = {name: getattr(model.hf_model.config, name) for name in ("newline_policy",)}
     before |= {"spatial_pool_mode": "average", "newline_position": "grid"}
@@ -31,7 +31,9 @@ def video_model(adapters):
 
 @pytest.mark.parametrize("position", ["grid", "frame", "one_token", "no_token"])
 @pytest.mark.parametrize("mode", ["average", "bilinear"])
-def test_every_prompt_row_is_the_expected_pooled_token_or_newline(video_model, mode, position):
+def test_every_video_embedding_in_the_prompt_is_the_expected_pooled_token_or_newline(
+    video_model, mode, position
+):
     video_model.configure(spatial_pool_mode=mode, newline_position=position)
     core, side, seen = video_model.hf_model.model, {"average": 3, "bilinear": 4}[mode], []
     handle = core.multi_modal_projector.register_forward_hook(lambda *made: seen.append(made[2]))

@@ -19,7 +19,7 @@ from tests.models.oracle import EveryNth
 from tests.models.tiny import noise_video
 
 QUARTER = EveryNth(retention_ratio=0.25)
-# the keys of the published 7B checkpoint's config.json that matter here
+# part of the published 7B checkpoint's config.json: the keys that loading reads
 PUBLISHED = {
     "architectures": ["LlavaQwenForCausalLM"],
     "bos_token_id": 151643,
@@ -44,7 +44,7 @@ PUBLISHED = {
     "torch_dtype": "bfloat16",
     "vocab_size": 152064,
 }
-# names of weights in the original format; N stands for a layer's number
+# names of weights in the original checkpoint; N stands for the number of a layer
 TOWER = "model.vision_tower.vision_tower.vision_model."
 ORIGINAL = {
     "lm_head.weight",

@@ -49,7 +49,7 @@ def test_clip_that_cannot_fit_into_max_pixels_is_refused(model):
         model.encode(noise_video(8), max_pixels=1000)
 
 
-def test_batch_rows_with_different_numbers_of_frames_keep_their_own_grids(model):
+def test_videos_of_a_batch_with_different_numbers_of_frames_keep_their_own_grids(model):
     videos = [noise_video(5), noise_video(8, 64, 128, seed=1)]
     inputs = model_inputs(model, ["a", "b"], videos)
     expected = [model.encode(video).tokens.grid for video in videos]

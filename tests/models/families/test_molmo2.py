@@ -18,7 +18,7 @@ def model(request, adapters):
 
 
 def masks_of(model, inputs):
-    """Return the masks that the language model receives, without and with compression."""
+    """Return the language model's attention masks: without compression, then with it."""
     seen = []
 
     def look(module, args, kwargs):

@@ -1,4 +1,8 @@
-"""Recurrent layers ignore masks, so Qwen3.5 and MiniCPM-V are compared with a shorter prompt."""
+"""Compressed Qwen3.5 and MiniCPM-V give the logits of a prompt without the dropped tokens.
+
+Other families are compared with a prompt whose dropped tokens are masked in attention. These two
+have recurrent layers, which ignore attention masks.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +43,10 @@ def test_keeping_a_quarter_equals_recomputing_the_shortened_prompt_at_every_step
     expected = recomputed(model, inputs, kept, steps)[-len(steps) - 1 :]
     torch.testing.assert_close(torch.cat(output.logits), expected, atol=1e-5, rtol=0)
     wrong = recomputed(model, inputs, kept, steps, compact=True)[-len(steps) - 1 :]
-    assert (wrong - expected).abs().max() > 0.01  # wrong positions change the logits
+    assert (wrong - expected).abs().max() > 0.01  # check: wrong positions would change the logits
 
 
-def test_batch_with_different_kept_counts_equals_its_rows_run_alone(model):
+def test_batch_with_different_kept_counts_equals_its_prompts_run_alone(model):
     videos = [noise_video(5), noise_video(8, 64, 128, seed=1)]
     inputs = model_inputs(model, QUESTIONS, videos)
     with compressing(model.hf_model, QUARTER) as record:

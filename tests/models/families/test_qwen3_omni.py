@@ -28,7 +28,7 @@ def test_thinker_is_loaded_from_a_whole_checkpoint(model, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(whole, default=str))
     weights = load_file(f"{model.name}/model.safetensors")
     made = {"thinker." + name.removeprefix("thinker."): weights[name] for name in weights}
-    # published weight names have no `language_model` after "thinker.model"
+    # as in published checkpoints, no `language_model` between "thinker.model" and "layers"
     assert "thinker.model.layers.0.self_attn.q_proj.weight" in made
     made["talker.model.norm.weight"] = torch.ones(32)
     save_file(made, tmp_path / "model.safetensors", metadata={"format": "pt"})

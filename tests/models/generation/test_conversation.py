@@ -25,7 +25,7 @@ ANSWERS = ["it", "a red", "", "which?"]
 
 @dataclass(frozen=True)
 class Reading(EveryNth):
-    """A compressor whose choice depends on the length of the question."""
+    """Compressor that reads the question: its length decides how many tokens are kept."""
 
     name: ClassVar[str] = "reading"
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
@@ -54,7 +54,7 @@ REUSING = [
 ]
 FRESH = [Reading(), Chain("attending", ((0, HALF), (2, Attending(0.5))))]
 NAMES = ["none", "full", "25%", "pairs", "inside", "both", "text", "attention"]
-# families tested with all compressors; other families are tested with those in FEW
+# model families tested with all compressors; others are tested with those named in FEW
 WHOLE = ("qwen3_vl", "llava_onevision")
 FEW = ("pairs", "both")  # one compressor that merges, one that drops tokens at several layers
 every_pair = pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def clips():
 
 @pytest.fixture
 def encoded(adapter, clips):
-    """A clip of noise, encoded once for every family."""
+    """A clip of noise, encoded once by the model of each family and shared by the tests."""
     if adapter.name not in clips:
         clips[adapter.name] = adapter.encode(noise_video())
     return clips[adapter.name]
@@ -84,7 +84,7 @@ def encoded(adapter, clips):
 
 @contextmanager
 def reading(adapter):
-    """Yield a list to which the logits [vocabulary] of every generated step are added."""
+    """Yield a list; every generation step appends the logits [vocabulary] of its next token."""
     logits = []
     handle = adapter.hf_model.lm_head.register_forward_hook(
         lambda module, args, output: logits.append(output[0, -1].clone())
@@ -94,7 +94,7 @@ def reading(adapter):
 
 
 def fresh_scores(adapter, encoded, question, answers, compressor):
-    """Return reference scores: one pass of the model's own forward for every token."""
+    """Return reference scores of answers, from one forward call of the model for every token."""
     prompt, scores = model_inputs(adapter, [question], [encoded.video]), []
     with torch.no_grad(), compressing(adapter.hf_model, compressor):
         first = adapter.hf_model(**prompt, use_cache=True)
@@ -110,7 +110,7 @@ def fresh_scores(adapter, encoded, question, answers, compressor):
 
 
 def skip_if_refused(adapter, compressor):
-    """Skip the test if the family refuses the compressor, whose stages are inside the model."""
+    """Skip the test if the compressor drops tokens at inner layers, which the model cannot."""
     if adapter.layout.ahead_only and isinstance(compressor, Chain):
         pytest.skip("this language model cannot drop tokens between its layers")
 

@@ -66,7 +66,7 @@ def test_tokens_are_the_same_without_cache_with_static_cache_and_for_two_samples
 
 
 def test_beam_search_equals_beam_search_over_the_masked_prompt(adapter):
-    """The masked-attention oracle scores each step of the beam that generate() found."""
+    """The returned beam has the score that the model gives with the dropped tokens masked."""
     inputs = model_inputs(adapter, QUESTIONS)
     skip_if_repeats_mix(adapter, inputs)
     with compressing(adapter.hf_model, QUARTER) as record:
@@ -88,8 +88,8 @@ def test_beam_search_equals_beam_search_over_the_masked_prompt(adapter):
     scores = decoded.log_softmax(-1).gather(2, steps[..., None]).squeeze(2)
     free = adapter.hf_model.generation_config.eos_token_id
     assert not (steps == free).any()
-    # generate() forbids the end token after the log-softmax, the reference before it: the
-    # sums differ by that token's probability
+    # generate() forbids the end token after the log-softmax, the reference before it. So the
+    # scores differ a little: only the reference's softmax leaves out the end token.
     assert (output.sequences_scores - scores.sum(1)).abs().max() < 0.05
 
 

@@ -21,7 +21,7 @@ READ_AS_ANOTHER = {
 CONFIGS = Path(gleanvid.models.__file__).parent / "configs"
 
 
-def test_every_checkpoint_has_a_supported_type_and_every_family_a_checkpoint():
+def test_every_checkpoint_has_a_supported_type_and_every_model_family_a_checkpoint():
     kinds = {row.model_type for row in CHECKPOINTS}
     for family in MODELS.values():
         assert kinds & set(family.model_types), family
@@ -63,7 +63,7 @@ def test_models_command_prints_every_checkpoint(capsys):
     assert all(f"| `{row['name']}` |" in model_table() for row in rows)
 
 
-def test_registry_row_of_the_built_in_model_matches_its_weights():
+def test_registry_entry_of_the_built_in_model_matches_its_weights():
     row, model = CHECKPOINTS[0], load_model("builtin", device="cpu")
     counted = sum(weight.numel() for weight in model.hf_model.parameters()) / 1e9
     assert abs(counted - row.parameters) < 0.05 * counted

@@ -1,4 +1,4 @@
-"""Answer prompts with transformers, masked attention and vLLM, to compare answers."""
+"""Answer the same prompts by transformers, by masked attention and by vLLM, for comparison."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEW_TOKENS = 8
 
 
 class Anything:
-    """A set of choices that contains every value."""
+    """A set that contains every value, for a setting without a fixed list of choices."""
 
     def __contains__(self, value):
         return True
@@ -29,7 +29,7 @@ class Anything:
 
 @dataclass(frozen=True)
 class FixedChoice(Compressor):
-    """Keeps the tokens listed in ``keep``, to compare answers for equal kept tokens."""
+    """Compressor that keeps the tokens with the indices ``keep``."""
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "Fixed choice"
@@ -43,11 +43,11 @@ class FixedChoice(Compressor):
 
 @dataclass
 class Outcome:
-    """Answer to one prompt: its tokens, with the log-probability of each.
+    """Answer to one prompt: ids and log-probabilities of its tokens.
 
-    ``positions``: rotary positions [3, N] of the prompt's tokens after compression; ``kept``:
-    indices of the kept tokens of each video or image; ``cached``: number of prompt tokens that
-    vLLM's prefix cache already had, which have no positions here.
+    ``positions``, [3, N]: rotary positions of the N prompt tokens after compression. ``kept``:
+    indices of the kept tokens of each video or image. ``cached``: number of prompt tokens that were
+    in vLLM's prefix cache. They are not computed again, so ``positions`` leaves them out.
     """
 
     tokens: list[int]
@@ -86,7 +86,7 @@ def inputs_of(model, question, videos=(), images=()):
 
 @contextmanager
 def seen_positions(model):
-    """Yield a list that gets the rotary positions [3, N] of every pass of the language model."""
+    """Yield a list; each forward call of the language model appends its positions [3, N]."""
     seen, rotary = [], model.layout.language_model.rotary_emb
 
     def watch(module, args, kwargs):
@@ -125,7 +125,7 @@ def by_transformers(model, method, question, videos=(), images=()):
 
 
 def kept_of_images(model, method, images):
-    """Return the tokens that the library keeps of each image, taken as a video of one unit."""
+    """Return the tokens that ``method`` keeps of each image, compressed like a one-frame video."""
     inputs = model.processor.image_processor(images=list(images), return_tensors="pt")
     with torch.no_grad():
         found = model.hf_model.model.get_image_features(**inputs)
@@ -136,10 +136,10 @@ def kept_of_images(model, method, images):
 
 
 def by_masking(model, kept, question, videos=(), images=()):
-    """Answer with all visual tokens except ``kept`` masked in attention.
+    """Return the reference answer, from a prompt whose dropped tokens are masked in attention.
 
-    ``kept``: kept tokens of each image or video, in order. No token of the prompt is removed, so
-    the answer does not depend on the code under test.
+    ``kept``: indices of the kept tokens, for each video and then each image. No token is removed
+    from the prompt, so the answer does not depend on the code under test.
     """
     inputs, config = inputs_of(model, question, videos, images), model.hf_model.config
     with seen_positions(model) as seen, torch.no_grad():
@@ -179,10 +179,10 @@ class Engine:
         self.model.register_forward_pre_hook(self._watch, with_kwargs=True)
 
     def _watch(self, module, args, kwargs):
-        self._seen.append(kwargs["positions"].clone())  # copied, as vLLM reuses the buffer
+        self._seen.append(kwargs["positions"].clone())  # a copy, as vLLM overwrites the tensor
 
     def prompt(self, model, question, videos=(), images=(), uuid=None):
-        """Return a prompt for vLLM; without ``uuid``, its images and videos are in no cache."""
+        """Return a prompt for vLLM. Without ``uuid`` it gets a new one, which no cache has."""
         self._count += 1
         name = uuid or f"asked-{self._count}"
         data = {}
@@ -195,7 +195,7 @@ class Engine:
         return prompt | ({"multi_modal_data": data, "multi_modal_uuids": uuids} if data else {})
 
     def answers(self, prompts, chunk=4096):
-        """Return one result per prompt, with positions and kept tokens if there is one prompt."""
+        """Return an ``Outcome`` per prompt; only a single one has positions and kept tokens."""
         from vllm import SamplingParams
 
         self._seen.clear()

@@ -20,7 +20,7 @@ from tests.models import tiny, tiny_qwen
 from tests.models.tiny import ids_of, save, text_numbers, tiny_tokenizer
 from tests.models.tiny_qwen import parts2, processor3
 
-# Sizes that give attention heads of width 32, for which vLLM has CPU kernels.
+# With these sizes, attention heads have width 32: vLLM has CPU kernels for it.
 TEXT = {"hidden_size": 128, "intermediate_size": 128, "num_key_value_heads": 2}
 TOWER = tiny.TOWER | {"hidden_size": 128, "intermediate_size": 128, "out_hidden_size": 128}
 ROPE = tiny.ROPE | {"mrope_section": [4, 6, 6]}
@@ -39,8 +39,8 @@ def frames3(tokenizer: Any) -> Any:
 def qwen25_vl(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
-    # A low rate keeps a video's time positions below its space positions: otherwise,
-    # transformers 5 and vLLM give the text after the video different positions.
+    # With few tokens per second, a video's positions in time stay below those in space.
+    # Otherwise, transformers 5 and vLLM give the text after the video different positions.
     windows["tokens_per_second"] = 1
     config = Qwen2_5_VLConfig(
         text_config=text_numbers(tokenizer) | TEXT | {"rope_parameters": ROPE},
@@ -64,7 +64,7 @@ def qwen3_vl_moe(directory: Path) -> None:
 
 
 def as_published(directory: Path) -> None:
-    """Transpose the experts, as in published checkpoints and as vLLM expects them."""
+    """Transpose the expert weights: vLLM expects them as in published checkpoints."""
     file = directory / "model.safetensors"
     weights = load_file(file)
     for name in weights:
@@ -84,5 +84,5 @@ def qwen35(directory: Path) -> None:
     save(Qwen3_5ForConditionalGeneration(config), frames3(tokenizer), directory)
 
 
-# The model with experts is first: vLLM makes expert groups only for a process's first engine.
+# The model with experts must be first: vLLM sets up experts only for a process's first engine.
 FAMILIES = {"qwen3_vl_moe": qwen3_vl_moe, "qwen2_5_vl": qwen25_vl, "qwen3_5": qwen35}

@@ -63,7 +63,7 @@ def server(
 
 
 def _end(process) -> None:
-    """Stop a server; kill its process group if it is still starting and ignores SIGTERM."""
+    """Stop a server. One that ignores SIGTERM, as during its start, is killed with its children."""
     process.terminate()
     try:
         process.wait(60)

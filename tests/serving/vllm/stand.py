@@ -16,7 +16,7 @@ from gleanvid.models.loading.load import BUILTIN
 
 
 class Stand(BaseHTTPRequestHandler):
-    """Fake server that answers "green cross" in two pieces and lists requests in ``asked``."""
+    """HTTP handler that answers "green cross" in two pieces and appends requests to ``asked``."""
 
     def do_GET(self):
         server = self.server
@@ -70,7 +70,10 @@ class Stand(BaseHTTPRequestHandler):
 
 @contextmanager
 def standing() -> Iterator[Any]:
-    """Run a fake server that keeps 25 % by GleanVID; ``told = None`` turns its records off."""
+    """Run a fake server that seems to keep 25 % of the tokens by GleanVID.
+
+    If a test sets ``told`` to None, the server has no compression records.
+    """
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
     server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
     server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}

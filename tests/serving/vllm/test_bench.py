@@ -40,7 +40,7 @@ def test_benchmark_ratios_are_relative_to_all_tokens_at_equal_concurrency(stand,
 def test_time_that_the_vllm_engine_spends_choosing_tokens_is_measured(stand, clips):
     stand.takes_s = 0.05
     (load,) = measure(Server(stand.url), clips, [1], requests=4, new_tokens=2)
-    assert 0.25 < load.choosing < 0.5  # the fake server reports half of its time as spent choosing
+    assert 0.25 < load.choosing < 0.5  # fake server: half of its time is choosing tokens
     stand.told = None
     (load,) = measure(Server(stand.url), clips, [1], requests=1, new_tokens=2)
     assert load.choosing == 0

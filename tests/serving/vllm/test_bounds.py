@@ -207,7 +207,10 @@ def test_broken_http_response_is_reported_with_a_sentence(evil, sent):
 
 
 def served(records=(), worker=WORKER, **args):
-    """Return an app with the records endpoint on a fake engine, and its start function."""
+    """Return a web app with the endpoint of compression records, and its start function.
+
+    The app has a fake vLLM engine.
+    """
 
     class Engine:
         vllm_config = SimpleNamespace(

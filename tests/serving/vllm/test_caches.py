@@ -1,4 +1,4 @@
-"""Kept tokens and records are right with every kind of vLLM's cache of processed videos.
+"""Kept tokens and compression records are right with each of vLLM's caches of videos.
 
 Needs the environment of ``make test-vllm``.
 """
@@ -41,7 +41,7 @@ def runs():
 
 def test_answers_and_records_with_vllm_s_caches_equal_those_of_the_library(served, runs):
     before = served.records()["count"]
-    for _ in range(2):  # the second round is answered from the cache, if there is one
+    for _ in range(2):  # in the second round, videos come from the cache
         for run in runs:
             part, more = frames_part(run.video)
             reply = served.ask([part, QUESTION], 16, **more)
@@ -53,14 +53,14 @@ def test_answers_and_records_with_vllm_s_caches_equal_those_of_the_library(serve
 
 
 def test_pruned_images_have_the_token_count_and_record_of_the_library(served, runs):
-    """The first request has two images, the second repeats one, which a cache may hold."""
+    """The first request has two images. The second repeats one, which may be in a cache."""
     model, method = load_model("builtin", device="cpu", dtype="float32"), gleanvid.GleanVID(0.5)
     frames = [run.video.frames[0] for run in runs]
     kept = engine.kept_of_images(model, method, frames)
     for places in ([0, 1], [1]):
         images = [frames[place] for place in places]
         inputs = engine.inputs_of(model, QUESTION["text"], images=images)
-        # half of the tokens are kept, so as many are dropped
+        # half of the tokens are kept, so the other half is dropped
         dropped = sum(len(kept[place]) for place in places)
         parts = [image_part(frames[place], f"image-{place}") for place in places]
         reply = served.ask([*parts, QUESTION], 2)

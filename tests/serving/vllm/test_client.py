@@ -42,7 +42,7 @@ def test_a_served_answer_has_the_text_and_the_kept_tokens_of_the_server(stand, s
     assert run.model == f"vllm:{stand.url}"
     assert run.compression.keep.tolist() == list(range(100, 200))
     assert (run.cost.prompt_tokens, run.cost.prompt_tokens_kept) == (430, 130)
-    # the server takes the video from its cache and makes no new record
+    # the server has the video in its cache, so there is no new compression record
     again = gleanvid.ask(video, "What else?", served)
     assert again.compression.keep.tolist() == list(range(100, 200))
 

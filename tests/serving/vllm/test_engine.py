@@ -1,4 +1,4 @@
-"""vLLM's engine agrees with transformers and ``compressing()``, on the built-in float32 model.
+"""vLLM's engine agrees with transformers and ``compressing()``, for the built-in model.
 
 Needs the environment of ``make test-vllm``.
 """
@@ -51,7 +51,7 @@ def served():
 
 @pytest.fixture
 def method(served):
-    """Yield the compressor of the engine; restore it after a test that replaces it."""
+    """The compressor of the engine, which a test may replace; it is restored afterwards."""
     before = served.model.method
     yield before
     served.model.method = before
@@ -59,7 +59,7 @@ def method(served):
 
 @pytest.fixture
 def image_rate(served):
-    """Drop half of every image's tokens, as the server's option for images does."""
+    """Set the engine's pruning rate for images to 0.5 during a test."""
     config = served.llm.llm_engine.model_config.hf_config
     config.gleanvid_image_rate = served.model.image_rate = 0.5
     yield
@@ -148,7 +148,7 @@ def test_pruned_images_have_the_tokens_positions_and_answer_of_the_library(
         kept = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos).kept + kept
     expected = engine.by_masking(model, kept, QUESTION, videos, images)
     (answer,) = served.answers([served.prompt(model, QUESTION, videos, images)], chunk)
-    answer.kept.sort()  # the engine encodes the images of a chunk before its videos
+    answer.kept.sort()  # vLLM encodes images before videos
     expected.kept.sort()
     assert_same(answer, expected, f"{case}, half of every image, chunks of {chunk}")
 
@@ -180,7 +180,7 @@ def test_batch_of_video_image_and_text_requests_is_answered_as_by_transformers(s
 
 
 def test_video_in_vllm_s_prefix_cache_is_not_encoded_again(served, model):
-    """The second request computes only the text tokens, still at the right positions."""
+    """For the second question only text tokens are computed, and their positions are right."""
     videos = [engine.video("glimpse_1", 16)]
     for question in (QUESTION, "What moves?"):
         expected = by_transformers(model, COMPRESSORS["gleanvid"](), question, videos)
@@ -191,7 +191,7 @@ def test_video_in_vllm_s_prefix_cache_is_not_encoded_again(served, model):
 
 
 def test_vllm_cache_keys_differ_by_method_settings_and_pruning_rate(served, model):
-    """Cache keys of a video and an image are compared between servers with other options."""
+    """The cache keys of a video and of an image are compared between different server options."""
     config = served.llm.llm_engine.model_config
     pruning, hf_config = config.get_multimodal_config(), config.hf_config
     before = hf_config.gleanvid, pruning.video_pruning_rate, hf_config.gleanvid_image_rate

@@ -42,7 +42,7 @@ def test_kept_tokens_positions_and_answer_of_every_served_family_equal_those_of_
         enforce_eager=True,
         max_model_len=4096,
         max_num_batched_tokens=4096,
-        video_pruning_rate=0.9,  # without GleanVID, vLLM's own method would keep one of four units
+        video_pruning_rate=0.9,  # vLLM's own method would keep 1 of 4 units
         additional_config={"gleanvid": "gleanvid", "gleanvid_image_pruning_rate": 0.5},
     )
     served = engine.Engine(llm)
@@ -53,7 +53,7 @@ def test_kept_tokens_positions_and_answer_of_every_served_family_equal_those_of_
         (answer,) = served.answers([served.prompt(model, QUESTION, [clip])], chunk)
         if dtype == "float32":
             assert answer.kept == expected.kept and answer.tokens == expected.tokens
-        # From here on, compare with the engine's kept tokens: rounding may have chosen others.
+        # From here on, transformers keeps the tokens that vLLM kept: rounding may change a few.
         same = engine.FixedChoice(keep=tuple(answer.kept[0]))
         expected = engine.by_transformers(model, same, QUESTION, [clip])
         assert torch.equal(answer.positions, expected.positions)
@@ -66,7 +66,7 @@ def test_kept_tokens_positions_and_answer_of_every_served_family_equal_those_of_
     (answer,) = served.answers([served.prompt(model, QUESTION, images=images)], 48)
     expected = engine.by_masking(model, answer.kept, QUESTION, images=images)
     assert torch.equal(answer.positions, expected.positions)
-    # linear attention, which needs bfloat16, ignores masks, so there is no reference
+    # The bfloat16 model has linear attention, which ignores masks: no reference answer.
     if dtype == "float32":
         assert answer.kept == engine.kept_of_images(model, COMPRESSORS["gleanvid"](0.5), images)
         assert answer.tokens == expected.tokens

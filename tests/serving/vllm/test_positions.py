@@ -16,14 +16,14 @@ MERGE = 2
 
 @dataclass
 class Prompt:
-    """The tokens of a prompt before and after pruning, and its images and videos."""
+    """A made-up prompt with images and videos, before and after pruning."""
 
     whole: list[int]
     stays: list[bool]  # for each token of ``whole``: whether it is kept
-    # tokens as vLLM lays them out: all kept tokens of a video are at its first frame
+    # the prompt that vLLM computes: all kept tokens of a video are at its first frame
     pruned: list[int]
     media: list[Medium]
-    rows: list[torch.Tensor]  # positions of each image or video, as ``to_columns`` encodes them
+    rows: list[torch.Tensor]  # positions of each image or video, by ``to_columns``
     grids: dict[str, list[tuple[int, int, int]]]
     seconds: list[float]
 
@@ -69,7 +69,10 @@ def add_image(prompt, rows, columns):
 
 
 def add_framed_video(prompt, generator):
-    """Add a Qwen3-VL video: every frame has start and end marks and a timestamp of any length."""
+    """Add a Qwen3-VL video: each frame has a start mark, an end mark and a timestamp.
+
+    The timestamps have different numbers of tokens.
+    """
     draw = partial(drawn, generator)
     grid = units, rows, columns = draw(1, 5), draw(1, 5), draw(1, 5)
     stamps = [draw(1, 5) for _ in range(units)]
@@ -91,9 +94,9 @@ def add_framed_video(prompt, generator):
 
 
 def add_plain_video(prompt, generator):
-    """Add a Qwen2.5-VL video whose positions in time do not exceed its positions in space.
+    """Add a Qwen2.5-VL video whose largest position in time is below that in space.
 
-    For longer videos, transformers lets the positions of the following text overlap the video.
+    After longer videos, transformers gives the text positions that the video already has.
     """
     draw = partial(drawn, generator)
     grid = units, rows, columns = draw(1, 5), draw(1, 5), draw(1, 5)
@@ -130,7 +133,10 @@ def by_transformers(model, prompt):
 
 
 def in_chunks(prompt, size, cached):
-    """Return positions if vLLM reads ``size`` tokens at a time; the first ``cached`` are cached."""
+    """Return the positions if vLLM computes the prompt in chunks of ``size`` tokens.
+
+    The first ``cached`` tokens are in its prefix cache, so it computes only those after them.
+    """
     length = len(prompt.pruned)
     positions, following = mrope.around(length, prompt.media)
     pruned = torch.tensor(prompt.pruned)
@@ -162,7 +168,7 @@ def test_kept_tokens_have_their_positions_in_the_full_prompt(model, add_video, s
 
 
 def test_text_after_a_long_video_is_positioned_after_the_last_video_position():
-    """vLLM and Qwen's authors have this rule; transformers 5 lets text overlap the video."""
+    """vLLM and Qwen's authors do so; transformers 5 gives the text positions of the video."""
     positions, following = mrope.around(5, [Medium(1, 2, mrope.grid_extent((9, 2, 2), 2.0))])
     assert positions[0].tolist() == [0, 17, 17, 18, 19] and following == 20
 

@@ -1,4 +1,4 @@
-"""The OpenAI-compatible server: answers, counters, records, wrong options.
+"""The OpenAI-compatible server: answers, token counts, compression records, wrong options.
 
 Needs the environment of ``make test-vllm``.
 """

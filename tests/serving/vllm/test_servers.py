@@ -1,4 +1,4 @@
-"""Several vLLM servers: which one answers, missing records, and use in the app.
+"""Several vLLM servers: which one answers, missing compression records, and use in the app.
 
 The tests use fake servers with vLLM's protocol.
 """
@@ -29,13 +29,13 @@ def video():
 
 @pytest.fixture(scope="module")
 def whole(video):
-    """Return the length of the prompt with all tokens, from the library."""
+    """Number of prompt tokens without compression, counted by the library."""
     return gleanvid.ask(video, QUESTION, load_model(device="cpu"), "full", 1).cost.prompt_tokens
 
 
 @pytest.fixture
 def quarter(whole):
-    """A fake server that keeps 25 % of the tokens and reports its records."""
+    """A fake vLLM server that keeps 25 % of the tokens and reports compression records."""
     with standing() as server:
         server.prompt_tokens = whole - 300
         yield server
@@ -43,7 +43,7 @@ def quarter(whole):
 
 @pytest.fixture
 def every(whole):
-    """A fake vLLM server without a compressor."""
+    """A fake vLLM server that keeps every token."""
     with standing() as server:
         server.told, server.prompt_tokens = None, whole
         yield server
@@ -114,7 +114,10 @@ def test_answer_of_a_server_with_another_ratio_is_refused(every, video, whole):
 
 
 def of_page(name, **more):
-    """Ask the servers a question in the app; return the engine and all updates of the page."""
+    """Ask a question in the app, with the servers in ``name`` as its model.
+
+    Returns the app's engine and all updates of the page.
+    """
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
     request = Request(CLIP, 8, name)
@@ -142,7 +145,7 @@ def test_app_opens_with_the_settings_of_the_first_server_that_compresses(quarter
     assert not quarter.asked
 
 
-def test_app_asks_one_server_for_side_a_and_another_for_side_b(quarter, every, name):
+def test_app_asks_one_server_for_run_a_and_another_for_run_b(quarter, every, name):
     quarter.next_record.append(OURS)
     engine, updates = of_page(name, both=True)
     last = [update for update in updates if update.runs][-1]
@@ -155,7 +158,7 @@ def test_app_asks_one_server_for_side_a_and_another_for_side_b(quarter, every, n
     assert (len(quarter.asked), len(every.asked)) == (1, 1)
 
 
-def test_with_one_server_only_side_b_is_answered_and_a_notice_asks_for_a_second(quarter):
+def test_with_one_server_only_run_b_is_answered_and_a_notice_asks_for_a_second(quarter):
     _, updates = of_page(f"vllm:{quarter.url}", both=True)
     said = updates[-1].notice["text"]
     assert "and not all tokens" in said and "add the address of another server" in said

@@ -1,4 +1,4 @@
-"""The plug-in's registrations with vLLM, on a fake of the parts of vLLM that it uses."""
+"""What the plug-in registers with vLLM; a fake replaces the parts of vLLM that it uses."""
 
 import subprocess
 import sys
