@@ -180,7 +180,7 @@ def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
     runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
     for step in still:
         runs.append(torch.where(step, runs[-1] + 1, 0))
-    run = torch.stack(runs)  # [T, N]: number of frames for which a position has been still
+    run = torch.stack(runs)  # [T, N]: number of successive still transitions up to each frame
     units = len(run)
     spans = torch.arange(units, device=run.device)
     saved = torch.stack([(run >= span).sum(dim=1) * span for span in spans]).tolist()

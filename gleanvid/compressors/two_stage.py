@@ -15,7 +15,7 @@ class TwoStage(Compressor):
     """Base of compressors that, with ``inner``, also act inside the language model.
 
     Each method declares the settings ``inner``, ``layer`` and ``num_layers`` with the authors'
-    values. ``layer`` is scaled for language models of another depth (:func:`scale_layer`).
+    values. For language models of another depth, ``layer`` is scaled by ``scale_layer``.
     """
 
     inner: bool

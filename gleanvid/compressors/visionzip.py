@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # number of largest cosines averaged for the density of a token, in variant "qwen3_port"
 _NEIGHBOURS = 5
-_CHUNK = 1024  # rows of the cosine matrix held at once
+_CHUNK = 1024  # number of rows of the cosine matrix that are held in memory at a time
 
 
 @dataclass(frozen=True)
