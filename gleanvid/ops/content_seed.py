@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-# number of comparisons: enough to tell clips apart; rounding could change the outcome of any more
+# number of comparisons: enough to tell clips apart; with each one more, rounding matters more often
 _COMPARISONS = 32
 
 
