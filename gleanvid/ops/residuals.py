@@ -20,9 +20,9 @@ _FLOOR = 1e-5  # directions shorter than this fraction of the largest norm are r
 
 
 class Evidence(Protocol):
-    """What the tokens kept so far already contain, extended unit by unit (Algorithm 2).
+    """Measures how much each token of a unit would add to the tokens kept so far (Algorithm 2).
 
-    A token is worth more the less of it they contain (its complementarity).
+    Units are passed in order: :meth:`complement`, then :meth:`absorb` with the tokens kept of it.
     """
 
     scale: float  # largest value that ``complement`` can return; 0 if it is not known
