@@ -1,4 +1,4 @@
-"""Saturation: how many units have no token outside the span of the tokens kept before."""
+"""Saturation: in how many units no token adds anything new to the tokens kept before."""
 
 from __future__ import annotations
 
