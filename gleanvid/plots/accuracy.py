@@ -1,6 +1,6 @@
-"""Accuracy, or another fraction, against the retention ratio, with confidence intervals.
+"""Accuracy, or the fraction of evidence that is kept, against the retention ratio.
 
-Each method has one line. Up to six methods share one panel. If there are more, each other method
+Each method has one line with confidence intervals. Up to six methods share one panel. If there are more, each other method
 gets its own panel, with GleanVID's curve in it for comparison. Colours are Okabe and Ito's; markers
 and dashes also distinguish the lines.
 """

@@ -50,7 +50,7 @@ def effective_dimension(
             percent = [100 * share for share in shares]
             axes.plot(percent, [points[share] for share in shares], label=name, **style)
         axes.set(xlabel="visual tokens kept (%)", ylabel="effective rank", ylim=(0, None))
-        axes.invert_xaxis()  # tighter budgets to the right, as in the paper
+        axes.invert_xaxis()  # lower ratios to the right, as in the paper
         legend_above(figure)
     return figure
 
