@@ -1,8 +1,8 @@
 """Accuracy, or the fraction of evidence that is kept, against the retention ratio.
 
-Each method has one line with confidence intervals. Up to six methods share one panel. If there are more, each other method
-gets its own panel, with GleanVID's curve in it for comparison. Colours are Okabe and Ito's; markers
-and dashes also distinguish the lines.
+Each method has one line with confidence intervals. Up to six methods share one panel. If there are
+more, each other method gets its own panel, with GleanVID's curve in it for comparison. Colours are
+Okabe and Ito's; markers and dashes also distinguish the lines.
 """
 
 from __future__ import annotations
