@@ -1,4 +1,4 @@
-"""How much each visual token matters for one answer, and how much of this lies on kept tokens."""
+"""How much each visual token matters for one answer, and the fraction on kept tokens."""
 
 from __future__ import annotations
 

@@ -196,7 +196,8 @@ class AOT(Compressor):
         left = None if total is None else total - 2 * len(at[0])
         flat, merged = features[span].flatten(0, 1), spread[0]
         for unit in range(1, length):
-            fit = _fit(merged @ flat, spread[unit] @ flat, unit)  # [V, V]
+            # [V, V]: fraction of each later anchor that fits each anchor of the first unit
+            fit = _fit(merged @ flat, spread[unit] @ flat, unit)
             best = fit.amax(dim=1)
             if left is None:
                 stays = best < torch.quantile(best.double(), self.residual)

@@ -1,7 +1,7 @@
 """DivPrune: the tokens whose smallest distance to one another is large (max-min diversity).
 
-Tokens are picked one by one, each the farthest from all that were picked before. So no two kept
-tokens are nearly alike.
+Tokens are picked one by one, each the farthest from all that were picked before. So a token that is
+like a kept one is picked late or never.
 
 Alvar, Singh, Akbari, Zhang, "DivPrune: Diversity-based Visual Token Pruning for Large Multimodal
 Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. It is the greedy solution of the max-min

@@ -1,7 +1,8 @@
 """DyCoke: drop from every other frame what repeats the frame before it.
 
-Every second unit loses the tokens that are most like the same place in the unit before it. In each
-group of four units, the third unit also loses tokens: those most like the group's first unit.
+Every second unit loses the tokens that are most like those at the same positions in the unit before
+it. The third unit of each group of four but the last also loses tokens: those most like the group's
+first unit.
 
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
@@ -69,7 +70,7 @@ class DyCoke(Compressor):
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         partner = _partners(units).to(features.device)
-        # [T, N]
+        # [T, N]: cosine of each token to the one it is compared with
         similarity = torch.nn.functional.cosine_similarity(
             features, features[partner], dim=-1, eps=1e-8
         )

@@ -1,6 +1,6 @@
 """EVS: keep the first unit, and the tokens that changed most since the unit before.
 
-Every token is compared with the token at the same place one unit before. The tokens that changed
+Every token is compared with the token at the same position one unit before. The tokens that changed
 most are kept, by one ranking over the whole clip.
 
 Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
@@ -52,7 +52,7 @@ class EVS(Compressor):
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        score = _changes(tokens)  # [T, N]
+        score = _changes(tokens)  # [T, N]: of each token
         keep = top_indices(score.flatten(), self._count(tokens))
         change = torch.cat([torch.zeros_like(score[:1]), score[1:]])
         return Compression.pruned(keep, tokens.grid, {"change": change.flatten()})

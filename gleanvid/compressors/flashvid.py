@@ -1,8 +1,8 @@
 """FlashVID: salient, diverse tokens stay; the others merge along trees in time, then in space.
 
 In every segment, tokens that are salient and unlike one another are kept. Each of the others is
-joined to the most similar token of the unit before it. The trees that this gives are clustered in
-space and averaged.
+joined to the most similar token of the unit before it if they are alike. This gives trees. They are
+clustered in space, and each cluster is averaged.
 
 Fan, Chen, Xing, Li, Jiang, Tian, "FlashVID: Efficient Video Large Language Models via Training-free
 Tree-based Spatiotemporal Token Merging" (ICLR 2026), https://arxiv.org/abs/2602.08024. Not ported:
@@ -225,7 +225,8 @@ def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     unit = torch.nn.functional.normalize(features, dim=-1)
     # [T, N, N]: weight of a candidate times its distance to another token
     gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]
-    closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]  # [T, N]
+    # [T, N]: the same for the nearest other token
+    closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]
     picked = torch.zeros_like(weight, dtype=torch.bool)
     frames = torch.arange(len(gaps), device=gaps.device)
     quota = counts.to(gaps.device)
@@ -246,7 +247,7 @@ def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tupl
     [L*N], and one plus the number of each token's direct children, [L*N].
     """
     unit = torch.nn.functional.normalize(features, dim=-1)
-    cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]
+    cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]: of neighbouring frames
     cosine.masked_fill_(~(free[1:, :, None] & free[:-1, None, :]), -1.0)
     best, parent = cosine.max(dim=2)
     stands = best.numel() + free.shape[1] - int((best > threshold).sum())

@@ -1,7 +1,7 @@
 """FrameFusion: merge what repeats over time in the first layers, then prune once by attention.
 
-In the first layers a token that is like the one at the same place a frame before is merged into it.
-Then, once, the least attended of the remaining tokens are dropped.
+In the first layers, a token that is like the one at the same position a frame before is merged into
+that one. Then, once, the least attended of the remaining tokens are dropped.
 
 Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on
 Large Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts
@@ -166,7 +166,8 @@ class FrameFusion(Compressor):
                 f"query_rows={self.query_rows} must be in [1, {attention.shape[1]}], "
                 "the number of attention rows available"
             )
-        score = attention[:, -self.query_rows :].mean(dim=(0, 1))  # [L]
+        # [L]: attention of the last ``query_rows`` prompt tokens to each visual token
+        score = attention[:, -self.query_rows :].mean(dim=(0, 1))
         rows = len(tokens)
         share = 1.0 - (1.0 - min(1.0, left / rows))
         kept = rows - int(self._surplus(rows, left)) if self.exact else round(rows * share)

@@ -174,7 +174,7 @@ class GleanVID(Compressor):
         cells = self._cells(tokens, self.budget_neighborhood)
         if self.budget_neighborhood != self.local_neighborhood:
             means = cells.means_and_whole(clip.features)
-        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]
+        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]: of each cell
         novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (Alg. 1, line 15), now on the host
         share, gini = novelty_shares(novelty)  # Alg. 1, lines 16-17
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha

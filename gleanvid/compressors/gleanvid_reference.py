@@ -192,10 +192,10 @@ def best(score: Tensor, budget: int) -> list[int]:
 
 
 def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
-    """Orthonormal directions that ``rows`` add to the basis (Alg. 2, lines 16-17; Eq. qr_filter).
+    """Orthonormal directions that ``rows`` add to the basis (Alg. 2, lines 16-17).
 
     ``rows`` [k, D]: residuals of the kept tokens of a unit. Guards: a row is accepted only if its
-    distance from the span of the accepted rows alone passes the filter and is above a floor.
+    distance from the span of the accepted rows alone passes Eq. qr_filter and is above a floor.
     """
     found = every = rows.new_zeros(0, rows.shape[1])
     sizes: list[Tensor] = []

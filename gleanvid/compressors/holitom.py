@@ -176,7 +176,7 @@ def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
     positions saves most tokens. A window has at most ``longest`` frames.
     """
     unit = torch.nn.functional.normalize(features, dim=-1)
-    still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]
+    still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]: from frame to frame
     runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
     for step in still:
         runs.append(torch.where(step, runs[-1] + 1, 0))

@@ -116,7 +116,7 @@ class SparseVLMStage(Compressor):
             raise ValueError("a stage of SparseVLM needs the record of the stage before it")
         raters = tokens.previous.state["raters"]
         attention = required(tokens, "attention", "SparseVLM").float()
-        score = attention.mean(dim=0)[raters].mean(dim=0)  # [L]
+        score = attention.mean(dim=0)[raters].mean(dim=0)  # [L]: mean over raters
         scores, state, rows = {"attention": score}, {"raters": raters}, len(tokens)
         count = self._count(tokens)
         if count >= rows and (self.exact or rows == 1):

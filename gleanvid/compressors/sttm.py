@@ -1,7 +1,7 @@
 """STTM: quadtrees in space, then cells at the same place merge over time.
 
-Every unit is a quadtree: a cell whose four parts are alike becomes one row. Cells at the same place
-in neighbouring units are merged if they are alike.
+The grid of every unit is a quadtree, and a cell whose four parts are alike becomes one token. Cells
+at the same position in neighbouring units are merged if they are alike.
 
 Hyun, Hwang, Han et al., "Multi-Granular Spatio-Temporal Token Merging for Training-Free
 Acceleration of Video LLMs" (ICCV 2025), https://arxiv.org/abs/2507.07990. Not ported: renumbered
@@ -165,7 +165,7 @@ def _rows(home: Tensor) -> int:
 def _with_singles(
     features: Tensor, home: Tensor, weight: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
-    """Take tokens out of the means into which they are merged, until there are ``count`` outputs.
+    """Take tokens out of the means into which they are merged until ``count`` tokens are left.
 
     ``home`` int64 [L] is the index of the token into which each token is merged, and ``weight`` [L]
     its weight in that mean. The tokens taken out are those of ``features`` [L, D] that are least

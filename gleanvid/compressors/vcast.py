@@ -71,7 +71,7 @@ class VCast(Compressor):
         norms = features.norm(dim=-1)
         low, high = norms.amin(dim=1, keepdim=True), norms.amax(dim=1, keepdim=True)
         novelty = 1.0 - _cosine(features, frames[:, None])
-        score = novelty + (norms - low) / (high - low + _EPS)  # [T, N]
+        score = novelty + (norms - low) / (high - low + _EPS)  # [T, N]: of each token
         keep = torch.nonzero((ranks(score) < budgets[:, None]).flatten()).squeeze(1)
         trace = {"curvature": curvature, "share": weights}
         return Compression.pruned(keep, tokens.grid, {"score": score.flatten()}, trace)

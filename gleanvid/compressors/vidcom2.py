@@ -1,6 +1,6 @@
 """VidCom2: larger budgets for unusual frames, then the most unusual tokens of each frame.
 
-A unit's share of the budget grows with how far its tokens are from the mean of the whole video.
+The farther a unit's tokens are from the mean of the whole video, the larger is its budget.
 Within a unit, the tokens farthest from both means, the video's and the unit's, are kept.
 
 Liu, Wang, Ma, Zhang, "Video Compression Commander: Plug-and-Play Inference Acceleration for Video
@@ -72,7 +72,7 @@ class VidCom2(Compressor):
         to_frame = _closeness(units, units.mean(dim=1, keepdim=True))
         shares = self._shares(-to_video.mean(dim=1))
         budgets = self._budgets(shares, tokens)
-        uniqueness = -(to_video + to_frame)  # [T, N]
+        uniqueness = -(to_video + to_frame)  # [T, N]: of each token
         kept = ranks(uniqueness) < budgets.to(uniqueness.device)[:, None]
         keep = torch.nonzero(kept.flatten()).squeeze(1)
         scores = {"uniqueness": uniqueness.flatten()}

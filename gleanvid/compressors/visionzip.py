@@ -75,7 +75,7 @@ class VisionZip(Compressor):
         contextual_count = budgets - dominant_count
         if self.variant == "cls" and not self.exact:
             dominant_count = (dominant_count - 1).clamp(min=0)
-        dominant = ranks(saliency) < dominant_count[:, None]  # bool [T, N]
+        dominant = ranks(saliency) < dominant_count[:, None]  # bool [T, N]: of each token
         anchors = _spaced_anchors(~dominant, contextual_count)
         home, weight = _assign(keys, dominant, anchors, self.true_mean)
         trace = {"dominant": dominant_count, "contextual": contextual_count}
@@ -144,7 +144,7 @@ def _assign(
         places = places.clamp(max=per_unit - 1)
         unit_keys = torch.nn.functional.normalize(keys, dim=-1)
         chosen = unit_keys.gather(1, places[..., None].expand(-1, -1, width))
-        cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))  # [T, N, C]
+        cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))  # [T, N, C]: of tokens to anchors
         nearest = cosine.masked_fill(absent[:, None, :], float("-inf")).argmax(dim=2)
         joined = places.gather(1, nearest)
         has_anchor = ~absent[:, :1]

@@ -69,5 +69,5 @@ def novelty(
     units, rows, columns = grid
     cells = Cells(rows, columns, neighborhood, debiased.device)
     prototypes = cells.means(debiased.float().view(units, rows * columns, -1))
-    residuals = history_residuals(prototypes, history, epsilon)  # [T, C]
+    residuals = history_residuals(prototypes, history, epsilon)  # [T, C]: of each cell
     return (residuals * cells.sizes).sum(1).cpu()

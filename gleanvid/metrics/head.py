@@ -1,4 +1,4 @@
-"""Compare the output of an encoder's classifier on kept (or merged) tokens with that on all tokens.
+"""Compare the output of an encoder's classifier on kept tokens with that on all tokens.
 
 A ``head`` is the classifier: it maps n vectors [n, D] to logits [n, C] of C classes. It is meant
 for averages of tokens. So every metric compares kept tokens with all tokens of the same clip, not

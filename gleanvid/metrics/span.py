@@ -1,4 +1,4 @@
-"""The linear span of the kept tokens: its growth, the energy of each token, and what it misses.
+"""The linear span of the kept tokens: how it grows, and what lies outside it.
 
 All metrics use debiased tokens (Eq. debias). Output tokens are those that the language model
 receives: kept tokens, or means of merged ones. The energy of a token is its squared norm. Energies

@@ -1,6 +1,7 @@
-"""Blocks of neighbouring tokens: windows of units, each cut into near-square blocks of positions.
+"""Blocks of neighbouring tokens, in space and time.
 
-The baselines ``Pool`` and ``Resize`` average the tokens of each block. A grid is cut into
+The clip is cut into windows of units, and each window into near-square blocks of positions. The
+baselines ``Pool`` and ``Resize`` average the tokens of each block. A grid is cut into
 horizontal bands, and each band into blocks. Some bands may have one block more than others, so any
 budget can be met.
 """

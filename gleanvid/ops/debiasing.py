@@ -1,4 +1,4 @@
-"""Context debiasing (Eq. debias): remove from the tokens the directions that all of them share.
+"""Context debiasing (Eq. debias): remove the directions that all tokens share.
 
 Letters: T units, N tokens of a unit, L = T*N, D width, r directions, q rows of a Krylov basis.
 """
@@ -19,7 +19,7 @@ _BLOCK = 16  # the number of vectors of a Krylov block is a multiple of this, to
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
 _DEPENDENT = (
-    1e-14  # relative to a row's squared norm; smaller values are rounding errors of float32
+    1e-14  # added to a vector's squared norm, relative to it: keeps Cholesky factors finite
 )
 
 

@@ -1,4 +1,4 @@
-"""Compression stages inside a language model: before which layer they act, and how much they keep.
+"""Compression stages inside a language model: their layers, and how many tokens they keep.
 
 The average over the layers is the mean number of visual tokens that a layer sees.
 """

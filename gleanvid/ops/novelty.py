@@ -57,7 +57,7 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     unit. ``prototypes``: [T, C, D].
     """
     by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
-    gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]
+    gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]: Gram matrix of each cell over the units
     del by_cell
     squares = gram.diagonal(dim1=1, dim2=2)
     units = squares.shape[1]
@@ -100,9 +100,9 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     systems = gram[:, None].repeat(1, nodes, 1, 1)
     systems.diagonal(dim1=2, dim2=3).add_(used[..., None])
     pivots = torch.linalg.cholesky_ex(systems).L.diagonal(dim1=2, dim2=3)[..., -ridges.shape[1] :]
-    at_nodes = pivots.square() - used[..., None]  # [C, nodes, S]
+    at_nodes = pivots.square() - used[..., None]  # [C, nodes, S]: squared residuals
     where = ((logs - middle) / half).clamp(-1, 1).acos()  # [C, S]: angles of the units' ridges
-    weights = (where[..., None] * degrees).cos() @ values  # [C, S, nodes]: of the interpolation
+    weights = (where[..., None] * degrees).cos() @ values  # [C, S, nodes]: weights of the nodes
     return (weights * at_nodes.mT).sum(2)
 
 
@@ -126,7 +126,7 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
     by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2))  # [C, T, T]
     del by_cell  # frees memory for the systems below
-    squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
+    squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]: squared norms of the prototypes
     left = squares.clone()
     # For a long clip, the systems take no more memory than the prototypes.
     batch = max(_SYSTEMS, cells * units * width // 3)
@@ -140,7 +140,7 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
         # [S, q]: 1 where an earlier unit is in the history of a unit, else 0
         seen, weights = known.to(gram.device), weights.to(gram.device)
         past = slice(oldest, stop - 1)
-        ridge = squares[:, past] @ weights.T  # [C, S]
+        ridge = squares[:, past] @ weights.T  # [C, S]: ridge of each unit
         # Units outside the history get 1 on the diagonal: with 0 the system would be singular.
         diagonal = torch.addcmul(1 - seen, ridge[..., None], seen)
         systems = gram[:, None, past, past] * (seen[:, :, None] * seen[:, None, :])

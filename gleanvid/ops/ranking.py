@@ -1,4 +1,4 @@
-"""Order scores and choose the largest; of equal scores the one with the lower index comes first."""
+"""Order scores and choose the largest. Of equal scores the lower index comes first."""
 
 from __future__ import annotations
 

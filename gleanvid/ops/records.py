@@ -1,4 +1,4 @@
-"""Build compression records from what a method decided: into which token each token is merged."""
+"""Build compression records from the token into which a method merges each token."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def min_max(score: Tensor) -> Tensor:
 
 
 def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
-    """Return the sum of local score and complementarity of every token (Eq. joint_score), [..., N].
+    """Return local score plus complementarity of every token (Eq. joint_score), [..., N].
 
     ``local`` is in [0, 1] already; ``complement`` is scaled to [0, 1] within each unit. It counts
     as 0 in a saturated unit, and in one where it differs by rounding errors alone. ``scale``:
@@ -77,9 +77,9 @@ def saturated(highest: Tensor, scale: float) -> Tensor:
 
 
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """Return the smallest complementarity in every unit, and largest minus smallest: [..., 1] each.
+    """Return the minimum and the range of the complementarity in every unit, [..., 1] each.
 
-    The difference is given as infinite if complementarity counts as 0; see :func:`joint_score`.
+    The range is given as infinite if complementarity counts as 0; see :func:`joint_score`.
     """
     low, high = torch.aminmax(complement, dim=-1, keepdim=True)
     spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low

@@ -56,12 +56,13 @@ def runs_of(labels: list[int]) -> list[tuple[int, int, int]]:
 
 
 def contiguous_labels(labels: list[int]) -> list[int]:
-    """Replace labels in short runs, so that each label forms one long run; return new labels [T].
+    """Replace the labels of short runs, so that each label forms one long run.
 
-    A run is a series of equal neighbouring labels. Each label keeps only its longest run, or all
-    runs of that length. A label that never repeats keeps none. The gaps are filled from left to
-    right. Each gets the label of the longer of its two neighbouring runs, or of the left one if
-    they are equally long. If no label repeats, all units get one label.
+    Returns the new labels [T]. A run is a series of equal neighbouring labels. Each label keeps
+    only its longest run, or all runs of that length. A label without two equal neighbours keeps
+    none. The gaps are filled from left to right. Each gets the label of the longer of its two
+    neighbouring runs, or of the left one if they are equally long. If no run is longer than one,
+    all units get one label.
     """
     longest: dict[int, int] = {}
     for label, _, length in runs_of(labels):

@@ -1,4 +1,4 @@
-"""Windows of frames whose unchanging positions are averaged: what HoliTom and PruneVid share.
+"""Windows of frames in which HoliTom and PruneVid average the positions that do not change.
 
 A static token does not change over its window: it is averaged with the tokens of the window at the
 same position. The average has the index of the token at this position in the window's first unit.

@@ -34,8 +34,8 @@ def overlays(
     Args:
         runs: Runs of one clip.
         units: Units to show, counted from 0. None: six evenly spaced units. One of them is replaced
-            by the unit with the largest budget in the first run that drops tokens. The clip's
-            first unit does not count here.
+            by the unit with the largest budget in the first run that drops tokens; the clip's
+            first unit is not considered for this.
         title: Text above all rows.
         progress: Wraps the iterable of columns of each row, as ``tqdm`` does.
 
@@ -69,9 +69,10 @@ def overlays(
 
 
 def _columns(runs: Sequence[Run]) -> list[int]:
-    """Choose evenly spaced units, and replace the one nearest to the unit with the largest budget.
+    """Choose evenly spaced units, among them the unit with the largest budget.
 
-    The budgets are those of the first run that drops tokens. The clip's first unit does not count.
+    This unit replaces the evenly spaced one nearest to it. The budgets are those of the first run
+    that drops tokens. The clip's first unit is not considered.
     """
     budgets = compressed(runs)[0].compression.budgets.tolist()
     total = len(budgets)
