@@ -163,10 +163,10 @@ def _recycled(dropped: int) -> int:
 
 
 def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[int, int]:
-    """Return the number of tokens kept at the layer of each stage, recycled ones not counted.
+    """Return how many tokens each stage keeps, by its layer, without recycled (merged) ones.
 
-    ``total``: tokens that enter the model. Raises ``ValueError`` if the layers before the first
-    stage alone cost more than ``ratio`` allows.
+    ``total``: number of visual tokens that enter the model. ``ratio``: retention ratio, the average
+    over the layers. Raises ``ValueError`` if the layers before the first stage alone exceed it.
     """
     schedule = _schedule(num_layers)
     if exact:
@@ -208,7 +208,8 @@ def _solved_counts(
 def _average(total: int, counts: dict[int, int], num_layers: int) -> float:
     """Return the fraction of visual tokens that a layer sees on average, recycled ones included.
 
-    ``counts``: tokens kept at the layer of each stage, of ``total`` that enter the model.
+    ``counts``: number of tokens that each stage keeps, by its layer. ``total``: number of visual
+    tokens that enter the model.
     """
     rows, spent, before = total, 0, 0
     for layer, count in counts.items():

@@ -24,7 +24,7 @@ class TwoStage(Compressor):
 
     @abstractmethod
     def inner_stage(self) -> Compressor:
-        """The stage inside the language model."""
+        """Return the compressor that acts inside the language model."""
 
     @property
     @abstractmethod

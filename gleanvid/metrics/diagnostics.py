@@ -138,7 +138,7 @@ def _drawn(total: int, grid: tuple[int, int, int], kept: int, seed: int) -> Comp
 
 
 def with_diagnostics(run: Run, found: Diagnostics) -> Run:
-    """Return a copy of a run that stores the diagnostics in the trace of its first record."""
+    """Return a copy of a run with diagnostics, stored in ``trace`` of its first stage's record."""
     layer = min(run.by_layer)
     record = run.by_layer[layer]
     values = {field.name: getattr(found, field.name) for field in fields(found)}

@@ -1,4 +1,4 @@
-"""Overlap of kept positions, between units of one record or between records of one clip."""
+"""Overlap of kept positions, between units of one clip or between two compressions of it."""
 
 from __future__ import annotations
 

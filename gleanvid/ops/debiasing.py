@@ -109,8 +109,8 @@ def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
     """Return ``features`` [L, D] minus the projection of features - mean on ``directions``.
 
-    This is GleanVID's context debiasing (Eq. debias of the paper). ``directions`` [r, D]:
-    orthonormal rows.
+    This is GleanVID's context debiasing (Eq. debias of the paper). ``directions``: orthonormal,
+    [r, D].
     """
     coordinates = torch.addmm(directions @ mean, features, directions.T, beta=-1.0)
     return torch.addmm(features, coordinates, directions, alpha=-1.0)
