@@ -1,4 +1,4 @@
-"""Relevance by attention: cheap, and known to mislead; offered for comparison.
+"""Relevance by attention. It is cheap but known to mislead, and is here for comparison.
 
 Attention to a token is not its contribution to the answer (Jain and Wallace, "Attention is not
 Explanation", NAACL 2019).
@@ -19,15 +19,17 @@ from gleanvid.types import ModelError
 
 @torch.no_grad()
 def attention_map(prompt: AnsweredPrompt) -> tuple[Tensor, Tensor]:
-    """Average the attention of the answer to the visual tokens over its words, heads and layers.
+    """Return the attention that the answer's tokens pay to each visual token.
 
-    Recurrent layers have no attention and are skipped.
+    It is averaged over the answer's tokens and over heads, and summed over layers. Recurrent layers
+    have no attention and are skipped.
 
     Args:
         prompt: a prompt followed by its answer.
 
     Returns:
-        Log-probabilities [S] of the answer's tokens, and the map float32 [L].
+        Log-probabilities [S] of the answer's tokens, and the relevance of the visual tokens,
+        float32 [L].
 
     Raises:
         ModelError: the model's layers have no attention that can be read.
@@ -37,7 +39,7 @@ def attention_map(prompt: AnsweredPrompt) -> tuple[Tensor, Tensor]:
 
     def add(query: Tensor, key: Tensor, options: dict[str, Any]) -> None:
         device = query.device
-        # Each position predicts the token after it, so those of the answer begin one earlier.
+        # Each position predicts the next token, so those that predict the answer begin one earlier.
         asking = torch.arange(length - count - 1, length - 1, device=device)
         seen = torch.arange(length, device=device).expand(count, length)
         window = options.get("sliding_window") or length

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ADVICE = "A backward pass needs more memory than an answer: use fewer frames, or by='occlusion'"
-_FACTORS = (2.0**16, 2.0**12, 2.0**8, 2.0**4, 1.0)  # loss scales that are tried in turn in float16
+# factors by which the log-probability is multiplied in float16, tried in this order
+_FACTORS = (2.0**16, 2.0**12, 2.0**8, 2.0**4, 1.0)
 
 
 def gradient_maps(
     prompt: AnsweredPrompt, parts: Sequence[slice], stop: threading.Event | None = None
 ) -> tuple[Tensor, list[Tensor]]:
-    """Measure the relevance of every token for parts of the answer.
+    """Measure the relevance of every visual token for parts of the answer.
 
-    Relevance is |gradient . (token - mean of its stream)|, summed over the streams in which
-    visual tokens enter the model: the tokens themselves, and DeepStack levels if the model has any.
+    Visual tokens enter the model as one or more sets of vectors: the tokens themselves, and
+    DeepStack features if the model has any. Relevance is |gradient . (vector - mean of the set)|,
+    summed over these sets.
 
     Args:
         prompt: a prompt followed by its answer.
@@ -34,7 +36,8 @@ def gradient_maps(
         stop: once set, ends the backward pass within one layer.
 
     Returns:
-        Log-probabilities [S] of the answer's tokens, and for each part a map float32 [L].
+        Log-probabilities [S] of the answer's tokens, and for each part the relevance of the visual
+        tokens, float32 [L].
 
     Raises:
         ModelError: no gradient reaches the tokens of this model, or memory runs out.
@@ -64,12 +67,12 @@ def gradient_maps(
 
 
 def _gradients(total: Tensor, leaves: Sequence[Tensor], again: bool) -> list[Tensor | None]:
-    """Return the float32 gradient of ``total`` with respect to each leaf.
+    """Return the float32 gradient of ``total`` with respect to each of ``leaves``.
 
     It is None for a leaf that ``total`` does not depend on. In float16, gradients of a confident
-    answer can be too small to represent, so ``total`` is multiplied by the largest of ``_FACTORS``
-    at which no gradient overflows, and the gradients are divided by it. With ``again`` the graph is
-    kept for another backward pass.
+    answer can be too small to represent. So ``total`` is multiplied by the largest of ``_FACTORS``
+    at which no gradient overflows, and the gradients are divided by it. With ``again`` the autograd
+    graph is kept for another backward pass.
     """
     factors = _FACTORS if leaves[0].dtype == torch.float16 else (1.0,)
     for number, factor in enumerate(factors, 1):

@@ -41,11 +41,12 @@ def measure(
 ) -> Relevance:
     """Measure relevance as :func:`gleanvid.relevance` does, for an encoded clip and its answer.
 
-    ``most_words``: largest number of maps with ``words``; in a longer answer neighbouring words are
-    measured together.
+    With ``words`` the relevance for each word of the answer is measured, too. In an answer of more
+    than ``most_words`` words, neighbouring words are measured together.
 
-    Raises ``ValueError`` if ``by`` is unknown or other settings do not go with it, ``ModelError``
-    if the model cannot be measured in this way, and ``StoppedError`` once ``stop`` is set.
+    Raises ``ValueError`` if ``by`` is unknown, or if ``words`` or ``passes`` cannot be used with
+    it. Raises ``ModelError`` if the model does not allow this measurement, and ``StoppedError``
+    once ``stop`` is set.
     """
     check_way(by, words, passes)
     with model.lock:
@@ -68,7 +69,7 @@ def measure_prompt(
 ) -> Relevance:
     """Measure relevance as :func:`measure` does, for a prompt and answer given as token ids.
 
-    ``tokenizer``: if given, "gradient" also returns a map for every word of the answer.
+    ``tokenizer``: if given, "gradient" also measures relevance for every word of the answer.
     """
     with interruptible(prompt.hf_model, stop), explaining_out_of_memory(ADVICE):
         start = now(prompt.columns.device)
@@ -94,7 +95,7 @@ def measure_prompt(
 
 
 def check_way(by: str, words: bool = False, passes: int = PASSES) -> None:
-    """Raise ``ValueError`` if ``by`` is unknown or if the other settings do not go with it."""
+    """Raise ``ValueError`` if ``by`` is unknown, ``words`` needs another ``by``, or passes < 1."""
     if by not in WAYS:
         raise ValueError(f"by={by!r} must be one of {', '.join(WAYS)}")
     if words and by != "gradient":
@@ -104,7 +105,7 @@ def check_way(by: str, words: bool = False, passes: int = PASSES) -> None:
 
 
 def check_model(model: Any) -> None:
-    """Raise ``ModelError`` for a model outside this process, such as one on a server."""
+    """Raise ``ModelError`` if the model runs outside this process, for example on a server."""
     if hasattr(model, "servers") or not (hasattr(model, "layout") and hasattr(model, "hf_model")):
         raise ModelError(
             f"Relevance needs a model that answers in this process, and {model.name} does not: "
@@ -115,8 +116,8 @@ def check_model(model: Any) -> None:
 def _phrases(tokenizer: Any, answer: Tensor, most: int) -> list[tuple[str, slice]]:
     """Return the words of an answer, each with the slice of its tokens.
 
-    An answer of more than ``most`` words is returned in ``most`` groups of neighbouring words of
-    nearly equal size.
+    An answer of more than ``most`` words is cut into ``most`` groups of neighbouring words. These
+    groups are returned instead; they have nearly the same number of words.
     """
     words = _words(tokenizer, answer)
     count = len(words)
@@ -130,7 +131,10 @@ def _phrases(tokenizer: Any, answer: Tensor, most: int) -> list[tuple[str, slice
 
 
 def _words(tokenizer: Any, answer: Tensor) -> list[tuple[str, slice]]:
-    """Split an answer into words with their tokens; special tokens belong to no word."""
+    """Return the words of an answer, each with the slice of its tokens.
+
+    Special tokens belong to no word.
+    """
     found: list[tuple[str, slice]] = []
     for place, token in enumerate(answer.tolist()):
         piece = tokenizer.decode([token], skip_special_tokens=True)

@@ -12,7 +12,7 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.models import boundary
 from gleanvid.types import Compression, VideoTokens
 
-_SIDE = 3  # a unit is cut into at most 3 x 3 blocks
+_SIDE = 3  # a frame is cut into at most 3 x 3 blocks
 
 
 class Only(Compressor):
@@ -33,10 +33,11 @@ class Only(Compressor):
 
 @torch.no_grad()
 def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
-    """Log-probability of the answer if the model reads only the tokens ``keep`` int64 [K].
+    """Return the log-probability of the answer if the model reads only some visual tokens.
 
-    All other tokens are removed before the language model. Kept tokens keep their positions, so
-    this equals masking the removed tokens in attention at every layer.
+    ``keep`` int64 [K]: indices of these tokens. All other visual tokens are removed before the
+    language model. The kept ones keep their position ids, so the result is the same as if attention
+    to the removed ones were masked at every layer.
     """
     with boundary.compressing(prompt.hf_model, prompt.layout, Only(keep)):
         return float(prompt.log_probabilities().sum())
@@ -44,19 +45,22 @@ def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
 
 @torch.no_grad()
 def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
-    """Hide one temporal unit after the other, then blocks of the units that matter most.
+    """Measure relevance by hiding one temporal unit after the other, then blocks of some units.
 
     The loss of a unit or block is the drop of the answer's log-probability without it; a rise
-    counts as 0. A unit's loss is divided among its blocks in proportion to their losses, and within
-    a block evenly among its tokens: this is a token's relevance.
+    counts as 0. The units of largest loss are then cut into blocks, as long as passes are left. The
+    loss of a unit is divided among its blocks in proportion to their losses, and within a block
+    evenly among its tokens. The part of a token is its relevance.
 
     Args:
         prompt: a prompt followed by its answer.
-        passes: largest number of passes with hidden tokens (a number below 2 counts as 2); if there
-            are more units than passes, neighbouring units are hidden together.
+        passes: largest number of forward passes with hidden tokens; at least two are made if the
+            clip has more than one unit. If there are more units than passes, neighbouring units are
+            hidden together.
 
     Returns:
-        Log-probabilities [S] of the answer's tokens with all tokens, and the map float32 [L].
+        Log-probabilities [S] of the answer's tokens with all visual tokens, and the relevance of
+        the visual tokens, float32 [L].
     """
     units, rows, columns = prompt.grid
     index = torch.arange(units * rows * columns)
@@ -68,7 +72,7 @@ def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
         keep[region] = False
         return max(0.0, whole - log_probability_of(prompt, keep.nonzero().squeeze(1)))
 
-    if units == 1:  # without its only unit, the prompt would have no visual token
+    if units == 1:  # the only unit cannot be hidden: the prompt would have no visual token
         spans, losses = [index], [1.0]
     else:
         parts = index.view(units, -1).tensor_split(max(2, min(units, passes)))

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AnsweredPrompt:
-    """One prompt with one video, and an answer.
+    """One prompt with one video, followed by an answer.
 
-    ``inputs``: keyword arguments of the model for the prompt followed by the answer. ``answer``
-    int64 [S]: token ids of the answer and the end token. ``columns`` int64 [L]: positions of the
-    visual tokens in the prompt.
+    ``inputs``: the model's keyword arguments for the prompt with the answer appended. ``answer``
+    int64 [S]: token ids of the answer and the end token. ``columns`` int64 [L]: sequence positions
+    of the visual tokens. ``grid``: (T, rows, columns) of the visual tokens. ``vision``: output of
+    the model's vision side, so that it is computed once.
     """
 
     hf_model: Any
@@ -45,7 +46,10 @@ class AnsweredPrompt:
         answer: str,
         history: History = (),
     ) -> AnsweredPrompt:
-        """Build the prompt with its answer. Raises ``ModelError`` if it exceeds the context."""
+        """Build the prompt with its answer.
+
+        Raises ``ModelError`` if both together are longer than the model's context.
+        """
         ids = model.answer_ids(encoded, question, answer, history)
         inputs = model.prompt(encoded, question, history)
         columns = inputs["input_ids"].shape[1] + len(ids)
@@ -71,7 +75,7 @@ class AnsweredPrompt:
         return cls(hf_model, layout, longer, ids, columns, grid, vision)
 
     def log_probabilities(self) -> Tensor:
-        """float32 [S]: natural log-probability of each token of the answer."""
+        """Return the natural log-probability of each token of the answer, float32 [S]."""
         with (
             boundary.remembered_vision(self.layout, self.vision),
             boundary.last_logits_only(self.hf_model, len(self.answer) + 1),
@@ -82,9 +86,10 @@ class AnsweredPrompt:
 
 
 def find_single_video(layout: boundary.Layout, inputs: Mapping[str, Any]) -> tuple[Tensor, Grid]:
-    """Return the columns of the visual tokens in a prompt, int64 [L], and their grid.
+    """Return the sequence positions of the visual tokens in a prompt, int64 [L], and their grid.
 
-    The grid is (T, rows, columns). Raises ``ModelError`` for a batch, several videos or none.
+    The grid is (T, rows, columns). Raises ``ModelError`` for a batch of prompts, and for a prompt
+    with several videos or none.
     """
     visual, grids = layout.visual_columns(inputs["input_ids"], None), layout.grids(inputs)
     if len(visual) != 1 or len(grids) != 1:

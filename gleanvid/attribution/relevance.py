@@ -1,4 +1,4 @@
-"""How much each visual token matters for one answer, and how much of that a compression keeps."""
+"""How much each visual token matters for one answer, and the fraction on kept tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Relevance:
         log_probability: natural logarithm of the probability of that answer and its end token,
             with all visual tokens.
         method: how it was measured: "gradient", "occlusion" or "attention".
-        seconds: wall clock of the measurement; encoding and answering are left out.
+        seconds: wall-clock time of the measurement, without encoding the video and answering.
         words: each word of the answer with the relevance [L] for that word alone.
 
     >>> found = relevance("assets/clips/glimpse_1.mp4", "What moves?", num_frames=4)
@@ -49,25 +49,26 @@ class Relevance:
 
     @property
     def units(self) -> Tensor:
-        """float32 [T]: relevance of each temporal unit."""
+        """Relevance of each temporal unit, float32 [T]: the sum over its tokens."""
         return self.tokens.view(self.grid[0], -1).sum(1)
 
     def kept(self, compression: Compression) -> float:
-        """Return the fraction of the relevance that a compression keeps.
+        """Return the fraction of the relevance that lies on the tokens kept by a compression.
 
-        The relevance of each token is multiplied by its weight in the kept rows, at most 1. So a
-        row that is the mean of n tokens keeps the mean of their relevance.
+        The relevance of each token is multiplied by its weight in the output tokens, at most 1. So
+        an output token that is the mean of n tokens counts with the mean of their relevance.
 
         Args:
-            compression: record of one stage, or of all stages together (``whole_record``).
+            compression: compression record of one stage, or of all stages together
+                (``whole_record``).
 
         Returns:
-            A fraction in [0, 1], at most ``best(compression.num_kept)`` if the weights of a row
-            sum to 1.
+            A fraction in [0, 1]. It is at most ``best(compression.num_kept)`` if the weights in
+            every output token sum to 1.
 
         Raises:
             TypeError: ``compression`` is not one record, but for example a list of records.
-            ValueError: the record has another number of tokens.
+            ValueError: the record is of a clip with another number of tokens.
         """
         if not isinstance(compression, Compression):
             kind = type(compression).__name__
@@ -80,28 +81,28 @@ class Relevance:
         return float((self.tokens * token_weights(compression.to("cpu"))).sum())
 
     def best(self, num_kept: int) -> float:
-        """Return the largest fraction of the relevance that ``num_kept`` tokens can keep."""
+        """Return the fraction of the relevance on the ``num_kept`` most relevant tokens."""
         most = min(max(num_kept, 0), len(self.tokens))
         return float(self.tokens.topk(most).values.sum())
 
     def random(self, num_kept: int) -> float:
-        """Return the fraction of the relevance that ``num_kept`` random tokens keep on average."""
+        """Return the fraction of the relevance on ``num_kept`` random tokens, on average."""
         return min(1.0, num_kept / len(self.tokens))
 
     def kept_with_bounds(self, compression: Compression) -> dict[str, float]:
-        """Return the fraction of the relevance that a compression keeps, with two bounds.
+        """Return :meth:`kept` with two values to compare it with.
 
-        The bounds are the fractions that the best tokens and random tokens would keep, if they were
-        as many as the compression keeps.
+        These are :meth:`best` and :meth:`random` for the same number of tokens.
 
         Args:
-            compression: record of one stage, or of all stages together (``whole_record``).
+            compression: compression record of one stage, or of all stages together
+                (``whole_record``).
 
         Returns:
-            Fractions named "kept", "best" and "random".
+            Fractions of the relevance, named "kept", "best" and "random".
 
         Raises:
-            ValueError: the record has another number of tokens.
+            ValueError: the record is of a clip with another number of tokens.
         """
         count = compression.num_kept
         bounds = {"best": self.best(count), "random": self.random(count)}
@@ -110,21 +111,22 @@ class Relevance:
     def kept_over_layers(
         self, by_layer: Mapping[int, Compression], num_layers: int
     ) -> dict[str, float]:
-        """Return the means over all layers of :meth:`kept_with_bounds` for what each layer sees.
+        """Return :meth:`kept_with_bounds` for the tokens that a layer sees, averaged over layers.
 
-        Tokens that are dropped inside the language model count in the layers that read them, as
-        they do in a retention ratio.
+        A token that is dropped inside the language model counts in the layers before, as it does in
+        a retention ratio.
 
         Args:
-            by_layer: records by the layer from which on they hold, such as ``run.by_layer``.
+            by_layer: compression record of each stage, by the layer before which it acts, such as
+                ``run.by_layer``.
             num_layers: number of layers of the language model,
                 ``len(run.cost.visual_tokens_by_layer)``.
 
         Returns:
-            Fractions named "kept", "best" and "random".
+            Fractions of the relevance, named "kept", "best" and "random".
 
         Raises:
-            ValueError: a record has another number of tokens.
+            ValueError: a record is of a clip with another number of tokens.
         """
         whole, found = None, []
         seen = {"kept": 1.0, "best": 1.0, "random": 1.0}
@@ -150,7 +152,11 @@ class Relevance:
 
 
 def token_weights(compression: Compression) -> Tensor:
-    """float32 [L] in [0, 1]: the weight of each token in the kept rows, 0 for a dropped one."""
+    """Return the weight of each token in the output tokens, float32 [L]; 0 for a dropped one.
+
+    The weights of a token that is merged into several output tokens are added. The result is
+    limited to [0, 1].
+    """
     if compression.mixing is None:
         weight = torch.where(compression.group >= 0, compression.weight.float(), 0.0)
     else:
@@ -161,7 +167,10 @@ def token_weights(compression: Compression) -> Tensor:
 
 
 def normalised(values: Tensor) -> Tensor:
-    """Clip values at 0 and scale them to sum 1; all become equal if none is positive."""
+    """Replace negative values by 0 and scale all to sum 1.
+
+    All become equal if none is positive or their sum is not finite.
+    """
     values = values.detach().to("cpu", torch.float32).clamp(min=0)
     total = float(values.sum())
     if not math.isfinite(total) or total <= 0:

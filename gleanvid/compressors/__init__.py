@@ -76,7 +76,7 @@ _OWN: tuple[type[Compressor], ...] = (
 
 
 def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> Iterator[str]:
-    """Check a method's declaration and yield its name.
+    """Check a method's class attributes and settings, and yield its name.
 
     Raises ``ValueError`` if another method has this name or title.
     """
@@ -90,8 +90,8 @@ def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> I
 
 
 COMPRESSORS = Registry("gleanvid.compressors", {each.name: each for each in _OWN}, _names)
-# All methods that settings may name. Menus and tables list ``COMPRESSORS``, without ByHand, because
-# tokens that were chosen by hand fit only clips with the same token grid.
+# All methods, by name. Menus and tables list ``COMPRESSORS``, which lacks ByHand: tokens that were
+# chosen by hand fit only clips with the same token grid.
 METHODS: ChainMap[str, type[Compressor]] = ChainMap({ByHand.name: ByHand}, COMPRESSORS)
 
 

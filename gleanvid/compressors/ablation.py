@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 class Ablation(GleanVID):
     """GleanVID with budgeting or selection replaced by another method.
 
-    ``budgeting`` "fixed" uses alpha = 0.5. ``selection`` "pairwise" replaces the subspace score by
-    a candidate's least distance 1 - cosine to the tokens kept so far (in the first unit: to the
-    mean). The first unit has no history; ``first_unit`` "centred" uses its distance from the clip's
-    mean as its novelty. ``seed`` matters only if a part is random, as in ``Random``.
+    ``budgeting`` "fixed" spreads half of the budget evenly over time (alpha = 0.5). ``selection``
+    "pairwise" replaces the subspace score: a token is scored by its smallest distance 1 - cosine to
+    the tokens kept so far, or to the clip's mean if none is kept yet. The first unit has no units
+    before it; with ``first_unit`` "centred" its novelty is its distance from the clip's mean.
+    ``seed`` matters only if budgets or scores are random.
     """
 
     name: ClassVar[str] = "ablation"
@@ -95,7 +96,7 @@ class Ablation(GleanVID):
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         keep, scores, trace = super()._select(tokens, clip, references, budgets)
-        # Only "lrs+scs" and "pairwise" add two scores, so only they can fall back on one score.
+        # Only "lrs+scs" and "pairwise" add two scores, so only they can be left with one of them.
         if self.selection not in ("lrs+scs", "pairwise"):
             del trace["saturated"]
         return keep, scores, trace
@@ -118,7 +119,7 @@ class Ablation(GleanVID):
 
 
 class _NearestKept:
-    """Score by the smallest distance 1 - cosine to the tokens kept so far."""
+    """Scores a token by its smallest distance 1 - cosine to the tokens kept so far."""
 
     scale = 0.0
 

@@ -32,9 +32,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _EPSILON = 0.1  # entropic regularisation of the transport, within a unit and over time
-_SPACE = 0.5  # weight of the distance in the frame, with sides of length 1, in the transport cost
-_NEAREST = 0.1  # weight of assigning each token to its most similar anchor; transport has the rest
-_SPREAD = 1.5  # standard deviation, in units, of the Gaussian that scales the cost over time
+# weight, in the transport cost, of the distance between two grid positions (frame sides: 1)
+_SPACE = 0.5
+# weight of the assignment to the most similar anchor; the transport plan has weight 1 - 0.1
+_NEAREST = 0.1
+# standard deviation of the Gaussian that scales the cost over time, in temporal units
+_SPREAD = 1.5
 _SIDE = 3  # number of windows along each side of the grid
 
 
@@ -42,13 +45,14 @@ _SIDE = 3  # number of windows along each side of the grid
 class AOT(Compressor):
     """Merges tokens into anchors before the language model.
 
-    The video is cut into ``clips`` parts. The language model gets from each part the anchors of its
-    first unit; the same anchors a second time, with the later units merged into them; and those
-    anchors of later units that are least like the anchors of the first unit. With ``exact`` the
-    budget B is divided over the parts by their length, and the number of anchors of a unit is
-    chosen so that later units can keep the fraction ``residual`` of their anchors. Without
-    ``exact`` the fraction ``anchors`` of every unit is used, with the authors' rounding, whatever
-    the ratio; the authors' code accepts only 32 and 64 frames, in eight parts.
+    The video is cut into ``clips`` parts. From each part the language model gets three sets of
+    tokens: the anchors of the part's first temporal unit; the same anchors again, with the later
+    units merged into them; and the anchors of later units that are least like those of the first.
+
+    With ``exact`` the budget of B tokens is divided over the parts by their length. The number of
+    anchors per unit then lets later units keep the fraction ``residual`` of their anchors. Without
+    ``exact`` the fraction ``anchors`` of each unit's tokens are anchors, rounded as in the authors'
+    code; the retention ratio is not used. That code accepts only 32 or 64 frames, in eight parts.
     """
 
     name: ClassVar[str] = "aot"
@@ -115,7 +119,10 @@ class AOT(Compressor):
         return shared_record(tokens, parts, {"saliency": saliency.flatten()}, trace)
 
     def _totals(self, tokens: VideoTokens, spans: list[slice]) -> list[int | None]:
-        """Return the number of rows of every part in ``spans``; None for each without ``exact``."""
+        """Return the number of output tokens of every part of the video.
+
+        ``spans``: the units of each part. Without ``exact`` every number is None (no limit).
+        """
         if not self.exact:
             return [None] * len(spans)
         lengths = [span.stop - span.start for span in spans]
@@ -124,7 +131,7 @@ class AOT(Compressor):
         return list(largest_remainder(shares, self.budget(tokens), cap).tolist())
 
     def _anchors(self, tokens: VideoTokens, spans: list[slice]) -> list[int]:
-        """Return the number of anchors of every unit; ``spans``: the parts of the video."""
+        """Return the number of anchors of every unit. ``spans``: the units of each part."""
         per_unit = tokens.tokens_per_unit
         counts: list[int] = []
         for span, total in zip(spans, self._totals(tokens, spans), strict=True):
@@ -133,17 +140,17 @@ class AOT(Compressor):
                 count = max(1, int(self.anchors * per_unit))
             elif length == 1 or total < 2:
                 count = total
-            else:  # each anchor of a part's first unit gives two rows
+            else:  # each anchor of a part's first unit gives two output tokens
                 wanted = math.floor(total / (2.0 + self.residual * (length - 1)))
                 count = min(per_unit, max(wanted, math.ceil(total / (length + 1))))
             counts += [count] * length
         return counts
 
     def _chosen(self, saliency: Tensor, counts: Tensor, grid: tuple[int, int, int]) -> Tensor:
-        """Return the anchors of every unit, bool [T, N], by ``saliency`` [T, N].
+        """Return which tokens are anchors, bool [T, N]: the most salient ones of each unit.
 
-        Unit t has ``counts[t]`` anchors. The fraction ``local`` of them are the most salient tokens
-        of each spatial window, the others the most salient of the rest of the unit.
+        Unit t has ``counts[t]`` anchors. The fraction ``local`` of them is divided over the spatial
+        windows: the most salient tokens of each. The others are the most salient tokens left.
         """
         window, number = _windows(grid[1], grid[2], saliency.device)
         nearby = (counts * self.local + 1e-9).long()
@@ -166,12 +173,13 @@ class AOT(Compressor):
         span: slice,
         total: int | None,
     ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-        """Yield the rows of one part of the video: the ``span`` of units of ``features`` [T, N, D].
+        """Yield the output tokens of one part of the video, the C units in ``span``.
 
-        Each item is (weights, places, again): weights [n, C*N] of the part's C*N tokens in n rows,
-        the flat token index [n] of each row, and whether these indices were yielded before.
-        ``made_of`` has the weights [V, N] of the V anchors of every unit, and ``places`` their
-        positions [V] in the unit. ``total``: number of rows; None without ``exact``.
+        Each item is (weights, indices, again) for n output tokens: the weights [n, C*N] of the
+        part's tokens in them, their flat token indices [n], and whether these indices were yielded
+        before. ``made_of``: for every unit, the weights [V, N] of its tokens in its V anchors.
+        ``places``: the grid positions [V] of these anchors. ``total``: number of output tokens of
+        the part; None without ``exact``.
         """
         per_unit, length = features.shape[1], span.stop - span.start
         spread = [
@@ -188,7 +196,8 @@ class AOT(Compressor):
         left = None if total is None else total - 2 * len(at[0])
         flat, merged = features[span].flatten(0, 1), spread[0]
         for unit in range(1, length):
-            fit = _fit(merged @ flat, spread[unit] @ flat, unit)  # [V, V]
+            # [V, V]: fraction of each later anchor that fits each anchor of the first unit
+            fit = _fit(merged @ flat, spread[unit] @ flat, unit)
             best = fit.amax(dim=1)
             if left is None:
                 stays = best < torch.quantile(best.double(), self.residual)
@@ -209,9 +218,9 @@ def _spans(units: int, count: int) -> list[slice]:
 
 
 def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int]:
-    """Return the window of each grid position, int64 [N], and the number of windows.
+    """Return the number of each grid position's spatial window, int64 [N], and of all windows.
 
-    There are three by three windows, fewer if the grid has fewer rows or columns.
+    The grid is cut into 3 x 3 windows, or fewer if it has fewer than 3 rows or columns.
     """
     down, across = min(_SIDE, rows), min(_SIDE, columns)
     places = [
@@ -225,11 +234,11 @@ def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int
 def _units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) -> list[Tensor]:
     """Merge the tokens of every unit of ``features`` [T, N, D] into its V anchors.
 
-    Returns for each unit the weights [V, N] of its tokens in the anchors. ``chosen`` bool [T, N]:
-    the anchors.
+    Returns for each unit the weights [V, N] of its N tokens in its V anchors. ``chosen`` bool
+    [T, N] marks the anchors.
     """
     sides = [torch.linspace(0, 1, side, device=features.device) for side in grid[1:]]
-    place = torch.cartesian_prod(*sides)  # [N, 2]
+    place = torch.cartesian_prod(*sides)  # [N, 2]: position in the frame
     sizes = chosen.sum(dim=1).tolist()
     found: list[Tensor] = [features.new_zeros(0)] * len(sizes)
     for size in set(sizes):  # all units with the same number of anchors at once
@@ -255,7 +264,7 @@ def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor
     targets, sources = (
         unit.gather(1, part[..., None].expand(-1, -1, width)) for part in (anchor, rest)
     )
-    cosine = sources @ targets.mT  # [T, N - V, V]
+    cosine = sources @ targets.mT  # [T, N - V, V]: other tokens, anchors
     cost = (1.0 - cosine) + _SPACE * torch.cdist(place[rest], place[anchor])
     plan = sinkhorn(cost, _EPSILON)
     nearest = torch.zeros_like(plan).scatter_(2, cosine.argmax(dim=2, keepdim=True), 1.0)
@@ -267,9 +276,10 @@ def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor
 
 
 def _fit(anchors: Tensor, sources: Tensor, apart: int) -> Tensor:
-    """Return the fraction of each source that goes to each anchor, [sources, anchors].
+    """Return the fraction of each source token that is merged into each anchor, [V, V].
 
-    ``anchors`` and ``sources`` [V, D]: rows of two units that are ``apart`` units from each other.
+    ``sources`` [V, D]: anchors of a later unit, one per row of the result. ``anchors`` [V, D]:
+    those of the part's first unit. The two units are ``apart`` units from each other.
     """
     targets, unit = (torch.nn.functional.normalize(rows, dim=-1) for rows in (anchors, sources))
     distance = 1.0 - (unit @ targets.T).clamp(-1 + 1e-6, 1 - 1e-6)

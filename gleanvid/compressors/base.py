@@ -21,7 +21,10 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class Setting:
-    """Range, step and help of one setting, for checks, sliders and options alike."""
+    """One setting of a method: its range, step and help text.
+
+    Validation, sliders and command-line options all use this description.
+    """
 
     help: str
     low: float | None = None
@@ -36,7 +39,7 @@ class Setting:
     at_most: str | None = None  # another setting that this one must not exceed
     readout: tuple[
         str, ...
-    ] = ()  # names of scalars in the trace that are shown next to the setting
+    ] = ()  # names of numbers in the record's ``trace`` that the page shows next to the setting
 
     def describe_range(self) -> str:
         """Return the allowed values as text, such as "(0, 1]"."""
@@ -74,7 +77,7 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
 
 @dataclass(frozen=True)
 class Compressor(ABC):
-    """Base of all methods: hashable and comparable by settings, so it can be a cache key.
+    """Base of all methods. Two with equal settings are equal and have the same hash.
 
     Args:
         retention_ratio: rho in (0, 1], the fraction of the visual tokens that is kept.
@@ -84,16 +87,17 @@ class Compressor(ABC):
         title: Name for people, as its paper writes it.
         paper: Authors, venue, link.
         licence: Licence of the original code.
-        merges: Whether other tokens may be merged into kept rows.
+        merges: Whether the method may merge tokens into others.
         needs: The optional signals of :class:`VideoTokens` that it reads, such as "saliency".
-        keeps_whole: The tokens kept at every ratio, as text; a ratio too low for them is refused.
+        keeps_whole: What the method keeps at every ratio, such as "one unit"; "" if nothing. A
+            ratio too low for this is refused.
         reported: Results that the authors report, and where.
         not_ported: Parts of the authors' code that are not implemented here.
         queries: Prompt tokens whose attention a stage inside the model reads: "last", "text" or
             "".
 
     Raises:
-        ValueError: A setting is out of its range; the sentence names setting, value and range.
+        ValueError: A setting is out of its range; the message names setting, value and range.
 
     >>> sorted(GleanVID.needs), GleanVID(0.25) == GleanVID()
     ([], True)
@@ -103,7 +107,7 @@ class Compressor(ABC):
     """
 
     name: ClassVar[str]
-    title: ClassVar[str]  # stages inside the model have no title: the app shows their method's
+    title: ClassVar[str]  # compressors that are only a stage of a method have no title
     paper: ClassVar[str]
     licence: ClassVar[str] = "Apache-2.0 (this repository)"
     merges: ClassVar[bool] = False
@@ -140,13 +144,15 @@ class Compressor(ABC):
             tokens: The visual tokens of one video. They are never changed.
 
         Returns:
-            The record of where every token went, on the device of the features. If the device has
-            no float64, the CPU makes the choice.
+            The compression record: which tokens are kept, and into which each of the others is
+            merged, if any. It is on the device of the features. If that device has no float64, the
+            CPU makes the choice.
 
         Raises:
             TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
-            ValueError: If the ratio is out of reach or a signal in ``needs`` is missing. For a
-                plug-in's method, any failure; the message names the file and the line.
+            ValueError: If the method cannot reach the ratio, or a signal in ``needs`` is missing.
+                Any failure of a plug-in's method is raised as this error, too; the message names
+                the file and the line.
         """
         if not isinstance(tokens, VideoTokens):
             shape = list(getattr(tokens, "shape", ()))
@@ -177,9 +183,9 @@ class Compressor(ABC):
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
-        """Stages as (layer, compressor): the compressor acts before that layer of the model.
+        """Compression stages as (layer, compressor): each acts before that language-model layer.
 
-        Layer 0 is the first of the language model.
+        Layer 0 is the first, so a stage before it acts before the language model.
         """
         return ((0, self),)
 
@@ -196,7 +202,7 @@ class Compressor(ABC):
         return self
 
     def budget(self, tokens: Sized) -> int:
-        """Return the budget B = floor(retention_ratio * L), at least 1, of L = len(``tokens``)."""
+        """Return the budget: how many of the L tokens to keep, floor(retention_ratio * L) or 1."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
 
     def settings(self) -> dict[str, Any]:
@@ -227,7 +233,8 @@ def _are_plain(values: Any) -> bool:
     return isinstance(values, tuple | list) and all(_is_text(v) or _is_number(v) for v in values)
 
 
-_DECLARED = {  # field of a Setting -> check of its value; all but "help" may be None
+# field of a Setting -> function that checks its value; all fields but "help" may be None
+_DECLARED = {
     **dict.fromkeys(("help", "optional", "label", "at_most"), _is_text),
     **dict.fromkeys(("low", "high", "step", "start"), _is_number),
     **dict.fromkeys(("choices", "readout"), _are_plain),
@@ -235,7 +242,7 @@ _DECLARED = {  # field of a Setting -> check of its value; all but "help" may be
 
 
 def check_declaration(compressor: type[Compressor]) -> None:
-    """Raise ``ValueError`` unless a method is complete: named, with declared settings."""
+    """Raise ``ValueError`` unless a method has its names and all its settings are declared."""
     kind = compressor.__name__
     if "__dataclass_params__" not in vars(compressor):
         raise ValueError(f"{kind} must be decorated with @dataclass(frozen=True)")

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TEXT = re.compile(r"\d{1,5}(x\d{1,5}){2}( \d{1,9}(-\d{1,9})?)+")
-_LARGEST = 2**24  # largest grid, in tokens: a shared link with a larger one could exhaust memory
-_SHOWN = 40  # characters of an invalid text quoted in the error
+# largest number of tokens of a grid: a shared link with a larger grid could exhaust memory
+_LARGEST = 2**24
+_SHOWN = 40  # number of characters of an invalid text that the error message quotes
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class ByHand(Compressor):
 
     Args:
         retention_ratio: Follows from ``keep``; any value that is passed is replaced.
-        keep: Units, rows and columns of the grid, then ranges of flat indices:
-            "2x3x4 0-5 9" keeps seven of 24 tokens.
+        keep: Units, rows and columns of the grid, then ranges of flat token indices. In
+            "2x3x4 0-5 9", seven of 24 tokens are kept.
 
     Raises:
         ValueError: ``keep`` cannot be parsed, names no token or one outside its grid, or is not in

@@ -25,7 +25,7 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_EXHAUSTED = 1e-12  # gains below this fraction of the largest are rounding errors
+_EXHAUSTED = 1e-12  # squared distances below this fraction of the largest are rounding errors
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,13 @@ class CDPruner(Compressor):
     """Prunes tokens before the language model, by features and the question.
 
     The method is greedy MAP inference of the determinantal point process with the kernel
-    r_i cos(x_i, x_j) r_j for tokens x_i. The relevance r_i is the mean cosine of a token to the
-    question's tokens, scaled to [0, 1] over the video; with ``theta`` below 1 it is
-    exp(theta / (2 (1 - theta)) r_i) instead: the smaller ``theta``, the less relevance counts. If
-    the kernel's rank is below the budget, the most relevant of the remaining tokens fill it. The
-    kernel is never formed: the gain of a token is its squared distance from the span of the chosen
-    ones, in float64.
+    q_i cos(x_i, x_j) q_j for tokens x_i. The relevance r_i is the mean cosine of a token to the
+    question's tokens, scaled to [0, 1] over the video. The quality q_i is r_i, or with ``theta``
+    below 1 exp(theta / (2 (1 - theta)) r_i): the smaller ``theta``, the less relevance counts.
+
+    The kernel is never formed. The gain of a token is the squared distance of q_i x_i / |x_i| from
+    the span of the chosen ones, in float64. If the kernel's rank is below the budget, the most
+    relevant of the remaining tokens are added.
     """
 
     name: ClassVar[str] = "cdpruner"
@@ -75,16 +76,16 @@ def _scaled(values: Tensor) -> Tensor:
 
 
 def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Choose rows of [L, D] whose Gram matrix has the largest determinant, one after another.
+    """Greedily choose ``count`` of the ``vectors`` [L, D] to maximise their Gram determinant.
 
-    The next row is the one with the largest squared distance from the span of the rows chosen so
-    far; ties go to the lower index. Returns the chosen indices in this order, int64 (``count``, or
-    the rank if that is smaller), and the squared distances [L]: of a chosen row when it was chosen,
-    of any other row at the end.
+    Each choice has the largest squared distance from the span of the vectors chosen so far; ties go
+    to the lower index. Returns the chosen indices in this order, int64, fewer than ``count`` if the
+    rank is smaller. Also returns the squared distances [L]: that of a chosen vector is from before
+    its choice, that of any other from the end.
     """
     left = vectors.square().sum(dim=1)
     floor = _EXHAUSTED * float(left.max())
-    # orthonormal basis of the chosen rows
+    # orthonormal basis of the chosen vectors
     basis = vectors.new_zeros(min(count, vectors.shape[1]), vectors.shape[1])
     chosen: list[int] = []
     added: list[float] = []
@@ -97,7 +98,7 @@ def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
             row = row - (basis[:step] @ row) @ basis[:step]
         basis[step] = torch.nn.functional.normalize(row, dim=0)
         left = left - (vectors @ basis[step]).square()
-        left[best] = float("-inf")  # a chosen row is never chosen again
+        left[best] = float("-inf")  # no vector is chosen twice
         chosen.append(int(best))
         added.append(float(gain))
     order = torch.tensor(chosen, dtype=torch.long, device=vectors.device)

@@ -17,7 +17,7 @@ Check = Callable[[Compressor, VideoTokens], None]
 LARGEST = (8, 5, 7)
 GRIDS = ((6, 4, 5), LARGEST, (1, 4, 4), (3, 1, 1), (1, 1, 1))
 RATIOS = (0.05, 0.25, 0.6, 1.0)
-DEPTH = 28  # layers of the language model, for methods with a stage inside it
+DEPTH = 28  # number of layers of the language model that methods are set up for
 _SIGNALS = ("saliency", "keys", "text")
 
 
@@ -26,7 +26,10 @@ class ContractError(ValueError):
 
 
 def made_up(grid: tuple[int, int, int], needs: frozenset[str], seed: int = 0) -> VideoTokens:
-    """Return random tokens that change a little in every unit, with the signals in ``needs``."""
+    """Return random tokens of a scene that changes a little from unit to unit.
+
+    They have the signals named in ``needs``, also random.
+    """
     generator = torch.Generator().manual_seed(seed)
     units, count = grid[0], grid[1] * grid[2]
     scene = torch.randn(1, count, 24, generator=generator)
@@ -53,7 +56,7 @@ def says_where_tokens_went(method: Compressor, tokens: VideoTokens) -> None:
 
 
 def check_record(method: Compressor, record: Compression, tokens: VideoTokens) -> None:
-    """Raise ``ContractError`` unless the record belongs to ``tokens`` and is consistent."""
+    """Raise ``ContractError`` unless a compression record fits ``tokens`` and is consistent."""
     keep, group, count = record.keep, record.group, record.num_kept
     _require(record.grid == tokens.grid, f"returns the grid of another clip, {record.grid}")
     _require(record.num_tokens == len(tokens), f"wrong record length: {record.num_tokens} tokens")
@@ -158,10 +161,11 @@ def _first_error(check: Check, make: Callable[[float], Compressor]) -> tuple[Exc
 
 
 def findings(method: type[Compressor]) -> dict[str, str]:
-    """Return the error message of each check by name, "" if it passed.
+    """Run all checks; return the error message of each by its description, "" if it passed.
 
-    Only the stage before the language model is checked; methods without one have no checks.
-    A method that raises gets no further check: most would meet the same exception.
+    Only the stage before the language model is checked. For methods without one the result is
+    empty. If a method raises another exception than ``ContractError``, the checks after it are left
+    out, because most would meet the same exception.
     """
     if 0 not in dict(method().at_depth(DEPTH).stages):
         return {}
@@ -201,7 +205,10 @@ def _is_finite(values: Tensor) -> bool:
 
 
 def _ends(method: Compressor) -> Iterator[tuple[str, object]]:
-    """Yield every setting with each of its choices, or the ends of its range."""
+    """Yield (setting, value) for each choice of a setting, or for both ends of its range.
+
+    All settings but ``retention_ratio`` are covered.
+    """
     for name, (_, kind, about) in declared_settings(type(method)).items():
         ends = (True, False) if kind is bool else about.choices or (about.low, about.high)
         for value in ends if name != "retention_ratio" else ():

@@ -1,7 +1,7 @@
 """DivPrune: the tokens whose smallest distance to one another is large (max-min diversity).
 
-Tokens are picked one by one, each the farthest from all that were picked before. So no two kept
-tokens are nearly alike.
+Tokens are picked one by one, each the farthest from all that were picked before. So a token that is
+like a kept one is picked late or never.
 
 Alvar, Singh, Akbari, Zhang, "DivPrune: Diversity-based Visual Token Pruning for Large Multimodal
 Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. It is the greedy solution of the max-min
@@ -22,17 +22,17 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_CHUNK = 512  # rows of the cosine matrix that exist at a time
+_CHUNK = 512  # number of rows of the cosine matrix that are held in memory at a time
 
 
 @dataclass(frozen=True)
 class DivPrune(Compressor):
     """Prunes tokens before the language model, by features alone; distances are 1 - cosine.
 
-    The first token chosen is the one farthest from its nearest neighbour; each one after it is the
-    farthest from all chosen before, ties to the lower index. A token is never chosen
-    twice (the authors' code may do so once all others equal chosen ones). Without ``exact`` the
-    count is rounded half to even, as the authors do.
+    The first token chosen is the one farthest from its nearest neighbour. Each one after it has the
+    largest distance to the nearest token chosen before; ties go to the lower index. No token is
+    chosen twice; the authors' code may do so once all others equal chosen ones. Without ``exact``
+    the number of tokens is rounded half to even, as in the authors' code.
 
     >>> DivPrune(0.5).compress(VideoTokens(torch.eye(8), (2, 2, 2))).keep.tolist()
     [0, 1, 2, 3]
@@ -60,10 +60,11 @@ class DivPrune(Compressor):
 
 
 def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Choose ``count`` rows of [L, D], each the farthest from all rows chosen before it.
+    """Choose ``count`` of the unit vectors [L, D], each the farthest from those chosen before.
 
-    Returns the indices in the order chosen, int64 [count], and distances [L] to the nearest chosen
-    row: of a chosen row when it was chosen, of any other row at the end.
+    Returns the indices in the order chosen, int64 [count], and the distance of each vector to the
+    nearest chosen one, [L]. That of a chosen vector is from before its choice, that of any other
+    from the end.
     """
     gap, taken = _nearest(unit), float("-inf")
     chosen, widest = [], []
@@ -79,7 +80,10 @@ def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _nearest(unit: Tensor) -> Tensor:
-    """Return 1 - cosine of every unit vector [L, D] to the nearest other one, [L]; 0 if L is 1."""
+    """Return the distance 1 - cosine of each unit vector to the nearest other one, [L].
+
+    It is 0 if there is only one vector.
+    """
     if len(unit) == 1:
         return unit.new_zeros(1)
     parts = []

@@ -1,7 +1,8 @@
 """DyCoke: drop from every other frame what repeats the frame before it.
 
-Every second unit loses the tokens that are most like the same place in the unit before it. In each
-group of four units, the third unit also loses tokens: those most like the group's first unit.
+Every second unit loses the tokens that are most like those at the same positions in the unit before
+it. The third unit of each group of four but the last also loses tokens: those most like the group's
+first unit.
 
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
@@ -25,20 +26,22 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_GROUP = 4  # frames in a group; its first frame stays whole
+_GROUP = 4  # number of frames in a group; the first frame of a group keeps all its tokens
 
 
 @dataclass(frozen=True)
 class DyCoke(Compressor):
     """DyCoke's temporal stage: drops tokens of a frame that repeat an earlier frame.
 
-    Frames 1, 3, 5, ... are compared with the frame before. Frames 2, 6, ... of all groups of four
-    but the last are compared with the first frame of their group.
+    Frames are counted from 0 and form groups of four. Frames 1, 3, 5, ... are compared with the
+    frame before. Frames 2, 6, ... are compared with the first frame of their group; in the last
+    group this frame is kept whole.
 
-    All other frames are kept whole, which is more than 1/4 of a video (9/32 at T = 32 frames). With
-    ``exact`` a lower ratio raises ``ValueError``, which names the lowest possible ratio. Without
-    ``exact`` the counts are those of the authors, who drop an odd last frame entirely. For T <= 4
-    the authors' code fails; here the same rules hold, and a single frame is kept whole.
+    All other frames are kept whole, too, which is more than 1/4 of a video (9/32 at T = 32 frames).
+    With ``exact`` a lower ratio raises ``ValueError``, which names the lowest possible ratio.
+    Without ``exact`` the numbers of tokens are those of the authors' code, which drops the last
+    frame entirely if T is odd. For T <= 4 that code fails; here the same rules hold, and a single
+    frame is kept whole.
     """
 
     name: ClassVar[str] = "dycoke"
@@ -67,7 +70,7 @@ class DyCoke(Compressor):
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         features = tokens.features.float().view(units, per_unit, -1)
         partner = _partners(units).to(features.device)
-        # [T, N]
+        # [T, N]: cosine of each token to the one it is compared with
         similarity = torch.nn.functional.cosine_similarity(
             features, features[partner], dim=-1, eps=1e-8
         )
@@ -82,7 +85,8 @@ class DyCoke(Compressor):
     def _counts(self, tokens: VideoTokens, partner: Tensor) -> Tensor:
         """Return the number of tokens to keep in each frame, int64 [T], by the authors' formula.
 
-        ``partner`` [T]: the frame with which each frame is compared, itself if it is kept whole.
+        ``partner`` [T]: the frame with which each frame is compared. A frame that is compared with
+        itself is kept whole.
         """
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         dropped = 1.0 - self.retention_ratio if self.drop_share is None else self.drop_share
@@ -123,12 +127,12 @@ def _partners(units: int) -> Tensor:
 
 @dataclass(frozen=True)
 class DyCokeDecoding(Compressor):
-    """Decoding stage: chooses the cached visual keys that later layers may read at one step.
+    """Decoding stage: chooses the cached visual tokens that later layers read at one step.
 
-    ``tokens.attention`` [heads, 1, L] is the attention of the previous layer at this step, and
-    ``tokens.previous`` the record of the previous step. If the attention has hardly changed since
-    that step (cosine at least ``similarity``), the whole cache is read; otherwise only the fraction
-    ``retention_ratio`` of the keys, those with most attention.
+    ``tokens.attention`` [heads, 1, L] is the attention of the previous layer at this decoding step.
+    ``tokens.previous`` is the compression record of the previous step. If the attention has hardly
+    changed since that step (cosine at least ``similarity``), all cached tokens are read. Otherwise
+    only the fraction ``retention_ratio`` of them is read, those with most attention.
     """
 
     name: ClassVar[str] = "dycoke_decoding"

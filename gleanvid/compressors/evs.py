@@ -1,6 +1,6 @@
 """EVS: keep the first unit, and the tokens that changed most since the unit before.
 
-Every token is compared with the token at the same place one unit before. The tokens that changed
+Every token is compared with the token at the same position one unit before. The tokens that changed
 most are kept, by one ranking over the whole clip.
 
 Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
@@ -30,10 +30,10 @@ _FIRST = 255.0  # score of tokens in the first unit; every other score, 1 - cosi
 class EVS(Compressor):
     """Prunes tokens before the language model, by one ranking of features over the whole video.
 
-    The first of the T units is kept whole, so with ``exact`` a ratio below 1 / T raises
-    ``ValueError``, which names the least ratio. Without ``exact`` the first unit is kept whatever
-    the ratio, and the count is truncated as the authors do, which may lose one token. Scores are
-    float32 whatever the dtype of the features (the original uses the model's dtype).
+    The first of the T units is kept whole. With ``exact`` a ratio below 1 / T therefore raises
+    ``ValueError``, which names the lowest possible ratio. Without ``exact`` the first unit is kept
+    at any ratio, and the number of tokens is truncated as in the authors' code, which may lose one
+    token. Scores are float32 for any dtype of the features; the original uses the model's dtype.
 
     >>> EVS(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()[0]
     6
@@ -52,13 +52,13 @@ class EVS(Compressor):
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        score = _changes(tokens)  # [T, N]
+        score = _changes(tokens)  # [T, N]: of each token
         keep = top_indices(score.flatten(), self._count(tokens))
         change = torch.cat([torch.zeros_like(score[:1]), score[1:]])
         return Compression.pruned(keep, tokens.grid, {"change": change.flatten()})
 
     def _count(self, tokens: VideoTokens) -> int:
-        """Return the number of tokens to keep of the whole video."""
+        """Return how many tokens of the video to keep."""
         per_unit = tokens.tokens_per_unit
         if not self.exact:
             pruned = 1.0 - self.retention_ratio  # the authors' code takes the pruned fraction
@@ -72,9 +72,9 @@ class EVS(Compressor):
 
 
 def _changes(tokens: VideoTokens) -> Tensor:
-    """Return 1 - cosine of each token to the same place one unit before, [T, N].
+    """Return 1 - cosine of each token to that at the same position one unit before, [T, N].
 
-    The tokens of the first unit get a number above all others.
+    The tokens of the first unit, which have none before them, get ``_FIRST``.
     """
     features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
     first = features.new_full((1, tokens.tokens_per_unit), _FIRST)

@@ -25,10 +25,10 @@ from gleanvid.types import Compression, VideoTokens
 class FastV(Compressor):
     """One stage before layer K; the score of a token is the attention it gets in layer K - 1.
 
-    K is the setting ``layer``. With ``exact`` the retention ratio is the average over all layers;
-    the first K see all tokens, and ``ValueError`` names the least ratio if these alone cost more.
-    Without ``exact`` it is, as for the authors, the fraction kept from layer K on, rounded half to
-    even.
+    K is the setting ``layer``. With ``exact`` the retention ratio is the average over all layers.
+    The first K layers see all tokens; if these alone exceed the ratio, ``ValueError`` names the
+    lowest possible one. Without ``exact`` the ratio is the fraction of the tokens kept from layer K
+    on, as in the paper. The number of tokens is then rounded half to even.
     """
 
     name: ClassVar[str] = "fastv"
@@ -55,7 +55,7 @@ class FastV(Compressor):
         return ((self.layer, self),)
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        """Compress by ``tokens.attention`` [heads, R, L]; row R - 1 is the last prompt token's."""
+        """Compress by the attention of the last prompt token, ``tokens.attention[:, -1]``."""
         total, ratio = len(tokens), self.retention_ratio
         if self.exact and ratio == 1.0:
             return identity_record(tokens)

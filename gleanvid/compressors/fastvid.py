@@ -40,16 +40,19 @@ _OWN = "the variant's published value"
 
 @dataclass(frozen=True)
 class FastVID(Compressor):
-    """Prunes and merges tokens before the language model; a token may be merged into several rows.
+    """Prunes and merges tokens before the language model.
 
-    The authors' three variants differ in how they divide a segment's rows over its units and in
-    which tokens are merged. "qwen3_vl" is the port that the VidCom2 authors published; it uses the
-    norm of a token as its saliency. With ``exact`` the budget B is divided over the segments by
-    length (largest remainder), and rows that a variant leaves over go to the most salient tokens
-    left in the segment: otherwise the Qwen variants would keep far fewer rows than B if frames
-    repeat each other. Without ``exact`` counts are rounded as the authors do, to at least one row a
-    unit. Where their code fails (fewer units than segments, no salient or no context rows, more
-    rows than an anchor frame has), counts are reduced to what is possible.
+    Output tokens are salient tokens, kept as they are, and context tokens: cluster centres with
+    other tokens merged into them. A token may be merged into several centres. The authors' three
+    variants differ in how they divide a segment's output tokens over its units, and in which tokens
+    are merged. "qwen3_vl" is the port by VidCom2's authors; its saliency is the norm of a token.
+
+    With ``exact`` the budget of B tokens is divided over the segments by length (largest
+    remainder). If a variant uses less than a segment's part, the most salient tokens left in the
+    segment are kept, too. Otherwise the Qwen variants would keep far fewer than B tokens of a clip
+    whose frames repeat each other. Without ``exact`` numbers are rounded as in the authors' code,
+    but to at least one token per unit. Where that code fails, for example with fewer units than
+    segments or with no salient tokens, numbers are reduced to what is possible.
     """
 
     name: ClassVar[str] = "fastvid"
@@ -133,7 +136,7 @@ class FastVID(Compressor):
         cuts = weakest(cosines, self.min_segments - 1) | (cosines < self._value("tau"))
         spans = spans_between(cuts)
         totals = self._totals(tokens, spans)
-        # int64 [2, T]: salient and context rows
+        # int64 [2, T]: number of salient and of context tokens of each unit
         plan = torch.cat(
             [
                 self._plan(total, cosines[span.start : span.stop - 1], tokens.tokens_per_unit)
@@ -164,7 +167,7 @@ class FastVID(Compressor):
         return _PUBLISHED[self.variant][places.index(name)] if own is None else own
 
     def _totals(self, tokens: VideoTokens, spans: list[slice]) -> list[int]:
-        """Return the number of rows of every segment."""
+        """Return the number of output tokens of every segment."""
         lengths = [span.stop - span.start for span in spans]
         if not self.exact:
             per_unit = max(1, int(tokens.tokens_per_unit * self.retention_ratio))
@@ -174,10 +177,10 @@ class FastVID(Compressor):
         return largest_remainder(shares, self.budget(tokens), cap).tolist()
 
     def _plan(self, total: int, cosines: Tensor, per_unit: int) -> Tensor:
-        """Return the numbers of salient and of context rows of a segment's units, int64 [2, L].
+        """Return the number of salient and of context tokens of a segment's units, int64 [2, L].
 
-        The segment has L units and ``total`` rows. ``cosines`` [L-1]: cosines of neighbouring
-        units. ``per_unit``: number of tokens of a unit.
+        The segment has L units and gives ``total`` output tokens. ``cosines`` [L-1]: cosines of
+        neighbouring units. ``per_unit``: number of tokens of a unit.
         """
         length, step, share = len(cosines) + 1, self.anchor_step, self._value("context_share")
         context = int(total * share)
@@ -203,7 +206,8 @@ class FastVID(Compressor):
     def _absorbed(self, features: Tensor, salient: Tensor, span: slice, centers: Tensor) -> Shares:
         """Merge the tokens of a segment into the cluster centres of one anchor frame.
 
-        ``salient`` bool [T, N]: tokens that are kept and not merged. ``centers``: flat indices.
+        ``salient`` bool [T, N] marks tokens that are kept and not merged. ``centers``: flat token
+        indices of the cluster centres.
         """
         open_ = torch.zeros_like(salient)
         open_[span] = ~salient[span]
@@ -224,15 +228,15 @@ class FastVID(Compressor):
 
 
 def _anchors(count: int, step: int) -> Tensor:
-    """Return bool [count]: anchors among the units, every ``step``-th counted from the last."""
+    """Return which of ``count`` units are anchors: every ``step``-th, counted from the last."""
     return torch.arange(count).flip(0) % step == 0
 
 
 def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
-    """Divide ``salient`` and ``context`` rows over ``count`` units: int64 [2, count].
+    """Divide numbers of salient and of context tokens over ``count`` units: int64 [2, count].
 
-    Salient rows go to all units, the remainder to the first units; context rows go to anchor units
-    only (see :func:`_anchors`), the remainder to the last anchors.
+    Salient tokens are divided evenly over all units; the first units get the remainder. Context
+    tokens are divided over the anchor units (:func:`_anchors`); the last of them get the remainder.
     """
     anchors = _anchors(count, step)
     place = torch.arange(count)
@@ -249,7 +253,8 @@ def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
 def _centers(features: Tensor, salient: Tensor, context: Tensor) -> dict[int, Tensor]:
     """Choose cluster centres among the tokens of ``features`` [T, N, D] that are not salient.
 
-    Returns the flat indices of the centres by unit. ``context`` [T]: number of centres of a unit.
+    Returns the flat token indices of the centres by unit. ``context`` [T]: number of centres wanted
+    in each unit; there are fewer if a unit has fewer tokens that are not salient.
     """
     found, per_unit = {}, features.shape[1]
     for unit in torch.nonzero(context).flatten().tolist():
@@ -269,9 +274,10 @@ def _topped_up(
     spans: list[slice],
     totals: list[int],
 ) -> Tensor:
-    """Return ``salient`` bool [T, N] with more tokens, so that each segment has its total rows.
+    """Return ``salient`` bool [T, N] with tokens added until each segment has its total.
 
-    The tokens added are the most salient that are neither salient nor centres yet.
+    ``totals``: number of output tokens of each segment, cluster centres included. The tokens added
+    are the most salient of those that are neither marked nor cluster centres.
     """
     taken = salient.clone()
     for chosen in centers.values():

@@ -1,8 +1,8 @@
 """FlashVID: salient, diverse tokens stay; the others merge along trees in time, then in space.
 
 In every segment, tokens that are salient and unlike one another are kept. Each of the others is
-joined to the most similar token of the unit before it. The trees that this gives are clustered in
-space and averaged.
+joined to the most similar token of the unit before it if they are alike. This gives trees. They are
+clustered in space, and each cluster is averaged.
 
 Fan, Chen, Xing, Li, Jiang, Tian, "FlashVID: Efficient Video Large Language Models via Training-free
 Tree-based Spatiotemporal Token Merging" (ICLR 2026), https://arxiv.org/abs/2602.08024. Not ported:
@@ -32,23 +32,25 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 7
-_MAX_ENTRIES = 2**25  # most entries of the pairwise matrices of frames processed at a time
+_MAX_ENTRIES = 2**25  # largest number of token pairs of the frames that are processed at once
 
 
 @dataclass(frozen=True)
 class FlashVID(TwoStage):
     """Vision stage before the model; with ``inner`` also :class:`FlashVIDPrune` before layer K.
 
-    K is the setting ``layer``. With ``exact`` the budget B (with ``inner`` more, so that the
-    average over the layers is the ratio) is divided by largest remainder over frames, and within a
-    segment over clusters. Without ``exact`` counts are rounded up as the authors do and multiplied
-    by ``expansion``, also without ``inner``; if that reaches a whole frame, all tokens are kept
-    (their code fails there). In a segment of one frame the spatial step clusters the kept tokens
-    again, so an index may occur twice in ``keep``, unless ``repeat_positions`` is off. The authors
-    divide the sum of a tree by one plus the number of its root's direct children; only with
-    ``true_mean`` do the weights of a row sum to one. The authors use ``version`` "v1" and
-    ``min_segments`` 4 for Qwen-VL, "v2" and 8 for LLaVA, and for Qwen3-VL-8B ``layer`` 28 and
-    ``inner_retention`` 0.1.
+    K is the setting ``layer``. With ``exact`` the budget of B tokens is divided by largest
+    remainder over the frames, and within a segment over clusters. With ``inner`` this budget is
+    larger than B, so that the average over the layers is the retention ratio. Without ``exact``
+    numbers are multiplied by ``expansion``, also without ``inner``, and rounded up as in the
+    authors' code. If that gives a whole frame, all tokens are kept; the authors' code fails there.
+
+    In a segment of one frame the spatial step clusters the kept tokens again, unless
+    ``repeat_positions`` is off. So an index may occur twice in ``keep``. The authors divide the sum
+    of a tree by one plus the number of its root's direct children, so the weights of an output
+    token may not sum to one; with ``true_mean`` they do. The authors use ``version`` "v1" and
+    ``min_segments`` 4 for Qwen-VL, and "v2" and 8 for LLaVA. For Qwen3-VL-8B they use ``layer`` 28
+    and ``inner_retention`` 0.1.
     """
 
     name: ClassVar[str] = "flashvid"
@@ -120,7 +122,7 @@ class FlashVID(TwoStage):
         saliency = required(tokens, "saliency", "FlashVID").float().view(units, per_unit)
         means = features.mean(dim=1)
         spans = self.segments(means)
-        budgets = self._budgets(tokens)  # int64 [T]
+        budgets = self._budgets(tokens)
         picks = torch.tensor([math.ceil(budget * self.alpha) for budget in budgets.tolist()])
         scores = {"saliency": saliency.flatten()}
         trace = {"segment": starts_of(spans), "picked": picks, "clusters": budgets - picks}
@@ -150,7 +152,7 @@ class FlashVID(TwoStage):
         return spans_between(cuts | weakest(cosines.masked_fill(cuts, 1.0), missing))
 
     def _budgets(self, tokens: VideoTokens) -> Tensor:
-        """Return the number of rows of every unit that enter the model, int64 [T]."""
+        """Return the number of output tokens of this stage for every unit, int64 [T]."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if not self.exact:
             count = math.ceil(per_unit * self.retention_ratio * self.expansion)
@@ -160,12 +162,13 @@ class FlashVID(TwoStage):
     def _merged(
         self, features: Tensor, picked: Tensor, span: slice, budgets: Tensor, picks: Tensor
     ) -> Shares:
-        """Merge the tokens of one segment that are not picked, and return the weights of its rows.
+        """Merge the tokens of one segment that are not picked; return their weights.
 
-        Tokens are joined in trees through time, and the trees are clustered in every frame. In a
+        Tokens are joined in trees through time, and the roots are clustered in every frame. In a
         segment of one frame, picked tokens are clustered, too, unless ``repeat_positions`` is off.
-        ``features`` [L, N, D] and ``picked`` bool [L, N]: the segment's L frames. ``budgets`` [L]:
-        rows of each frame; ``picks`` [L]: how many of these rows are picked tokens.
+        ``features`` [L, N, D]: the segment's L frames. ``picked`` bool [L, N] marks the picked
+        tokens. ``budgets`` [L]: number of output tokens of each frame. ``picks`` [L]: how many of
+        these are picked tokens.
         """
         length, per_unit = picked.shape
         free = ~picked
@@ -196,7 +199,8 @@ class FlashVID(TwoStage):
     def _counts(self, sizes: Tensor, total: int) -> Tensor:
         """Return the number of clusters of every frame of a segment, int64 [L].
 
-        ``sizes`` [L]: rows of each frame that are to be clustered; ``total``: clusters in all.
+        ``sizes`` [L]: number of tree roots to be clustered in each frame. ``total``: number of
+        clusters of the segment.
         """
         if self.exact:
             return exact_counts(sizes, total)
@@ -207,10 +211,10 @@ class FlashVID(TwoStage):
 
 
 def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
-    """Pick ``counts`` [T] tokens in each frame, one after another: bool [T, N].
+    """Pick tokens of each frame one after another; return which are picked, bool [T, N].
 
-    Each has the largest product of its ``weight`` [T, N] and its distance 1 - cosine to the nearest
-    token picked before.
+    ``counts`` [T]: number to pick in each frame. Each pick has the largest product of two values:
+    its ``weight`` [T, N], and its distance 1 - cosine to the nearest token picked before.
     """
     step = max(1, _MAX_ENTRIES // weight.shape[1] ** 2)
     parts = zip(features.split(step), weight.split(step), counts.split(step), strict=True)
@@ -219,8 +223,10 @@ def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
 
 def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     unit = torch.nn.functional.normalize(features, dim=-1)
-    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]  # [T, N candidates, N]
-    closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]  # [T, N]
+    # [T, N, N]: weight of a candidate times its distance to another token
+    gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]
+    # [T, N]: the same for the nearest other token
+    closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]
     picked = torch.zeros_like(weight, dtype=torch.bool)
     frames = torch.arange(len(gaps), device=gaps.device)
     quota = counts.to(gaps.device)
@@ -233,15 +239,15 @@ def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
 
 
 def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tuple[Tensor, Tensor]:
-    """Join the tokens of ``features`` [L, N, D] in trees that go back through L frames.
+    """Join similar tokens of successive frames in trees that go back in time.
 
-    Returns the root of each token, int64 [L*N], and one plus its number of direct children, [L*N].
-    A token in ``free`` bool [L, N] joins the most similar free token of the previous frame if their
-    cosine is above ``threshold``. The threshold is raised if fewer than ``floor`` tokens would be
-    left as roots.
+    Only tokens marked in ``free`` bool [L, N] take part. Each joins the most similar token of the
+    previous frame if their cosine is above ``threshold``. The threshold is raised if fewer than
+    ``floor`` tokens would be left as roots. Returns the flat index of each token's root, int64
+    [L*N], and one plus the number of each token's direct children, [L*N].
     """
     unit = torch.nn.functional.normalize(features, dim=-1)
-    cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]
+    cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]: of neighbouring frames
     cosine.masked_fill_(~(free[1:, :, None] & free[:-1, None, :]), -1.0)
     best, parent = cosine.max(dim=2)
     stands = best.numel() + free.shape[1] - int((best > threshold).sum())
@@ -260,11 +266,11 @@ def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tupl
 
 @dataclass(frozen=True)
 class FlashVIDPrune(Compressor):
-    """Inner stage before layer K: keeps the rows with most attention from the last prompt token.
+    """Inner stage before layer K: keeps the tokens that the last prompt token attends to most.
 
-    K is the setting ``layer``; the attention is that of layer K - 1. With ``exact`` the number of
-    rows makes ``retention_ratio`` the average over the layers; without it the fraction ``share`` of
-    the rows is kept, rounded up.
+    K is the setting ``layer``; the attention is that of layer K - 1. With ``exact`` it keeps so
+    many tokens that the average over the layers is ``retention_ratio``. Without ``exact`` it keeps
+    the fraction ``share`` of the tokens it gets, rounded up.
     """
 
     name: ClassVar[str] = "flashvid_prune"

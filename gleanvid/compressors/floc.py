@@ -22,19 +22,20 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_CHUNK = 512  # columns of the cosine matrix that exist at a time
+_CHUNK = 512  # number of columns of the cosine matrix that are held in memory at a time
 
 
 @dataclass(frozen=True)
 class FLoC(Compressor):
     """Prunes tokens before the language model, by features alone.
 
-    Greedy maximisation of sum_i max_{j kept} cos(x_i, x_j) over all tokens i of the video: every
-    token chosen is the one that raises the sum most, ties to the lower index. The paper's lazy
-    greedy algorithm chooses the same tokens: it recomputes a gain only if its earlier value could
-    still be the largest. In a video, gains are so close that each choice recomputes dozens of them
-    over all tokens. Here all gains are updated, but only at the few tokens whose nearest kept token
-    changed, which takes less time.
+    The method greedily maximises sum_i max_{j kept} cos(x_i, x_j) over all tokens i of the video.
+    Each choice is the token that raises the sum most (its gain); ties go to the lower index.
+
+    The paper's lazy greedy algorithm chooses the same tokens. It recomputes a gain only if its
+    earlier value could still be the largest. In a video, gains are so close that each choice
+    recomputes dozens of them, each over all tokens. Here each choice updates all gains, but only
+    over the few tokens i whose nearest kept token changed. This takes less time.
 
     >>> FLoC(0.25).compress(VideoTokens(torch.eye(4).repeat(4, 1), (4, 2, 2))).keep.tolist()
     [0, 1, 2, 3]
@@ -55,11 +56,11 @@ class FLoC(Compressor):
 
 
 def _facilities(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Choose ``count`` of the unit vectors [L, D] that maximise the sum of cosines.
+    """Greedily choose ``count`` of the unit vectors [L, D] to maximise the sum in :class:`FLoC`.
 
-    Returns their indices in the order chosen, int64 [count], and the cosine [L] of each row to the
-    nearest chosen one. The first choice has the largest sum of cosines, even if that is negative.
-    The gain of any later choice is never negative and only shrinks.
+    Returns their indices in the order chosen, int64 [count], and the cosine of each vector to the
+    nearest chosen one, [L]. The first choice has the largest sum of cosines to all vectors, even if
+    that is negative. The gain of any later choice is never negative, and gains only shrink.
     """
     first = (unit.double() @ unit.sum(dim=0, dtype=torch.float64)).argmax(dim=0, keepdim=True)
     chosen, cover = [first], unit @ unit.index_select(0, first)[0]
@@ -75,15 +76,15 @@ def _facilities(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _adds(unit: Tensor, at: Tensor, cover: Tensor, nearer: Tensor | None = None) -> Tensor:
-    """Return how much each unit vector of [L, D] would raise ``cover`` if chosen, float64 [L].
+    """Return how much each unit vector would raise the sum of ``cover`` if chosen, float64 [L].
 
-    ``cover`` [L]: cosine of each token to the nearest chosen one; only the tokens ``at`` [n] count.
-    With ``nearer`` [L], the cover after one more choice, return how much that choice lowers the
-    gain.
+    ``cover`` [L] is the cosine of each token to the nearest chosen one. Only the tokens ``at``
+    int64 [n] are summed. ``nearer`` [L]: ``cover`` after one more choice. With it, return how much
+    that choice lowers each of these gains.
     """
     total = torch.zeros(len(unit), dtype=torch.float64, device=unit.device)
     for part in at.split(_CHUNK):
-        cosine = unit @ unit[part].T  # [L, n]
+        cosine = unit @ unit[part].T
         adds = (cosine - cover[part]).clamp_(min=0)
         if nearer is not None:
             adds = torch.minimum(adds, nearer[part] - cover[part])

@@ -1,7 +1,7 @@
 """FrameFusion: merge what repeats over time in the first layers, then prune once by attention.
 
-In the first layers a token that is like the one at the same place a frame before is merged into it.
-Then, once, the least attended of the remaining tokens are dropped.
+In the first layers, a token that is like the one at the same position a frame before is merged into
+that one. Then, once, the least attended of the remaining tokens are dropped.
 
 Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on
 Large Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts
@@ -27,19 +27,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MERGING, _PRUNING, FINISHED = 0, 1, 2
-_FIRST = -2.0  # in place of a cosine for the first row at a grid position; below any cosine
+# stands for the cosine of the first token at a grid position, which has no predecessor
+_FIRST = -2.0
 
 
 @dataclass(frozen=True)
 class FrameFusion(Compressor):
-    """FrameFusion's stage, used at every layer; the previous record holds its state.
+    """FrameFusion's stage, used at every layer; the compression record keeps its state.
 
-    The state has ``merge_ratios`` [calls so far], ``phase`` (0 merge, 1 prune, 2 finished: every
-    later call is the identity and may be skipped) and ``entered`` (tokens at layer 0).
-    ``retention_ratio`` is the average over ``num_layers``. With ``exact`` counts are rounded down,
-    so that the ratio is never exceeded, and merging ends, below ``similarity_bound`` if necessary,
-    at the layer after which the ratio could not be met; ``ValueError`` is raised if that is not
-    enough. Without ``exact`` counts are rounded as the authors do, and the ratio may be exceeded.
+    The state has three values. ``merge_ratios`` is the fraction merged at each layer so far.
+    ``phase`` is 0 (merge), 1 (prune) or 2 (finished: later calls change nothing and may be
+    skipped). ``entered`` is the number of tokens at layer 0. Each call reads the state from
+    ``tokens.previous``, the record of the call before.
+
+    ``retention_ratio`` is the average over ``num_layers``. With ``exact`` numbers are rounded down,
+    so the ratio is never exceeded. Merging then ends at the last layer at which the ratio can still
+    be met; there, tokens below ``similarity_bound`` are merged if necessary. ``ValueError`` is
+    raised if that is not enough. Without ``exact`` numbers are rounded as in the authors' code, and
+    the ratio may be exceeded.
     """
 
     name: ClassVar[str] = "framefusion"
@@ -85,16 +90,17 @@ class FrameFusion(Compressor):
         ratios, phase, entered = _before(tokens)
         if phase == FINISHED or (self.exact and self.retention_ratio == 1.0):
             return replace(identity_record(tokens), state=_state(ratios, FINISHED, entered))
-        left = self._rows_left(ratios, entered)  # rows (float) that each remaining layer may see
+        left = self._rows_left(ratios, entered)
         if phase == _PRUNING:
             return self._prune(tokens, ratios, entered, left)
         return self._merge(tokens, ratios, entered, left)
 
     def _rows_left(self, ratios: list[float], entered: int) -> float:
-        """Return how many rows each remaining layer may see so that the average is the ratio.
+        """Return how many visual tokens each remaining layer may see.
 
-        ``ratios``: fraction of the rows that each layer so far has merged. ``entered``: rows at
-        layer 0. Raises ``ValueError`` if the layers so far have seen more than all layers may.
+        With this number (not an integer) the average over all layers is ``retention_ratio``.
+        ``ratios``: fraction of its tokens that each layer so far has merged. ``entered``: number of
+        tokens at layer 0. Raises ``ValueError`` if the layers so far exceed the ratio alone.
         """
         spent, share = 0.0, 1.0
         for ratio in ratios:
@@ -143,7 +149,11 @@ class FrameFusion(Compressor):
         return rows - min(rows, max(1, math.floor(left + 1e-6)))
 
     def _affordable(self, rows: int, left: float, layer: int) -> bool:
-        """Return whether every later layer can see at least one token if this one sees ``rows``."""
+        """Return whether at least one token is left for each later layer if this one sees ``rows``.
+
+        Always true without ``exact``. ``left``: number of tokens that this and each later layer may
+        see on average.
+        """
         after = self.num_layers - layer - 1
         return not self.exact or (after > 0 and left * (after + 1) - rows >= after)
 
@@ -156,7 +166,8 @@ class FrameFusion(Compressor):
                 f"query_rows={self.query_rows} must be in [1, {attention.shape[1]}], "
                 "the number of attention rows available"
             )
-        score = attention[:, -self.query_rows :].mean(dim=(0, 1))  # [L]
+        # [L]: attention of the last ``query_rows`` prompt tokens to each visual token
+        score = attention[:, -self.query_rows :].mean(dim=(0, 1))
         rows = len(tokens)
         share = 1.0 - (1.0 - min(1.0, left / rows))
         kept = rows - int(self._surplus(rows, left)) if self.exact else round(rows * share)
@@ -166,9 +177,9 @@ class FrameFusion(Compressor):
 
 
 def _before(tokens: VideoTokens) -> tuple[list[float], int, int]:
-    """Return the state in the previous record: merge ratios, phase, tokens at layer 0.
+    """Return the state that the call before left: merge ratios, phase, tokens at layer 0.
 
-    Without a previous record, return the state before the first merge.
+    It is read from ``tokens.previous``. Without one, return the state before the first merge.
     """
     previous = tokens.previous
     if previous is None or "merge_ratios" not in previous.state:
@@ -186,10 +197,10 @@ def _state(ratios: list[float], phase: int, entered: int) -> dict[str, Tensor]:
 
 
 def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
-    """Order the rows by grid position, then by time, and compare neighbours.
+    """Sort the tokens by grid position, then by time, and compare each with the one before.
 
-    Returns the order, int64 [L], and for each row in it the cosine [L] to the previous one if that
-    has the same grid position, else ``_FIRST``.
+    Returns the order, int64 [L], and in this order the cosine [L] of each token to the one before.
+    The first token at a grid position has ``_FIRST`` instead.
     """
     features = tokens.features.float()
     place = torch.arange(len(features), device=features.device)
@@ -205,9 +216,10 @@ def _column_similarity(tokens: VideoTokens) -> tuple[Tensor, Tensor]:
 
 
 def _absorb(order: Tensor, merged: Tensor) -> tuple[Tensor, Tensor]:
-    """Merge each token in ``merged`` into the last unmerged one before it in ``order``.
+    """Merge each token marked in ``merged`` into the last unmarked one before it in ``order``.
 
-    Returns for every token the token into which it is merged, int64 [L], and its weight there [L].
+    Returns for every token the index of the token into which it is merged (its own if it is not),
+    int64 [L], and its weight [L] in that average.
     """
     place = torch.arange(len(order), device=order.device)
     leader = torch.where(merged, 0, place).cummax(dim=0).values

@@ -16,8 +16,8 @@ from gleanvid.types import Compression, VideoTokens
 class FewerFrames(Compressor):
     """Keeps whole units, evenly spaced in time.
 
-    The budget is met exactly: if it is no multiple of the tokens of a unit, the last of the
-    chosen units keeps only some of its tokens, spread evenly over its positions.
+    The budget is met exactly. If it is no multiple of the number of tokens of a unit, the last of
+    the chosen units keeps only some of its tokens, spread evenly over the grid.
 
     >>> FewerFrames(0.5).compress(VideoTokens(torch.rand(24, 8), (4, 2, 3))).budgets.tolist()
     [0, 6, 0, 6]

@@ -43,14 +43,16 @@ class GleanVID(Compressor):
     Args:
         retention_ratio: rho in (0, 1], the fraction of the visual tokens that is kept.
         alpha_min: Smallest fraction of the budget that is spread evenly over time.
-        alpha_max: Largest such fraction. The fraction used lies between the two, by the Gini
-            coefficient of the novelty.
+        alpha_max: Largest such fraction. The fraction used is alpha_max - (alpha_max - alpha_min) c
+            with the Gini coefficient c of the novelty over the units.
         tau: Sharpness of the local score (LRS).
-        debias_rank: Number of shared context directions that are removed first.
+        debias_rank: Number of feature directions common to all tokens that are removed first.
         novelty_history: Number of preceding units that novelty is measured against; None: all.
-        budget_neighborhood: Side of the pooling cell for novelty, in tokens.
-        local_neighborhood: Side of the pooling cell for the local score, in tokens.
-        orth_tolerance: Relative size below which a direction counts as explained by kept tokens.
+        budget_neighborhood: Side of the cells over which features are averaged for novelty, in
+            tokens.
+        local_neighborhood: Side of the cells that the local score compares with, in tokens.
+        orth_tolerance: Residual norm, relative to the largest one of a unit's kept tokens, up to
+            which a kept token counts as adding no direction. Also the ridge of the novelty.
 
     Raises:
         ValueError: A setting is out of its range, or ``alpha_min`` is above ``alpha_max``.
@@ -144,10 +146,10 @@ class GleanVID(Compressor):
         return Compression.pruned(keep, tokens.grid, scores | more_scores, trace | more_trace)
 
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:
-        """Return the debiased clip (Alg. 1, lines 1-6), and means [T, C + 1, D] for every unit.
+        """Return the debiased clip (Alg. 1, lines 1-6), and mean features [T, C + 1, D].
 
-        The means of a unit are those of its C cells, then that of all its tokens. Everything is
-        computed in float32 or better, whatever the dtype of the features.
+        The means of a unit are those of its C pooling cells, then that of all its tokens. All of
+        this is computed in float32, or in float64 if the features have this dtype.
         """
         features = tokens.features.detach()
         features = features if features.dtype == torch.float64 else features.float()
@@ -164,25 +166,29 @@ class GleanVID(Compressor):
     def _budget(
         self, tokens: VideoTokens, clip: DebiasedClip, means: Tensor
     ) -> tuple[list[int], dict[str, Tensor], dict[str, Tensor]]:
-        """Return the budgets k_t of all units (Alg. 1, lines 7-20), with scores and trace.
+        """Return the budgets k_t of all units (Alg. 1, lines 7-20).
 
-        ``means`` [T, C + 1, D]: means of the C local cells of every unit, then of the unit.
+        Also returns ``scores`` and ``trace`` for the compression record. ``means`` [T, C + 1, D]:
+        mean features of the C pooling cells of every unit, then of the whole unit.
         """
         cells = self._cells(tokens, self.budget_neighborhood)
         if self.budget_neighborhood != self.local_neighborhood:
             means = cells.means_and_whole(clip.features)
-        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]
+        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]: of each cell
         novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (Alg. 1, line 15), now on the host
         share, gini = novelty_shares(novelty)  # Alg. 1, lines 16-17
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
         quota = self._quota(tokens, share, alpha)
-        # Alg. 1, line 20.
+        # Alg. 1, line 20
         budgets = largest_remainder(quota, self.budget(tokens), tokens.tokens_per_unit)
         trace = {"novelty": novelty, "share": share, "gini": gini, "alpha": alpha}
         return budgets.tolist(), {"novelty": residuals[:, cells.of_position].flatten()}, trace
 
     def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
-        """Return the novelty r (Eq. novelty) of cells with ``means`` [T, C, D]: [T, C]."""
+        """Return the novelty r of every pooling cell (Eq. novelty), [T, C].
+
+        ``means`` [T, C, D]: mean features of the cells.
+        """
         prototypes = remove_directions(means.flatten(0, 1), clip.mean, clip.directions)
         return history_residuals(
             prototypes.view_as(means), self.novelty_history, self.orth_tolerance
@@ -195,9 +201,10 @@ class GleanVID(Compressor):
     def _select(
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """Return the indices of the kept tokens (Algorithm 2), with scores and trace.
+        """Return the indices of the kept tokens (Algorithm 2).
 
-        ``references`` [T, C + 1, D]: means of the cells of every unit, then of the unit.
+        Also returns ``scores`` and ``trace`` for the compression record. ``references``
+        [T, C + 1, D]: mean features of the C pooling cells of every unit, then of the whole unit.
         ``budgets`` [T]: number of tokens to keep of each unit.
         """
         local = self._local_scores(tokens, clip, references)
@@ -223,20 +230,24 @@ class GleanVID(Compressor):
         return SubspaceEvidence(clip, budgets, self.orth_tolerance)
 
     def _terms(self, local: Tensor, complement: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the local and the complement term of Eq. joint_score.
+        """Return the two scores that Eq. joint_score adds: local score and complementarity.
 
-        Both terms are [N] for one unit or [T, N] for all. :class:`Ablation` returns other terms.
+        Both are [N] for one unit or [T, N] for all. :class:`Ablation` replaces them.
         """
         return local, complement
 
     def _local_scores(self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor) -> Tensor:
-        """Local representativeness u_{t,n} (Eq. ncd) of raw tokens: [T, N]."""
+        """Local representativeness u_{t,n} (Eq. ncd) of the tokens before debiasing, [T, N]."""
         cell = self._cells(tokens, self.local_neighborhood).of_position
         return local_scores(clip.features, clip.norms, references, cell, self.tau)
 
 
 def in_order(kept: Sequence[Tensor], budgets: Sequence[int], per_unit: int) -> Tensor:
-    """Return ascending flat indices from the positions kept in every unit."""
+    """Turn the positions kept in each unit into ascending flat token indices.
+
+    ``kept``: positions of each unit with a budget. ``budgets``: number of kept tokens of every
+    unit. ``per_unit``: number of tokens of a unit.
+    """
     starts = [unit * per_unit for unit, budget in enumerate(budgets) for _ in range(budget)]
     places = torch.cat([*kept])
     return (places + torch.tensor(starts, device=places.device)).sort().values

@@ -51,10 +51,11 @@ if TYPE_CHECKING:
 ALPHA_MIN, ALPHA_MAX, TAU = 0.2, 0.6, 4.0
 RIDGE = ORTH_TOLERANCE = 1e-4
 CELL = 2  # side of a pooling cell, in tokens
-FLOOR, SATURATED, CONSTANT = 1e-5, 1e-3, 1e-6  # guards, relative to the largest norm of a token
+# guards, relative to the largest norm of a debiased token
+FLOOR, SATURATED, CONSTANT = 1e-5, 1e-3, 1e-6
 TIED = 1e-4  # guard: joint scores this close to the last one kept are equal to it
 
-Cells = list[list[int]]  # the positions in every pooling cell
+Cells = list[list[int]]  # for every pooling cell, the grid positions in it
 
 
 def kept_tokens(features: Tensor, grid: tuple[int, int, int], ratio: float) -> set[int]:
@@ -84,7 +85,10 @@ def debias(x: Tensor) -> Tensor:
 
 
 def pooling_cells(rows: int, columns: int) -> Cells:
-    """Neighbourhoods N(n): cells tile the grid from the top left, smaller at odd edges."""
+    """Neighbourhoods N(n): cells that tile the grid from the top left.
+
+    Cells at the right and bottom edges of an odd grid are smaller.
+    """
     by_cell: dict[tuple[int, int], list[int]] = {}
     for place in range(rows * columns):
         key = (place // columns // CELL, place % columns // CELL)
@@ -111,7 +115,7 @@ def novelty(debiased: Tensor, cells: Cells) -> Tensor:
 
 
 def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
-    """Number of tokens k_t to keep in every unit, ``total`` in all (Algorithm 1)."""
+    """Number of tokens k_t to keep in every unit (Alg. 1, lines 16-20); their sum is ``total``."""
     units, per_unit = debiased.shape[:2]
     r = novelty(debiased, cells)
     share = r / r.sum()  # Alg. 1, line 16
@@ -123,7 +127,10 @@ def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
 
 
 def rounded(quota: Tensor, total: int, cap: int) -> list[int]:
-    """Budgets that sum to ``total``, at most ``cap`` each: largest remainder (Alg. 1, line 20)."""
+    """Round budgets to integers by largest remainder (Alg. 1, line 20).
+
+    They sum to ``total``, and each is at most ``cap``.
+    """
     while (quota > cap + 1e-9).any():
         full = quota >= cap
         rest = total - cap * int(full.sum())
@@ -154,7 +161,10 @@ def select(x: Tensor, debiased: Tensor, cells: Cells, budgets: list[int]) -> set
 
 
 def local_scores(unit: Tensor, cells: Cells) -> Tensor:
-    """Local representativeness u [N] of raw tokens [N, D] (Alg. 2, lines 5-8; Eq. ncd)."""
+    """Local representativeness u [N] of the N tokens of a unit (Alg. 2, lines 5-8; Eq. ncd).
+
+    The tokens [N, D] are those before debiasing.
+    """
     cosine = torch.nn.functional.cosine_similarity
     near = torch.empty_like(unit)
     for cell in cells:
@@ -182,10 +192,10 @@ def best(score: Tensor, budget: int) -> list[int]:
 
 
 def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
-    """Orthonormal directions of the rows that pass Eq. qr_filter (Alg. 2, lines 16-17).
+    """Orthonormal directions that ``rows`` add to the basis (Alg. 2, lines 16-17).
 
-    Guards: the distance of a row from the span of the accepted rows alone must pass the filter and
-    be above a floor.
+    ``rows`` [k, D]: residuals of the kept tokens of a unit. Guards: a row is accepted only if its
+    distance from the span of the accepted rows alone passes Eq. qr_filter and is above a floor.
     """
     found = every = rows.new_zeros(0, rows.shape[1])
     sizes: list[Tensor] = []
@@ -203,7 +213,10 @@ def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
 
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Rows [..., D] less their projection on an orthonormal basis [q, D], removed twice."""
+    """Subtract from vectors [..., D] their projection on an orthonormal basis [q, D].
+
+    This is done twice, because the first time leaves rounding errors.
+    """
     for _ in range(2):
         rows = rows - (rows @ basis.T) @ basis
     return rows

@@ -36,12 +36,13 @@ _NEIGHBOURS = 7
 class HoliTom(TwoStage):
     """Outer stage before the model; with ``inner`` also :class:`HoliTomMerge` before layer K.
 
-    K is the setting ``layer``. With ``exact`` the budget B is divided by largest remainder over
-    static sets (the averages of a window) and dynamic sets (the other tokens of a unit). If a still
-    video has fewer averages than B, its most salient repeated tokens are kept unmerged (the
-    authors' code keeps fewer than the ratio there). With ``inner`` the outer budget is raised so
-    that the average over the layers is the ratio. Without ``exact`` counts are rounded as the
-    authors do, and neither correction is made.
+    K is the setting ``layer``. Averaging leaves two kinds of sets: the static set of a window (its
+    averages over time) and the dynamic set of a unit (its other tokens). With ``exact`` the budget
+    of B tokens is divided over these sets by largest remainder. If a still video has fewer than B
+    tokens after averaging, the most salient tokens that repeat an earlier one are kept unmerged;
+    the authors' code keeps fewer than B. With ``inner`` the budget of the outer stage is raised, so
+    that the average over the layers is the retention ratio. Without ``exact`` numbers are rounded
+    as in the authors' code, and none of this is corrected.
     """
 
     name: ClassVar[str] = "holitom"
@@ -120,16 +121,16 @@ class HoliTom(TwoStage):
         return 1.0 - self.inner_drop
 
     def _ratio(self, tokens: VideoTokens, rows: int) -> float:
-        """Return the fraction to keep of the ``rows`` that are left after averaging."""
+        """Return which fraction to keep of the ``rows`` tokens that averaging over time leaves."""
         if self.exact:
             return min(1.0, self.outer_budget(tokens) / rows)
         return min(1.0, self.retention_ratio / (rows / len(tokens)))
 
     def _counts(self, tokens: VideoTokens, windows: Windows) -> Tensor:
-        """Return how many rows to keep of each set, int64 [2, T].
+        """Return how many tokens to keep of each set, int64 [2, T].
 
-        Row 0 is for the static set of the window that begins at each unit (0 for other units), row
-        1 for the dynamic set of each unit.
+        Row 0 is for static sets: the entry of a window's first unit is the number for the window,
+        and all other entries are 0. Row 1 is for the dynamic set of each unit.
         """
         sizes = windows.sizes
         if self.exact:
@@ -147,14 +148,15 @@ class HoliTom(TwoStage):
         home: Tensor,
         weight: Tensor,
     ) -> None:
-        """Cluster the averages of the window that begins at unit ``first`` into ``count`` rows.
+        """Cluster the averages of one window into ``count`` output tokens.
 
-        Writes the window's part of ``home`` and ``weight`` [T, N]: the row of each token, by its
-        flat index, and the token's weight in it.
+        ``first`` is the first unit of the window. Writes the window's part of two tensors [T, N]:
+        ``home``, the flat index of the output token into which each token is merged, and
+        ``weight``, the token's weight in it.
         """
         span, per_unit = windows.span(first), windows.static.shape[1]
         places = torch.nonzero(windows.static[first]).squeeze(1)
-        means = features[span, places].mean(dim=0)  # [n, D]
+        means = features[span, places].mean(dim=0)  # [n, D]: averages over the window
         centers, assignment, _ = density_peaks(means, count, min(_NEIGHBOURS, count))
         is_center = torch.zeros_like(places, dtype=torch.bool)
         is_center[centers] = True
@@ -167,21 +169,22 @@ class HoliTom(TwoStage):
 
 
 def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
-    """Cut the frames [T, N, D] into windows so that averaging still positions saves most tokens.
+    """Cut the frames [T, N, D] into windows; mark the positions that are still in each.
 
-    A position is still in a window if each frame's cosine to the next there is above ``tau``. A
-    window has at most ``longest`` frames.
+    A position is still in a window if its token has a cosine above ``tau`` to that of the next
+    frame, for all frames of the window. The windows are those with which averaging the still
+    positions saves most tokens. A window has at most ``longest`` frames.
     """
     unit = torch.nn.functional.normalize(features, dim=-1)
-    still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]
+    still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]: from frame to frame
     runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
     for step in still:
         runs.append(torch.where(step, runs[-1] + 1, 0))
-    run = torch.stack(runs)  # [T, N]: number of still transitions in a row up to each unit
+    run = torch.stack(runs)  # [T, N]: number of successive still transitions up to each frame
     units = len(run)
     spans = torch.arange(units, device=run.device)
     saved = torch.stack([(run >= span).sum(dim=1) * span for span in spans]).tolist()
-    best, length = [0], []  # best[i]: tokens saved on the first i frames
+    best, length = [0], []  # best[i]: largest number of tokens saved on the first i frames
     for frame in range(units):
         value, chosen = best[frame], 1
         for width in range(2, min(frame + 1, longest) + 1):
@@ -206,9 +209,9 @@ def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
 class HoliTomMerge(Compressor):
     """Inner stage: merges the least attended tokens into their most similar kept token.
 
-    A kept row h takes in dropped rows h_i one after the other, h <- (h + h_i) / 2, so later ones
-    have more weight. ``retention_ratio`` is the average over all layers, those before this stage
-    included; without ``exact`` the fraction 1 - ``drop`` of the rows is kept.
+    Dropped tokens h_i are merged into a kept token h one after the other, h <- (h + h_i) / 2. So
+    later ones have more weight. With ``exact``, ``retention_ratio`` is the average over all layers,
+    those before this stage included. Without ``exact`` the fraction 1 - ``drop`` is kept.
     """
 
     name: ClassVar[str] = "holitom_merge"
@@ -245,18 +248,18 @@ class HoliTomMerge(Compressor):
 
 
 def _folding_weights(home: Tensor) -> Tensor:
-    """Return each token's weight [L] in its row after h <- (h + h_i) / 2 for its dropped tokens.
+    """Return each token's weight [L] in the output token into which it is merged.
 
-    ``home`` int64 [L]: the kept token h of each token's row; the dropped ones follow in ascending
-    order of i.
+    Tokens are merged as in :class:`HoliTomMerge`, h <- (h + h_i) / 2, in ascending order of i.
+    ``home`` int64 [L]: index of the kept token h into which each token is merged (its own if kept).
     """
     index = torch.arange(len(home), device=home.device)
     sizes = torch.bincount(home, minlength=len(home))
-    first = sizes.cumsum(0) - sizes  # where each row begins when tokens are sorted by row
+    first = sizes.cumsum(0) - sizes  # where each group begins when tokens are sorted by ``home``
     own = home == index
     order = torch.sort(torch.where(own, 2 * home, 2 * home + 1), stable=True).indices
     place = torch.empty_like(index)
-    # Place in the row: 0 for the kept token, then 1, 2, ... in the order of merging.
+    # Number within its group: 0 for the kept token, then 1, 2, ... in the order of merging.
     place[order] = index - first[home[order]]
     later = sizes[home] - place.clamp(min=1)
     return torch.exp2(-later.float())

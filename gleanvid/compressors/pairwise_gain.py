@@ -28,11 +28,11 @@ class PairwiseGain(Compressor):
     """Greedy maximisation of sum_i I_i - (2 beta / B) sum_{i<j} cos(x_i, x_j) over the chosen set.
 
     x_i is a token, B the budget, and I_i = 1 - cos(x_i, mean of its unit). A segment ends where the
-    means of neighbouring units have a cosine below ``tau``. The weight of a unit is the mean
-    distance (1 - cosine) of its segment's mean to those of earlier segments; the first segment,
-    which has none before it, gets the largest weight of the others. Budgets are proportional to
-    these weights. Then all units choose one token per round, compared with the tokens chosen in
-    earlier rounds.
+    means of neighbouring units have a cosine below ``tau``. The budget of a unit is proportional to
+    the novelty of its segment: the mean distance (1 - cosine) of the segment's mean to those of
+    earlier segments. The first segment has none before it and gets the largest novelty of the
+    others. Tokens are chosen in rounds. In each round every unit with budget left chooses one,
+    which it compares with the tokens chosen in earlier rounds.
     """
 
     name: ClassVar[str] = "pairwise_gain"
@@ -72,11 +72,11 @@ class PairwiseGain(Compressor):
 def segments(means: Tensor, tau: float) -> Tensor:
     """Return the segment of each unit, int64 [T], from the units' ``means`` [T, D].
 
-    A segment ends where neighbours have a cosine below ``tau``. A segment of one unit is joined to
-    its more similar neighbour.
+    A segment ends where the means of neighbouring units have a cosine below ``tau``. A segment of
+    one unit is then joined to its more similar neighbour.
     """
     unit = torch.nn.functional.normalize(means, dim=-1)
-    cosine = (unit[1:] * unit[:-1]).sum(dim=-1)  # [T-1]
+    cosine = (unit[1:] * unit[:-1]).sum(dim=-1)  # [T-1]: of neighbouring units
     cut = cosine < tau
     edge = cut.new_ones(1)
     single = torch.cat([edge, cut]) & torch.cat([cut, edge])  # segments of one unit
@@ -90,10 +90,11 @@ def segments(means: Tensor, tau: float) -> Tensor:
 
 
 def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
-    """Return 1 - mean cosine of each segment's mean to those of earlier segments, [S].
+    """Return the novelty of each of S segments, [S]: 1 - its mean cosine to earlier segments.
 
-    The first segment, which has none before it, gets the largest value of the others. ``means``
-    [T, D]: mean of each unit; ``segment`` int64 [T]: segment of each unit.
+    A segment is compared by the mean of its tokens. The first one has none before it and gets the
+    largest value of the others. ``means`` [T, D]: mean of each unit. ``segment`` int64 [T]: number
+    of each unit's segment.
     """
     count = int(segment[-1]) + 1
     sums = means.new_zeros(count, means.shape[1]).index_add_(0, segment, means)
@@ -108,9 +109,9 @@ def segment_novelty(means: Tensor, segment: Tensor) -> Tensor:
 def _rounds(unit: Tensor, information: Tensor, budgets: Tensor, weight: float) -> Tensor:
     """Choose tokens in rounds and return their flat indices in this order, int64 [B].
 
-    In each round, every unit with budget left takes its token of largest gain: ``information``
-    [T, N] minus ``weight`` times the sum of cosines to the tokens of earlier rounds. ``unit``
-    [T, N, D]: tokens of length 1.
+    In each round, every unit with budget left takes its token of largest gain. The gain is
+    ``information`` [T, N] minus ``weight`` times the sum of cosines to all tokens chosen in earlier
+    rounds. ``unit`` [T, N, D]: tokens scaled to length 1. ``budgets`` [T]: tokens per unit.
     """
     chosen = torch.zeros_like(information, dtype=torch.bool)
     total = unit.new_zeros(unit.shape[-1])  # sum of the chosen unit vectors

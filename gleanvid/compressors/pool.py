@@ -14,10 +14,11 @@ from gleanvid.types import Compression, VideoTokens
 class Pool(Compressor):
     """Average pooling over time and space: at 12.5 % over blocks of 2 x 2 x 2 tokens.
 
-    Blocks have this size if the sides of the grid are even. A window is ``units`` units long; it is
-    shorter if a high ratio needs more rows than the windows have positions, and longer if there are
-    fewer rows than windows. Each window is cut into blocks as ``Resize`` cuts a unit, so the budget
-    is met exactly.
+    The clip is cut into windows of ``units`` units, and each window into blocks of its grid, as
+    ``Resize`` cuts a unit. Each block becomes one token, so the budget is met exactly. Blocks have
+    the size above if T, rows and columns of the grid are even. If the budget is larger than the
+    number of positions of all windows, the windows are shorter. If it is smaller than the number of
+    windows, they are longer.
 
     >>> Pool(0.125).compress(VideoTokens(torch.rand(32, 8), (2, 4, 4))).budgets.tolist()
     [4, 0]

@@ -31,20 +31,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 7
-_LARGEST_UNMERGED = 14  # the authors' code does not cluster sets of up to this size
+_LARGEST_UNMERGED = 14  # tokens; the authors' code does not cluster sets of up to this size
 
 
 @dataclass(frozen=True)
 class PruneVid(TwoStage):
     """Stage 1 before the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
 
-    K is the setting ``layer``. In the authors' code the number of rows depends on the video, not on
-    a ratio. With ``exact`` the budget B is divided over all sets of tokens, and each is clustered
-    into its part (small sets too, or low ratios could not be met; ``cluster_ratio`` is not used).
-    If averaging over time leaves fewer rows than B, the tokens that change most are kept unmerged.
-    Without ``exact``, ``cluster_ratio`` decides and ``retention_ratio`` is not used. The authors'
-    code fails for fewer than 7 units; here the number of neighbours is reduced to the units there
-    are, and a clip of one unit has no static tokens.
+    K is the setting ``layer``. Averaging over time leaves two kinds of sets: the static set of a
+    run (its averages) and the dynamic set of a unit (its other tokens). In the authors' code the
+    number of output tokens depends on the video, not on a ratio.
+
+    With ``exact`` the budget of B tokens is divided over these sets, and each set is clustered into
+    its part. Small sets are clustered, too, as low ratios could not be met otherwise. If averaging
+    leaves fewer than B tokens, the tokens that change most are kept unmerged. ``cluster_ratio`` is
+    not used. Without ``exact``, ``cluster_ratio`` decides and ``retention_ratio`` is not used.
+
+    The authors' code fails for fewer than 7 units. Here the number of neighbours in the density is
+    then reduced to the number of units. A clip of one unit has no static tokens.
     """
 
     name: ClassVar[str] = "prunevid"
@@ -128,7 +132,8 @@ class PruneVid(TwoStage):
     def windows(self, features: Tensor) -> Windows:
         """Return runs of similar frames of ``features`` [T, N, D], with their static positions.
 
-        A position is static in a run if its mean cosine over pairs of frames is above ``tau``.
+        A position is static in a run if the mean cosine of its tokens, over all pairs of frames of
+        the run, is above ``tau``.
         """
         units, per_unit = features.shape[:2]
         count = max(1, int(self.segment_ratio * units))
@@ -139,7 +144,7 @@ class PruneVid(TwoStage):
         for _, first, length in runs_of(contiguous_labels(labels.tolist())):
             start[first : first + length] = first
             if length > 1:
-                total = unit[first : first + length].sum(dim=0)  # [N, D]
+                total = unit[first : first + length].sum(dim=0)
                 mean_cosine = (total.square().sum(dim=-1) - length) / (length * (length - 1))
                 static[first : first + length] = mean_cosine > self.tau
         return Windows(start, static)
@@ -149,18 +154,20 @@ class PruneVid(TwoStage):
         return self.alpha
 
     def _counts(self, sizes: Tensor) -> Tensor:
-        """Return the authors' number of rows of each static and dynamic set, int64 [2, T].
+        """Return the number of clusters of each set by the authors' formula, int64 [2, T].
 
-        ``sizes`` int64 [2, T]: number of tokens of every set before it is clustered.
+        Row 0 is for static sets, row 1 for dynamic sets. ``sizes`` int64 [2, T]: number of tokens
+        of every set before it is clustered.
         """
         merged = (sizes.double() * self.cluster_ratio).long().clamp(min=1)
         return torch.where(sizes > _LARGEST_UNMERGED, merged, sizes)
 
 
 def _sets(windows: Windows, counts: Tensor) -> Iterator[tuple[slice, Tensor, int]]:
-    """Yield (units, positions, rows) for every static or dynamic set with at least one row.
+    """Yield (units, positions, number of clusters) for every set with at least one cluster.
 
-    ``counts`` int64 [2, T]: rows of each static set (at its window's first unit) and dynamic set.
+    ``counts`` int64 [2, T]: number of clusters of each set. Row 0 is for static sets, with the
+    number of a window at its first unit. Row 1 is for the dynamic set of each unit.
     """
     for first in windows.firsts:
         if counts[0, first]:
@@ -172,10 +179,10 @@ def _sets(windows: Windows, counts: Tensor) -> Iterator[tuple[slice, Tensor, int
 
 
 def _cluster(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Cluster ``rows`` [n, D] into ``count`` clusters.
+    """Cluster n tokens, ``rows`` [n, D], into ``count`` clusters.
 
-    Returns for each row its weight [n] in the plain mean of its cluster, and the index of the row
-    at the centre of that cluster, int64 [n].
+    Returns for each token its weight [n] in the plain mean of its cluster, and the index of the
+    token at the centre of that cluster, int64 [n].
     """
     if count == len(rows):
         return torch.ones(count, device=rows.device), torch.arange(count, device=rows.device)
@@ -185,7 +192,7 @@ def _cluster(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _change(features: Tensor, windows: Windows) -> Tensor:
-    """Return 1 - cosine of each token to the mean of its position over its window, [T, N]."""
+    """Return 1 - cosine of each token to the mean over its window at the same position, [T, N]."""
     means = torch.zeros_like(features)
     for first in windows.firsts:
         span = windows.span(first)
@@ -198,11 +205,11 @@ def _change(features: Tensor, windows: Windows) -> Tensor:
 
 @dataclass(frozen=True)
 class PruneVidSelection(Compressor):
-    """Stage 2: keeps the rows with the largest attention from any question token in any head.
+    """Stage 2: keeps the tokens with the largest attention from any question token in any head.
 
-    Every set of stage 1 keeps the same fraction of its rows. ``tokens.previous`` must be the record
-    of stage 1, and ``tokens.attention`` [heads, Q, L] that of the Q question tokens in the layer
-    before.
+    Every set of tokens of stage 1 keeps the same fraction. ``tokens.previous`` must be the
+    compression record of stage 1. ``tokens.attention`` [heads, Q, L] is the attention of the Q
+    question tokens to the L visual tokens in the layer before.
     """
 
     name: ClassVar[str] = "prunevid_selection"
@@ -248,9 +255,10 @@ class PruneVidSelection(Compressor):
 
 
 def _groups(tokens: VideoTokens) -> Tensor:
-    """Return a number for the set of stage 1 that each row belongs to, int64 [L].
+    """Return a number for the set of stage 1 that each visual token belongs to, int64 [L].
 
-    The number is T + the first unit of its window if the row is static, else its unit.
+    Of T units, a token from the static set of a window has T plus the window's first unit. A token
+    from the dynamic set of a unit has the number of the unit.
     """
     previous = tokens.previous
     if previous is None or not {"static", "window"} <= previous.state.keys():

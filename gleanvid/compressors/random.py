@@ -19,8 +19,8 @@ from gleanvid.types import Compression, VideoTokens
 class Random(Compressor):
     """Chooses B tokens at random; every set of B tokens is equally likely.
 
-    Different clips get different sets for the same ``seed``: the draw also depends on what a clip
-    shows (:func:`~gleanvid.ops.content_seed.content_generator`).
+    The draw depends on ``seed`` and on the features, so different clips get different sets
+    (:func:`~gleanvid.ops.content_seed.content_generator`).
 
     >>> Random(0.5, seed=1).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).num_kept
     12

@@ -12,11 +12,12 @@ from gleanvid.types import Compression, VideoTokens
 
 @dataclass(frozen=True)
 class Resize(Compressor):
-    """Averages each unit over blocks of its grid; row counts of units differ by at most one.
+    """Averages each unit over blocks of its grid; each block becomes one token.
 
-    If no grid of blocks has exactly as many blocks as the unit has budget, some of its bands of
-    rows get one block more than others, so the budget is met exactly. If the budget is less
-    than one token a unit, evenly spaced units keep their mean and the others are dropped.
+    The numbers of tokens of two units differ by at most one. The grid of a unit is cut into
+    horizontal bands, and each band into blocks. Some bands may have one block more than others, so
+    the budget is met exactly. If the budget is less than one token per unit, evenly spaced units
+    are reduced to their mean and the others are dropped.
 
     >>> Resize(0.25).compress(VideoTokens(torch.rand(72, 8), (2, 6, 6))).budgets.tolist()
     [9, 9]

@@ -27,7 +27,7 @@ from gleanvid.types import Compression, VideoTokens
 _LAYERS = (3, 7, 16)  # the stages act before these layers
 _BASE = (300, 200, 110)  # tokens kept at these layers, of 576, for an average of 192
 _IMAGE = 576
-# logarithm of the density-peak score of tokens that were not candidates for recycling
+# density-peak score (a logarithm) recorded for tokens that were no candidates for merging
 _NO_PEAK = -100.0
 
 
@@ -35,13 +35,15 @@ _NO_PEAK = -100.0
 class SparseVLM(Compressor):
     """Three stages inside the model prune; one before it keeps all tokens and picks the raters.
 
-    Raters are text tokens: for each visual token, a softmax over its dot products with the input
-    embeddings of the text; a text token is a rater if its mean over visual tokens is above average.
-    ``retention_ratio`` is the average over the layers. With ``exact`` the counts are found by
-    bisection with the recycled tokens counted, and never exceed the ratio. A ratio that is too low
-    raises ``ValueError`` with the lowest possible one; it is above 3/28 in a model of 28 layers,
-    because the first three see all tokens. Without ``exact`` the counts follow the authors' closed
-    form, which ignores recycled tokens and exceeds the ratio a little.
+    Raters are the text tokens that relate to the video. Each visual token gives the text tokens
+    weights: a softmax over its dot products with their input embeddings. A text token is a rater if
+    its mean weight is above the average of all text tokens.
+
+    ``retention_ratio`` is the average over the layers. With ``exact`` the numbers of kept tokens
+    are found by bisection. They include recycled tokens (means of merged ones) and never exceed the
+    ratio. A ratio that is too low raises ``ValueError`` with the lowest possible one. In a model of
+    28 layers this is above 3/28, because the first three see all tokens. Without ``exact`` numbers
+    follow the authors' formula, which ignores recycled tokens and exceeds the ratio a little.
     """
 
     name: ClassVar[str] = "sparsevlm"
@@ -76,7 +78,8 @@ class SparseVLM(Compressor):
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         text = required(tokens, "text", "SparseVLM").float()
-        affinity = torch.softmax(tokens.features.float() @ text.T, dim=1)  # [L, Q]
+        # [L, Q]: weight of each of the Q text tokens for each visual token
+        affinity = torch.softmax(tokens.features.float() @ text.T, dim=1)
         relevance = affinity.mean(dim=0)
         raters = torch.nonzero(relevance > relevance.mean()).squeeze(1)
         if not len(raters):  # no text token is above the mean: all are raters
@@ -90,8 +93,8 @@ class SparseVLMStage(Compressor):
     """One pruning stage: keeps the tokens with most attention from the raters.
 
     The best of the other tokens are clustered, and the mean of each cluster is kept (recycled).
-    Needs ``tokens.previous`` (the record of the stage before, for its raters) and
-    ``tokens.attention`` [heads, Q, L], the rows of the text tokens in the layer before.
+    ``tokens.previous`` must be the compression record of the stage before, which lists the raters.
+    ``tokens.attention`` [heads, Q, L] is the attention of the Q text tokens in the layer before.
     """
 
     name: ClassVar[str] = "sparsevlm_stage"
@@ -113,7 +116,7 @@ class SparseVLMStage(Compressor):
             raise ValueError("a stage of SparseVLM needs the record of the stage before it")
         raters = tokens.previous.state["raters"]
         attention = required(tokens, "attention", "SparseVLM").float()
-        score = attention.mean(dim=0)[raters].mean(dim=0)  # [L]
+        score = attention.mean(dim=0)[raters].mean(dim=0)  # [L]: mean over raters
         scores, state, rows = {"attention": score}, {"raters": raters}, len(tokens)
         count = self._count(tokens)
         if count >= rows and (self.exact or rows == 1):
@@ -142,9 +145,10 @@ class SparseVLMStage(Compressor):
 
 
 def _schedule(num_layers: int) -> dict[int, int]:
-    """Return the published number of tokens (of 576) by the layer at which a stage acts.
+    """Return the number of tokens (of 576) that the authors keep, by the layer of each stage.
 
-    If two stages fall on one layer of a shallow model, the later one counts.
+    The layers are scaled to ``num_layers``. If two stages fall on one layer of a shallow model, the
+    later one counts.
     """
     return {scale_layer(k, num_layers): base for k, base in zip(_LAYERS, _BASE, strict=True)}
 
@@ -154,15 +158,15 @@ def _pool_size(dropped: int) -> int:
 
 
 def _recycled(dropped: int) -> int:
-    """Return the number of merged rows that are made from ``dropped`` >= 1 tokens."""
+    """Return the number of merged tokens that are made from ``dropped`` >= 1 tokens."""
     return int(_pool_size(dropped) / 10) + 1
 
 
 def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[int, int]:
-    """Return the number of tokens kept at the layer of each stage, recycled ones not counted.
+    """Return how many tokens each stage keeps, by its layer, without recycled (merged) ones.
 
-    ``total``: tokens that enter the model. Raises ``ValueError`` if the layers before the first
-    stage alone cost more than ``ratio`` allows.
+    ``total``: number of visual tokens that enter the model. ``ratio``: retention ratio, the average
+    over the layers. Raises ``ValueError`` if the layers before the first stage alone exceed it.
     """
     schedule = _schedule(num_layers)
     if exact:
@@ -179,7 +183,10 @@ def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[
 def _solved_counts(
     total: int, ratio: float, num_layers: int, schedule: dict[int, int]
 ) -> dict[int, int]:
-    """Return the largest counts by layer, in the published proportion, that ``ratio`` allows."""
+    """Return the largest numbers of kept tokens, by layer of the stage, that ``ratio`` allows.
+
+    They are proportional to the authors' numbers (:func:`_schedule`).
+    """
 
     def counts(scale: float) -> dict[int, int]:
         wanted = (min(total, round(total * scale * base / _IMAGE)) for base in schedule.values())
@@ -201,7 +208,8 @@ def _solved_counts(
 def _average(total: int, counts: dict[int, int], num_layers: int) -> float:
     """Return the fraction of visual tokens that a layer sees on average, recycled ones included.
 
-    ``counts``: tokens kept at the layer of each stage, of ``total`` that enter the model.
+    ``counts``: number of tokens that each stage keeps, by its layer. ``total``: number of visual
+    tokens that enter the model.
     """
     rows, spent, before = total, 0, 0
     for layer, count in counts.items():

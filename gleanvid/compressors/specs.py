@@ -52,9 +52,10 @@ def _value(text: str) -> Any:
 
 
 def key_in(known: Mapping[str, str], name: Any) -> str:
-    """Return the key of the named method; ``known``: key -> title; both may be used as names.
+    """Return the key of a method that is named by its key or its title.
 
-    Case, spaces and hyphens are ignored. Raises ``ValueError`` suggesting the closest key.
+    Case, spaces and hyphens are ignored. ``known`` maps keys to titles. Raises ``ValueError`` for
+    an unknown name, with the closest key as a suggestion.
     """
     keys = {plain(title): key for key, title in known.items()}
     keys |= {plain(key): key for key in known}

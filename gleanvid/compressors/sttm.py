@@ -1,7 +1,7 @@
 """STTM: quadtrees in space, then cells at the same place merge over time.
 
-Every unit is a quadtree: a cell whose four parts are alike becomes one row. Cells at the same place
-in neighbouring units are merged if they are alike.
+The grid of every unit is a quadtree, and a cell whose four parts are alike becomes one token. Cells
+at the same position in neighbouring units are merged if they are alike.
 
 Hyun, Hwang, Han et al., "Multi-Granular Spatio-Temporal Token Merging for Training-Free
 Acceleration of Video LLMs" (ICCV 2025), https://arxiv.org/abs/2507.07990. Not ported: renumbered
@@ -34,13 +34,15 @@ _APART = 2.1  # an allowed distance above any 1 - cosine: everything is merged
 class STTM(Compressor):
     """Merges tokens by features alone, before the language model or before its ``layer``.
 
-    In the authors' code the number of rows depends on the video and two thresholds, not on a ratio.
-    With ``exact`` the allowed distances, 1 - threshold, are scaled by one factor until at most B
-    rows (the budget) are left; then the tokens least like their row become rows of their own until
-    there are B. If a unit has more than B roots, larger cells are used as roots. Without ``exact``
-    the thresholds are used as they are and ``retention_ratio`` is not. Two details are then as in
-    the authors' code: cells at the edges of odd grids are also compared with the first cell of the
-    unit, and cells that are connected only through others may not be merged.
+    In the authors' code the number of output tokens depends on the video and two thresholds, not on
+    a ratio. With ``exact`` the allowed distances, 1 - threshold, are scaled by one factor until at
+    most B output tokens are left, B being the budget. Then the tokens least like the mean into
+    which they are merged are taken out and kept alone, until there are B. If a unit has more than B
+    quadtree roots, larger cells are used as roots.
+
+    Without ``exact`` the thresholds are used as they are, and ``retention_ratio`` is not used. Two
+    details are then as in the authors' code. Cells at the edges of odd grids are also compared with
+    the first cell of the unit. Cells that are connected only through others may stay unmerged.
     """
 
     name: ClassVar[str] = "sttm"
@@ -113,7 +115,7 @@ class STTM(Compressor):
         return merge_record(tokens, home, weight, trace={"scale": torch.tensor(scale)})
 
     def _count(self, tokens: VideoTokens) -> int:
-        """Return the number of rows to keep with ``exact``."""
+        """Return the number of output tokens with ``exact``."""
         if not self.layer:
             return self.budget(tokens)
         total, depth = len(tokens), (self.layer, self.num_layers)
@@ -122,7 +124,8 @@ class STTM(Compressor):
     def _root(self, grid: tuple[int, int, int]) -> int:
         """Return the quadtree level of the roots.
 
-        It is ``root_level`` levels below the first level with at most two cells along a side.
+        It is ``root_level`` levels below the first level at which the shorter side of the grid has
+        at most two cells.
         """
         rows, columns, level = grid[1], grid[2], 0
         while min(rows, columns) > 2:
@@ -132,17 +135,17 @@ class STTM(Compressor):
     def _met(
         self, features: Tensor, levels: list[Level], root: int, count: int
     ) -> tuple[Tensor, Tensor, float]:
-        """Merge the tokens into as many rows as possible, but at most ``count``.
+        """Merge the tokens into as many output tokens as possible, but at most ``count``.
 
-        Returns for every token the index of its row (that of one of its tokens), int64 [L], its
-        weight in that row [L], and the factor by which the allowed distances were scaled.
-        ``root``: level of the roots, raised if there are more than ``count``.
+        Returns for every token the index of the token into which it is merged, int64 [L], and its
+        weight in that mean [L]. Also returns the factor by which the allowed distances were scaled.
+        ``root``: level of the quadtree roots, raised if a unit has more than ``count`` of them.
         """
         while len(levels[root].corner) > count:
             root += 1
         trees = Trees(features, levels[: root + 1])
         apart = (1.0 - self.spatial_threshold, 1.0 - self.temporal_threshold)
-        # Bounds of the bisection: nothing merged, everything merged.
+        # Bounds of the bisection: at the lower one nothing is merged, at the upper one everything.
         low, high = 0.0, _APART / min(apart)
         best = trees.cut(1.0 - high * apart[0], 1.0 - high * apart[1])
         for _ in range(_HALVINGS):
@@ -162,10 +165,11 @@ def _rows(home: Tensor) -> int:
 def _with_singles(
     features: Tensor, home: Tensor, weight: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
-    """Make the tokens of ``features`` [L, D] least like their row into rows of their own.
+    """Take tokens out of the means into which they are merged until ``count`` tokens are left.
 
-    Returns ``home`` int64 [L] and ``weight`` [L] of exactly ``count`` rows: the index of each
-    token's row (that of one of its tokens), and the token's weight in it.
+    ``home`` int64 [L] is the index of the token into which each token is merged, and ``weight`` [L]
+    its weight in that mean. The tokens taken out are those of ``features`` [L, D] that are least
+    like their mean. Returns ``home`` and ``weight`` after this.
     """
     place = torch.arange(len(home), device=home.device)
     missing = count - _rows(home)

@@ -15,7 +15,7 @@ class TwoStage(Compressor):
     """Base of compressors that, with ``inner``, also act inside the language model.
 
     Each method declares the settings ``inner``, ``layer`` and ``num_layers`` with the authors'
-    values; for a language model with another number of layers, ``layer`` is scaled to it.
+    values. For language models of another depth, ``layer`` is scaled by ``scale_layer``.
     """
 
     inner: bool
@@ -24,15 +24,19 @@ class TwoStage(Compressor):
 
     @abstractmethod
     def inner_stage(self) -> Compressor:
-        """The stage inside the language model."""
+        """Return the compressor that acts inside the language model."""
 
     @property
     @abstractmethod
     def inner_share(self) -> float:
-        """Fraction of the rows before the model that the inner stage keeps."""
+        """Fraction of the tokens that it gets which the inner stage keeps."""
 
     def outer_budget(self, tokens: VideoTokens) -> int:
-        """Return how many rows may enter the model so that the average over layers is the ratio."""
+        """Return how many visual tokens the stage before the model keeps.
+
+        With ``inner`` the average over the model's layers is then ``retention_ratio``, because the
+        inner stage keeps only the fraction ``inner_share`` from layer ``layer`` on.
+        """
         if not self.inner:
             return self.budget(tokens)
         layers, before = self.num_layers, self.layer

@@ -14,17 +14,18 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_PLASTIC = 1.324717957244746  # real root of x^3 = x + 1: steps 1/p and 1/p^2 fill a square evenly
+# p, the real root of x^3 = x + 1: points i * (1/p, 1/p^2) modulo 1 fill a square evenly
+_PLASTIC = 1.324717957244746
 
 
 @dataclass(frozen=True)
 class Uniform(Compressor):
     """Chooses tokens by a low-discrepancy lattice, without looking at features.
 
-    Over the clip, the numbers of tokens kept of any two units, rows or columns differ by at most
-    one. Within a unit, rows differ by at most one token and columns by at most two. All positions
-    are in one fixed order; each unit takes the next ones, so no position is used again before all
-    others were.
+    All grid positions are in one fixed order (:func:`scattered_positions`). Each unit takes the
+    next ones, so no position is used again before all others were. Over the clip, the numbers of
+    tokens kept in two units, two grid rows or two grid columns differ by at most one. Within a
+    unit, those of two rows differ by at most one, and those of two columns by at most two.
 
     >>> Uniform(0.5).compress(VideoTokens(torch.rand(24, 8), (2, 3, 4))).budgets.tolist()
     [6, 6]
@@ -37,7 +38,7 @@ class Uniform(Compressor):
     def _compress(self, tokens: VideoTokens) -> Compression:
         units, rows, columns = tokens.grid
         budget, per_unit = self.budget(tokens), rows * columns
-        first = torch.arange(units + 1) * budget // units  # index of each unit's first pick
+        first = torch.arange(units + 1) * budget // units  # number of tokens kept before each unit
         unit = torch.repeat_interleave(torch.arange(units), first.diff())
         position = scattered_positions(rows, columns)[torch.arange(budget) % per_unit]
         keep = (unit * per_unit + position).sort().values
@@ -45,12 +46,13 @@ class Uniform(Compressor):
 
 
 def scattered_positions(rows: int, columns: int) -> Tensor:
-    """List every grid position once, each far from the one before it: int64 [rows * columns].
+    """Return all grid positions in an order that spreads them evenly, int64 [rows * columns].
 
-    Pick i takes row i modulo R and column i modulo C of R rows and C columns, both in a scattered
-    order. The same pair would come again after lcm(R, C) picks, so from there on columns are
-    shifted by one. Any R consecutive picks contain every row once. In the first n picks, for any n,
-    the numbers of picks of two rows, or of two columns, differ by at most one.
+    The R rows and the C columns are each put in a scattered order. Position i of the result is in
+    row i modulo R and column i modulo C of these orders. The same pair would come again after
+    lcm(R, C) positions, so the columns are shifted by one each time. Any R successive positions
+    contain every row once. Among the first n positions, for any n, two rows, or two columns, differ
+    by at most one in their number of positions.
     """
     pick = torch.arange(rows * columns)
     row = _scattered(rows, 1 / _PLASTIC)[pick % rows]
@@ -60,9 +62,9 @@ def scattered_positions(rows: int, columns: int) -> Tensor:
 
 
 def _scattered(count: int, step: float) -> Tensor:
-    """Return 0 to count - 1 in a scattered order, int64 [count].
+    """Return the integers from 0 to count - 1 in a scattered order, int64 [count].
 
-    Element i is the rank of the fractional part of i * step among those of all elements.
+    Element i is the rank of frac(i * step) among these fractional parts of all elements.
     """
     fractions = (torch.arange(count, dtype=torch.float64) * step).frac()
     return fractions.argsort(stable=True).argsort()

@@ -31,10 +31,10 @@ class VCast(Compressor):
     """Prunes tokens before the language model, by features alone.
 
     With ``exact`` each of the T units gets one token, and the rest of the budget B is divided by
-    largest remainder (all of B if it is below T). Without ``exact`` B is rounded as the authors do,
-    to at least one token a unit, and tokens that rounding leaves over all go to the unit with the
-    largest fractional part; ``skip_single_frame`` then keeps a video of one unit whole, as their
-    code does.
+    largest remainder. If B is below T, all of it is divided in this way. Without ``exact`` B is
+    rounded as in the authors' code, to at least one token per unit. Tokens that rounding leaves
+    over then all go to the unit with the largest fractional part. ``skip_single_frame`` keeps a
+    video of one unit whole, as the authors' code does; it is used only without ``exact``.
     """
 
     name: ClassVar[str] = "vcast"
@@ -71,13 +71,13 @@ class VCast(Compressor):
         norms = features.norm(dim=-1)
         low, high = norms.amin(dim=1, keepdim=True), norms.amax(dim=1, keepdim=True)
         novelty = 1.0 - _cosine(features, frames[:, None])
-        score = novelty + (norms - low) / (high - low + _EPS)  # [T, N]
+        score = novelty + (norms - low) / (high - low + _EPS)  # [T, N]: of each token
         keep = torch.nonzero((ranks(score) < budgets[:, None]).flatten()).squeeze(1)
         trace = {"curvature": curvature, "share": weights}
         return Compression.pruned(keep, tokens.grid, {"score": score.flatten()}, trace)
 
     def _budgets(self, weights: Tensor, tokens: VideoTokens) -> Tensor:
-        """Budgets of all units, int64 [T]."""
+        """Return the number of tokens to keep in each unit, int64 [T]."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if self.exact:
             total = self.budget(tokens)
@@ -93,7 +93,8 @@ class VCast(Compressor):
 def _curvature(frames: Tensor) -> Tensor:
     """Return the curvature at every unit, [T], from the units' means ``frames`` [T, D].
 
-    It is 1 - cosine between the step from the previous unit and that to the next; 1 at both ends.
+    It is 1 - cosine between two steps in feature space: from the previous unit to this one, and
+    from this one to the next. It is 1 for the first and the last unit.
     """
     curvature = torch.ones(len(frames), device=frames.device)
     if len(frames) > 2:
@@ -108,10 +109,11 @@ def _cosine(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _authors_budgets(weights: Tensor, total: int, cap: int) -> Tensor:
-    """Divide ``total`` tokens over the units as the authors do: int64 [T], at most ``cap`` each.
+    """Divide ``total`` tokens over the units by the authors' rule, int64 [T].
 
-    Each unit gets one token and its part of the others by ``weights`` [T], rounded down. The tokens
-    left go to the unit with the largest fractional part, and to the next only if it is full.
+    Each unit gets one token, and a part of the others in proportion to ``weights`` [T], rounded
+    down. The tokens left go to the unit with the largest fractional part, and to the next only when
+    that one has ``cap`` tokens.
     """
     shares = weights / weights.sum().clamp(min=_EPS)
     quotas = shares * (total - len(weights))

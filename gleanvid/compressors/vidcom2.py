@@ -1,6 +1,6 @@
 """VidCom2: larger budgets for unusual frames, then the most unusual tokens of each frame.
 
-A unit's share of the budget grows with how far its tokens are from the mean of the whole video.
+The farther a unit's tokens are from the mean of the whole video, the larger is its budget.
 Within a unit, the tokens farthest from both means, the video's and the unit's, are kept.
 
 Liu, Wang, Ma, Zhang, "Video Compression Commander: Plug-and-Play Inference Acceleration for Video
@@ -31,11 +31,11 @@ _BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
 class VidCom2(Compressor):
     """Prunes tokens before the language model, by features alone.
 
-    With ``exact`` the budget B is divided over the frames by largest remainder, at least one token
-    a frame if B allows it. Without it every frame is rounded separately, as the authors do, to at
-    least one token; the sum may then differ from B by up to half a token a frame, and tokens are
-    dropped at ratio 1.0 too. Scores are float32 whatever the dtype of the features (the original
-    uses the model's dtype; bfloat16 rounds the frame weights coarsely).
+    With ``exact`` the budget of B tokens is divided over the frames by largest remainder, at least
+    one token per frame if B allows it. Without ``exact`` the number of each frame is rounded
+    separately, to at least one token, as in the authors' code. The sum may then differ from B, and
+    tokens are dropped even at ratio 1.0. Scores are float32 for any dtype of the features; the
+    original uses the model's dtype, and bfloat16 rounds the frame weights coarsely.
     """
 
     name: ClassVar[str] = "vidcom2"
@@ -72,14 +72,14 @@ class VidCom2(Compressor):
         to_frame = _closeness(units, units.mean(dim=1, keepdim=True))
         shares = self._shares(-to_video.mean(dim=1))
         budgets = self._budgets(shares, tokens)
-        uniqueness = -(to_video + to_frame)  # [T, N]
+        uniqueness = -(to_video + to_frame)  # [T, N]: of each token
         kept = ranks(uniqueness) < budgets.to(uniqueness.device)[:, None]
         keep = torch.nonzero(kept.flatten()).squeeze(1)
         scores = {"uniqueness": uniqueness.flatten()}
         return Compression.pruned(keep, tokens.grid, scores, {"share": shares})
 
     def _shares(self, uniqueness: Tensor) -> Tensor:
-        """Return the fraction of its tokens that each frame should keep, [T], before rounding.
+        """Return the fraction of its own tokens that each frame should keep, [T].
 
         ``uniqueness`` [T]: how unlike the whole video each frame is.
         """
@@ -87,7 +87,7 @@ class VidCom2(Compressor):
         return (self.retention_ratio * (1.0 + weights - weights.mean())).clamp(max=1.0)
 
     def _budgets(self, shares: Tensor, tokens: VideoTokens) -> Tensor:
-        """Budgets of all frames, int64 [T]."""
+        """Return the number of tokens to keep in each frame, int64 [T]."""
         quotas = shares * tokens.tokens_per_unit
         if not self.exact:
             return quotas.round().long().clamp(min=1)
@@ -97,10 +97,9 @@ class VidCom2(Compressor):
 
 
 def _steady_units(tokens: VideoTokens, channel_ratio: float) -> Tensor:
-    """Return the tokens reduced to their steadiest channels, as unit vectors [T, N, C].
+    """Reduce the tokens to their channels of lowest variance; return unit vectors [T, N, C].
 
-    The steadiest channels have the lowest variance over the tokens; the fraction ``channel_ratio``
-    of all channels is used.
+    The variance is taken over all tokens. C is the fraction ``channel_ratio`` of all channels.
     """
     features = tokens.features.float()
     variance = features.var(dim=0, unbiased=False)
@@ -111,9 +110,9 @@ def _steady_units(tokens: VideoTokens, channel_ratio: float) -> Tensor:
 
 
 def _closeness(units: Tensor, center: Tensor) -> Tensor:
-    """Return the similarity of tokens [T, N, C] to ``center``, [T, N].
+    """Return how similar the tokens [T, N, C] are to ``center``, [T, N].
 
-    It is the sum of the Gaussian kernels with all ``_BANDWIDTHS``.
+    The similarity is a sum of Gaussian kernels, one for each of ``_BANDWIDTHS``.
     """
     squares = (units - center).square().sum(dim=-1)
     return torch.stack([torch.exp(-squares / (2.0 * a)) for a in _BANDWIDTHS]).sum(dim=0)

@@ -24,20 +24,22 @@ from gleanvid.types import Compression, VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_NEIGHBOURS = 5  # cosines averaged for the density of a token, in variant qwen3_port
-_CHUNK = 1024  # rows of the cosine matrix held at once
+# number of largest cosines averaged for the density of a token, in variant "qwen3_port"
+_NEIGHBOURS = 5
+_CHUNK = 1024  # number of rows of the cosine matrix that are held in memory at a time
 
 
 @dataclass(frozen=True)
 class VisionZip(Compressor):
     """Dominant tokens by received attention; every other token joins a contextual anchor.
 
-    ``variant`` "frame" works unit by unit, with evenly spaced anchors and the similarity of encoder
-    keys; a contextual row is the anchor **plus** the mean of its members (weights sum to 2) unless
-    ``true_mean`` is set. "cls" does the same, but keeps one dominant token less in place of a [CLS]
-    row, which is not among the tokens (only without ``exact``). "qwen3_port" is the published
-    Qwen3-VL port: it works on the whole video, with anchors by density of the features and plain
-    means, and an anchor always belongs to its own group.
+    ``variant`` "frame" works unit by unit. Its anchors are evenly spaced, and tokens are compared
+    by the vision encoder's attention keys. The output is the anchor **plus** the mean of the tokens
+    that join it (weights sum to 2); with ``true_mean`` it is the mean of all of them.
+
+    "cls" does the same. Without ``exact`` it keeps one dominant token less per unit, in place of a
+    [CLS] token, which is not among the visual tokens. "qwen3_port" is the published Qwen3-VL port.
+    It works on the whole video, chooses the anchors by the density of the features, and averages.
     """
 
     name: ClassVar[str] = "visionzip"
@@ -69,11 +71,11 @@ class VisionZip(Compressor):
         saliency = required(tokens, "saliency", "VisionZip").float().view(units, per_unit)
         keys = required(tokens, "keys", "VisionZip").float().view(units, per_unit, -1)
         budgets = self._budgets(tokens).to(saliency.device)
-        dominant_count = budgets * 54 // 64  # the authors' split: of 64 rows, 54 are dominant
+        dominant_count = budgets * 54 // 64  # the authors' split: 54 of 64 tokens are dominant
         contextual_count = budgets - dominant_count
         if self.variant == "cls" and not self.exact:
             dominant_count = (dominant_count - 1).clamp(min=0)
-        dominant = ranks(saliency) < dominant_count[:, None]  # bool [T, N]
+        dominant = ranks(saliency) < dominant_count[:, None]  # bool [T, N]: of each token
         anchors = _spaced_anchors(~dominant, contextual_count)
         home, weight = _assign(keys, dominant, anchors, self.true_mean)
         trace = {"dominant": dominant_count, "contextual": contextual_count}
@@ -81,16 +83,17 @@ class VisionZip(Compressor):
         return merge_record(tokens, home, weight, scores, trace)
 
     def _budgets(self, tokens: VideoTokens) -> Tensor:
-        """Return the number of rows of every unit, int64 [T]."""
+        """Return the number of output tokens of every unit, int64 [T]."""
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
         if self.exact:
             return largest_remainder(torch.ones(units), self.budget(tokens), per_unit)
         return torch.full((units,), int(self.retention_ratio * per_unit))
 
     def _whole_video(self, tokens: VideoTokens) -> Compression:
-        """Compress as the Qwen3-VL port: 60 % of the rows are dominant tokens of the whole video.
+        """Compress the whole video at once, as the Qwen3-VL port does.
 
-        The other rows are anchors by density, each averaged with the tokens most like it.
+        60 % of the output tokens are dominant tokens. The others are the densest of the remaining
+        tokens, each averaged with the tokens that are most like it.
         """
         saliency = required(tokens, "saliency", "VisionZip").float()
         total = self.budget(tokens)
@@ -111,10 +114,10 @@ class VisionZip(Compressor):
 
 
 def _spaced_anchors(rest: Tensor, counts: Tensor) -> Tensor:
-    """Choose ``counts`` [T] evenly spaced anchors among the tokens ``rest`` bool [T, N].
+    """Choose evenly spaced anchors among the tokens marked in ``rest`` bool [T, N].
 
-    Returns bool [T, N]: in each unit every step-th token of the n in ``rest``, step =
-    max(1, n // count).
+    ``counts`` [T]: number of anchors of each unit. If a unit has n marked tokens, every step-th of
+    them is an anchor, step = max(1, n // count). Returns which tokens are anchors, bool [T, N].
     """
     place = rest.long().cumsum(dim=1) - 1
     step = (rest.sum(dim=1) // counts.clamp(min=1)).clamp(min=1)[:, None]
@@ -126,20 +129,22 @@ def _assign(
 ) -> tuple[Tensor, Tensor]:
     """Assign every token that is neither dominant nor an anchor to the anchor most like it.
 
-    ``keys`` [T, N, D] are compared within each unit. Returns for every token the flat index of its
-    row's token, int64 [T*N], -1 if the unit has no anchor, and its weight in that row [T*N].
+    ``keys`` [T, N, D] are compared within each unit. Returns for every token the flat index of the
+    token into which it is merged, int64 [T*N], and its weight there [T*N]. The index is the token's
+    own if it is kept, and -1 (dropped) if its unit has no anchor.
     """
     units, per_unit, width = keys.shape
     widest = int(anchors.sum(dim=1).max())
     index = torch.arange(per_unit, device=keys.device).expand(units, per_unit)
     home = torch.where(dominant | anchors, index, -1)
     if widest:
-        places = torch.where(anchors, index, per_unit).sort(dim=1).values[:, :widest]  # [T, C]
+        # [T, C]: positions of the up to C anchors of each unit
+        places = torch.where(anchors, index, per_unit).sort(dim=1).values[:, :widest]
         absent = places == per_unit
         places = places.clamp(max=per_unit - 1)
         unit_keys = torch.nn.functional.normalize(keys, dim=-1)
         chosen = unit_keys.gather(1, places[..., None].expand(-1, -1, width))
-        cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))  # [T, N, C]
+        cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))  # [T, N, C]: of tokens to anchors
         nearest = cosine.masked_fill(absent[:, None, :], float("-inf")).argmax(dim=2)
         joined = places.gather(1, nearest)
         has_anchor = ~absent[:, :1]
@@ -156,8 +161,8 @@ def _assign(
 def _density(units: Tensor) -> Tensor:
     """Return the density of each unit vector [n, D]: [n].
 
-    It is the mean of the second to sixth largest cosine to all vectors; the largest is that to the
-    vector itself.
+    It is the mean of the second to sixth largest cosine to all vectors. The largest is left out,
+    because it is the cosine of the vector to itself.
     """
     near = min(_NEIGHBOURS + 1, len(units))
     parts = [(part @ units.T).topk(near, dim=1).values for part in units.split(_CHUNK)]

@@ -1,7 +1,8 @@
-"""Metrics of a compression record or a run, one group per file.
+"""Metrics of a compression record or of a run, one group per module.
 
-Subspace metrics take the debiased tokens [L, D] (:func:`debiased`, computed once per clip) and a
-record. Overlap and budget metrics take a record alone; agreement takes two answers.
+Metrics of the span of the kept tokens take the clip's debiased tokens [L, D] and a record. The
+debiased tokens are computed once per clip by :func:`debiased`. Metrics of overlap and of budgets
+take a record alone. :func:`agreement` compares two answers.
 """
 
 from gleanvid.metrics.agreement import agreement, same_answer

@@ -21,7 +21,8 @@ def gini(values: Tensor) -> float:
         values: [T], at least 0.
 
     Returns:
-        0 if all values are equal (or all zero), up to 1 - 1/T if a single one is not zero.
+        The coefficient: 0 if all values are equal (or all zero), at most 1 - 1/T, which is reached
+        if only one value is not zero.
 
     Raises:
         ValueError: a value is negative.
@@ -59,14 +60,14 @@ def novelty(
         debiased: tokens [L, D], see :func:`gleanvid.metrics.debiased`.
         grid: (T, rows, columns) with T * rows * columns = L.
         history: number of preceding units to compare with; None: all of them.
-        neighborhood: side of the cells over which tokens are averaged.
-        epsilon: ridge of the linear systems.
+        neighborhood: side of the cells over which tokens are averaged, in tokens.
+        epsilon: ridge relative to the mean squared norm of the averages compared with.
 
     Returns:
-        float64 [T] on the CPU; everything in the first unit is new.
+        The novelty, float64 [T] on the CPU. In the first unit everything counts as new.
     """
     units, rows, columns = grid
     cells = Cells(rows, columns, neighborhood, debiased.device)
     prototypes = cells.means(debiased.float().view(units, rows * columns, -1))
-    residuals = history_residuals(prototypes, history, epsilon)  # [T, C]
+    residuals = history_residuals(prototypes, history, epsilon)  # [T, C]: of each cell
     return (residuals * cells.sizes).sum(1).cpu()

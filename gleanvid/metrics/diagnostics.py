@@ -29,16 +29,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _PREFIX = "diagnostics/"
-ROUNDING = 1e-6  # energy fraction; rounding of float32 leaves 2e-7 where the true value is 0
+# energy fractions up to this count as 0; rounding of float32 leaves 2e-7 where the true value is 0
+ROUNDING = 1e-6
 DRAWS = 3
 
 
 @dataclass(frozen=True)
 class RandomKeeping:
-    """Mean metrics of random token sets of one size: the baseline of a method's metrics.
+    """Metrics of random token sets of one size, averaged: the baseline for a method's metrics.
 
-    Effective rank and coverage error depend mostly on the number of kept tokens. Divided by the
-    values of a random choice of the same size, they measure the choice alone.
+    Effective rank and coverage error depend mostly on the number of kept tokens. Divided by those
+    of random sets of the same size, they measure which tokens were chosen.
     """
 
     effective_rank: float
@@ -47,29 +48,33 @@ class RandomKeeping:
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """Metrics of one record; the functions of the same names define them."""
+    """Metrics of one compression record. Each is defined by the function of the same name.
+
+    An energy is a squared norm, given as a fraction of that of the token itself. "Outside the span"
+    means after projection on the span is subtracted.
+    """
 
     effective_rank: float
-    residual_energy: float  # fraction of energy outside the span of earlier units
-    later_residual_energy: float  # ``residual_energy`` without the first unit
-    coverage_error: float  # energy fraction of dropped tokens outside the span of kept rows
-    energy_outside_span: float  # fraction of energy outside the span of all rows before
+    residual_energy: float  # of kept tokens, outside the span of those of earlier units
+    later_residual_energy: float  # ``residual_energy`` without the first unit that keeps tokens
+    coverage_error: float  # energy of dropped tokens outside the span of the kept ones
+    energy_outside_span: float  # of kept tokens, outside the span of all kept tokens before
     effective_rank_by_unit: Tensor  # float64 [T]
     residual_energy_by_unit: Tensor  # float64 [T]
-    basis_rank: Tensor  # int64 [T]
-    random_effective_rank: float  # mean over random sets of as many tokens
+    basis_rank: Tensor  # int64 [T]: dimension of the kept tokens' span after each unit
+    random_effective_rank: float  # mean over random sets of the same size
     random_coverage_error: float
 
     @property
     def rank_vs_random(self) -> float:
-        """Effective rank divided by that of a random choice; above 1: more diverse."""
+        """Effective rank divided by that of random sets; above 1 if the method is more diverse."""
         return self.effective_rank / self.random_effective_rank
 
     @property
     def coverage_vs_random(self) -> float:
-        """Coverage error divided by that of a random choice; below 1: less is lost.
+        """Coverage error divided by that of random sets. Below 1 the method loses less.
 
-        NaN if a random choice loses nothing, which happens once it spans every direction.
+        It is NaN if random sets lose nothing, which happens once they span every direction.
         """
         missed = self.random_coverage_error
         return self.coverage_error / missed if missed > ROUNDING else float("nan")
@@ -89,7 +94,7 @@ def diagnose(
 
     Args:
         debiased: tokens [L, D] of the clip, see :func:`gleanvid.metrics.debiased`.
-        record: which of them were kept or merged.
+        record: compression record: which tokens were kept or merged.
         random: result of :func:`random_keeping` for the same number of tokens, if already computed.
     """
     span = kept_span(debiased, record)
@@ -111,13 +116,13 @@ def diagnose(
 def random_keeping(
     debiased: Tensor, grid: tuple[int, int, int], kept: int, draws: int = DRAWS
 ) -> RandomKeeping:
-    """Compute the metrics of ``kept`` tokens chosen uniformly at random from the clip's L tokens.
+    """Compute metrics of tokens of a clip that are chosen uniformly at random.
 
     Args:
-        debiased: tokens [L, D].
-        grid: (T, rows, columns).
+        debiased: tokens [L, D] of the clip, see :func:`gleanvid.metrics.debiased`.
+        grid: (T, rows, columns) of the clip.
         kept: number of tokens to choose.
-        draws: number of random choices to average over.
+        draws: number of random sets over which the metrics are averaged.
     """
     records = [_drawn(len(debiased), grid, kept, seed) for seed in range(draws)]
     records = [record.to(debiased.device) for record in records]
@@ -133,7 +138,7 @@ def _drawn(total: int, grid: tuple[int, int, int], kept: int, seed: int) -> Comp
 
 
 def with_diagnostics(run: Run, found: Diagnostics) -> Run:
-    """Return a copy of a run that stores the diagnostics in the trace of its first record."""
+    """Return a copy of a run with diagnostics, stored in ``trace`` of its first stage's record."""
     layer = min(run.by_layer)
     record = run.by_layer[layer]
     values = {field.name: getattr(found, field.name) for field in fields(found)}

@@ -41,18 +41,24 @@ def energy_rank(rows: Tensor) -> float:
 
 
 def centred_energy_rank(rows: Tensor) -> float:
-    """Return :func:`energy_rank` of rows [K, D] minus their mean, often the strongest direction."""
+    """Return :func:`energy_rank` of rows [K, D] after their mean is subtracted.
+
+    The mean is often their strongest direction.
+    """
     return energy_rank(rows.double() - rows.double().mean(0)) if len(rows) else 0.0
 
 
 def _dimension(weights: Tensor) -> float:
-    """Return the exponential of the entropy of weights >= 0, normalised; 0 if all are zero."""
+    """Scale weights >= 0 to sum 1 and return the exponential of their entropy; 0 if all are 0."""
     share = weights / weights.sum() if bool((weights > 0).any()) else weights[:0]
     return float(torch.special.entr(share).sum().exp()) if len(share) else 0.0
 
 
 def singular_values(rows: Tensor) -> Tensor:
-    """Return the singular values, float64 [min(K, D)], descending, from the smaller Gram matrix."""
+    """Return the singular values of a matrix [K, D], descending, float64 [min(K, D)].
+
+    They are computed from the smaller one of its two Gram matrices.
+    """
     rows = rows.double()
     gram = rows @ rows.T if rows.shape[0] <= rows.shape[1] else rows.T @ rows
     energies = torch.linalg.eigvalsh(gram).flip(0).clamp(min=0)
@@ -65,26 +71,30 @@ def effective_dimension(debiased: Tensor, record: Compression) -> float:
 
     Args:
         debiased: tokens [L, D], see :func:`gleanvid.metrics.debiased`.
-        record: which of them were kept or merged.
+        record: compression record: which tokens were kept or merged.
     """
     return effective_rank(kept_rows(debiased, record))
 
 
 def effective_dimensions(debiased: Tensor, record: Compression) -> tuple[float, float, float]:
-    """Return three definitions of effective dimension; the paper does not state its formula.
+    """Return three kinds of effective dimension, as the paper does not state its formula.
 
     Args:
         debiased: tokens [L, D].
-        record: which of them were kept or merged.
+        record: compression record: which tokens were kept or merged.
 
     Returns:
-        :func:`effective_rank`, :func:`energy_rank`, :func:`centred_energy_rank` of the kept rows.
+        :func:`effective_rank`, :func:`energy_rank` and :func:`centred_energy_rank` of the output
+        tokens (kept or merged).
     """
     rows = kept_rows(debiased, record)
     return effective_rank(rows), energy_rank(rows), centred_energy_rank(rows)
 
 
 def effective_rank_by_unit(debiased: Tensor, record: Compression) -> Tensor:
-    """Return the effective rank of the rows kept in each unit, float64 [T]; 0 for an empty unit."""
+    """Return the effective rank of the output tokens of each unit, float64 [T].
+
+    It is 0 for a unit without output tokens.
+    """
     rows = kept_rows(debiased, record).split(record.budgets.tolist())
     return torch.tensor([effective_rank(block) for block in rows], dtype=torch.float64)

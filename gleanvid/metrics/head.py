@@ -1,7 +1,8 @@
-"""Compare the output of an encoder's classifier on the kept rows with that on all tokens.
+"""Compare the output of an encoder's classifier on kept tokens with that on all tokens.
 
-A ``head`` maps rows [n, D] to logits [n, C]. It is meant for averages of tokens, so every metric
-compares the kept rows with all tokens of the same clip, not with human labels.
+A ``head`` is the classifier: it maps n vectors [n, D] to logits [n, C] of C classes. It is meant
+for averages of tokens. So every metric compares kept tokens with all tokens of the same clip, not
+with human labels.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ SURE = 0.5  # smallest probability at which a token gets a label
 
 
 def label_recall(features: Tensor, record: Compression, head: Head) -> float:
-    """Return the fraction of the labels of all tokens [L, D] that the kept rows still have.
+    """Return which fraction of the labels in a clip the kept tokens still have.
 
-    The label of a row is the class of its largest probability, if that is at least ``SURE``. Return
-    NaN if no token has a label.
+    The label of a token is its likeliest class, if the probability is at least ``SURE``. Labels are
+    counted once per clip. Return NaN if no token has a label. ``features`` [L, D]: all tokens.
     """
     seen = _labels(features.float(), head)
     kept = _labels(record.apply(features.float()), head)
@@ -33,10 +34,10 @@ def label_recall(features: Tensor, record: Compression, head: Head) -> float:
 
 
 def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[float, float]:
-    """Compare the classifier's output for the mean of the kept rows with that of all tokens.
+    """Compare the classifier's output for the mean of the kept tokens with that for all tokens.
 
-    Returns the fraction of the ``TOP`` likeliest classes in common, and the KL divergence in nats
-    of the kept rows' probabilities from those of all tokens.
+    Returns two numbers: the fraction of the ``TOP`` likeliest classes that both have in common, and
+    the KL divergence of the second distribution from the first, KL(all tokens || kept), in nats.
     """
     features = features.float()
     means = torch.stack([features.mean(dim=0), record.apply(features).mean(dim=0)])
@@ -46,9 +47,11 @@ def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[f
 
 
 def frame_agreement(features: Tensor, record: Compression, head: Head) -> float:
-    """Return the mean over units of the fraction of ``TOP`` classes that kept and all tokens share.
+    """Compare the classifier's output unit by unit: for the mean of kept and of all tokens.
 
-    The rows of a unit are those that contain one of its tokens; a unit without rows counts as 0.
+    Returns the fraction of the ``TOP`` likeliest classes that both have in common, averaged over
+    the units. A merged token counts in every unit from which a token was merged into it. A unit
+    without kept tokens counts as 0.
     """
     features, units = features.float(), record.grid[0]
     rows, groups = record.apply(features), record.group.view(units, -1)
@@ -65,6 +68,9 @@ def _labels(rows: Tensor, head: Head) -> set[int]:
 
 
 def _in_common(first: Tensor, second: Tensor) -> Tensor:
-    """Return the fraction of ``TOP`` classes that both logits [n, C] share in each row, [n]."""
+    """Return the fraction of the ``TOP`` largest logits in common, for n pairs of outputs: [n].
+
+    ``first`` and ``second``: [n, C].
+    """
     a, b = (logits.topk(TOP, dim=1).indices for logits in (first, second))
     return (a[:, :, None] == b[:, None, :]).sum(dim=(1, 2)) / TOP

@@ -9,9 +9,10 @@ from typing import Any
 from gleanvid.metrics.agreement import same_answer
 from gleanvid.run import Run
 
-LOW = 0.01  # least ratio that is tried
+LOW = 0.01  # default for the lowest retention ratio that is tried
 PASSES = 7
-SPREAD = 3  # number of tries before bisection, evenly spread: the answer may change more than once
+# number of ratios tried before bisection, evenly spread: the answer may change more than once
+SPREAD = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,10 +21,10 @@ class Try:
 
     Args:
         ratio: the retention ratio.
-        tokens: visual tokens that are kept at this ratio.
-        run: the run; None where the compressor refused the ratio.
-        kept: whether the answer has the words of the reference.
-        error: why the compressor refused.
+        tokens: number of visual tokens that are kept at this ratio.
+        run: the run; None if the compressor refused the ratio.
+        kept: whether the answer has the same words as the reference answer.
+        error: why the compressor refused the ratio, else "".
     """
 
     ratio: float
@@ -37,20 +38,20 @@ class Try:
 class Least:
     """Search for the lowest retention ratio of one compressor that keeps an answer.
 
-    The answer changes between :attr:`below`, the highest ratio with another answer, and
-    :attr:`above`, the lowest ratio tried above that. Ratios that were not tried may differ.
+    The answer is the same at :attr:`above`, the result of the search, and different at
+    :attr:`below`, the highest tried ratio with another answer. Ratios between tries may differ.
 
     Args:
         method: title of the compressor.
-        answer: the reference; see :func:`gleanvid.metrics.same_answer`.
-        num_tokens: visual tokens of the clip.
-        low: least retention ratio to try, in (0, high).
+        answer: the reference answer; see :func:`gleanvid.metrics.same_answer`.
+        num_tokens: number of visual tokens of the clip.
+        low: lowest retention ratio to try, in (0, high).
         high: retention ratio below which to search, at most 1. It is not tried.
-        passes: largest number of answers to ask for.
+        passes: largest number of ratios to try.
         tries: all tries so far, in their order.
 
     Raises:
-        ValueError: a range or a number of passes that cannot be searched.
+        ValueError: ``low``, ``high`` or ``passes`` is out of its range.
 
     >>> search = Least("GleanVID", "A red star.", num_tokens=1600)
     >>> search.next_ratio
@@ -84,24 +85,27 @@ class Least:
         return self._ratio(middle) if middle < kept else None
 
     def answered(self, ratio: float, run: Run) -> Least:
-        """Return the search with the answer at one retention ratio added."""
+        """Return a copy of the search with the run at one retention ratio added."""
         kept = same_answer(run.answer, self.answer)
         return self._with(Try(ratio, self._tokens(ratio), run, kept))
 
     def refused(self, ratio: float, error: str) -> Least:
-        """Return the search with a retention ratio added that the compressor refused."""
+        """Return a copy of the search to which a refused retention ratio is added."""
         return self._with(Try(ratio, self._tokens(ratio), error=error))
 
     @property
     def above(self) -> Try | None:
-        """The lowest try that kept the answer above all tries that lost it; None if none did."""
+        """The lowest try that kept the answer, above all tries that did not.
+
+        It is None if there is no such try.
+        """
         failed, _ = self._bracket
         kept = [one for one in self.tries if one.kept and one.tokens > failed]
         return min(kept, key=lambda one: one.tokens, default=None)
 
     @property
     def below(self) -> Try | None:
-        """The try of the highest ratio that lost the answer or was refused; None if none did."""
+        """The highest try that gave another answer or was refused; None if there is none."""
         return max((one for one in self.tries if not one.kept), key=_tokens, default=None)
 
     @property
@@ -111,13 +115,13 @@ class Least:
 
     @property
     def came_back(self) -> tuple[Try, ...]:
-        """Tries at still lower ratios that gave the same answer again, highest ratio first."""
+        """Tries below :attr:`below` that gave the reference answer again, highest ratio first."""
         failed, _ = self._bracket
         again = [one for one in self.tries if one.kept and one.tokens < failed]
         return tuple(sorted(again, key=_tokens, reverse=True))
 
     def __str__(self) -> str:
-        """Summary: "GleanVID keeps it down to 3.8 %.", with remarks if there are any."""
+        """The result as a sentence: "GleanVID keeps it down to 3.8 %.", perhaps with a remark."""
         above, below = self.above, self.below
         if above is None and below is None:
             return f"{self.method}: nothing was tried."
@@ -156,12 +160,16 @@ class Least:
 
     @property
     def _range(self) -> tuple[int, int]:
-        """Lowest number of tokens to try, and the number below which to search."""
+        """Search range: lowest number of tokens to try, and the number below which to search."""
         return max(1, self._tokens(self.low)), self._tokens(self.high)
 
     @property
     def _bracket(self) -> tuple[int, int]:
-        """Largest number of tokens that lost the answer, and the least above it that kept it."""
+        """Numbers of tokens between which to bisect: the answer is lost at one, kept at the other.
+
+        The first is the largest that lost the answer, the second the smallest above it that kept
+        it. Without such tries they come from the ends of the search range.
+        """
         least, most = self._range
         failed = max((one.tokens for one in self.tries if not one.kept), default=least - 1)
         kept = [one.tokens for one in self.tries if one.kept and one.tokens > failed]
@@ -180,7 +188,7 @@ class Least:
 
 
 def check_search(low: float, high: float, passes: int) -> None:
-    """Raise ``ValueError`` for a range or a number of passes that cannot be searched."""
+    """Raise ``ValueError`` unless 0 < low < high <= 1 and ``passes`` is an integer above 0."""
     if not 0 < low < high <= 1:
         raise ValueError(f"low={low!r} and high={high!r} must be 0 < low < high <= 1")
     if not isinstance(passes, int) or passes < 1:

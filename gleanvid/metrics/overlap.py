@@ -1,4 +1,4 @@
-"""Overlap of kept positions, between units of one record or between records of one clip."""
+"""Overlap of kept positions, between units of one clip or between two compressions of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-GAPS = range(1, 21)  # frame gaps of the paper's diagnosis
+GAPS = range(1, 21)  # distances between two units in the paper's diagnosis
 
 
 def spatial_iou(record: Compression, gap: int) -> float:
@@ -23,7 +23,8 @@ def spatial_iou(record: Compression, gap: int) -> float:
         gap: distance in units, at least 1.
 
     Returns:
-        The mean over all t; pairs that both keep nothing are left out. NaN if no pair is left.
+        The mean over all t. Pairs of units that both keep nothing are left out. NaN if no pair is
+        left.
 
     Raises:
         ValueError: ``gap`` is below 1.
@@ -42,9 +43,10 @@ def spatial_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor
 
 
 def random_iou(record: Compression, gap: int) -> float:
-    """Return the expected :func:`spatial_iou` of random positions with the budgets of a record.
+    """Return the expected :func:`spatial_iou` if positions were kept at random.
 
-    The value is exact: the overlap of two random sets has a hypergeometric distribution.
+    Each unit keeps as many as in ``record``. The value is exact: the overlap of two random sets has
+    a hypergeometric distribution.
     """
     size, budgets = record.grid[1] * record.grid[2], record.budgets.tolist()
     pairs = [pair for pair in zip(budgets, budgets[gap:], strict=False) if any(pair)]
@@ -58,7 +60,10 @@ def random_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
 
 
 def expected_iou(first: int, second: int, size: int) -> float:
-    """Expected IoU of two random sets, of ``first`` and of ``second`` among ``size`` positions."""
+    """Expected IoU of two random subsets of ``size`` positions.
+
+    ``first`` and ``second``: number of positions in each subset.
+    """
     common = torch.arange(max(0, first + second - size), min(first, second) + 1).double()
     ways = _log_choose(first, common) + _log_choose(size - first, second - common)
     chance = (ways - _log_choose(size, torch.tensor(float(second)).double())).exp()

@@ -1,4 +1,4 @@
-"""Predict dropped tokens from nearby kept rows by regression; tested on held-out units."""
+"""Predict dropped tokens from nearby kept ones by regression, and test on other units."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-NEAREST = 2  # number of kept rows used for a prediction
-RIDGE = 1e-2  # ridge relative to the mean energy of an input
+NEAREST = 2  # number of kept tokens from which a dropped token is predicted
+RIDGE = 1e-2  # relative to the mean squared norm of an input variable
 
 
 def principal_components(features: Tensor, count: int = 64) -> Tensor:
@@ -23,12 +23,12 @@ def principal_components(features: Tensor, count: int = 64) -> Tensor:
 
 
 def reconstruction(components: Tensor, record: Compression) -> float:
-    """Return R^2 of a ridge regression from the nearest kept rows to the dropped tokens.
+    """Return R^2 of a ridge regression that predicts the dropped tokens of a compression record.
 
-    ``components`` [L, d]: result of :func:`principal_components`, the same for all records of a
-    clip. Each dropped token is predicted from the ``NEAREST`` kept rows in time and space. The
-    regression is fitted on units with an even number and tested on those with an odd number. Return
-    NaN if one of these two halves has no dropped token.
+    Each is predicted from the ``NEAREST`` kept (or merged) tokens in time and space. The regression
+    is fitted on units with an even number and tested on those with an odd number. Return NaN if one
+    of these two halves has no dropped token. ``components`` [L, d]: result of
+    :func:`principal_components`, which is the same for all records of a clip.
     """
     dropped = torch.nonzero(~record.mask).squeeze(1)
     kept = record.apply(components)[_nearest(record, dropped)].flatten(1)
@@ -45,7 +45,10 @@ def reconstruction(components: Tensor, record: Compression) -> float:
 
 
 def _nearest(record: Compression, dropped: Tensor) -> Tensor:
-    """Return the rows nearest to each dropped token in time and space, int64 [n, ``NEAREST``]."""
+    """Return the output tokens nearest to each dropped token, int64 [n, ``NEAREST``].
+
+    Distances are Euclidean in (unit, row, column). ``dropped`` int64 [n]: flat token indices.
+    """
     _, rows, columns = record.grid
 
     def places(at: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Saturation: the number of units whose tokens all lie in the span of earlier kept tokens."""
+"""Saturation: in how many units no token adds anything new to the tokens kept before."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ class Saturation(NamedTuple):
 
 
 def saturation(record: Compression) -> Saturation | None:
-    """Return the saturated units of a record, or None if its method does not report them."""
+    """Count the saturated units of a record; None if its method does not report them."""
     flags = record.trace.get("saturated")
     return None if flags is None else Saturation(int(flags.sum()), len(flags))

@@ -1,7 +1,8 @@
-"""The linear span of the kept tokens: its growth, the energy of each token, and what it misses.
+"""The linear span of the kept tokens: how it grows, and what lies outside it.
 
-All metrics use debiased tokens (Eq. debias). For methods that merge, the kept rows are the merged
-ones that the language model receives. Energies are fractions of a row's own energy, in [0, 1].
+All metrics use debiased tokens (Eq. debias). Output tokens are those that the language model
+receives: kept tokens, or means of merged ones. The energy of a token is its squared norm. Energies
+are given as fractions of the token's own energy, in [0, 1].
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-_TOLERANCE = 1e-4  # residuals below this fraction of their unit's largest count as explained
-_FLOOR = 1e-5  # directions shorter than this fraction of the largest norm are rounding noise
-_RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor of repeated rows finite
-_CHUNK = 2048  # rows projected at a time
-_BLOCK = 64  # rows that join the basis at a time, in the order in which tokens were picked
+_TOLERANCE = 1e-4  # residuals up to this fraction of their unit's largest add no direction
+_FLOOR = 1e-5  # residuals up to this fraction of the largest token norm are rounding noise
+_RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor finite if tokens repeat each other
+_CHUNK = 2048  # number of tokens projected at a time
+_BLOCK = 64  # number of tokens added to the basis at a time, in :func:`energy_outside_picked`
 
 
 def debiased(features: Tensor, rank: int = 1) -> Tensor:
@@ -33,7 +34,8 @@ def debiased(features: Tensor, rank: int = 1) -> Tensor:
         rank: number of directions to remove.
 
     Returns:
-        float32 [L, D]. It depends on the clip alone: compute it once for all records of the clip.
+        The debiased tokens, float32 [L, D]. They depend on the clip alone, so compute them once for
+        all compression records of a clip.
     """
     rows = features.detach().float()
     mean = rows.mean(0)
@@ -42,12 +44,13 @@ def debiased(features: Tensor, rank: int = 1) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """The span of the K kept rows of a record, ordered by unit and by index within a unit.
+    """The span of the K output tokens of a record, ordered by unit and by index within a unit.
 
     Attributes:
-        across: float64 [K], fraction of a row's energy outside the span of all *earlier units*.
-        fresh: float64 [K], fraction outside the span of *all rows before it*. 0 for a zero row.
-        units: int64 [K], unit of each row.
+        across: float64 [K], fraction of a token's energy outside the span of *earlier units*.
+        fresh: float64 [K], fraction outside the span of *all tokens before it*. Both are 0 for a
+            token of norm 0.
+        units: int64 [K], unit of each output token.
         rank: int64 [T], dimension of the span after each unit.
         directions: float32 [q, D], orthonormal basis, q <= min(K, D), on the features' device; the
             other tensors are on the CPU.
@@ -61,19 +64,19 @@ class Span:
 
 
 def kept_rows(debiased: Tensor, record: Compression) -> Tensor:
-    """Return the kept (or merged) rows of the debiased tokens [L, D]: float32 [K, D]."""
+    """Return the K output tokens of a record for the debiased tokens [L, D]: float32 [K, D]."""
     return record.apply(debiased.float())
 
 
 def kept_span(debiased: Tensor, record: Compression) -> Span:
-    """Compute the span of the kept rows, unit by unit.
+    """Compute the span of the output tokens, unit by unit.
 
-    A row's direction joins the basis if it passes the tolerances of GleanVID's own selection
-    (Eq. qr_filter and the floor of the numerical guards). Takes no more memory than the features.
+    A token adds a direction to the basis under the same conditions as in GleanVID's own selection
+    (Eq. qr_filter, and a floor for rounding errors). This takes no more memory than the features.
 
     Args:
         debiased: tokens [L, D], see :func:`debiased`.
-        record: which of them were kept or merged.
+        record: compression record: which tokens were kept or merged.
     """
     rows = kept_rows(debiased, record)
     scale = float(torch.linalg.vector_norm(debiased, dim=1).max())
@@ -85,10 +88,11 @@ def kept_span(debiased: Tensor, record: Compression) -> Span:
 def _grown(
     rows: Tensor, blocks: Sequence[int], scale: float
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Add rows [K, D] to a span, block by block.
+    """Add K tokens, ``rows`` [K, D], to an empty span, block by block.
 
-    Returns the energy fractions [K] outside earlier blocks and outside all rows before, the rank
-    after each block, and the basis [q, D].
+    ``blocks``: number of tokens in each block. Returns the fractions of each token's energy outside
+    the span of earlier blocks [K], and outside that of all tokens before it [K]. Also returns the
+    rank after each block, and the basis [q, D].
     """
     basis = rows.new_empty(min(rows.shape), rows.shape[1])
     across, fresh, ranks, used = [], [], [], 0
@@ -110,23 +114,25 @@ def _grown(
 
 
 def residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Return the cross-frame residual energy of the kept rows.
+    """Return the cross-frame residual energy: how much of the kept tokens earlier units lack.
 
     Args:
         debiased: tokens [L, D].
-        record: which of them were kept or merged.
+        record: compression record: which tokens were kept or merged.
         span: result of :func:`kept_span`, if already computed.
 
     Returns:
-        The mean over kept rows of the energy fraction outside the span of all earlier units.
+        The fraction of a token's energy outside the span of the output tokens of all earlier units.
+        This is averaged over the output tokens.
     """
     return float((span or kept_span(debiased, record)).across.mean())
 
 
 def later_residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Return :func:`residual_energy` without the first non-empty unit; 0 if it is the only one.
+    """Return :func:`residual_energy` without the first unit that keeps tokens.
 
-    Everything in the first unit is new, so including it mostly measures that unit's budget.
+    Everything in that unit is new, so a mean that includes it mostly measures its budget. The
+    result is 0 if no other unit keeps tokens.
     """
     span = span or kept_span(debiased, record)
     later = span.across[span.units > span.units[0]]
@@ -136,7 +142,10 @@ def later_residual_energy(debiased: Tensor, record: Compression, span: Span | No
 def residual_energy_by_unit(
     debiased: Tensor, record: Compression, span: Span | None = None
 ) -> Tensor:
-    """Return :func:`residual_energy` within each unit, float64 [T]; NaN for an empty unit."""
+    """Return :func:`residual_energy` averaged within each unit, float64 [T].
+
+    It is NaN for a unit without output tokens.
+    """
     span = span or kept_span(debiased, record)
     total = torch.zeros(record.grid[0], dtype=torch.float64)
     total.index_add_(0, span.units, span.across)
@@ -144,10 +153,10 @@ def residual_energy_by_unit(
 
 
 def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Return the mean energy fraction of kept rows outside the span of *all rows before them*.
+    """Return the mean fraction of a token's energy outside the span of *all tokens before it*.
 
-    "Before" means in an earlier unit, or at a lower index of the same unit: a record does not
-    hold the order in which a method chose tokens within a unit. The arguments are those of
+    Both are output tokens. "Before" means in an earlier unit, or at a lower index of the same unit,
+    whatever the order in which the method chose them. The arguments are those of
     :func:`residual_energy`.
     """
     return float((span or kept_span(debiased, record)).fresh.mean())
@@ -157,8 +166,9 @@ def energy_outside_picked(debiased: Tensor, record: Compression) -> float:
     """Return :func:`energy_outside_span` in the order in which the method picked its tokens.
 
     Returns:
-        The mean energy fraction of kept tokens outside the span of all those picked before them;
-        NaN for a method that does not pick one after another (no "order" in ``record.state``).
+        The mean fraction of a kept token's energy outside the span of all those picked before it.
+        It is NaN for a method that does not pick one after another (no "order" in
+        ``record.state``).
     """
     order = record.state.get("order")
     if order is None:
@@ -169,22 +179,22 @@ def energy_outside_picked(debiased: Tensor, record: Compression) -> float:
 
 
 def basis_rank(debiased: Tensor, record: Compression, span: Span | None = None) -> Tensor:
-    """Return the dimension of the span of all rows kept up to each unit, int64 [T]."""
+    """Return the dimension of the span of all output tokens up to each unit, int64 [T]."""
     return (span or kept_span(debiased, record)).rank
 
 
 def coverage_error(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Return how much of the dropped tokens the kept rows cannot explain.
+    """Return how much of the dropped tokens lies outside the span of the output tokens.
 
     Args:
         debiased: tokens [L, D].
-        record: which of them were kept or merged.
+        record: compression record: which tokens were kept or merged.
         span: result of :func:`kept_span`, if already computed.
 
     Returns:
-        The mean over dropped tokens of the energy fraction outside the span of all kept rows; 0 if
-        nothing is dropped. A token counts as dropped if no kept row has its position, so a token
-        merged into another one counts. Tokens without energy are left out.
+        The fraction of a dropped token's energy outside that span, averaged over the dropped
+        tokens; 0 if nothing is dropped. A token merged into another one counts as dropped, unless
+        the output token has its position. Tokens of norm 0 are left out.
     """
     errors = coverage_errors(debiased, record, span)
     counted = errors[~torch.isnan(errors)]
@@ -192,10 +202,11 @@ def coverage_error(debiased: Tensor, record: Compression, span: Span | None = No
 
 
 def coverage_errors(debiased: Tensor, record: Compression, span: Span | None = None) -> Tensor:
-    """Return the unexplained energy fraction of every dropped token, for heat maps of what is lost.
+    """Return the fraction of each dropped token's energy outside the span of the output tokens.
 
     Returns:
-        float64 [L], NaN for kept tokens and tokens without energy.
+        The fractions, float64 [L], for example for a heat map of what is lost. NaN for kept tokens
+        and for tokens of norm 0.
     """
     basis = (span or kept_span(debiased, record)).directions
     errors = torch.full((len(debiased),), float("nan"), dtype=torch.float64)
@@ -208,16 +219,20 @@ def coverage_errors(debiased: Tensor, record: Compression, span: Span | None = N
 
 
 def _outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Return rows [k, D] minus their projection on an orthonormal basis [q, D], projected twice."""
+    """Return vectors [k, D] minus their projection on an orthonormal basis [q, D].
+
+    The projection is subtracted twice, to remove the rounding errors of the first time.
+    """
     for _ in range(2 if len(basis) else 0):
         rows = torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0)
     return rows
 
 
 def _pivots(residual: Tensor, scale: float) -> Tensor:
-    """Return the distance [k] of each row, float64 [k, D], from the span of the rows before it.
+    """Return the distance of each vector from the span of the vectors before it, [k].
 
-    Distances that are only rounding errors, by ``scale``, are 0.
+    ``residual``: float64 [k, D]. ``scale``: largest norm of a token. Distances so small against it
+    that they are rounding errors are returned as 0 or nearly 0.
     """
     ridge = _RIDGE * scale**2 or 1.0
     gram = residual @ residual.T

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def budget_quotas(share: Tensor, alpha: Tensor) -> Tensor:
-    """Return the fraction of the budget for each unit, [T] (Eq. budget).
+    """Return which fraction of the budget each of T units gets, [T] (Eq. budget).
 
-    The fraction ``alpha`` in [0, 1] is spread evenly over the T units, the rest by ``share`` [T],
-    the normalised novelty, which sums to 1.
+    The fraction ``alpha`` in [0, 1] is spread evenly over the units. The rest is divided in
+    proportion to ``share`` [T], the novelty scaled to sum 1.
     """
     return alpha / len(share) + (1 - alpha) * share
 
@@ -24,11 +24,11 @@ def budget_quotas(share: Tensor, alpha: Tensor) -> Tensor:
 def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> Tensor:
     """Return integer budgets [T] that sum to ``total``, proportional to ``shares`` [T] >= 0.
 
-    Every budget lies in [``floor``, ``cap``]. If a unit's quota is above ``cap``, it gets ``cap``
-    and the rest is divided over the other units in proportion. Quotas are rounded down, and the
-    tokens left go to the largest remainders, ties to the earlier unit. If all shares are zero, they
-    count as equal. The result is int64 on the CPU. Raises ``ValueError`` if no budgets within the
-    bounds sum to ``total``.
+    Every budget lies in [``floor``, ``cap``]. A unit whose part would be outside gets the bound,
+    and the rest is divided over the other units in proportion. Parts are rounded down, and the
+    tokens left go to the units with the largest fractional parts, ties to the earlier unit. If all
+    shares are zero, they count as equal. The result is int64 on the CPU. Raises ``ValueError`` if
+    no budgets within the bounds sum to ``total``.
     """
     count = len(shares)
     if not count * floor <= total <= count * cap:
@@ -50,7 +50,7 @@ def _capped(shares: Sequence[float], total: int, cap: int, floor: int) -> list[f
 
     Units that are at neither bound have quotas proportional to their ``shares``.
     """
-    quotas: dict[int, float] = {}  # quotas of units that reached a bound
+    quotas: dict[int, float] = {}  # unit -> quota, for units that reached a bound
     while True:
         free = [unit for unit in range(len(shares)) if unit not in quotas]
         rest, whole = total - sum(quotas.values()), math.fsum(shares[unit] for unit in free)

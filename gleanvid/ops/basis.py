@@ -2,7 +2,7 @@
 
 Cholesky factors of small float64 Gram matrices take the place of tall QR factorizations, and
 nothing is copied to the host.
-Letters: k rows, D width, q rows of the basis.
+Letters: k vectors (rows of a matrix), D their width, q vectors of the basis.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_RIDGE = 0.03  # relative to ``floor``: keeps the Cholesky factor of repeated rows finite
-_STRUCK = 1e200  # diagonal entry of a rejected row: its direction underflows to zero
+# size of the ridge relative to ``floor``; without one, repeated rows would have no Cholesky factor
+_RIDGE = 0.03
+# replaces a rejected row's diagonal entry in the Gram matrix: its direction underflows to zero
+_STRUCK = 1e200
 
 
 class RowFilter:
-    """Accepts the rows that add a direction to the rows before them (Eq. qr_filter).
+    """Accepts the rows of a matrix that add a direction to the rows before them (Eq. qr_filter).
 
-    A row is accepted if its distance from the span of the rows before it is above ``relative``
-    times the largest such distance, and above ``floor`` > 0. The distances are the diagonal of a
-    Cholesky factor. The filter takes up to ``most`` rows at once.
+    A row is accepted if its distance from the span of the rows before it is above two bounds:
+    ``relative`` times the largest such distance, and ``floor`` > 0. The distances are the diagonal
+    of a Cholesky factor. The filter takes up to ``most`` rows at once.
     """
 
     def __init__(
@@ -37,14 +39,14 @@ class RowFilter:
         self._ridge = unit * (_RIDGE * floor) ** 2
 
     def directions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Orthonormalise rows [k, D]; also return which of them are rejected, bool [k].
+        """Return the orthonormal directions [k, D] of the rows, and which are rejected, bool [k].
 
-        The direction of a rejected row is zero and has no part in those of later rows: it is
-        rounding noise. Rows are first judged by their distances from all rows before them. Near
-        full rank this can reject a row that adds a direction, if a rejected row before it has the
-        same direction. So with ``again``, and always on a CPU, rejected rows are judged once more
-        by their distances from accepted rows alone, and those accepted now by their distances from
-        each other.
+        A rejected row has the direction zero, and later rows are not made orthogonal to it, because
+        its own direction is rounding noise. Rows are first judged by their distances from all rows
+        before them. Near full rank this can reject a row that adds a direction, if a rejected row
+        before it has the same one. So with ``again``, and always on a CPU, rejected rows are judged
+        once more by their distances from accepted rows alone. Those accepted now are then judged by
+        their distances from each other, too.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
@@ -61,13 +63,16 @@ class RowFilter:
 
 
 def _any_on_host(flags: Tensor) -> bool:
-    """Whether a flag is set; False for flags on a GPU, as reading them would wait for the GPU."""
+    """Return whether any of the flags is set.
+
+    For flags on a GPU the answer is always False, because reading them would wait for the GPU.
+    """
     # Not Tensor.numpy: the benchmark counts its calls as device-to-host syncs, even on a CPU.
     return flags.device.type == "cpu" and bool(np.from_dlpack(flags.view(torch.uint8)).any())
 
 
 def _without(gram: Tensor, rejected: Tensor) -> Tensor:
-    """Return the Cholesky factor of ``gram`` [k, k] without the rejected rows.
+    """Return the Cholesky factor of a Gram matrix [k, k] as if the rejected rows were absent.
 
     Overwrites the diagonal of ``gram`` at these rows.
     """
@@ -76,11 +81,12 @@ def _without(gram: Tensor, rejected: Tensor) -> Tensor:
 
 
 class GrowingBasis:
-    """An orthonormal basis that grows block by block; a rejected row is stored as a row of zeros.
+    """An orthonormal basis to which blocks of vectors are added.
 
-    The basis takes at most ``capacity`` rows in all and ``most`` in one block; ``relative`` and
-    ``floor`` are those of :class:`RowFilter`. Once there are more rows than the width D, zero rows
-    are dropped, which costs a device-to-host sync per block. With D directions the basis is full.
+    Each vector of a block adds a row, its new direction; a rejected vector adds a row of zeros. The
+    basis takes at most ``capacity`` vectors in all and ``most`` in one block. ``relative`` and
+    ``floor`` are those of :class:`RowFilter`. Once there are more rows than the width D, the zeros
+    are removed, which costs a device-to-host sync per block. With D directions the basis is full.
     """
 
     is_full = False
@@ -89,11 +95,11 @@ class GrowingBasis:
         self, like: Tensor, capacity: int, most: int, relative: float, floor: float
     ) -> None:
         self._width = like.shape[-1]
-        self._used = 0  # number of rows in the basis
+        self._used = 0  # number of rows in the basis, those of zeros included
         # Judging rows twice costs two factorizations per block, and matters only near full rank.
         again = 2 * capacity > self._width
         self._filter = RowFilter(relative, floor, most, like.device, again)
-        self._rejected: list[Tensor] = []  # for every block, bool [k]: its rejected rows
+        self._rejected: list[Tensor] = []  # bool [k] for every block: which vectors were rejected
         self._rows = like.new_empty(min(capacity, self._width + most), self._width)
 
     def remove_from(self, points: Tensor) -> Tensor:
@@ -102,23 +108,23 @@ class GrowingBasis:
         return points.addmm_(points @ rows.T, rows, alpha=-1.0) if len(rows) else points
 
     def directions(self, residuals: Tensor) -> Tensor:
-        """Return the directions [k, D] that a block adds, to be passed to :meth:`extend`.
+        """Return the directions [k, D] that a block of vectors adds, for :meth:`extend`.
 
-        ``residuals`` [k, D]: rows of the block without their projection on the basis.
+        ``residuals`` [k, D]: the vectors minus their projection on the basis.
         """
         found, rejected = self._filter.directions(residuals)
         self._rejected.append(rejected)
         return found
 
     def reject(self, count: int) -> None:
-        """Record ``count`` rows as rejected, because the basis is full."""
+        """Note that ``count`` vectors were rejected because the basis is full."""
         self._rejected.append(torch.ones(count, dtype=torch.bool, device=self._rows.device))
 
     def extend(self, block: Tensor) -> None:
-        """Append the directions ``block`` [k, D] that the last call of :meth:`directions` returned.
+        """Append the directions ``block`` [k, D] that :meth:`directions` returned last.
 
-        Their projection on the basis is removed once more, because directions of small residuals
-        magnify rounding errors.
+        Their projection on the basis is removed once more: scaling small residuals to length 1
+        magnifies their rounding errors.
         """
         rows, place = self._rows[: self._used], self._rows[self._used :][: len(block)]
         torch.addmm(block, block @ rows.T, rows, alpha=-1.0, out=place)
@@ -129,7 +135,7 @@ class GrowingBasis:
     def ranks(self, budgets: Sequence[int]) -> Tensor:
         """Return the number of accepted directions after each unit, int64 [T].
 
-        ``budgets`` [T]: number of rows that came from each unit.
+        ``budgets`` [T]: number of vectors that came from each unit.
         """
         accepted = ~torch.cat(self._rejected)
         total = torch.nn.functional.pad(accepted.cumsum(0), (1, 0))

@@ -1,7 +1,9 @@
-"""Blocks of neighbouring tokens: windows of units, each cut into near-square blocks of positions.
+"""Blocks of neighbouring tokens, in space and time.
 
-They are the low-resolution grids of the averaging baselines. Any budget can be met, because bands
-of rows may have one block more than others.
+The clip is cut into windows of units, and each window into near-square blocks of positions. The
+baselines ``Pool`` and ``Resize`` average the tokens of each block. A grid is cut into
+horizontal bands, and each band into blocks. Some bands may have one block more than others, so any
+budget can be met.
 """
 
 from __future__ import annotations
@@ -20,12 +22,13 @@ if TYPE_CHECKING:
 
 
 def averaged_blocks(tokens: VideoTokens, windows: int, budget: int) -> Compression:
-    """Return the record of block averages: windows of units cut into ``budget`` blocks in total.
+    """Average the tokens over blocks in space and time; return the compression record.
 
-    Two windows differ by at most one unit in length and by at most one in their number of blocks; a
-    window without a block is dropped. The index of a row is that of the centre of its block in the
-    first unit of its window. Raises ``ValueError`` if ``budget`` is more than ``windows`` times the
-    tokens of a unit.
+    The clip is cut into ``windows`` windows of units, and these into ``budget`` blocks in total.
+    Two windows differ by at most one unit in length and by at most one in their number of blocks. A
+    window without a block is dropped. An average has the index of the token at the centre of its
+    block in the first unit of its window. Raises ``ValueError`` if ``budget`` is more than
+    ``windows`` times the number of tokens of a unit.
     """
     units, rows, columns = tokens.grid
     per_unit = rows * columns
@@ -47,10 +50,10 @@ def averaged_blocks(tokens: VideoTokens, windows: int, budget: int) -> Compressi
 
 @cache
 def grid_blocks(rows: int, columns: int, count: int) -> tuple[Tensor, Tensor]:
-    """Cut a grid into ``count`` near-square blocks of near-equal area.
+    """Cut a token grid into ``count`` near-square blocks of near-equal area.
 
-    Returns for each position the position at the centre of its block, int64 [rows * columns], and
-    the number of positions in that block, [rows * columns].
+    Returns two tensors [rows * columns]: for each position, the position at the centre of its block
+    (int64) and the number of positions in its block.
     """
     bands = round((count * rows / columns) ** 0.5)
     bands = min(max(bands, -(-count // columns), 1), rows, count)
@@ -65,10 +68,16 @@ def grid_blocks(rows: int, columns: int, count: int) -> tuple[Tensor, Tensor]:
 
 
 def even_bounds(total: int, parts: int) -> list[int]:
-    """Return bounds from 0 to ``total`` of ``parts`` ranges with lengths equal to within one."""
+    """Cut the range from 0 to ``total`` into ``parts`` ranges; return their bounds.
+
+    Their lengths differ by at most one.
+    """
     return [part * total // parts for part in range(parts + 1)]
 
 
 def even_shares(total: int, parts: int) -> list[int]:
-    """Split ``total`` into ``parts`` integers equal to within one, spread evenly."""
+    """Split ``total`` into ``parts`` integers that differ by at most one.
+
+    The larger ones are spread evenly over the list.
+    """
     return [high - low for low, high in pairwise(even_bounds(total, parts))]

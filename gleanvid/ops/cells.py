@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 class Cells:
     """Cells of ``size`` x ``size`` positions that tile a grid from the top left.
 
-    Cells at the right and bottom edge of an odd grid are smaller. ``of_position`` int64 [N] is the
-    cell of each position (C cells, row-major); ``sizes`` float32 [C] is the number of positions of
-    each cell. Both are computed on the host, which avoids a device-to-host sync.
+    Cells at the right and bottom edges are smaller if ``size`` does not divide the grid's sides.
+    ``of_position`` int64 [N] is the number of each position's cell, of C cells in row-major order.
+    ``sizes`` float32 [C] is the number of positions in each cell. Both are computed on the host,
+    which avoids a device-to-host sync.
     """
 
     def __init__(self, rows: int, columns: int, size: int, device: torch.device) -> None:
@@ -31,11 +32,14 @@ class Cells:
         self.sizes = self._sizes[:-1]
 
     def means(self, features: Tensor) -> Tensor:
-        """Mean of every cell: [T, N, D] -> [T, C, D]."""
+        """Average the features [T, N, D] over every cell: [T, C, D]."""
         return self.means_and_whole(features)[:, :-1]
 
     def means_and_whole(self, features: Tensor) -> Tensor:
-        """Mean of every cell, then that of the whole unit: [T, N, D] -> [T, C + 1, D]."""
+        """Average the features [T, N, D] over every cell, then over the whole unit: [T, C + 1, D].
+
+        The means of the unit are the last of the C + 1.
+        """
         cells, across = len(self.sizes), -(-self._grid[1] // self._size)
         means = features.new_zeros(len(features), cells + 1, features.shape[2])
         by_cell = means[:, :cells].unflatten(1, (cells // across, across))

@@ -12,17 +12,19 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-_COMPARISONS = 32  # enough to tell clips apart; each additional one could be changed by rounding
+# number of comparisons: enough to tell clips apart; with each one more, rounding matters more often
+_COMPARISONS = 32
 
 
 def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:
     """Return a CPU generator seeded by ``seed``, the grid, and what the clip shows.
 
-    What the clip shows is reduced to 32 comparisons: which of two tokens of one unit has the larger
-    value in one channel, at positions that depend on the shape alone. A comparison changes only if
-    its two values are as close as their rounding errors. So another machine, or the same features
-    in another dtype, nearly always gives the same generator. A model that runs in another precision
-    computes other features, which for some clips give another generator.
+    The features are reduced to 32 comparisons. Each tells which of two tokens of one unit has the
+    larger value in one channel; tokens and channel depend on the shape alone. A comparison changes
+    only if the difference of its two values is as small as their rounding errors. So another
+    machine, or the same features in another dtype, nearly always gives the same generator. A model
+    that runs in another precision computes other features. For some clips these give another
+    generator.
     """
     text = f"{seed} {tokens.grid} {_comparisons(tokens).int().tolist()}"
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

@@ -1,4 +1,4 @@
-"""Context debiasing (Eq. debias): the directions that all tokens share, and tokens without them.
+"""Context debiasing (Eq. debias): remove the directions that all tokens share.
 
 Letters: T units, N tokens of a unit, L = T*N, D width, r directions, q rows of a Krylov basis.
 """
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _EXACT_BELOW = 128  # a dense eigensolver is used if L or D is at most this
-_BLOCK = 16  # the Krylov block's width is a multiple of this, for the GPU's matrix units
+_BLOCK = 16  # the number of vectors of a Krylov block is a multiple of this, to suit GPUs
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
 _DEPENDENT = (
-    1e-14  # relative to a row's squared norm; smaller values are rounding errors of float32
+    1e-14  # added to a vector's squared norm, relative to it: keeps Cholesky factors finite
 )
 
 
@@ -29,11 +29,11 @@ def top_directions(
     """Return the first right singular vectors of ``features`` [L, D] - ``mean`` [D].
 
     They are orthonormal rows [r, D], r = min(rank, L, D), in the dtype of the features. Small
-    matrices use a dense eigensolver in float64, large ones a block Krylov method that runs until
-    the residual of every direction has converged. In white noise many directions are nearly equally
-    strong, and the method may reach its limit of steps first; it then returns a direction as strong
-    as the first (to 1e-4 of its energy or less). ``pooled`` [P, D], means over parts of the rows,
-    give a better start at less cost.
+    matrices use a dense eigensolver in float64. Large ones use a block Krylov method, which runs
+    until the residual of every direction has converged. In white noise many directions are nearly
+    equally strong, and the method may reach its limit of steps first. Its first direction then has
+    at least 1 - 1e-4 of the largest possible energy. ``pooled`` [P, D]: means over groups of
+    tokens. They give the block Krylov method a better start at less cost.
     """
     rank = min(rank, *features.shape)
     if rank == 0:
@@ -83,17 +83,18 @@ def _images(block: Tensor, rows: Tensor, mean: Tensor) -> Tensor:
 
 
 def _combined(weights: Tensor, features: Tensor, mean: Tensor) -> Tensor:
-    """Return linear combinations [k, D] of the rows of features - mean, by ``weights`` [k, L]."""
+    """Return k weighted sums [k, D] of the rows of features - mean. ``weights``: [k, L]."""
     return torch.addr(weights @ features, weights.sum(1), mean, alpha=-1.0)
 
 
 def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
-    """Return the weights [r, q] of the top directions in a ``basis`` [q, D], r = ``rank``.
+    """Return the r = ``rank`` strongest directions in the span of ``basis`` [q, D].
 
-    Also returns their largest relative residual. ``images`` [q, D] are A^T A times the basis. With
-    y the weights of a direction and theta its eigenvalue, the squared residual
-    |images^T y - theta basis^T y|^2 is computed from the Gram matrix of basis and images, because a
-    difference of large norms would lose digits.
+    They are given as weights [r, q] of the basis vectors. Also returns the largest of their
+    relative residuals. ``images`` [q, D] are A^T A times the basis. With y the weights of a
+    direction and theta its eigenvalue, the squared residual is |images^T y - theta basis^T y|^2. It
+    is computed from the Gram matrix of basis and images, because a difference of large norms would
+    lose digits.
     """
     both, size = torch.cat([basis, images]).double(), len(basis)
     gram = (both @ both.T).cpu()
@@ -108,8 +109,8 @@ def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
     """Return ``features`` [L, D] minus the projection of features - mean on ``directions``.
 
-    This is GleanVID's context debiasing (Eq. debias of the paper). ``directions`` [r, D]:
-    orthonormal rows.
+    This is GleanVID's context debiasing (Eq. debias of the paper). ``directions``: orthonormal,
+    [r, D].
     """
     coordinates = torch.addmm(directions @ mean, features, directions.T, beta=-1.0)
     return torch.addmm(features, coordinates, directions, alpha=-1.0)
@@ -119,14 +120,15 @@ def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Ten
 class DebiasedClip:
     """Debiased tokens (Eq. debias) of ``features`` [T, N, D], computed on demand.
 
-    The projection of each centred token on the orthonormal ``directions`` [r, D] is removed;
-    ``mean`` [D] is that of the clip. A debiased copy of all features is never held.
+    A debiased token is the token minus the projection of token - mean on the orthonormal
+    ``directions`` [r, D]. ``mean`` [D] is the mean of the clip. Debiased tokens are computed unit
+    by unit, so a second copy of all features is never in memory.
     """
 
     features: Tensor
     mean: Tensor
     directions: Tensor
-    coordinates: Tensor  # [T, N, r] of the centred tokens
+    coordinates: Tensor  # [T, N, r]: dot products of token - mean with the directions
     norms: Tensor  # norms of the features [T, N]
     scale: float  # the largest norm of a debiased token
 
@@ -147,12 +149,18 @@ class DebiasedClip:
 
 
 def outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Return rows [k, D] minus their projection on ``basis``, of orthonormal or zero rows."""
+    """Return vectors [k, D] minus their projection on ``basis`` [q, D].
+
+    The rows of the basis are orthonormal or zero.
+    """
     return torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0) if len(basis) else rows
 
 
 def orthonormalised(rows: Tensor) -> Tensor:
-    """Orthonormalise rows [k, D]; a row that depends on earlier ones comes out shorter than 1."""
+    """Orthonormalise vectors [k, D] in their order.
+
+    The result of a vector that depends linearly on those before it is shorter than 1.
+    """
     wide = rows.double()
     gram = wide @ wide.T
     gram.diagonal().mul_(1 + _DEPENDENT).add_(1e-280)  # Cholesky would fail on all-zero rows

@@ -17,19 +17,22 @@ from gleanvid.ops.ranking import top_indices
 if TYPE_CHECKING:
     from torch import Tensor
 
-_CHUNK = 2048  # rows of the distance matrix that exist at a time
+_CHUNK = 2048  # number of rows of the distance matrix that are held in memory at a time
 
 
 def density_peaks(features: Tensor, num_centers: int, k: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Cluster [..., n, D] around ``num_centers`` dense points that are far from any denser one.
+    """Cluster n points around dense points that are far from any denser one.
 
-    Returns the centres int64 [..., m] ascending, for every point the number int64 [..., n] of its
-    nearest centre in that list (for a centre its own), and the logarithm of the score [..., n].
-    Distances are Euclidean over sqrt(D). The density of a point is exp(-mean of its ``k`` smallest
-    squared distances, its own zero included). Its score is the density times the distance to the
-    nearest denser point, or for the densest point the largest distance of all. Logarithms keep
-    points apart whose density is below the smallest float32. Raises ``ValueError`` unless
-    ``num_centers`` and ``k`` are in [1, n].
+    ``features``: [..., n, D]. Distances are Euclidean, divided by sqrt(D). The density of a point
+    is exp(-m) with the mean m of its ``k`` smallest squared distances, the zero to itself included.
+    The score of a point is its density times its distance to the nearest denser point. The densest
+    point has none; the largest distance of all is used for it. The ``num_centers`` points of
+    highest score are the centres.
+
+    Returns three tensors: the ascending indices of the centres, int64 [..., num_centers]; for every
+    point the number of its nearest centre in that list, int64 [..., n]; and the logarithms of the
+    scores, [..., n], which also tell points apart whose density would underflow. Raises
+    ``ValueError`` unless ``num_centers`` and ``k`` are in [1, n].
     """
     count = features.shape[-2]
     for label, value in (("num_centers", num_centers), ("k", k)):
@@ -50,7 +53,7 @@ def density_peaks(features: Tensor, num_centers: int, k: int) -> tuple[Tensor, T
 
 
 def _squares(points: Tensor) -> Iterator[Tensor]:
-    """Yield the squared distances between points [..., n, D], some rows [..., r, n] at a time.
+    """Yield the matrix of squared distances between points [..., n, D], some rows at a time.
 
     The distance of a point to itself is exactly zero.
     """
@@ -61,9 +64,9 @@ def _squares(points: Tensor) -> Iterator[Tensor]:
 
 
 def _squares_between(rows: Tensor, points: Tensor) -> Tensor:
-    """Return the squared distances [..., r, n] of rows and points, by one matrix product.
+    """Return the squared distances [..., r, n] of r ``rows`` to n ``points``.
 
-    The caller must have centred the points.
+    It takes one matrix product. To limit rounding errors, the caller has centred the points.
     """
     inner = rows @ points.transpose(-1, -2)
     lengths = rows.square().sum(dim=-1)[..., :, None] + points.square().sum(dim=-1)[..., None, :]
@@ -71,10 +74,10 @@ def _squares_between(rows: Tensor, points: Tensor) -> Tensor:
 
 
 def _gaps(points: Tensor, spread: Tensor) -> tuple[Tensor, Tensor]:
-    """Return each point's squared distances to the nearest denser and to the farthest point.
+    """Return the squared distance of each point to the nearest denser one, and to the farthest.
 
-    Both are [..., n]; the first is infinite for the densest point. ``spread`` [..., n] is smaller
-    for denser points.
+    Both are [..., n]. The first is infinite for the densest point. ``spread`` [..., n] is minus the
+    logarithm of the density, so it is smaller for denser points.
     """
     gaps, farthest, first = [], [], 0
     for part in _squares(points):

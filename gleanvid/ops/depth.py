@@ -1,23 +1,23 @@
-"""Stages inside a language model: at which layer they act and how many tokens they may leave.
+"""Compression stages inside a language model: their layers, and how many tokens they keep.
 
-Letters: L_m layers of the model, V visual tokens that entered it. ``layer`` K means "before layer
-K".
+The average over the layers is the mean number of visual tokens that a layer sees.
 """
 
 from __future__ import annotations
 
 import math
 
-_SHALLOW, _DEEP = 28, 36  # depths of the models the published layer numbers were chosen on
+# numbers of layers of the models for which authors chose their layers
+_SHALLOW, _DEEP = 28, 36
 
 
 def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
     """Return the layer at the same relative depth in a model of ``num_layers`` layers.
 
-    ``chosen_on`` is the number of layers of the model for which ``layer`` was chosen. Published
-    layers are used unchanged for models of 28 to 36 layers and scaled from the nearer of these two
-    numbers for others. Layer 0 (before the model) stays 0; any other result is between 1 and the
-    last layer.
+    ``chosen_on`` is the number of layers of the model for which ``layer`` was chosen. If it is from
+    28 to 36, as in the papers, ``layer`` is unchanged for models of 28 to 36 layers. For others it
+    is scaled from the nearer of these two numbers. Layer 0 (before the model) stays 0; any other
+    result is between 1 and the last layer.
     """
     if layer == 0 or num_layers == chosen_on:
         return layer
@@ -27,12 +27,12 @@ def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
 
 
 def rows_ahead(total: int, ratio: float, layer: int, num_layers: int, share: float) -> int:
-    """Return how many rows may enter the model so that a layer sees ``ratio * total`` on average.
+    """Return how many visual tokens may enter a model in which a later stage drops some of them.
 
-    A stage before ``layer`` keeps the fraction ``share`` of these rows. The result is limited to
-    1 to ``total``.
+    The stage before ``layer`` keeps the fraction ``share`` of those that enter. A layer then sees
+    ``ratio * total`` visual tokens on average. The result is at least 1 and at most ``total``.
     """
-    # number of layers that see a row on average: the stage keeps only the fraction ``share``
+    # mean number of layers that see a token: only the fraction ``share`` passes the stage
     depth = layer + (num_layers - layer) * share
     return max(1, min(total, math.floor(ratio * num_layers / depth * total + 1e-9)))
 
@@ -40,11 +40,12 @@ def rows_ahead(total: int, ratio: float, layer: int, num_layers: int, share: flo
 def rows_for_average(
     total: int, rows: int, ratio: float, layer: int, num_layers: int, method: str
 ) -> int:
-    """Return how many rows a stage before ``layer`` keeps, for ``ratio * total`` rows on average.
+    """Return how many visual tokens a stage before ``layer`` keeps to meet a retention ratio.
 
-    The average is over all layers; each of those before the stage saw ``rows`` rows. The average is
-    at most the ratio, except that one row is always kept. Raises ``ValueError``, with the name
-    ``method``, if the layers before the stage already cost more.
+    A layer then sees at most ``ratio * total`` visual tokens on average. ``rows`` is the number
+    that each layer before the stage sees. At least one token is kept, even if the average is then
+    higher. Raises ``ValueError`` if the layers before the stage alone exceed the ratio; ``method``
+    is the name in its message.
     """
     left = ratio * num_layers * total - layer * rows
     if left <= 0 and rows > 1:

@@ -1,5 +1,9 @@
 """Temporal novelty of every unit (Algorithm 1, lines 10-17).
 
+The mean feature of a pooling cell in a unit is its prototype z. The prototypes of the same cell in
+earlier units are its history, with Gram matrix G and dot products b with z. The novelty of the cell
+is its residual norm r, with r^2 = |z|^2 - b^T (G + ridge I)^-1 b.
+
 Letters: T units, C pooling cells, D width, S units solved at once, q units before them.
 """
 
@@ -13,26 +17,30 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_TINY = 1e-300  # keeps the system of an all-zero history, which explains nothing, solvable
-_SYSTEMS = 2**19  # elements of the Gram systems solved at once; more in a long clip
-_SHORT = 32  # up to this many units at the start of a clip share one interpolation
-_ERROR = 1e-8  # error of an interpolated squared residual, relative to the largest at the nodes
+# smallest ridge: keeps the linear system solvable if the history is all zero
+_TINY = 1e-300
+# number of matrix elements of the linear systems that are solved at once; more in a long clip
+_SYSTEMS = 2**19
+# up to this many units at the start of a clip share one interpolation
+_SHORT = 32
+# error of an interpolated squared residual, relative to the largest one computed at a node
+_ERROR = 1e-8
 # If a cell's smallest ridge is below this fraction of its largest, nothing is interpolated.
 _RANGE = 1e-4
 
 
 def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -> Tensor:
-    """Return the residual norm r_{t,n} of every cell (Eq. novelty), float64 [T, C].
+    """Return the residual norm r of every pooling cell (Eq. novelty), float64 [T, C].
 
-    ``prototypes`` [T, C, D]: mean features of the C cells of T units. Each is projected on the span
-    of those of the same cell in the ``history`` preceding units (None: all). ``epsilon``: relative
-    ridge of the Gram systems.
+    ``prototypes`` [T, C, D]: mean features of the C cells of T units. The history of a cell is the
+    same cell in the ``history`` preceding units (None: in all). ``epsilon``: ridge relative to the
+    mean squared norm of the prototypes in the history.
     """
     units, _, width = prototypes.shape
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
-    values = max(_SYSTEMS, prototypes.numel())  # elements that a batch may hold in memory
-    # largest number of ridges of a cell; each ridge needs a Gram system and its factor
+    values = max(_SYSTEMS, prototypes.numel())  # number of elements that a batch may hold
+    # largest number of ridges of a cell; each needs a T x T matrix and its Cholesky factor
     most = _nodes(-math.log(_RANGE) / 2)
     batch = max(1, values // (units * (width + 2 * most * units)))
     found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
@@ -40,15 +48,16 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
 
 
 def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
-    """Return the squared residual of prototypes [T, C, D] against earlier units, float64 [C, T].
+    """Return the squared residual norms with all earlier units as history, float64 [C, T].
 
     With one ridge for all units, the diagonal of a single Cholesky factor would give all residuals.
-    But Eq. batched_gram gives every unit another ridge, ``epsilon`` times the mean energy of its
-    history, and a factor per unit would take T^4 steps in all. The residuals are smooth functions
-    of the ridge, so they are computed at a few ridges and interpolated to that of each unit.
+    But in Eq. batched_gram every unit has its own ridge: ``epsilon`` times the mean squared norm of
+    its history. A factor for each unit would take O(T^4) operations. The residuals are smooth
+    functions of the ridge. So they are computed at a few ridges, and interpolated at that of each
+    unit. ``prototypes``: [T, C, D].
     """
     by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
-    gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]
+    gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]: Gram matrix of each cell over the units
     del by_cell
     squares = gram.diagonal(dim1=1, dim2=2)
     units = squares.shape[1]
@@ -56,7 +65,8 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
     if units > 2:
         low, high = torch.aminmax(ridges[:, 1:], dim=1)
-        if bool((low < _RANGE * high).any()):  # rounding would hide units of small norm
+        # over so wide a range, rounding errors would hide the residuals of units of small norm
+        if bool((low < _RANGE * high).any()):
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
     # Solve the later half of the units first: its ridges differ least, and the systems of the
@@ -69,10 +79,11 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
 
 
 def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
-    """Return the squared residuals [C, S] of the last S units, each at its own ridge.
+    """Return the squared residuals [C, S] of the last S units, each with its own ridge.
 
-    ``gram`` [C, T, T]: systems of C cells; ``ridges`` [C, S]. The residuals are interpolated by
-    Chebyshev polynomials in the logarithm of the ridge, on an interval for each cell.
+    ``gram`` [C, T, T]: Gram matrices of the prototypes of C cells in T units. ``ridges`` [C, S]:
+    ridge of each residual. The residuals of a cell are interpolated by Chebyshev polynomials in the
+    logarithm of the ridge, from the smallest to the largest ridge of the cell.
     """
     high = ridges.amax(1, keepdim=True).clamp(min=_TINY)
     logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # an empty history has ridge 0
@@ -81,24 +92,26 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     nodes = _nodes(float(half.max()))
     angles = (torch.arange(nodes).double() + 0.5) * (math.pi / nodes)
     degrees = torch.arange(nodes).double()
-    values = torch.outer(degrees, angles).cos() * (2 / nodes)  # [degree, node]
+    # [degrees, nodes]: weight of the function at each node in each Chebyshev coefficient
+    values = torch.outer(degrees, angles).cos() * (2 / nodes)
     values[0] /= 2
     angles, degrees, values = (x.to(gram.device) for x in (angles, degrees, values))
-    used = (middle + half * angles.cos()).exp()  # [C, nodes]
+    used = (middle + half * angles.cos()).exp()  # [C, nodes]: ridges at the nodes
     systems = gram[:, None].repeat(1, nodes, 1, 1)
     systems.diagonal(dim1=2, dim2=3).add_(used[..., None])
     pivots = torch.linalg.cholesky_ex(systems).L.diagonal(dim1=2, dim2=3)[..., -ridges.shape[1] :]
-    at_nodes = pivots.square() - used[..., None]  # [C, nodes, S]
-    where = ((logs - middle) / half).clamp(-1, 1).acos()  # [C, S]
-    weights = (where[..., None] * degrees).cos() @ values  # [C, S, nodes]
+    at_nodes = pivots.square() - used[..., None]  # [C, nodes, S]: squared residuals
+    where = ((logs - middle) / half).clamp(-1, 1).acos()  # [C, S]: angles of the units' ridges
+    weights = (where[..., None] * degrees).cos() @ values  # [C, S, nodes]: weights of the nodes
     return (weights * at_nodes.mT).sum(2)
 
 
 def _nodes(half_width: float) -> int:
-    """Return the number of ridges to compute for an interval of their logarithm, at most 30.
+    """Return how many ridges (nodes) an interpolation with the error ``_ERROR`` needs.
 
-    The interpolated function has its poles at negative ridges, whose logarithms are pi away from
-    the real axis. So the error falls as exp(-m asinh(pi / h)) with m nodes and ``half_width`` h.
+    ``half_width`` h: half the length of the interval of the ridges' logarithms. The interpolated
+    function has its poles at negative ridges, whose logarithms are pi away from the real axis. So
+    the error falls as exp(-m asinh(pi / h)) with m nodes.
     """
     return 1 + math.ceil(-math.log(_ERROR) / math.asinh(math.pi / half_width))
 
@@ -106,14 +119,14 @@ def _nodes(half_width: float) -> int:
 def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tensor:
     """Return :func:`history_residuals` for a history of at most ``history`` units.
 
-    The Gram systems (Eq. batched_gram) of all cells, and of as many units as memory allows, are
+    The linear systems (Eq. batched_gram) of all cells, and of as many units as memory allows, are
     solved at once.
     """
     units, cells, width = prototypes.shape
     by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
     gram = torch.bmm(by_cell, by_cell.transpose(1, 2))  # [C, T, T]
     del by_cell  # frees memory for the systems below
-    squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]
+    squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]: squared norms of the prototypes
     left = squares.clone()
     # For a long clip, the systems take no more memory than the prototypes.
     batch = max(_SYSTEMS, cells * units * width // 3)
@@ -124,11 +137,11 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
         gap = torch.arange(start, stop)[:, None] - torch.arange(oldest, stop - 1)
         known = ((gap > 0) & (gap <= history)).double()
         weights = epsilon * known / known.sum(1, keepdim=True)
-        # [S, q]: 1 if unit q is in the history of unit S.
+        # [S, q]: 1 where an earlier unit is in the history of a unit, else 0
         seen, weights = known.to(gram.device), weights.to(gram.device)
         past = slice(oldest, stop - 1)
-        ridge = squares[:, past] @ weights.T  # [C, S]
-        # 1 for units outside the history: with 0 the system would be singular.
+        ridge = squares[:, past] @ weights.T  # [C, S]: ridge of each unit
+        # Units outside the history get 1 on the diagonal: with 0 the system would be singular.
         diagonal = torch.addcmul(1 - seen, ridge[..., None], seen)
         systems = gram[:, None, past, past] * (seen[:, :, None] * seen[:, None, :])
         systems.diagonal(dim1=2, dim2=3).add_(diagonal.clamp(min=_TINY))
@@ -140,9 +153,10 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
 
 
 def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the normalised novelty s_t [T] and its Gini coefficient c (Eq. gini).
+    """Return the novelty s_t of each unit scaled to sum 1, [T], and its Gini coefficient c.
 
-    Both are float64 on the CPU. If all novelty [T] is zero, s_t is 1/T and c is zero.
+    See Eq. gini. Both are float64 on the CPU. If the ``novelty`` [T] of all units is zero, each s_t
+    is 1/T and c is zero.
     """
     values = novelty.tolist()
     units, total = len(values), math.fsum(values)

@@ -1,7 +1,9 @@
-"""Quadtrees over the token grids of a clip: cosines of nested cells, and merging by thresholds.
+"""Quadtrees over the token grids of a clip: merge similar cells of a unit, then over time.
+
+The cells of level 0 are single grid positions. A cell of every further level holds up to four cells
+of the level below, its children.
 
 Letters: T units, N positions, D width, C cells of a level, P pairs of cells of neighbouring units.
-Level 0 is single positions; a cell of every further level holds up to four cells of the one below.
 """
 
 from __future__ import annotations
@@ -15,25 +17,25 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_FULL = 4  # children of a cell that is not cut by the edge of the grid
+_FULL = 4  # number of children of a cell that is not cut by the edge of the grid
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
     """One quadtree level of a token grid; built on the host, to avoid device-to-host syncs."""
 
-    cell: Tensor  # int64 [N]: the cell of every position, row-major
+    cell: Tensor  # int64 [N]: number of the cell (row-major) that holds each position
     parent: Tensor  # int64 [C]: the cell of the level above that holds each cell
-    corner: Tensor  # int64 [C]: first position of each cell
-    share: Tensor  # [N]: weight of each position in its cell's mean; all children weigh the same
-    children: Tensor  # [C]: number of cells of the level below in each cell
+    corner: Tensor  # int64 [C]: first position in each cell
+    share: Tensor  # [N]: weight of each position in its cell's mean, if all children weigh the same
+    children: Tensor  # [C]: number of children of each cell
 
 
 def levels_of(rows: int, columns: int, device: torch.device) -> list[Level]:
     """Return all quadtree levels of a grid, from single positions to one cell.
 
-    From one level to the next, neighbouring rows are joined in pairs, and so are columns. If their
-    number is odd, the first row or column stays single.
+    From one level to the next, neighbouring rows of cells are joined in pairs, and so are columns.
+    If the number of rows or columns is odd, the first one stays single.
     """
     sides, levels = (rows, columns), []
     places = [(row, column) for row in range(rows) for column in range(columns)]
@@ -61,16 +63,16 @@ def levels_of(rows: int, columns: int, device: torch.device) -> list[Level]:
 class Trees:
     """The quadtrees of every unit of ``features`` [T, N, D].
 
-    The roots are the cells of the last of ``levels``. All cosines are computed once, so that the
-    trees can be cut at many thresholds. ``padded``: a cell with fewer than four children is also
-    compared with the first cell of the level below.
+    The roots are the cells of the last of ``levels``. The cosines between cells are computed once,
+    so that :meth:`cut` can be called with many thresholds. With ``padded`` a cell with fewer than
+    four children is also compared with the first cell of the level below, as in STTM's code.
     """
 
     def __init__(self, features: Tensor, levels: list[Level], padded: bool = False) -> None:
         self._levels, self._units = levels, len(features)
         self._per_unit = features.shape[1]
         means, unit = features, torch.nn.functional.normalize(features, dim=-1)
-        # Positions have no children; 2.0, above any cosine, passes every threshold.
+        # Single positions have no children to be compared with; 2.0 is above every threshold.
         self._lowest = [unit.new_full(unit.shape[:2], 2.0)]
         cells = [unit]
         for below, level in pairwise(levels):
@@ -81,22 +83,22 @@ class Trees:
             cells.append(unit)
         self._pairs = [(a, b) for a in range(len(levels)) for b in range(len(levels))]
         unit_first = torch.arange(self._units, device=features.device)[:, None] * self._per_unit
-        tokens = [unit_first + level.corner for level in levels]  # int64 [T, C]: first tokens
+        tokens = [unit_first + level.corner for level in levels]  # [T, C]: first token of each cell
         found = [torch.stack(self._facing(tokens, a, b)).flatten(1) for a, b in self._pairs]
-        self._ends = torch.cat(found, dim=1)  # int64 [2, P]: tokens of both cells
+        self._ends = torch.cat(found, dim=1)  # [2, P]: first tokens of the two cells of each pair
         self._cosine = torch.cat([self._alike(cells, a, b) for a, b in self._pairs])  # [P]
 
     def cut(self, spatial: float, temporal: float, complete: bool = True) -> tuple[Tensor, Tensor]:
         """Merge the tokens by two thresholds on cosines.
 
         From the roots down, a cell is kept whole if all its children have a cosine of at least
-        ``spatial`` to it; otherwise its children are considered. Whole cells of neighbouring units
-        are then joined if one contains the other's place and their cosine is at least ``temporal``.
-        A row is the plain mean of the cells joined in it. Without ``complete``, cells that are
-        connected only through others may not be joined; see :func:`labels_of`.
+        ``spatial`` to it. Otherwise its children are considered. Whole cells of neighbouring units
+        are then joined if one covers the positions of the other and their cosine is at least
+        ``temporal``. The output token is the plain mean of the joined cells. Without ``complete``,
+        cells that are connected only through others may stay apart; see :func:`labels_of`.
 
-        Returns for every token the token at whose index its row is, int64 [T*N] (the first position
-        of the row's earliest cell), and its weight in that row [T*N].
+        Returns for every token the index of its output token, int64 [T*N], and its weight in it
+        [T*N]. The index is that of the first position in the earliest of the joined cells.
         """
         leaves = self._leaves(spatial)
         place = torch.arange(self._units * self._per_unit, device=self._cosine.device)
@@ -114,7 +116,10 @@ class Trees:
         return home, share / cells_of[home]
 
     def _leaves(self, spatial: float) -> list[Tensor]:
-        """Return for every level which of its C cells are kept whole, bool [T, C]."""
+        """Return which of the C cells of each level are kept whole: bool [T, C] for every level.
+
+        These are the leaves of the trees when they are cut at the threshold ``spatial``.
+        """
         alive = torch.ones_like(self._lowest[-1], dtype=torch.bool)
         leaves = []
         for number in reversed(range(len(self._levels))):
@@ -125,26 +130,27 @@ class Trees:
         return leaves[::-1]
 
     def _facing(self, values: list[Tensor], a: int, b: int) -> tuple[Tensor, Tensor]:
-        """Pair the cells of level a with those of level b one unit later at the same place.
+        """Pair the cells of level a with overlapping cells of level b in the next unit.
 
-        Two cells are at the same place if one contains the other. Returns the values of both,
-        [T - 1, p, ...] for p pairs. ``values``: [T, C, ...] for the C cells of every level.
+        Of two such cells, one covers all positions of the other. ``values`` has a tensor
+        [T, C, ...] for each level, with a value for each cell. Returns the values of the first and
+        of the second cell of every pair, [T - 1, p, ...] for p pairs per unit.
         """
         up = self._levels[max(a, b)].cell[self._levels[min(a, b)].corner]
         earlier, later = values[a][:-1], values[b][1:]
         return (earlier[:, up], later) if a > b else (earlier, later[:, up])
 
     def _alike(self, cells: list[Tensor], a: int, b: int) -> Tensor:
-        """Return the cosines of all pairs of cells that :meth:`_facing` forms, in one list."""
+        """Return the cosine of every pair of cells that :meth:`_facing` forms, one-dimensional."""
         earlier, later = self._facing(cells, a, b)
         return (earlier * later).sum(dim=-1).flatten()
 
 
 def _lowest(below: Tensor, unit: Tensor, fine: Level, coarse: Level, padded: bool) -> Tensor:
-    """Return the lowest cosine of every cell of level ``coarse`` to its children, [T, C].
+    """Return for every cell of the level ``coarse`` the lowest cosine to its children, [T, C].
 
-    ``unit`` [T, C, D] and ``below`` are the unit vectors of the cells of ``coarse`` and of
-    ``fine``, the level below.
+    ``unit`` [T, C, D]: mean features of the cells of ``coarse``, scaled to length 1. ``below``: the
+    same for ``fine``, the level below. ``padded`` is that of :class:`Trees`.
     """
     cosine = (below * unit[:, fine.parent]).sum(dim=-1)
     lowest = cosine.new_full(unit.shape[:2], 2.0)
@@ -156,12 +162,13 @@ def _lowest(below: Tensor, unit: Tensor, fine: Level, coarse: Level, padded: boo
 
 
 def labels_of(first: Tensor, second: Tensor, count: int, complete: bool = True) -> Tensor:
-    """Label ``count`` items so that connected ones share a label: int64 [count].
+    """Label ``count`` items so that connected items share a label; return int64 [count].
 
-    ``first`` and ``second`` int64 [P] are pairs of connected items. A label is the lowest index
-    that has spread to an item along pairs. With ``complete`` all items that are connected, also
-    through others, share a label. Without it, spreading stops as soon as the item of
-    every label has its own index as label, so connected items may still have different labels.
+    Items ``first[i]`` and ``second[i]`` are connected, int64 [P]. Every item starts with its index
+    as label, and lower labels spread along the pairs. With ``complete`` they spread until all items
+    that are connected, also through others, share a label. Without it, spreading stops as soon as
+    the item at the index of every label has that label itself. Connected items may then still have
+    different labels.
     """
     label = torch.arange(count, device=first.device)
     while True:

@@ -1,4 +1,4 @@
-"""Choosing the best of a list, with ties to the lower index and the answer in ascending order."""
+"""Order scores and choose the largest. Of equal scores the lower index comes first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def top_indices(scores: Tensor, count: int) -> Tensor:
 
 
 def ranks(scores: Tensor) -> Tensor:
-    """Return the rank of each score in its row, int64 [..., n]: 0 for the largest.
+    """Return the rank of each score along the last axis, int64 [..., n]: 0 for the largest.
 
     Of equal scores the one with the lower index has the lower rank.
     """
@@ -34,9 +34,10 @@ def ranks(scores: Tensor) -> Tensor:
 
 
 def most_similar(rows: Tensor, others: Tensor, chunk: int = 1024) -> Tensor:
-    """Return the index of the ``others`` [m, D] most like each of ``rows`` [n, D], int64 [n].
+    """Return for each of ``rows`` [n, D] the index of the most similar of ``others``, int64 [n].
 
-    Likeness is the cosine. ``chunk``: rows compared at a time.
+    ``others``: [m, D]. Similarity is the cosine. ``chunk``: number of ``rows`` that are compared at
+    a time.
     """
     units = torch.nn.functional.normalize(others, dim=-1)
     parts = [

@@ -1,4 +1,4 @@
-"""Build a Compression from what a method decided: the row of every token, or its weights."""
+"""Build compression records from the token into which a method merges each token."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ def merge_record(
     scores: Mapping[str, Tensor] | None = None,
     trace: Mapping[str, Tensor] | None = None,
 ) -> Compression:
-    """Return the record in which token i is merged into the row at token ``home[i]``.
+    """Return the compression record in which token i is merged into token ``home[i]``.
 
-    ``home`` int64 [L]: -1 drops the token, and ``home[home[i]] == home[i]`` for all others.
-    ``weight`` [L]: weight of each token in its row.
+    ``home`` int64 [L]: a token with -1 is dropped, and for all others
+    ``home[home[i]] == home[i]``. ``weight`` [L]: weight of each token in the output token, which is
+    the weighted sum of the tokens merged into it.
     """
     keep = torch.unique(home[home >= 0])
     row = torch.full_like(home, -1)
@@ -39,13 +40,16 @@ def identity_record(
     scores: Mapping[str, Tensor] | None = None,
     trace: Mapping[str, Tensor] | None = None,
 ) -> Compression:
-    """Return the record that keeps every row unchanged."""
+    """Return the compression record that keeps every token unchanged."""
     keep = torch.arange(len(tokens), device=tokens.features.device)
     return Compression.pruned(keep, tokens.grid, scores, trace, len(tokens))
 
 
 def required(tokens: VideoTokens, signal: str, method: str) -> Tensor:
-    """Return a signal that ``method`` needs. Raises ``ValueError`` if ``tokens`` lacks it."""
+    """Return the field ``signal`` of ``tokens``, such as "saliency".
+
+    Raises ``ValueError`` if it is None; ``method`` is the name in the message.
+    """
     value = getattr(tokens, signal)
     if value is None:
         raise ValueError(f"{method} needs VideoTokens.{signal}, which is None")
@@ -53,9 +57,10 @@ def required(tokens: VideoTokens, signal: str, method: str) -> Tensor:
 
 
 def whole_record(by_layer: Mapping[int, Compression]) -> Compression:
-    """Combine the records of all stages of one video, by layer, into a single record.
+    """Combine the compression records of all stages of one video into a single one.
 
-    Raises ``ValueError`` if ``by_layer`` is empty.
+    ``by_layer``: the record of each stage, by the layer before which it acts. Raises ``ValueError``
+    if there is none.
     """
     if not by_layer:
         raise ValueError("no stage has acted yet")
@@ -68,10 +73,11 @@ def whole_record(by_layer: Mapping[int, Compression]) -> Compression:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Weights of tokens in merged rows, as a list of E entries.
+    """Weights of the input tokens in the output tokens, as a sparse list of E entries.
 
-    Entry e says that token ``source[e]`` has weight ``weight[e]`` in the row with the index
-    ``place[e]``. Two rows may have the same index; ``twin[e]`` is 1 for the second, else 0.
+    Entry e says that input token ``source[e]`` has weight ``weight[e]`` in the output token with
+    the index ``place[e]``. Two output tokens may have the same index. ``twin[e]`` is 1 for entries
+    of the second one, else 0.
     """
 
     place: Tensor
@@ -85,7 +91,7 @@ class Shares:
 
     @classmethod
     def untouched(cls, kept: Tensor) -> Shares:
-        """Return shares in which each token of ``kept`` int64 [K] is a row, unmerged (weight 1)."""
+        """Return entries that keep the tokens ``kept`` int64 [K] unmerged, with weight 1."""
         return cls.of(kept, kept, torch.ones_like(kept))
 
 
@@ -95,9 +101,9 @@ def shared_record(
     scores: Mapping[str, Tensor] | None = None,
     trace: Mapping[str, Tensor] | None = None,
 ) -> Compression:
-    """Return the record with the entries of all ``parts``.
+    """Return the compression record with the entries of all ``parts``.
 
-    It has a ``mixing`` only if a token belongs to more than one row.
+    It has a ``mixing`` matrix only if an input token is merged into more than one output token.
     """
     place, source, weight, twin = (
         torch.cat([getattr(part, name) for part in parts])
@@ -110,7 +116,7 @@ def shared_record(
     ).coalesce()
     (row, source), weight = mixing.indices(), mixing.values()
     order = torch.sort(weight, stable=True, descending=True).indices
-    # sorted by token, then by falling weight
+    # sort the entries by input token, those of one token by falling weight
     order = order[torch.sort(source[order], stable=True).indices]
     first = torch.ones_like(order, dtype=torch.bool)
     first[1:] = source[order[1:]] != source[order[:-1]]

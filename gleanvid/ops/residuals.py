@@ -20,15 +20,21 @@ _FLOOR = 1e-5  # directions shorter than this fraction of the largest norm are r
 
 
 class Evidence(Protocol):
-    """Directions spanned by the tokens kept so far, extended unit by unit (Algorithm 2)."""
+    """Measures how much each token of a unit would add to the tokens kept so far (Algorithm 2).
 
-    scale: float  # the largest value that ``complement`` can have; 0: unknown
+    Units are passed in order: :meth:`complement`, then :meth:`absorb` with the tokens kept of it.
+    """
+
+    scale: float  # largest value that ``complement`` can return; 0 if it is not known
 
     def complement(self, unit: int) -> Tensor:
         """Return the complementarity v_{t,n} of every token [N] of a unit."""
 
     def absorb(self, chosen: Tensor) -> None:
-        """Add tokens ``chosen`` int64 [k] of the unit last passed to :meth:`complement`."""
+        """Add kept tokens: positions ``chosen`` int64 [k] in the unit last given to ``complement``.
+
+        The next call of :meth:`complement` takes them into account.
+        """
 
     def ranks(self, budgets: Sequence[int]) -> Tensor:
         """Return the dimension of the kept tokens' span after every unit, int64 [T].
@@ -38,19 +44,19 @@ class Evidence(Protocol):
 
 
 class SubspaceEvidence:
-    """Norms of the residuals outside the span of all tokens kept so far (Eq. scr).
+    """Complementarity as the norm of the residual outside the span of the kept tokens (Eq. scr).
 
-    The tokens of a unit are projected when the unit is reached, and their norms are taken from the
-    residuals themselves. Lowering the energies of the tokens instead (Eq. incremental_scs) would
-    lose half of the digits: a token that repeats a kept one would seem to add sqrt(eps) of its
-    norm, more than what is new in other tokens of a still clip.
+    The tokens of a unit are projected when the unit is reached, and the norms are those of the
+    residual vectors. Subtracting from the squared norms of the tokens instead
+    (Eq. incremental_scs) would lose half of the digits. A token that repeats a kept one would then
+    seem to add sqrt(eps) of its norm, more than what is new in other tokens of a still clip.
     """
 
     def __init__(self, clip: DebiasedClip, budgets: Sequence[int], tolerance: float) -> None:
         floor = max(_FLOOR * clip.scale, 1e-30)
         self.scale, self._clip = clip.scale, clip
         self._basis = GrowingBasis(clip.features, sum(budgets), max(budgets), tolerance, floor)
-        self._pending: Tensor | None = None  # directions that the next unit adds to the basis
+        self._pending: Tensor | None = None  # directions to add to the basis before the next unit
 
     def complement(self, unit: int) -> Tensor:
         if self._pending is not None:

@@ -13,19 +13,22 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-_SATURATED = 1e-3  # relative to the largest norm; below this a unit is saturated
-_CONSTANT = 1e-6  # a spread up to this is rounding (of complements: relative to the largest norm)
-_TIED = 1e-4  # joint scores this close to the last chosen one count as ties
+# a unit is saturated if none of its complements is above this fraction of the largest token norm
+_SATURATED = 1e-3
+# scores that differ by no more are equal; for complements: than this fraction of that norm
+_CONSTANT = 1e-6
+_TIED = 1e-4  # joint scores this close to the lowest chosen one count as equal to it
 _TINY = 1e-30  # makes the cosine with a zero vector zero
 
 
 def local_scores(
     features: Tensor, norms: Tensor, references: Tensor, cell: Tensor, tau: float
 ) -> Tensor:
-    """Return the local representativeness u (Eq. ncd) of raw features [T, N, D]: float64 [T, N].
+    """Return the local representativeness u of every token (Eq. ncd), float64 [T, N].
 
-    ``norms`` [T, N]: norms of the features; ``references`` [T, C + 1, D]: means of the cells, then
-    of the unit; ``cell`` int64 [N]: cell of each position; ``tau``: sharpness of the score.
+    ``features`` [T, N, D]: tokens before debiasing. ``norms`` [T, N]: their norms. ``references``
+    [T, C + 1, D]: mean features of the C pooling cells of every unit, then of the whole unit.
+    ``cell`` int64 [N]: number of each position's cell. ``tau``: sharpness of the score.
     """
     wide = references.double()
     wide /= torch.linalg.vector_norm(wide, dim=-1, keepdim=True).clamp(min=_TINY)
@@ -42,11 +45,11 @@ def min_max(score: Tensor) -> Tensor:
 
 
 def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
-    """Return local scores plus complements scaled to [0, 1] in every unit, [..., N].
+    """Return local score plus complementarity of every token (Eq. joint_score), [..., N].
 
-    This is Eq. joint_score; local scores are in [0, 1] already. Complements count as 0 in a
-    saturated unit and in one where they differ by rounding alone. ``scale``: largest norm of a
-    token.
+    ``local`` is in [0, 1] already; ``complement`` is scaled to [0, 1] within each unit. It counts
+    as 0 in a saturated unit, and in one where it differs by rounding errors alone. ``scale``:
+    largest norm of a token.
     """
     low, spread = _spread(complement, scale)
     return torch.addcdiv(local, complement - low, spread)
@@ -58,7 +61,7 @@ def choose(local: Tensor, complement: Tensor, scale: float, count: int) -> Tenso
     Scores within 1e-4 of the last one kept are tied with it, and ties go to the lower index, so
     that rounding errors decide nothing between equal tokens.
     """
-    # joint_score less a constant, which does not change the order
+    # This is the joint score minus a constant, which does not change the order.
     score = torch.addcdiv(local, complement, _spread(complement, scale)[1])
     last = score.kthvalue(len(score) - count + 1).values
     difference = torch.nn.functional.hardshrink(score - last, _TIED)
@@ -66,17 +69,17 @@ def choose(local: Tensor, complement: Tensor, scale: float, count: int) -> Tenso
 
 
 def saturated(highest: Tensor, scale: float) -> Tensor:
-    """Return which units have nothing new left, bool [T].
+    """Return which units are saturated, bool [T]: none of their tokens adds anything new.
 
-    ``highest`` [T]: largest complement of a unit's tokens; ``scale``: largest norm of a token.
+    ``highest`` [T]: largest complementarity of a unit's tokens. ``scale``: largest norm of a token.
     """
     return highest <= _SATURATED * scale
 
 
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """Return the least complement of every unit, and the range of its complements: [..., 1] each.
+    """Return the minimum and the range of the complementarity in every unit, [..., 1] each.
 
-    The range is infinite if the complements do not count; see :func:`joint_score`.
+    The range is given as infinite if complementarity counts as 0; see :func:`joint_score`.
     """
     low, high = torch.aminmax(complement, dim=-1, keepdim=True)
     spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low

@@ -25,9 +25,9 @@ def neighbour_cosines(descriptors: Tensor) -> Tensor:
 
 
 def weakest(cosines: Tensor, count: int) -> Tensor:
-    """Return the cuts at the ``count`` smallest cosines, bool [T-1]; ties go to the earlier cut.
+    """Return which of the T - 1 possible cuts have the ``count`` smallest cosines, bool [T-1].
 
-    All cuts are returned if there are fewer than ``count``.
+    Of equal cosines the earlier one comes first. All are cut if there are fewer than ``count``.
     """
     chosen = torch.zeros_like(cosines, dtype=torch.bool)
     chosen[descending(-cosines)[: max(0, count)]] = True
@@ -41,7 +41,7 @@ def spans_between(cuts: Tensor) -> list[slice]:
 
 
 def starts_of(spans: list[slice]) -> Tensor:
-    """Return the first unit of each unit's segment, int64 [T]."""
+    """Return for each unit the first unit of its segment, int64 [T]. ``spans``: the segments."""
     return torch.tensor([span.start for span in spans for _ in range(span.start, span.stop)])
 
 
@@ -56,11 +56,13 @@ def runs_of(labels: list[int]) -> list[tuple[int, int, int]]:
 
 
 def contiguous_labels(labels: list[int]) -> list[int]:
-    """Relabel a list so that each label forms long runs; return the new labels [T].
+    """Replace the labels of short runs, so that each label forms one long run.
 
-    Each label keeps only its longest run, or runs of that length; a label that never repeats keeps
-    none. The gaps are filled from left to right, each with the label of the longer of its two
-    neighbouring runs (of equal ones the left). If no label repeats, all units get one label.
+    Returns the new labels [T]. A run is a series of equal neighbouring labels. Each label keeps
+    only its longest run, or all runs of that length. A label without two equal neighbours keeps
+    none. The gaps are filled from left to right. Each gets the label of the longer of its two
+    neighbouring runs, or of the left one if they are equally long. If no run is longer than one,
+    all units get one label.
     """
     longest: dict[int, int] = {}
     for label, _, length in runs_of(labels):

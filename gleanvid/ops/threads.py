@@ -8,22 +8,23 @@ from threading import Thread
 
 import torch
 
-_SMALL = 5e9  # floating-point operations: a fraction of a second on one core
+_SMALL = 5e9  # largest number of floating-point operations: under a second on one core
 
 
 @contextmanager
 def one_thread_if_small(operations: float, device: torch.device) -> Iterator[None]:
-    """Limit torch to the calling thread while the block runs, if it has few ``operations``.
+    """Limit torch to one CPU thread while a ``with`` block runs, if the block is small.
 
-    Small work consists of many short steps, after each of which threads wait for each other. That
-    takes longer than the steps, and much longer if other processes are busy: one interrupted thread
-    keeps all others waiting. ``operations``: floating-point operations of the block.
+    ``operations``: number of floating-point operations of the block. A small block consists of many
+    short steps, and after each of them the threads wait for each other. This takes longer than the
+    steps. It takes much longer if other processes are busy, because all threads wait for one that
+    is interrupted.
     """
     before = torch.get_num_threads()
     if device.type != "cpu" or operations > _SMALL or before == 1:
         yield
         return
-    torch.set_num_threads(1)  # also sets the default of later threads, restored below
+    torch.set_num_threads(1)  # also limits threads started later; the next call undoes that
     try:
         _for_later_threads(before)
         yield
@@ -32,9 +33,10 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
 
 
 def _for_later_threads(count: int) -> None:
-    """Restore the number of torch threads for Python threads that are started later.
+    """Set how many torch threads a Python thread uses that is started later.
 
-    ``torch.set_num_threads`` also changes this default, whichever thread calls it.
+    ``torch.set_num_threads`` sets this default, too. So it is called in another thread here, which
+    leaves the calling thread's own number unchanged.
     """
     caller = Thread(target=torch.set_num_threads, args=(count,))
     caller.start()

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def sinkhorn(cost: Tensor, epsilon: float, rounds: int = 100, tolerance: float = 1e-2) -> Tensor:
-    """Return the plan [B, m, n] that carries m sources of weight 1/m to n targets of weight 1/n.
+    """Return the transport plan [B, m, n] from m sources to n targets, by Sinkhorn's iteration.
 
-    ``cost`` [B, m, n]: cost of each pair; ``epsilon``: strength of the entropic term. The
-    iteration ends when the scaling of the sources changes by less than ``tolerance`` on average
-    over the batch, or after ``rounds`` steps. Columns of the plan then sum to 1/n, rows to nearly
-    1/m.
+    Each source has the weight 1/m, each target 1/n. ``cost`` [B, m, n]: cost of each pair.
+    ``epsilon``: strength of the entropic term. The iteration ends when the scaling factors of the
+    sources change by less than ``tolerance`` on average, or after ``rounds`` steps. The columns of
+    the plan then sum to 1/n, its rows to nearly 1/m.
     """
     kernel = torch.exp(-cost / epsilon)
-    rows = torch.ones_like(kernel[..., :1])  # [B, m, 1]
-    columns = torch.ones_like(kernel[..., :1, :])  # [B, 1, n]
+    rows = torch.ones_like(kernel[..., :1])  # [B, m, 1]: scaling factors of the sources
+    columns = torch.ones_like(kernel[..., :1, :])  # [B, 1, n]: scaling factors of the targets
     for _ in range(rounds):
         before = rows
         rows = 1.0 / (kernel.shape[-2] * (kernel * columns).sum(dim=-1, keepdim=True))

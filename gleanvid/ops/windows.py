@@ -1,8 +1,9 @@
-"""Windows of frames whose unchanging positions are averaged: what HoliTom and PruneVid share.
+"""Windows of frames in which HoliTom and PruneVid average the positions that do not change.
 
-Letters: T units, N positions, D width, W frames of a window. ``start`` int64 [T] is the first unit
-of each unit's window; ``static`` bool [T, N] marks tokens that are averaged over the window at
-their position. The index of that average is the position's token in the window's first unit.
+A static token does not change over its window: it is averaged with the tokens of the window at the
+same position. The average has the index of the token at this position in the window's first unit.
+
+Letters: T units, N positions.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 class Windows:
     """A partition of the units into windows, and the static tokens in each."""
 
-    start: Tensor  # int64 [T]
-    static: Tensor  # bool [T, N]
+    start: Tensor  # int64 [T]: first unit of the window of each unit
+    static: Tensor  # bool [T, N]: which tokens are static
 
     @property
     def firsts(self) -> list[int]:
@@ -37,13 +38,16 @@ class Windows:
 
     @property
     def repeated(self) -> Tensor:
-        """bool [T, N]: static tokens after the first unit of their window."""
+        """Which tokens are static and not in the first unit of their window, bool [T, N]."""
         units = torch.arange(len(self.start), device=self.start.device)
         return self.static & (units > self.start)[:, None]
 
     @property
     def homes(self) -> Tensor:
-        """int64 [T, N]: flat index of each token's row after averaging, before any clustering."""
+        """Flat index of the token into which each token is averaged, int64 [T, N].
+
+        It is the token's own index if it is not static.
+        """
         units, per_unit = self.static.shape
         place = torch.arange(per_unit, device=self.start.device)
         own = torch.arange(units, device=self.start.device)[:, None] * per_unit + place
@@ -51,19 +55,20 @@ class Windows:
 
     @property
     def sizes(self) -> Tensor:
-        """int64 [2, T]: number of rows after averaging, before any clustering.
+        """Number of tokens that averaging leaves, int64 [2, T] on the CPU.
 
-        Row 0 counts the static set of the window that begins at each unit (0 for other units), row
-        1 the tokens of each unit that are not static.
+        Row 0 is for static tokens: the entry of a window's first unit is the number of averages of
+        the window, and all other entries are 0. Row 1 is the number of other tokens of each unit.
         """
         fresh = self.static & ~self.repeated
         return torch.stack([fresh.sum(dim=1), (~self.static).sum(dim=1)]).cpu()
 
 
 def exact_counts(sizes: Tensor, total: int) -> Tensor:
-    """Divide ``total`` in proportion to ``sizes`` by largest remainder: int64 like ``sizes``.
+    """Divide ``total`` in proportion to ``sizes`` by largest remainder; return int64 parts.
 
-    No part is above its size; ``total`` must be at most the sum of ``sizes``.
+    The result has the shape of ``sizes``, and no part is larger than its size. ``total`` must be at
+    most the sum of ``sizes``.
     """
     flat = sizes.flatten()
     shared = largest_remainder(flat.double(), total, max(1, int(flat.max())))
@@ -71,11 +76,12 @@ def exact_counts(sizes: Tensor, total: int) -> Tensor:
 
 
 def with_singles(windows: Windows, score: Tensor, total: int) -> tuple[Tensor, Tensor]:
-    """Average static tokens, except some that become rows of their own, into ``total`` rows.
+    """Average static tokens, but keep some of them unmerged, so that ``total`` tokens are left.
 
-    The exceptions are the repeated tokens (:attr:`Windows.repeated`) of largest ``score`` [T, N];
-    ``total`` must be at least the number of rows of ``windows``. Returns for every token the flat
-    index of its row, int64 [T*N], and its weight in it [T*N].
+    The static tokens kept are those of largest ``score`` [T, N] that are not in the first unit of
+    their window. ``total`` must be at least the number that averaging alone leaves. Returns for
+    every token the flat index of the token into which it is averaged, int64 [T*N], and its weight
+    there [T*N].
     """
     homes = windows.homes.flatten()
     missing = total - int(windows.sizes.sum())

@@ -1,8 +1,8 @@
-"""Accuracy, or the fraction of evidence kept, against the retention ratio, with intervals.
+"""Accuracy, or the fraction of evidence that is kept, against the retention ratio.
 
-Each method has one line. Up to six methods share one panel; of more methods, each gets its own
-panel with GleanVID's curve in it for comparison. Colours are Okabe and Ito's; markers and dashes
-also distinguish the lines.
+Each method has one line with confidence intervals. Up to six methods share one panel. If there are
+more, each other method gets its own panel, with GleanVID's curve in it for comparison. Colours are
+Okabe and Ito's; markers and dashes also distinguish the lines.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Point = tuple[float, float, float, float]  # retention ratio, value, low, high; all in [0, 1]
+# retention ratio, value, lower and upper end of its confidence interval; all in [0, 1]
+Point = tuple[float, float, float, float]
 
 OURS = "GleanVID"  # GleanVID's title in tables
 _TOGETHER = 6
@@ -37,7 +38,8 @@ def retention_figure(
 ) -> Any:
     """Draw accuracy against the retention ratio with matplotlib.
 
-    ``curves`` maps the name of a method to its points.
+    ``curves``: points of each method, by its title. ``y_title``: what the values are. ``levels``:
+    values drawn as horizontal lines.
     """
     from matplotlib.figure import Figure
 
@@ -63,10 +65,11 @@ def group_figure(
     full: Mapping[str, float],
     title: str = "",
 ) -> Any:
-    """Draw a panel for every group of questions.
+    """Draw accuracy against the retention ratio in one panel for each group of questions.
 
-    If there are more than six methods, all but GleanVID are grey. ``full``: each group's accuracy
-    with all tokens, drawn as a dashed line.
+    ``groups``: points of each method, by its title, for each group. If there are more than six
+    methods, all but GleanVID are grey. ``full``: accuracy with all tokens for each group, drawn as
+    a dashed line.
     """
     figure, panels = _panels(len(groups), "accuracy (%)")
     for axes, (group, curves) in zip(panels, groups.items(), strict=True):
@@ -90,7 +93,7 @@ def group_figure(
 def _method_panels(
     curves: Mapping[str, Sequence[Point]], y_title: str, levels: Sequence[Level]
 ) -> Any:
-    """Draw one panel for each method, with GleanVID's curve behind it."""
+    """Draw one panel for each method but GleanVID, whose curve is in all of them."""
     rivals = [name for name in curves if name != OURS]
     figure, panels = _panels(len(rivals), y_title)
     for axes, name in zip(panels, rivals, strict=True):
@@ -145,7 +148,7 @@ def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:
 
 
 def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[Level]) -> None:
-    """Set up the logarithmic axis, with round percentages as ticks, and draw the levels."""
+    """Make the x axis logarithmic, with round percentages as ticks, and draw ``levels``."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
     for number, level in enumerate(levels):
@@ -179,7 +182,7 @@ def _fixed(ticks: Sequence[float]) -> Any:
 
 
 def _ticks(kept: Sequence[float]) -> list[float]:
-    """Return the round percentages within the range of ``kept``, in percent, as axis ticks."""
+    """Choose round percentages as axis ticks, in the range of ``kept`` (ratios in percent)."""
     every = (0.5, 1, 2, 3, 5, 10, 15, 25, 50, 100)
     low, high = min(kept), max(kept)
     return [tick for tick in every if 0.9 * low <= tick <= 1.1 * high] or [round(low, 1)]

@@ -19,9 +19,9 @@ _TOKENS = "%{y} tokens"
 def budget_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw the budgets of the units: bars for one run, a stepped line for each of several.
 
-    The mean B/T of each run (B tokens kept in T units) is drawn too; the legend has the Gini
-    coefficient of the budgets. Runs that keep all tokens are left out if others drop some, because
-    they would flatten the other curves.
+    The mean B/T of each run (B tokens kept in T units) is drawn, too. The legend has the Gini
+    coefficient of the budgets. Runs that keep all tokens would flatten the other curves, so they
+    are left out if other runs drop some.
     """
     drawn = compressed(listed(runs))
     if len(drawn) == 1:

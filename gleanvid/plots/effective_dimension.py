@@ -19,7 +19,7 @@ _HOVER = "<b>%{meta}</b><br>%{x:.1%} kept<br>%{y:.1f} directions<extra></extra>"
 def effective_dimension_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw effective rank against the retention ratio: one line per method, and random selection.
 
-    The runs must have diagnostics. Runs that keep all tokens are left out if others drop some,
+    Runs without diagnostics are left out. So are runs that keep all tokens if other runs drop some,
     because their ratio is far from those of the others.
     """
     curves: dict[str, dict[float, float]] = {}

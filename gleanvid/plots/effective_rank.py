@@ -11,9 +11,10 @@ from gleanvid.run import Run
 
 
 def effective_rank_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Draw the effective rank of the kept tokens of every unit; needs diagnostics.
+    """Draw the effective rank of the kept tokens of every unit, one line per run.
 
-    The legend has the effective rank of all kept tokens together.
+    The legend has the effective rank of all kept tokens of a run. Runs without diagnostics are left
+    out.
     """
     return measured_over_units(
         runs,

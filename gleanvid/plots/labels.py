@@ -17,7 +17,10 @@ def title_of(run: Run) -> str:
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
-    """Return unique labels: method, retention ratio, and settings that are not defaults."""
+    """Return a label for each run: method, retention ratio, and settings that are not defaults.
+
+    Labels that would be equal are numbered.
+    """
     names: list[str] = []
     for run in runs:
         name = label = label_of(run.compressor)

@@ -7,7 +7,7 @@ from typing import Any
 
 from gleanvid.plots.palette import styles
 
-Point = tuple[int, float, float]  # temporal units, seconds, extra memory
+Point = tuple[int, float, float]  # number of temporal units, seconds, extra memory
 
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x", "cross": "P"}
@@ -21,7 +21,7 @@ def length_figure(
 ) -> Any:
     """Draw seconds and memory against the length of the clip, with matplotlib.
 
-    ``series`` maps titles to points; ``clock`` and ``memory`` name the two axes.
+    ``series``: points of each line, by its title. ``clock`` and ``memory``: titles of the y axes.
     """
     from matplotlib.figure import Figure
 

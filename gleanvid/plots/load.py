@@ -14,7 +14,7 @@ _MARKERS = "osD^v"
 def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
     """Draw throughput and latency against the retention ratio, with matplotlib.
 
-    ``loads``: number of concurrent requests -> points of its line.
+    ``loads``: points of each line, by its number of concurrent requests.
     """
     from matplotlib.figure import Figure
 

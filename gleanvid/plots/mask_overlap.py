@@ -12,15 +12,15 @@ from gleanvid.plots.style import compressed, styled
 from gleanvid.run import Run
 
 _SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, from light to dark
-_LABELLED = 8  # most runs for which every cell shows its number
-_LONGEST = 24  # characters of a run's name beside its row; the rest is in the hover text
+_LABELLED = 8  # up to this many runs, every cell of the matrix shows its number
+_LONGEST = 24  # number of characters of a run's label at the axes; hovering shows all of it
 
 
 def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:
     """Draw the overlap of the tokens kept by each two runs of one clip: IoU in [0, 1].
 
-    Runs that keep all tokens are left out if others drop some, because their overlap with another
-    run is only that run's retention ratio.
+    Runs that keep all tokens are left out if other runs drop some: their overlap with another run
+    is only that run's retention ratio.
     """
     drawn = compressed(runs)
     names = labels(drawn)

@@ -1,4 +1,4 @@
-"""Temporal novelty R_t of each unit and its share, for methods that measure it."""
+"""Temporal novelty R_t of each unit, for methods that measure it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from gleanvid.plots.style import listed, log_axis, note, styled
 from gleanvid.plots.units import HOVER
 from gleanvid.run import Run
 
-_ROUNDING = 1e-5  # values below this fraction of the highest are rounding errors
+_ROUNDING = 1e-5  # values below this fraction of the highest one are not drawn: rounding errors
 
 
 def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw novelty per unit, on a logarithmic axis.
 
-    Each unit's fraction of the novelty is shown on hover, the Gini coefficient and alpha in the
-    legend. If no run measured novelty, the figure says so.
+    Hovering shows which fraction of the clip's novelty a unit has. The legend has the Gini
+    coefficient of the novelty, and alpha, the fraction of the budget that is spread evenly. If no
+    run measured novelty, the figure says so.
     """
     drawn = [run for run in listed(runs) if "novelty" in run.compression.trace]
     figure = go.Figure()
@@ -44,5 +45,5 @@ def novelty_figure(runs: Run | Sequence[Run]) -> go.Figure:
             **style,
         )
     styled(figure, "temporal unit", "novelty R")
-    # All of the first unit is new: on a linear axis the others would lie at zero.
+    # Everything in the first unit is new: on a linear axis the others would lie near zero.
     return log_axis(figure, _ROUNDING * max((max(line.y) for line in figure.data), default=0.0))

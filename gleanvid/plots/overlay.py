@@ -13,7 +13,7 @@ from gleanvid.run import Run
 if TYPE_CHECKING:
     from torch import Tensor
 
-_DIM = 0.22  # brightness factor of dropped tokens
+_DIM = 0.22  # factor by which the brightness of dropped tokens is multiplied
 _HOT = np.array([255, 176, 0], np.uint8)  # colour of the most relevant token
 _EDGE = np.array([240, 240, 240], np.uint8)
 _GROUND = np.array([17, 20, 24], np.uint8)  # background between frames and behind captions
@@ -34,9 +34,10 @@ def _per_unit(run: Run) -> int:
 
 
 def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
-    """Return the first frame of a unit with dropped tokens darkened and kept ones outlined.
+    """Return a frame with the unit's dropped tokens darkened and its kept tokens outlined.
 
-    The image is uint8 [H, W, 3].
+    ``frame``: number of the sampled frame; None: the first one of the unit. The image is uint8
+    [H, W, 3].
     """
     picture = run.video.frames[first_frame(run, unit) if frame is None else frame]
     kept = _kept_pixels(run, unit)
@@ -48,8 +49,8 @@ def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
 def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
     """Return the first frame of a unit, dark and grey, tinted amber where ``heat`` is high.
 
-    ``heat`` [L] >= 0 has one value per token. The tint is the square root of the value divided by
-    the clip's largest value. Kept tokens are outlined. Returns uint8 [H, W, 3].
+    ``heat`` [L] has one value >= 0 per token of the clip. The strength of the tint, from 0 to 1, is
+    sqrt(value / largest value in the clip). Kept tokens are outlined. Returns uint8 [H, W, 3].
     """
     picture = run.video.frames[first_frame(run, unit)]
     grey = np.repeat(picture.mean(2, keepdims=True) * 0.5, 3, 2)
@@ -64,14 +65,17 @@ def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
 
 
 def _boxes(run: Run) -> np.ndarray:
-    """Return the pixels of each token of a unit, int [N, 4]: left, top, right, bottom."""
+    """Return the rectangle of each token of a frame in pixels, int [N, 4].
+
+    The four numbers are left, top, right and bottom.
+    """
     height, width = run.video.frames.shape[1:3]
     scale = np.array([width, height, width, height]) / np.tile(run.video.source_size[::-1], 2)
     return np.rint(run.rectangles.numpy() * scale).astype(int)
 
 
 def _kept_pixels(run: Run, unit: int) -> np.ndarray:
-    """Return which pixels are in kept tokens of a unit, bool [H, W]."""
+    """Return which pixels of a frame lie in kept tokens of the unit, bool [H, W]."""
     kept = run.compression.mask.numpy().reshape(run.compression.grid[0], -1)[unit]
     pixels = np.zeros(run.video.frames.shape[1:3], bool)
     for left, top, right, bottom in _boxes(run)[kept]:
@@ -80,7 +84,7 @@ def _kept_pixels(run: Run, unit: int) -> np.ndarray:
 
 
 def _inner(region: np.ndarray, steps: int) -> np.ndarray:
-    """Erode a region by one pixel; the edge of the frame counts as inside."""
+    """Erode a region by ``steps`` pixels; pixels outside the frame count as inside the region."""
     for _ in range(steps):
         wide = np.pad(region, 1, constant_values=True)
         region = region & wide[2:, 1:-1] & wide[:-2, 1:-1] & wide[1:-1, 2:] & wide[1:-1, :-2]
@@ -93,11 +97,12 @@ def contact_sheet(
     heat: Tensor | None = None,
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> np.ndarray:
-    """Return the overlays of all units in rows, each under its time and budget.
+    """Return one image with the overlays of all units, ``columns`` in a row.
 
-    Above them are the clip and the question, then the method and how many tokens it keeps. With
-    ``heat`` [L] the frames are those of :func:`heat_frame`. ``progress``: wraps the iterable of
-    units as they are drawn, such as ``tqdm``. Returns uint8 [H', W', 3].
+    Above each overlay are its time and the number of kept tokens. Above all of them are the clip
+    and the question, then the method and how many tokens it keeps. With ``heat`` [L] the frames are
+    those of :func:`heat_frame`. ``progress`` wraps the iterable of units, as ``tqdm`` does. Returns
+    uint8 [H', W', 3].
     """
     record = run.compression
     tiles = [
@@ -159,7 +164,10 @@ def _beside(pictures: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _sized(picture: np.ndarray) -> np.ndarray:
-    """Scale a frame to a width in ``_WIDTHS`` and at most ``_TALLEST`` pixels in height."""
+    """Scale a frame to a width between the two of ``_WIDTHS``, in pixels.
+
+    If it is then taller than ``_TALLEST`` pixels, scale it to this height.
+    """
     from PIL import Image
 
     height, width = picture.shape[:2]
@@ -171,7 +179,7 @@ def _sized(picture: np.ndarray) -> np.ndarray:
 
 
 def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
-    """Put a line of text above an image, and ``aside`` at its right end if there is room."""
+    """Put a line of text above an image; ``aside`` is put at its right end if there is room."""
     return np.vstack([_strip(picture.shape[1], text, aside), picture])
 
 

@@ -1,7 +1,7 @@
 """Colours, dashes and symbols that colour-blind people can tell apart, on paper and on screens.
 
-Every method has its own style in all figures, by its place in the list of compressors. No two
-share both dash and symbol, so that lines can be told apart without their colours.
+Every method has its own style in all figures, given by its position in the list of compressors. No
+two methods share both dash and symbol, so their lines can be told apart without colours.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from gleanvid.compressors import COMPRESSORS
 BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#808080"
 GREEN, PURPLE, SKY = "#009E73", "#CC79A7", "#56B4E9"
 _FIXED = {"full": GREY, "gleanvid": BLUE}
-# Seven more colours, visible on white and on black. These and the five of Okabe and Ito give
-# twelve; with a lighter shade of each, every method has a colour.
+# Seven more colours, visible on white and on black. With five of Okabe and Ito they give twelve.
+# Methods beyond the twelfth get a lighter shade of one of these.
 _MORE = ("#7A5FD0", "#999933", "#B0306A", "#44AA99", "#AA4499", "#3B8F3F", "#A5692F")
 _RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY, *_MORE)
-_LIGHTER = 0.4  # fraction of white in a lighter shade
+_LIGHTER = 0.4  # fraction of white that is mixed into a colour for its lighter shade
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross")
-# 28 different pairs of dash and symbol, as 4 and 7 are coprime; then hollow symbols.
+# Four dashes and seven symbols give 28 different pairs, as 4 and 7 are coprime. Then the same with
+# hollow symbols.
 _FILLED = [(DASHES[n % len(DASHES)], SYMBOLS[n % len(SYMBOLS)]) for n in range(28)]
 _PAIRS = _FILLED + [(dash, f"{symbol}-open") for dash, symbol in _FILLED]
 
@@ -36,7 +37,7 @@ def colours(names: Sequence[str]) -> list[str]:
 
 
 def _rival(place: int) -> str:
-    """Return the colour of the method at ``place`` among those without a fixed colour."""
+    """Return the colour of the method at position ``place`` of those without a fixed colour."""
     turn, place = divmod(place, len(_RIVALS))
     colour = _RIVALS[place]
     if turn % 2 == 0:
@@ -46,10 +47,11 @@ def _rival(place: int) -> str:
 
 
 def styles(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return line and marker of every series, by the names or titles of their methods.
+    """Return the plotly line and marker of every series.
 
-    Series of one method have one colour but different pairs of dash and symbol. No two series share
-    a pair as long as there are enough; a method's second series gets another symbol if possible.
+    ``names``: the method of each series, by its key or title. Series of one method have one colour
+    but different pairs of dash and symbol. No two series share a pair while there are unused ones.
+    A further series of a method gets a symbol that the method does not have yet, if possible.
     """
     series = _keys(names)
     order = dict.fromkeys(["gleanvid", *COMPRESSORS, *series])
@@ -75,6 +77,6 @@ def styles(names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _keys(names: Sequence[str]) -> list[str]:
-    """Return the key of each method that is named by key or title; other names unchanged."""
+    """Replace the titles of methods by their keys; leave all other names unchanged."""
     keys = {method.title: key for key, method in COMPRESSORS.items()}
     return [keys.get(name, name) for name in names]

@@ -18,9 +18,9 @@ Needs = Callable[[Sequence["Run"]], bool]
 class Figure:
     """A plotly figure of runs, drawn by ``NAME_figure`` in the module ``gleanvid.plots.NAME``.
 
-    ``measure``: what the values are; ``x``: what the x axis counts: "units" (from 1), "gaps"
-    between two units (from 1), or "" for anything else. ``needs``: returns whether runs have the
-    values that the figure shows.
+    ``measure``: what the values are. ``x``: what the x axis counts: "units" (from 1), "gaps"
+    between two units (from 1), or "" for anything else. ``needs``: a function that returns whether
+    runs have the values that the figure shows.
     """
 
     name: str
@@ -36,13 +36,19 @@ class Figure:
 
 
 def _several_masks(runs: Sequence[Run]) -> bool:
-    """Whether more than one run drops tokens; an overlap with all tokens is trivial."""
+    """Return whether a figure of the overlap of two runs says anything.
+
+    This takes two runs that drop tokens, or two that both keep all.
+    """
     dropping = sum(run.compression.num_kept < run.compression.num_tokens for run in runs)
     return dropping > 1 or (dropping == 0 and len(runs) > 1)
 
 
 def _measured(runs: Sequence[Run]) -> bool:
-    """Whether a run has stored diagnostics; its features may no longer be in memory."""
+    """Return whether any run has stored diagnostics.
+
+    Without them the features would be needed, which may no longer be in memory.
+    """
     from gleanvid.metrics import diagnostics_of
 
     return any(diagnostics_of(run) is not None for run in runs)
@@ -53,7 +59,7 @@ def _measured_novelty(runs: Sequence[Run]) -> bool:
 
 
 def _several_ratios(runs: Sequence[Run]) -> bool:
-    """Return whether a method has runs at several ratios: a curve needs two points."""
+    """Return whether a method has two measured runs, as a curve needs two points."""
     return (
         _measured(runs)
         and max(Counter(str(run.compressor["name"]) for run in runs).values(), default=0) > 1

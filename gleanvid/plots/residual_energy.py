@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def residual_energy_figure(runs: Run | Sequence[Run]) -> go.Figure:
-    """Draw how much of each unit's kept tokens is new: its energy outside the earlier units' span.
+    """Draw how much of each unit's kept tokens lies outside the span of earlier kept tokens.
 
-    Values are in percent and start with the second unit that keeps tokens: everything is new in the
-    first one, whatever the method, so a mean that includes it would mostly measure its budget. A
+    Values are in percent and start with the second unit that keeps tokens. In the first one
+    everything is new for any method, so a mean that includes it would mostly measure its budget. A
     line ends where the kept tokens span every direction, because later values are rounding errors.
-    The legend has the mean. The runs must have diagnostics.
+    The legend has the mean. Runs without diagnostics are left out.
     """
     figure = measured_over_units(
         runs,

@@ -19,8 +19,8 @@ _HOVER = "<b>%{meta}</b><br>units %{x} apart<br>IoU %{y:.3f}<extra></extra>"
 def spatial_iou_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw how much the kept positions of two units overlap against the gap between them.
 
-    There is one line per run, and one for random positions with the first run's budgets. Runs that
-    keep all tokens (IoU 1 at every gap) are left out if others drop some.
+    There is one line per run, and one for random positions: in each unit as many as the first run
+    keeps. Runs that keep all tokens (IoU 1 at every gap) are left out if other runs drop some.
     """
     drawn, figure = compressed(listed(runs)), go.Figure()
     methods = [str(run.compressor["name"]) for run in drawn]

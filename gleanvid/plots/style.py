@@ -14,7 +14,7 @@ _GRID = "rgba(128,128,128,0.25)"
 
 
 def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> go.Figure:
-    """Give a figure our axes, margins and colours, and return it."""
+    """Set the axes, margins and colours that all figures share, and return the figure."""
     axis = {"gridcolor": _GRID, "zerolinecolor": _GRID, "linecolor": _GRID}
     figure.update_layout(
         height=height,
@@ -24,7 +24,7 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
         font={"color": GREY, "size": 12},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         hovermode="closest",
-        hoverdistance=-1,  # hover shows the nearest point, however far
+        hoverdistance=-1,  # hovering shows the nearest point, at any distance
         bargap=0.15,
         modebar={"remove": ["select2d", "lasso2d", "autoScale2d"]},
     )
@@ -34,13 +34,15 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
 
 
 def log_axis(figure: go.Figure, floor: float) -> go.Figure:
-    """Make the y axis logarithmic, from ``floor`` on; smaller values are rounding errors."""
+    """Make the y axis logarithmic, and leave out values below ``floor``, as rounding errors."""
     drawn = []
     for line in figure.data:
         line.y = [None if value is None or value < floor else value for value in line.y]
         drawn += [value for value in line.y if value is not None]
     ends = [math.log10(min(drawn)) - 0.1, math.log10(max(drawn)) + 0.1] if drawn else [0, 1]
-    step = 1 if ends[1] - ends[0] > 2 else None  # ticks at powers of ten only, if there are two
+    step = (
+        1 if ends[1] - ends[0] > 2 else None
+    )  # ticks at powers of ten only, if there are at least two
     return figure.update_yaxes(type="log", rangemode="normal", range=ends, dtick=step)
 
 
@@ -52,7 +54,7 @@ def listed(runs: Run | Sequence[Run]) -> list[Run]:
 def compressed(runs: Sequence[Run]) -> list[Run]:
     """Return the runs that drop tokens, or all runs if none does.
 
-    The curve of a run that keeps everything is constant.
+    The curves of runs that keep all tokens are constant, so they are left out.
     """
     return [run for run in runs if run.compression.num_kept < run.compression.num_tokens] or [*runs]
 

@@ -31,8 +31,9 @@ def lines_over_units(
 ) -> go.Figure:
     """Draw one line per run over the temporal units, which count from 1.
 
-    ``values``: [T] for each run, NaN for a unit without a value; ``summaries``: text after each
-    name in the legend; ``hover``: text of a point after its run and unit, with ``%{y}``.
+    ``values``: [T] for each run, NaN for a unit without a value. ``summaries``: text after each
+    run's label in the legend. ``hover``: end of the text shown on hover, after run and unit; the
+    value is ``%{y}`` in it.
     """
     figure = go.Figure()
     methods = [str(run.compressor["name"]) for run in runs]
@@ -60,9 +61,10 @@ def measured_over_units(
     y_title: str,
     hover: str,
 ) -> go.Figure:
-    """Draw one line for each run with diagnostics, its summary in the legend.
+    """Draw one line over the temporal units for each run that has diagnostics.
 
-    If no run has diagnostics, the figure says so.
+    ``values`` and ``summary`` compute the line and the text in the legend from the diagnostics. If
+    no run has diagnostics, the figure says so.
     """
     found = [(run, diagnostics) for run in listed(runs) if (diagnostics := diagnostics_of(run))]
     summaries = [summary(diagnostics) for _, diagnostics in found]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from gleanvid.plots.palette import BLUE, SKY
 from gleanvid.plots.paper.layout import PAGE, new_figure, paper_style
 
-_PANELS = {  # metric -> title, factor
+_PANELS = {  # metric -> title of its panel, factor by which values are multiplied
     "effective_rank": ("effective rank", 1),
     "residual_energy": ("residual energy (%)", 100),
     "later_residual_energy": ("after the first unit (%)", 100),
@@ -23,11 +23,12 @@ def _short(value: float) -> str:
 
 
 def complementarity(values: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Draw the metrics of several variants, one panel per metric; the last variant is in colour.
+    """Draw the metrics of several variants as bars, one panel per metric.
 
-    ``values``: metrics by name, by variant. More is better except for the coverage error. Residual
-    energy includes the first unit, where everything is new; the metric "after the first unit" does
-    not, and is drawn if it was measured.
+    ``values``: for each variant, its metrics by name. The last variant has another colour. More is
+    better except for the coverage error. Residual energy includes the first unit, where everything
+    is new. The metric "after the first unit" leaves it out; its panel is drawn if all variants have
+    this metric.
     """
     names = list(values)
     panels = [metric for metric in _PANELS if all(metric in row for row in values.values())]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from gleanvid.plots.palette import DASHES, GREY, SYMBOLS, styles
 
-COLUMN, PAGE = 3.3, 6.75  # widths in inches
+COLUMN, PAGE = 3.3, 6.75  # widths of a text column and of both together, in inches
 _MARKERS = dict(zip(SYMBOLS, ("o", "s", "D", "^", "X", "v", "P"), strict=True))
 _DASHES = dict(zip(DASHES, ("-", "--", ":", "-."), strict=True))
 _LOOK: Any = {
@@ -30,24 +30,27 @@ _LOOK: Any = {
     "lines.linewidth": 1.4,
     "lines.markersize": 3.5,
     "legend.frameon": False,
-    "pdf.fonttype": 42,  # TrueType, so that text stays text
+    "pdf.fonttype": 42,  # embed fonts as TrueType: text can be selected
 }
 
 
 def paper_style() -> Any:
-    """Use the paper's fonts and sizes within the block, for drawing and for saving."""
+    """Return a context manager that sets the paper's fonts and sizes, for drawing and saving."""
     return mpl.rc_context(_LOOK)
 
 
 def new_figure(width: float = COLUMN, height: float = 2.2) -> Figure:
-    """Make an empty figure, size in inches; without global state, so threads may draw at once."""
+    """Make an empty figure of a size in inches.
+
+    It is not registered with pyplot, so several threads may draw at the same time.
+    """
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return line and marker of each of ``series``, as in the app's figures.
+    """Return matplotlib's line and marker settings for each of ``series``, as in the app.
 
-    ``names``: all series of all figures, so that each looks the same in every figure.
+    ``names``: the series of all figures of a paper, so that each looks the same in all of them.
     """
     everyone = list(dict.fromkeys([*names, *series]))
     by_name = dict(zip(everyone, styles(everyone), strict=True))
@@ -62,7 +65,7 @@ def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str,
 
 
 def random_line() -> dict[str, Any]:
-    """Return the look of the line of random tokens."""
+    """Return the line settings for random tokens."""
     return {"color": GREY, "linestyle": "--", "label": "random positions"}
 
 
@@ -72,7 +75,10 @@ def legend_above(figure: Figure) -> None:
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write PDF, PNG or SVG, as the file's name ends; PNG with 300 dots per inch."""
+    """Write a figure as PDF, PNG or SVG, chosen by the file's ending.
+
+    PNG has 300 dots per inch.
+    """
     target = Path(path)
     with paper_style():
         figure.savefig(target, dpi=300, metadata={} if target.suffix == ".png" else None)

@@ -18,7 +18,7 @@ from gleanvid.run import Run
 
 
 def budgets(runs: Sequence[Run]) -> Figure:
-    """Draw each unit's budget divided by the mean B/T (B tokens kept in T units) over time in s."""
+    """Draw each unit's number of kept tokens, divided by the mean over units, against time."""
     names = [str(run.compressor["name"]) for run in runs]
     with paper_style():
         figure = new_figure()
@@ -37,8 +37,8 @@ def effective_dimension(
 ) -> Figure:
     """Draw the effective dimension of the kept tokens against the retention ratio (Fig. 1(c)).
 
-    ``curves``: effective rank by retention ratio, by method; ``names``: all methods of the paper,
-    in order, so that a method looks the same in every figure.
+    ``curves``: for each method, its effective rank by retention ratio. ``names``: all methods of
+    the paper, in order, so that a method looks the same in every figure.
     """
     with paper_style():
         figure = new_figure()
@@ -50,7 +50,7 @@ def effective_dimension(
             percent = [100 * share for share in shares]
             axes.plot(percent, [points[share] for share in shares], label=name, **style)
         axes.set(xlabel="visual tokens kept (%)", ylabel="effective rank", ylim=(0, None))
-        axes.invert_xaxis()  # tighter budgets to the right, as in the paper
+        axes.invert_xaxis()  # lower ratios to the right, as in the paper
         legend_above(figure)
     return figure
 
@@ -60,8 +60,8 @@ def spatial_iou(
 ) -> Figure:
     """Draw the spatial IoU of the positions kept in two units against the gap between the units.
 
-    ``curves``: IoU at gaps of 1, 2, ... units, by method; ``random``: the same for random
-    positions; ``names``: all methods of the paper, in order.
+    ``curves``: for each method, the IoU at gaps of 1, 2, ... units. ``random``: the same for random
+    positions. ``names``: all methods of the paper, in order.
     """
     with paper_style():
         figure = new_figure()

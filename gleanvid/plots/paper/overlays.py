@@ -17,8 +17,8 @@ from gleanvid.run import Run
 
 _TALLEST = 3.0  # largest height of a frame relative to its width; taller frames are drawn smaller
 _COLUMNS = 6  # default number of units shown
-_LETTERS = 100  # characters of a line as wide as the page
-_ROW = 0.45  # inches of a row for the heading above and the times below its frames
+_LETTERS = 100  # number of characters that fit into a line as wide as the page
+_ROW = 0.45  # height in inches of the text above and below the frames of a row
 
 
 def overlays(
@@ -29,14 +29,15 @@ def overlays(
 ) -> Figure:
     """Draw the tokens that each run keeps on the same frames, as the paper's qualitative figure.
 
-    Each row has its method and answer above it.
+    Each run has a row of frames, with its method and answer above.
 
     Args:
         runs: Runs of one clip.
-        units: Units to show, from 0. None: six evenly spaced units, one of them replaced by
-            the unit, other than the first, in which the first run that drops tokens keeps most.
+        units: Units to show, counted from 0. None: six evenly spaced units. One of them is replaced
+            by the unit with the largest budget in the first run that drops tokens; the clip's
+            first unit is not considered for this.
         title: Text above all rows.
-        progress: Wraps the iterable of columns of each row as they are drawn, such as ``tqdm``.
+        progress: Wraps the iterable of columns of each row, as ``tqdm`` does.
 
     Raises:
         ValueError: There is no run.
@@ -68,7 +69,11 @@ def overlays(
 
 
 def _columns(runs: Sequence[Run]) -> list[int]:
-    """Choose evenly spaced units; one is replaced by the unit after the first that keeps most."""
+    """Choose evenly spaced units, among them the unit with the largest budget.
+
+    This unit replaces the evenly spaced one nearest to it. The budgets are those of the first run
+    that drops tokens. The clip's first unit is not considered.
+    """
     budgets = compressed(runs)[0].compression.budgets.tolist()
     total = len(budgets)
     spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()
