@@ -59,7 +59,7 @@ class Gathered:
 
     @staticmethod
     def version(sent: Any) -> int:
-        """Return the version of the gathered values: how often this page has gathered them."""
+        """Return the version of the sent settings: how often this page has sent them before."""
         return sent[-2] if isinstance(sent[-2], int) else 0
 
     @staticmethod

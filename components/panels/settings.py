@@ -128,7 +128,7 @@ def _is_folded(place: Any) -> bool:
 def model_menu(models: Sequence[tuple[str, str]]) -> gr.Dropdown:
     """Make the menu of models from (label, name) pairs; the first model is chosen."""
     follows = {BUILT_IN, PHOTOS} <= {name for _, name in models}
-    label = "Model of this clip" if follows else "Model"
+    label = "Model for this clip" if follows else "Model"
     return gr.Dropdown(
         list(models), value=models[0][1], label=label, interactive=True, elem_id="gv-model"
     )

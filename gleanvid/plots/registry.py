@@ -97,7 +97,7 @@ FIGURES = {
         Figure(
             "spatial_iou",
             "Overlap of the positions kept in two units",
-            "IoU by distance in units; dashed: random",
+            "IoU of two units, by their distance in units; dashed: random tokens",
             "gaps",
         ),
         Figure(

@@ -43,7 +43,7 @@ class Prefilled:
         return torch.where(steps < self.lead, self.lead_position + steps, later)
 
     def present(self, decoded: int) -> Tensor:
-        """Return bool [B, P + decoded]: False on padding, for the prompts and later tokens."""
+        """Return the mask of prompts and decoded tokens, bool [B, P + decoded]; False: padding."""
         return torch.cat([self.mask, self.mask.new_ones(len(self.mask), decoded)], 1)
 
 
