@@ -29,7 +29,7 @@ class TwoStage(Compressor):
     @property
     @abstractmethod
     def inner_share(self) -> float:
-        """Fraction of the tokens that it gets which the inner stage keeps."""
+        """Fraction of its input tokens that the inner stage keeps."""
 
     def outer_budget(self, tokens: VideoTokens) -> int:
         """Return how many visual tokens the stage before the model keeps.

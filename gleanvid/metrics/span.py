@@ -64,7 +64,7 @@ class Span:
 
 
 def kept_rows(debiased: Tensor, record: Compression) -> Tensor:
-    """Return the K output tokens of a record for the debiased tokens [L, D]: float32 [K, D]."""
+    """Return the debiased features of the K kept or merged tokens, float32 [K, D]."""
     return record.apply(debiased.float())
 
 

@@ -136,7 +136,7 @@ def test_copied_link_restores_the_compared_methods_and_the_tab(lasting, fresh, c
     upload(lasting, str(clips / "square.mp4"))
     notice(lasting, "Used 32")
     lasting.click("#gv-copy")
-    lasting.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
+    lasting.wait_for_selector("#gv-copy:has-text('Link copied, without your clip')")
     fresh.get_by_label("VisionZip", exact=True).and_(fresh.locator(":not(:checked)")).wait_for()
     assert fresh.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
     assert fresh.locator(".gv-examples [aria-current]").all_inner_texts() == ["Square"]
@@ -188,7 +188,7 @@ def test_opening_a_saved_run_of_an_unknown_clip_deselects_the_current_clip(visit
     assert answered_methods(visit) == ["Uniform 50 %"]
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.click("#gv-copy")
-    visit.wait_for_selector("#gv-copy:has-text('Your clip is not in it')")
+    visit.wait_for_selector("#gv-copy:has-text('Link copied, without your clip')")
     assert "uniform" in visit.evaluate("navigator.clipboard.readText()")
     visit.reload()
     named(visit, "a", "Uniform 50 %")

@@ -258,7 +258,7 @@ def test_button_of_the_last_of_31_comparison_rows_shows_its_run_in_the_viewer(pa
         page.get_by_label(share, exact=True).check()
     page.click("#gv-compare-start")
     page.wait_for_selector("#gv-compare-stop:not([disabled])")
-    page.wait_for_selector("#gv-compare-start:not([disabled])")
+    page.wait_for_selector("#gv-compare-start:not([disabled])", timeout=120_000)
     library.words = 8
     label = "Random 75 %"
     assert rows(page)[-1] == label and len(rows(page)) == 31

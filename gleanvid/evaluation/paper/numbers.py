@@ -61,7 +61,7 @@ class Table:
 
     @property
     def full(self) -> Row:
-        """The row to which "percent" is relative. In tables with that column, it has all tokens."""
+        """The row to which the column "percent" is relative: in tables that have it, all tokens."""
         return tables()[self.reference].rows[0] if self.reference else self.rows[0]
 
 

@@ -29,7 +29,7 @@ def found(engine, clip, names):
     yield from least(engine, "me", request, "What moves?", names, make)
 
 
-def test_each_compressor_reports_the_lowest_ratio_that_keeps_the_answer_and_the_run_just_below(
+def test_each_compressor_reports_its_lowest_ratio_with_the_same_answer_and_a_run_below_that_ratio(
     clip,
 ):
     engine = Engine(Fading())
