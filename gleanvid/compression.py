@@ -167,7 +167,7 @@ class Compression:
         return replace(self, **parts, state=later.state)
 
     def to(self, device: torch.device | str) -> Compression:
-        """Return this record with all tensors on ``device``; see :func:`gleanvid.devices.moved`."""
+        """Return this record with all tensors on ``device``; see ``gleanvid.devices.moved``."""
         parts: dict[str, Any] = {
             name: {key: moved(value, device) for key, value in getattr(self, name).items()}
             for name in _NAMED
