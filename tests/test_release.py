@@ -132,17 +132,23 @@ def served(installed, tmp_path_factory):
     space = home / "space"
     run(command, "space", "--out", str(space), cwd=home, env=os.environ | {"PYTHONPATH": ""})
     words = json.loads(re.search(r"ENTRYPOINT (.*)", DOCKERFILE)[1])
-    ports = free_port(), free_port()
     python = str(installed / "bin" / "python")
     hub = {"SPACE_ID": "someone/gleanvid", "SPACE_HOST": "someone-gleanvid.hf.space"}
-    programs = (
-        started([command, *words[1:]], home, ports[0]),
-        started([python, "app.py"], space, ports[1], **hub),
-    )
-    yield space, *zip(programs, ports, strict=True)
-    for program in programs:
-        program.terminate()
-        program.communicate()
+    # One at a time: on a busy machine, two starts miss Gradio's deadline for its first request.
+    programs = []
+    try:
+        for arguments, cwd, more in (
+            ([command, *words[1:]], home, {}),
+            ([python, "app.py"], space, hub),
+        ):
+            port = free_port()
+            programs.append((started(arguments, cwd, port, **more), port))
+            page_of(*programs[-1])
+        yield space, *programs
+    finally:
+        for program, _ in programs:
+            program.terminate()
+            program.communicate()
 
 
 def test_installed_gleanvid_command_serves_the_page_and_its_scripts(served, installed):

@@ -7,14 +7,17 @@ the paper's order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
+from gleanvid.compressors.random import Random
+from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
+from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.evaluation.run.setups import Setup
 
 
@@ -172,16 +175,31 @@ DIAGNOSES: dict[str, ClipSample] = {
     "longvideobench-100": ClipSample("longvideobench", videos=100, num_frames=42),
 }
 
+_FIXED_BUDGET = Preset(
+    "Fixed token budget",
+    "Method",
+    (
+        Variant("V-CAST", VCast, frames=5, ratio=0.20),
+        Variant("GleanVID", frames=5, ratio=0.20),
+        Variant("V-CAST", VCast, frames=10, ratio=0.10),
+        Variant("GleanVID", frames=10, ratio=0.10),
+    ),
+    frames=16,
+)
+
 PRESETS: dict[str, Preset] = {
-    "fixed-token-budget": Preset(
-        "Fixed token budget",
-        "Method",
-        (
-            Variant("V-CAST", VCast, frames=5, ratio=0.20),
-            Variant("GleanVID", frames=5, ratio=0.20),
-            Variant("V-CAST", VCast, frames=10, ratio=0.10),
-            Variant("GleanVID", frames=10, ratio=0.10),
+    "fixed-token-budget": _FIXED_BUDGET,
+    # not in the paper: whether more frames alone, with any choice of tokens, give the same gain
+    "fixed-token-budget-baselines": replace(
+        _FIXED_BUDGET,
+        title="Fixed token budget, with baselines",
+        variants=(
+            *_FIXED_BUDGET.variants,
+            *(
+                Variant(method.title, method, frames=times, ratio=ratio)
+                for times, ratio in ((5, 0.20), (10, 0.10))
+                for method in (VidCom2, Uniform, Random)
+            ),
         ),
-        frames=16,
     ),
 }
