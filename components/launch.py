@@ -39,10 +39,7 @@ def how_to_load(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 
 def names(options: argparse.Namespace) -> list[str]:
-    """Return the names of the models in the menu.
-
-    They are those of ``--model`` and ``--offer``, then the built-in ones.
-    """
+    """Return the models in the menu: of ``--model`` and ``--offer``, then the built-in ones."""
     here = loading.BUILT_IN, loading.PHOTOS
     return list(dict.fromkeys([options.model, *options.offer, *here]))
 
@@ -50,9 +47,8 @@ def names(options: argparse.Namespace) -> list[str]:
 def available(options: argparse.Namespace) -> list[str]:
     """Return the models of the menu that can answer as soon as the page is served.
 
-    A public server has loaded all models of the menu. A private server leaves out models that it
-    has to download. The user loads these on the page first: a question would download the model
-    without showing progress, and would hold the model queue meanwhile.
+    A public server has loaded them all. A private server leaves out models that it has to download:
+    the user loads them on the page, which shows progress and does not hold the model queue.
     """
     from .server import serving
 

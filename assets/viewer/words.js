@@ -77,7 +77,7 @@ function outlines({ truth, marks: { outline, label } }) {
 export function sizeWords(clip) {
   const { bytes, left_out: left } = clip.value;
   const size = (count) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} MB`;
-  const missing = left.length ? ` Scores too large to send: ${left.join(", ")}.` : "";
+  const missing = left.length ? ` Scores not shown, because they are too large: ${left.join(", ")}.` : "";
   return `In this browser: ${size(bytes.frames)} of frames, ${size(bytes.tokens)} `
     + `of masks and scores for ${plural(clip.methods.length, "compressor")}.${missing}`;
 }

@@ -37,7 +37,7 @@ EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest 
 # Maximum size of one visitor's files, so that one visitor cannot use up the space of all.
 VISITOR_BYTES = EXPORT_BYTES // 4
 _KEY = secrets.token_bytes(16)  # for folder names, so that they do not reveal visitors' addresses
-LATE = "Stopped: the file took longer than {limit:g} seconds, the limit of this server."
+LATE = "Stopped after {limit:g} seconds, the limit for files on this server. Choose fewer frames."
 Timed = Callable[[Iterable[Any]], Iterable[Any]]
 Maker = Callable[[Sequence[Run], Path, Timed], Path]
 
@@ -143,10 +143,7 @@ def masks_npz(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 def overlay_clip(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write a video that shows the kept tokens of A and B side by side.
-
-    It is H.264 if PyAV can write this, else animated WebP.
-    """
+    """Write a video of A and B side by side: H.264 if PyAV can write it, else animated WebP."""
     video, sides = runs[0].video, runs[:2][::-1]  # ``runs`` begins with B, then A
     rate = max(1.0, len(video) / max(video.duration, 0.1))
 
@@ -181,10 +178,7 @@ def _mp4(frames: Iterator[np.ndarray], rate: float, path: Path) -> Path:
 
 
 def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Draw the kept tokens over the frames as a figure for a paper.
-
-    It has a row for every run and a column for every temporal unit.
-    """
+    """Draw a figure for a paper: frames with kept tokens, a row per run, a column per unit."""
     from gleanvid.plots.paper import overlays
     from gleanvid.plots.paper.layout import paper_style
 
@@ -196,10 +190,7 @@ def paper_pdf(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
 
 
 class TimedFile(io.BufferedWriter):
-    """A file for a library that writes it in many small parts.
-
-    Each ``write`` checks the time limit of the export.
-    """
+    """A file whose ``write`` checks the time limit; ``savefig`` writes it in many small parts."""
 
     def __init__(self, path: Path, timed: Timed) -> None:
         super().__init__(io.FileIO(path, "w"))
@@ -210,10 +201,7 @@ class TimedFile(io.BufferedWriter):
 
 
 def saved_run(runs: Sequence[Run], folder: Path, timed: Timed = iter) -> Path:
-    """Write the first of ``runs`` with all its data to a ZIP file.
-
-    :func:`components.files.opening.opened` can read it.
-    """
+    """Write the first of ``runs`` with all its data to a ZIP file, for :func:`opening.opened`."""
     path = folder / "run.zip"
     with TemporaryDirectory() as place, zipfile.ZipFile(path, "w") as archive:
         runs[0].save(place)

@@ -21,7 +21,9 @@ MAX_TOKENS = 2**20
 LONGEST = 10_000  # maximum length of a question in characters, as on the page
 LONGEST_SIDE = 8192  # maximum width and height of a frame in pixels
 LONGEST_ANSWER = 20 * LONGEST
-LONGEST_SETTINGS = 10_000  # maximum characters of a compressor's settings, or of ``made_with``
+LONGEST_SETTINGS = (
+    10_000  # maximum length of ``compressor`` or ``made_with`` as JSON, in characters
+)
 LONGEST_NAME = 1_000
 
 
@@ -32,7 +34,7 @@ def opened(path: str) -> Run:
     except UnreadableVideoError as error:
         raise ValueError(str(error)) from error
     with refusing(ValueError, NO_RUN):
-        # This refuses text with lone surrogates, which a browser cannot show.
+        # encode() refuses lone surrogates, which a browser cannot show.
         json.dumps(facts, ensure_ascii=False).encode()
         run = Run.of(facts, arrays)
         size, whole = math.prod(run.compression.grid), sound(run)

@@ -61,8 +61,8 @@ def plugin_of(compressor: Compressor) -> str:
 def sampling(recipe: Recipe) -> dict[str, Any]:
     """Return the generation options that must be given to repeat the answer.
 
-    These are the answer length, if it is not the library's default, and above temperature 0 the
-    temperature, top-p and the seed.
+    The answer length is left out if it is the library's default; temperature, top-p and seed are
+    left out at temperature 0.
     """
     given = dict(recipe.sampling)
     drawn = ("temperature", "top_p", "seed") if given.get("temperature") else ()

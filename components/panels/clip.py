@@ -234,7 +234,7 @@ class ClipPanel(Panel):
             now = status(engine, engine.runs.get(saved.runs[0]))
             encode_ahead(engine, request.clip(engine.clip(str(example.path), request.frames)))
         except (VideoError, BusyError):
-            return {}  # the preview that follows gives the reason
+            return {}  # the preview that follows shows the error
         return {
             outputs.viewer: gr.update(version=0, value=value, answers=saved.answers, pending=""),
             outputs.runs: saved.runs,
@@ -256,8 +256,7 @@ class ClipPanel(Panel):
 def shelf(own: Mapping[str, str]) -> dict[str, Any]:
     """Return a new value for the row of thumbnails of uploaded clips.
 
-    Every new value makes the browser redraw the row, which removes the placeholder of an upload
-    that failed.
+    A new value makes the browser redraw the row, without the placeholder of a failed upload.
     """
     clips = [{"clip": shortened(path), "picture": picture} for path, picture in own.items()]
     return {"clips": clips, "at": time.monotonic()}

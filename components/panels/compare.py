@@ -54,7 +54,7 @@ class CompareTab(Tab):
         self.methods = gr.CheckboxGroup(
             names,
             value=[name for name in START if name in methods],
-            label="Compressors (compared with all tokens)",
+            label="Compressors (a run with all tokens is always added)",
             interactive=True,
             elem_id="gv-methods",
             elem_classes="gv-choices",

@@ -1,7 +1,6 @@
 """The tab Curves: plots of the runs in the viewer, drawn while the tab is open.
 
-Hovering over a curve moves the viewer to that temporal unit. The curves mark the unit that the
-viewer shows.
+Hovering over a curve moves the viewer to that unit; the curves mark the unit in the viewer.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from . import notice
 from .events import PRIVATE, Changes, Values, script
 from .panel import Page, Tab
 
-SOME = "Curves of {drawn} of {count} compared rows: {names} no longer in the viewer."
+SOME = "Curves of {drawn} of {count} runs in the table: {names} no longer in the viewer."
 SOME_GONE = "Some runs are no longer on the server; the curves show the others."
 DRAWING = "Measuring {count}…"
 ABOUT = (
@@ -112,9 +111,8 @@ def _plot(name: str, figure: Any | None) -> gr.Plot:
 def left_out(engine: Engine, table: Mapping[str, Any] | None, runs: Sequence[Run]) -> str:
     """Return a sentence that names the rows of the Compare table whose run has no curve.
 
-    Curves are drawn only for the runs in the viewer, which holds a limited number of runs. The
-    sentence is empty if every row has a curve. It is also empty if none has one, as for a table
-    about another clip.
+    Only runs in the viewer, which holds a limited number, have curves. The sentence is empty if
+    every row has a curve, or if none has one, as for a table about another clip.
     """
     rows = [(row["label"], engine.runs.get(row["id"])) for row in (table or {}).get("rows", [])]
     first, shown = runs[0], [run.compressor for run in runs]

@@ -1,7 +1,6 @@
 """Options of Gradio events (queue, progress), and the JavaScript that runs on an event.
 
-Event handlers take and return dictionaries from widget to value, so that the order of widgets does
-not matter.
+Event handlers take and return {widget: value}, so that the order of widgets does not matter.
 """
 
 from __future__ import annotations
@@ -56,10 +55,7 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
 
 
 def or_nothing(changes: Iterable[Changes]) -> Iterator[Changes]:
-    """Yield the changes that are not empty, or ``gr.skip()`` if all are empty.
-
-    Gradio would empty the outputs of a generator that yields nothing.
-    """
+    """Yield the non-empty changes; if none, ``gr.skip()`` keeps Gradio from emptying outputs."""
     is_changed = False
     for change in filter(None, changes):
         is_changed = True

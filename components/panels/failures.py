@@ -67,8 +67,7 @@ def shelved(clip: ClipPanel, example: Example, own: Mapping[str, str]) -> Change
 class FailuresPanel(Panel):
     """Opens a wrong answer or a run of a comparison.
 
-    Its clip and its question are chosen on the page. Side B of the viewer shows its compressor
-    settings, side A all tokens.
+    Opening one sets clip and question on the page, its compressor as B and all tokens as A.
     """
 
     def __init__(self, listed: Any, table: Any, clip: ClipPanel, controls: Controls) -> None:

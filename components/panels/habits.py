@@ -13,7 +13,7 @@ from .events import AT_ONCE, Changes, Values, part
 from .panel import Page, Panel
 
 UNKNOWN_CLIP = (
-    "Automatic asking is disabled: the built-in model knows only Glimpse clips. Press Ask."
+    "Off for this clip: the built-in model is made for Glimpse clips. Press Ask to ask anyway."
 )
 LOG = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"></div>"""
 
@@ -48,7 +48,7 @@ class HabitsPanel(Panel):
         known = {self.model, self.clip}
         changed = [self.live, self.remember, *memory]
         self.model.change(self.on_model, known, changed, **AT_ONCE)
-        # A change of clip changes the suggested questions: update the checkbox on their change.
+        # ``ready``, the suggested questions, changes with the clip
         ready.change(self.on_clip, known, self.live, **AT_ONCE)
 
     def on_remember(self, on: bool) -> Changes:
@@ -71,8 +71,7 @@ class HabitsPanel(Panel):
 def switch_state(example: Example | None, model: str) -> dict[str, Any]:
     """Disable "Ask again when settings change" if the model's answers on this clip mean nothing.
 
-    The reason is shown below the checkbox. The checkbox keeps its value; ``style.css`` hides the
-    tick while it is disabled.
+    The reason is shown below the checkbox, which keeps its value; ``style.css`` hides the tick.
     """
     is_disabled = bool(caveat(example, model))
     return gr.update(interactive=not is_disabled, info=UNKNOWN_CLIP if is_disabled else "")

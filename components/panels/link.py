@@ -45,8 +45,7 @@ def copy_button() -> gr.Button:
 class LinkPanel(Panel):
     """Applies the parameters of the page's URL as the page opens, and names the invalid ones.
 
-    ``start``: settings of the compressor of a vLLM server, with which the page opens; None opens it
-    with the default settings.
+    ``start``: compressor settings with which the page opens, if a vLLM server sets them; else None.
     """
 
     def __init__(self, start: Mapping[str, Any] | None, clip: ClipPanel) -> None:
@@ -81,9 +80,8 @@ class LinkPanel(Panel):
     def write_changes(self, settings: SettingsPanel) -> None:
         """Bind the events by which widgets write their values to the page's URL.
 
-        As the page opens, Gradio searches all events for every widget, which is slow. So most
-        settings have no such event: when a script gathers the values of all settings
-        (``assets/page/settings.js``), it also writes them.
+        Every event slows the opening of the page. So most settings have none: the script that
+        gathers all values (``assets/page/settings.js``) also writes them.
         """
         gathered = settings.moved()
         for key, widget in self.named.items():
@@ -140,7 +138,7 @@ class LinkPanel(Panel):
             first = back.view.runs[0]
             changes |= self.returned(back, back.view) | {self.kept: first}
             if "question" not in query and not self.example(back.path):
-                changes[self.page.inputs.question] = ""  # was the first example's question
+                changes[self.page.inputs.question] = ""  # drop the first example's question
         else:
             changes = self.emptied(changes.get(named["clip"]), back) | changes
             saved = self.clip.made_before(example, standing) if example else {}

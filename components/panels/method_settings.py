@@ -1,9 +1,8 @@
 """Gradio component with the settings of all compressors; it draws those of the chosen one.
 
-``assets/tuning/settings.js`` draws them. With one Gradio widget per setting, the page would have
-about a hundred widgets for settings, of which six are visible, and Gradio would build each.
-
-The class has a file of its own because Gradio writes a stub next to each file with a component.
+``assets/tuning/settings.js`` draws them: Gradio would build a widget for each of about a hundred
+settings, of which six are visible. The class has a file of its own because Gradio writes a stub
+next to each file with a component.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ class MethodSettings(gr.HTML):
     """Gradio component for the settings of all compressors.
 
     ``value``: settings that differ from their default, by their key in a link. ``fields``:
-    declaration of each setting, by key; see ``assets/tuning/settings.js``. ``shown``: the keys of
-    the settings of each method. ``readout``: a line of text on the effect of the settings on this
-    clip.
+    declaration of each setting, by key; see ``assets/tuning/settings.js``. ``shown``: keys of each
+    method's settings. ``readout``: a line of text on the effect of the settings on this clip.
     """
 
     def __init__(

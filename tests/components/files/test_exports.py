@@ -76,7 +76,7 @@ def test_export_that_exceeds_the_deadline_ends_with_a_message(first_screen, kind
     engine, ids = first_screen
     monkeypatch.setattr(engine.queue, "deadline_s", 0.0)
     *_, (said, _) = writing(engine, kind)(ids, "builtin", 0, SENT)
-    assert said["text"].startswith("Stopped: the file took longer than 0 seconds")
+    assert said["text"].startswith("Stopped after 0 seconds")
 
 
 @pytest.mark.usefixtures("cache")

@@ -50,9 +50,9 @@ def test_message_names_the_comparison_rows_that_have_no_curve():
     rows = [{"label": f"row {n}", "id": engine.runs.add(run)} for n, run in enumerate(runs)]
     table = {"rows": [*rows, {"label": "refused", "id": ""}]}
     assert left_out(engine, table, runs) == left_out(engine, None, runs) == ""
-    said = "Curves of 2 of 3 compared rows: row 1 is no longer in the viewer."
+    said = "Curves of 2 of 3 runs in the table: row 1 is no longer in the viewer."
     assert left_out(engine, table, [runs[2], runs[0]]) == said
     assert left_out(engine, table, runs[:1]).startswith(
-        "Curves of 1 of 3 compared rows: row 1, row 2 are"
+        "Curves of 1 of 3 runs in the table: row 1, row 2 are"
     )
     assert left_out(engine, table, [made(GleanVID(0.25), moving_square())]) == ""
