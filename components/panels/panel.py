@@ -41,7 +41,7 @@ class Tab(Panel):
 
     title: ClassVar[str]
     tab: gr.Tab  # Gradio's tab; set once the panel is made
-    left_on_show: Sequence[Any] = ()  # events of comparisons, after which A and B may differ
+    left_on_show: Sequence[Any] = ()  # events of comparisons; they may change runs A and B
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class ModelPicker(Panel):
                     [],
                     label="Checkpoint",
                     info=OWN,
-                    allow_custom_value=True,  # without it, only the initial choices would be valid
+                    allow_custom_value=True,  # for typed names and choices that are set later
                     interactive=True,
                     scale=4,
                     min_width=240,

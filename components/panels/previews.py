@@ -61,7 +61,7 @@ class Previews:
         event(None, when, None, js=script("preview", live), **PRIVATE)
 
     def of_moves(self, event: Callable[..., Any]) -> None:
-        """Show previews on an event of moving sliders, each once the previous one is shown."""
+        """Show a preview when a slider moves, but only once the previous preview is shown."""
         event(None, None, None, js=script("previewMoves"), trigger_mode="multiple", **PRIVATE)
 
     def on_preview(self, user: gr.Request, values: Values) -> Changes:
@@ -90,7 +90,7 @@ class Previews:
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
         if not can_answer(request.model) or not live or caveat(request.example, request.model):
-            return  # live answers are impossible, disabled or meaningless
+            return  # no answers, switched off, or a clip that the model is not made for
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return
         if ask.is_slow(engine, request.model):
@@ -105,17 +105,14 @@ class Previews:
 
     def changes(self, session: str, request: Request, sides: Sides, update: PageUpdate) -> Changes:
         stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
-        if self.engine.pages.busy(session):  # Stop, enabled for a job, ends a preview too
+        if self.engine.pages.busy(session):  # Stop stays enabled: a job is running
             stopping = {}
         refused = {self.problem: refusal(request)}
         return refused | stopping | self.outputs.changes(update, sides.version)
 
 
 def refusal(request: Request) -> str:
-    """Return why the settings cannot be used, as a sentence; "" if they can be used.
-
-    The sentence adds that the frames still show the previous settings.
-    """
+    """Return why the settings cannot be used, as a sentence; "" if they can be used."""
     try:
         request.make_compressor()
     except ValueError as error:

@@ -25,7 +25,7 @@ HINT = (
     "of another clip. If the box is empty, the question above is asked."
 )
 TOO_MANY = f"{{count}} questions; the limit is {MOST}. Ask fewer."
-FIRST = f"The first {MOST} of {{count}} questions in the file."
+FIRST = f"The box has the first {MOST} of {{count}} questions that the file has about these clips."
 NONE_HERE = (
     "The file has no question about these clips. Write one question per line, with a right answer "
     "after |, or choose a questions.jsonl that gleanvid glimpse make wrote, and upload a clip from "
@@ -57,7 +57,7 @@ class QuestionsPanel(Panel):
             )
 
     def tell_in(self, notice: gr.HTML) -> None:
-        """Set the message line for problems with a file of questions."""
+        """Use ``notice`` as the line for messages about a file of questions."""
         self.notice = notice
 
     def connect(self, page: Page) -> None:

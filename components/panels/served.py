@@ -53,8 +53,8 @@ class ServedPanel(Panel):
     def on_change(self, values: Values) -> Changes:
         """Offer only methods that the model can run, and untick the others in Compare.
 
-        Gradio refuses a ticked method that is not offered. A sentence under the menu says that
-        methods are left out. If none are, it is "": for None, Gradio 6 would keep the old one.
+        Gradio refuses a ticked method that is not offered. A sentence under the menu says how
+        many methods are left out. It is "" for none: Gradio 6 would keep the old text for None.
         """
         model, method = values[self.model], values[self.method]
         ticked = [*values[self.compared], *values[self.apart]]

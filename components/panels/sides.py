@@ -83,10 +83,7 @@ class SidesPanel(Panel):
         return changes | given_settings(self.controls, b, before)
 
     def on_pair(self, event: gr.EventData, values: Values) -> Changes:
-        """Take over a pair of runs chosen in the viewer.
-
-        Side A gets the settings of the run chosen as A, and the page those of the run chosen as B.
-        """
+        """Copy the settings of the chosen run A to side A, and those of run B to the page."""
         ids = [getattr(event, side, None) for side in ("a", "b")]
         a, b = map(self.settings_of, ids)
         changes = self.put(a, b, values)

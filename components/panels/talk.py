@@ -78,5 +78,5 @@ class TalkPanel(Panel):
 
     @staticmethod
     def on_pick(event: gr.EventData) -> str:
-        """Return the question on the pressed button, cut to the maximum length of a question."""
+        """Return the suggested question that was pressed, cut to the maximum length."""
         return str(getattr(event, "text", ""))[:LONGEST]

@@ -29,9 +29,9 @@ def start(
 ) -> Any:
     """On ``event``, start the job ``handler``, unless a job of the page is running.
 
-    Until the job ends, ``stop`` is the only enabled button of those that start or stop jobs. If a
+    Until the job ends, all buttons that start or stop jobs are disabled, except ``stop``. If a
     job is running, ``notice`` says so: Gradio shows no errors of events outside its queue.
-    ``outputs`` and ``also``: see ``Inputs.after``.
+    ``outputs``: widgets that the job changes. ``also``: further inputs of ``handler``.
     """
 
     def on_start(user: gr.Request) -> Changes:

@@ -59,7 +59,7 @@ CLIENTS = (  # routes used by gradio_client, curl and the snippets of the tab Ex
 )
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
-ENDPOINTS = "(?:ask|compress|compare)"  # API clients may call these, but no event of the page
+ENDPOINTS = "(?:ask|compress|compare)"  # allowed as {api_name}; the page's own events are not
 LONGEST_NAME = 255  # maximum bytes of a file name; Gradio fails on longer ones
 LONGEST_PATH = 1024  # maximum number of characters of a path
 MAX_JSON = 2**18  # maximum bytes of a JSON body; settings and questions are smaller
@@ -93,9 +93,8 @@ def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
         name = path.removeprefix(FILE)
         if _is_long(name):
             return False
-        if name != path and _ADDRESS.match(
-            unquote(name)
-        ):  # Gradio would download the file at this URL
+        # Gradio would download the file at such a URL.
+        if name != path and _ADDRESS.match(unquote(name)):
             return False
         return bool(found.fullmatch(f"{method} {path}"))
 
@@ -145,7 +144,7 @@ def _check_names(content: dict[str, Any]) -> None:
     for key in ("session_hash", "event_id"):
         name = content.get(key)
         if isinstance(name, str) and not _SESSION.fullmatch(name):
-            raise RefusedError(400, "The name of a session has 1 to 64 letters, digits, - and _.")
+            raise RefusedError(400, "session_hash, event_id: use 1 to 64 letters, digits, - and _.")
 
 
 def _dictionaries(content: Any) -> Iterator[dict[str, Any]]:

@@ -18,8 +18,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .visitors import Proxies, visitor
 
-# Maximum seconds for the head of a request, counted from its first byte, or from the start of the
-# connection if no byte has arrived.
+# Maximum seconds for the head of a request, counted from its first byte. Until this byte arrives,
+# they count from the start of the connection or the end of the last response.
 HEAD_S = 10.0
 BODY_BYTES_PER_S = 1000.0  # lowest speed of a request body; slower connections are closed
 BODY_S = 3600.0  # maximum seconds from the first byte of a request to the end of its body
@@ -38,10 +38,10 @@ def limit_connections(server: Server, proxies: Proxies) -> None:
 
     Uvicorn's proxy middleware is bypassed: it would believe any program on this machine that
     names another visitor's address. WebSockets, which the page does not use, are switched off:
-    Uvicorn's protocol for WebSockets would never release a connection from the count.
+    connections that Uvicorn's WebSocket protocol takes over would be counted for ever.
     """
     count: Counter[str] = Counter()
-    # The other half of the file descriptors is for files, pipes and refused connections.
+    # Half of the file descriptors; the rest is for files, pipes and refused connections.
     most = raise_descriptors() // 2
     kind: Any = partial(Connection, proxies=proxies, count=count, most=most)
     server.config.http_protocol_class = kind

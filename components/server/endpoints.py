@@ -132,7 +132,7 @@ class Calls:
 
         Returns:
             The grid (units, rows, columns), the flat indices kept, the tokens kept in each unit,
-            the seconds of each unit, and the Gini coefficient of the budgets.
+            start and end of each unit in seconds, and the Gini coefficient of the budgets.
         """
         request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
         with ModelAccess(self.engine, request) as (clip, work):
@@ -219,20 +219,19 @@ class Calls:
         sampling: dict[str, Any],
         pixels: int = 0,
     ) -> Request:
-        """Return the arguments of a call as a request. Raises ``gr.Error`` that names a bad one."""
+        """Return the arguments of a call as a request. Raises ``gr.Error`` for invalid ones."""
         try:
             path, method = uploaded(video), METHODS[key_of(compressor)]
             model = self._model(model)
-            if (
-                type(frames) is not int or not 1 <= frames <= self.max_frames
-            ):  # a bool is no int here
+            # type(): for isinstance, True and False are integers.
+            if type(frames) is not int or not 1 <= frames <= self.max_frames:
                 most = self.max_frames
                 raise ValueError(f"frames={frames!r} must be a whole number in [1, {most}]")
             if settings is not None and not isinstance(settings, dict):
                 raise ValueError(
                     f"settings={settings!r} must be a JSON object of setting names and values"
                 )
-            if settings and "name" in settings:  # it would override the method
+            if settings and "name" in settings:  # would replace ``compressor``
                 raise ValueError("settings must not hold the name of a compressor")
             values = dict(settings or {})
             if method is not COMPRESSORS["full"]:

@@ -48,10 +48,9 @@ ONE_RANGE = re.compile(rb"bytes=([0-9]{1,15}-[0-9]{0,15}|-[0-9]{1,15})")
 class FilesOnly(GradioMultiPartParser):
     """Parser of upload forms that limits the number of files and cleans up failed uploads.
 
-    Gradio's parser would hold form fields of any length in memory, accept 1,000 files in an upload,
-    and keep the files of an upload that breaks off. It names the folder of a file by a hash of the
-    content, so that anyone with the same file could find out that it was uploaded. Here, random
-    bytes are added to the hash.
+    Gradio's parser would hold form fields of any length in memory, accept 1,000 files, and keep
+    those of failed uploads. It names folders by a hash of the file, so anyone with the same file
+    could find out that it was uploaded. Here, random bytes are added to the hash.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -80,9 +79,8 @@ class FilesOnly(GradioMultiPartParser):
 class FailureLog:
     """Replaces the module ``traceback`` in Gradio; logs a failed event as one line.
 
-    For a request with invalid values, Gradio prints a traceback with the values that the visitor
-    sent. So one address could write 150 MB a minute into the log, and forge lines. Here, length and
-    number of the lines are limited.
+    For invalid values, Gradio prints a traceback with these values: one address could write 150 MB
+    a minute into the log, and forge lines. Here, length and number of the lines are limited.
     """
 
     def __init__(self) -> None:

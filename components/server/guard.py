@@ -158,7 +158,7 @@ class Guard:
         if scope["path"] in PAGES and QueryParams(scope["query_string"]).get("page"):
             raise RefusedError(404, NOTHING)  # the app has a single page; Gradio raises for others
         if scope["path"].startswith(UPLOAD) and len(scope["query_string"]) > MAX_QUERY:
-            raise RefusedError(414, "The name of an upload is too long.")
+            raise RefusedError(414, "The query string (upload_id) of an upload is too long.")
 
     async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Render a page, at most ``PAGES_AT_ONCE`` at a time.
