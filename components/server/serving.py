@@ -49,10 +49,10 @@ class Limits:
     deadline_s: float  # longest time of one job on the model, in seconds
     places: int  # maximum number of jobs that wait for the model
     queue: int  # maximum number of events in Gradio's queue
-    events: int  # maximum number of concurrent events of one address; 0: no limit
-    requests_per_minute: int  # maximum number of POST requests of one address; 0: no limit
-    disk_gb: int  # GB of all visitors' files together; 0: no limit
-    visitor_mb: int  # MB of uploads that one address may store; 0: no limit
+    events: int  # maximum number of concurrent events of one visitor; 0: no limit
+    requests_per_minute: int  # maximum POST requests a minute of one visitor; 0: no limit
+    disk_gb: int  # maximum GB of all visitors' files together; 0: no limit
+    visitor_mb: int  # MB of uploads of one visitor, see `shares`; 0: no limit
     keep_s: int  # age in seconds at which uploads and results are deleted
     may_check: bool = False  # whether visitors may start a check of the model, which takes minutes
 
@@ -81,9 +81,9 @@ def limits(options: argparse.Namespace) -> Limits:
 def shares(limits: Limits) -> RateLimit | None:
     """Return the rate limit on the bytes that one visitor may upload; None for no limit.
 
-    With it, the uploads of a visitor on the server never exceed twice ``visitor_mb``.
+    It limits the uploads of one visitor on the server to twice ``visitor_mb``.
     """
-    # Longest time that an upload counts: BODY_S while it is sent, then keep_s until it is deleted.
+    # Longest time that an upload takes disk space: BODY_S to send it, then keep_s to its deletion.
     held_s = BODY_S + limits.keep_s
     return RateLimit(limits.visitor_mb * MIB, held_s) if limits.visitor_mb else None
 
@@ -218,7 +218,7 @@ def options(
 
 
 def decoding(limits: Limits) -> str:
-    """Return a line on what limits the process that decodes clips; start the first process."""
+    """Return a text on the limits of decoding processes; start one for the first clip."""
     layers = sandbox.layers()
     spare.KEPT.keep()
     lacking = [text for name, text in rights.LAYERS.items() if name not in layers]
@@ -232,7 +232,7 @@ def decoding(limits: Limits) -> str:
 
 
 def closed() -> list[str]:
-    """Return the paths that Gradio must not serve: all files and folders next to ``assets``."""
+    """Return what Gradio must not serve: all of ``ROOT`` but ``assets``, and the lock file."""
     files = Path(get_upload_folder()).resolve()
     beside = [path for path in sorted(ROOT.iterdir()) if path.name != "assets"]
     return [str(path) for path in (*beside, files / LOCK) if not files.is_relative_to(path)]

@@ -142,4 +142,4 @@ class Calls:
     def _forget(self, over: asyncio.Future[Any]) -> None:
         del self.left[over]
         if not over.cancelled():
-            over.exception()  # read it, otherwise asyncio logs it as never retrieved
+            over.exception()  # read the error, or asyncio logs it as never retrieved

@@ -74,7 +74,7 @@ class Uploads:
         A request that does not state its length is refused, too.
         """
         if not length.isdecimal():
-            raise RefusedError(411, "An upload must state its length.")
+            raise RefusedError(411, "Send the upload with a Content-Length header.")
         size = int(length)
         if size > self.each_bytes + FORM_BYTES:
             raise RefusedError(413, f"The file is larger than {self.each_bytes // MIB} MB.")
@@ -140,7 +140,7 @@ def own_folder() -> Iterator[str]:
     temporary = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
     with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
         _locked(lock)
-        with suppress(OSError):  # Windows refuses symbolic links to most users
+        with suppress(OSError):  # refused to most Windows users; then visitors see real paths
             Path(folder, LINK).symlink_to(ASSETS, target_is_directory=True)
         os.environ["GRADIO_TEMP_DIR"] = folder
         try:
@@ -181,7 +181,7 @@ def _locked(file: IO[str]) -> bool:
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Turn the signals ``ENDING`` into an exit after which exit handlers clean up.
+    """Turn the signals ``ENDING`` into an exit that runs the exit handlers.
 
     A signal that is ignored, such as SIGHUP under ``nohup``, stays ignored. The process ends
     without Python's finalization, which would abort it if another thread is running torch code.

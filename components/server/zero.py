@@ -1,8 +1,7 @@
 """ZeroGPU of Hugging Face Spaces: a GPU that is allocated while a decorated function runs.
 
 The package ``spaces`` runs such a function in a forked process. Arguments and results are pickled,
-so models are passed by name and results are on the CPU. To stop the process, a file is deleted:
-the process ends once the file no longer exists.
+so models are passed by name and results are on the CPU. Deleting a file stops the process.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:
 
 
 class ZeroGpuBackend(Backend):
-    """Runs those methods of ``inner`` that need a model in the forked process with the GPU.
+    """Runs the methods of ``inner`` that need a model in a forked process with the GPU.
 
-    ``gpu``: decorator of ``spaces`` that runs a function in this process.
+    ``gpu``: decorator of ``spaces`` that runs a function in such a process.
     """
 
     is_metered = True
@@ -120,8 +119,7 @@ class ZeroGpuBackend(Backend):
     ) -> Generator[Any, None, None]:
         """Run a method of ``inner`` in the process with the GPU.
 
-        An error with a message for the user is yielded, not raised: ``spaces`` sends only the
-        name of a raised error, not its message.
+        Errors with a message for the user are yielded: ``spaces`` drops the message of raised ones.
         """
         try:
             found = getattr(self.inner, method)(*given, self._model(name), FileGone(wanted))
@@ -135,7 +133,7 @@ class ZeroGpuBackend(Backend):
             yield error
 
     def _model(self, name: str) -> Any:
-        """Return the model that a stand-in names; load it if this process does not have it."""
+        """Return the model called ``name``; load it if this process does not have it."""
         if name not in self._models:
             self._models[name] = self.inner.load_model(name)
         return self._models[name]

@@ -51,7 +51,7 @@ def ask(
     habits: Habits = Habits(),
     exchanges: Sequence[Exchange] = (),
 ) -> Iterator[PageUpdate]:
-    """Answer the question of ``sides`` with the compressors of B and A.
+    """Answer ``sides.question`` with the compressor of B and, if ``habits.both``, of A.
 
     Yields the page's changes: which tokens B keeps, then its growing answer, then the answer of A.
     Ends a running preview or live answer of the same ``session`` (an open page).
@@ -86,7 +86,7 @@ def ask_live(
     asking = _Asking(engine, request, sides, habits, work, is_live=True)
     try:
         yield from _without_progress(asking)
-        if work.stop.is_set() and work.why:  # the person or the deadline stopped the answer
+        if work.stop.is_set() and work.why:  # the user or the deadline stopped the answer
             yield PageUpdate(answers=asking.answers())
     except Exception as error:
         yield PageUpdate(message(explain(error), "problem"), answers=asking.answers())
@@ -140,10 +140,7 @@ class _Asking:
         return answers(self.engine.runs, self.sides)
 
     def updates(self) -> Iterator[PageUpdate]:
-        """Ask with B's compressor, then A's; yield the changes of the page.
-
-        The caller handles all errors.
-        """
+        """Ask with B's compressor, then A's; yield the changes. Callers handle all errors."""
         request = self.request
         if text := request.missing(self.sides.question):
             yield PageUpdate(message(text, "problem"), done=True)
@@ -206,8 +203,7 @@ class _Asking:
     def _ask_baseline(self, compressor: Compressor, run_id: str, run: Run) -> Iterator[PageUpdate]:
         """Show A's answer next to ``run``, the run of B.
 
-        If A's answer is known from an earlier run, only its times are measured again. In a live
-        answer they are not.
+        If an earlier run has A's answer, only its times are measured, except in a live answer.
         """
         known = None if self.habits.remember else self._find_answer(compressor)
         if known and self.is_live:

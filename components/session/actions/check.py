@@ -89,8 +89,7 @@ def _steps(
 ) -> Generator[str | Report]:
     """Yield a message for each step of the test, then the report.
 
-    If the user stops ``work``, the current step still finishes. The report then has only the
-    finished steps.
+    If the user stops ``work``, the current step still finishes; the report has all finished steps.
     """
     from gleanvid.evaluation.check.check import check as check_model
     from gleanvid.models.base import ModelAdapter

@@ -62,7 +62,7 @@ def compare(
         session: id of the open page.
         request: clip, model and options of the page.
         question: the first question.
-        make_plans: returns the planned rows: a compressor at a retention ratio each.
+        make_plans: returns the planned rows, each of one compressor at one retention ratio.
         tried: ids of the runs in the viewer, which stay there.
         pinned: settings of A, the baseline in the viewer; None: all tokens.
         more: further questions, which every compressor answers after ``question``.
@@ -96,10 +96,7 @@ def stopped(rows: Sequence[Any], planned: int) -> str:
 
 
 class _Comparison:
-    """State of a comparison: the rows of its table, and the clip and reference of each question.
-
-    The reference is the answer with all tokens.
-    """
+    """State of a comparison: table rows, and each question's clip and answer with all tokens."""
 
     def __init__(
         self,

@@ -28,8 +28,8 @@ def compared_view(
 ) -> tuple[View, dict[str, Run]]:
     """Return the viewer's content with as many runs as it can show, and all runs by id.
 
-    ``new``: the runs of the comparison, by id. The viewer still shows the runs with the page's
-    settings as A (baseline) and B, if there are any.
+    ``new``: the runs of the comparison, by id. The run with the baseline's settings is shown as A,
+    and the run with the page's settings as B, if there are such runs.
     """
     in_viewer = replace(sides, runs=[*new, *sides.runs])
     a = find_run(engine, clip, sides.reference, in_viewer)
@@ -91,8 +91,8 @@ def _in_order(runs: Mapping[str, Run], request: Request, question: str) -> dict[
 def rows_at_hand(store: RunStore, ids: Sequence[str], question: str) -> list[Row]:
     """Return the runs that answered ``question`` as rows of a table, all tokens first.
 
-    If relevance was measured for this question, each row has the fraction of it that lies on the
-    kept tokens. The list is empty unless there is a run with all tokens and another run.
+    If relevance was measured for this question, each row has the fraction of the relevance on
+    its kept tokens. The list is empty unless there is a run with all tokens and another run.
     """
     found = {run_id: run for run_id in ids if (run := store.get(run_id)) is not None}
     names = labels(list(found.values()))  # the same labels as in the viewer

@@ -6,7 +6,7 @@ What is not drawn, and why (`tests/components/session/work/test_reading.py` show
   features. The legend instead has the effective rank of all kept tokens, divided by the effective
   rank of randomly kept tokens: below 1 for some methods, above 1.3 for others.
 - *Coverage error*: only a rounding error for every method once the kept tokens span the features.
-  The legend instead has this error divided by the error of randomly kept tokens, unless that is 0:
+  The legend instead has it divided by the error of randomly kept tokens, or – if that error is 0:
   below 0.6 for some methods, above 2 for others.
 - *Residual energy of the first unit with kept tokens*: 100 % by definition. Means and curves begin
   after it.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 COLUMNS = (  # columns of the legend: title, unit, meaning
-    ("Budget Gini", "0–1", "How unevenly the kept tokens are spread over the units: 0 is evenly"),
+    ("Budget Gini", "0–1", "How unevenly tokens are kept over time: 0 if all units are equal"),
     (
         "Rank",
         "× random",
@@ -56,7 +56,7 @@ COLUMNS = (  # columns of the legend: title, unit, meaning
         "Missed",
         "× random",
         "Energy of dropped tokens that kept ones do not explain, divided by that of random "
-        "keeping: lower is better; – if random keeping explains everything",
+        "keeping: lower is better. Shown as – if random keeping explains everything",
     ),
 )
 NONE = "–"
@@ -188,10 +188,7 @@ def measured(runs: Sequence[Run], tokens: VideoTokens | None) -> list[Run]:
 
 
 def _diagnosed(run: Run, features: Tensor, known: dict[int, RandomKeeping]) -> Run:
-    """Return the run with its diagnostics.
-
-    ``known`` caches the results of randomly kept tokens, by their number.
-    """
+    """Return the run with diagnostics; ``known`` caches random keeping by number of tokens."""
     record = run.compression
     if record.num_tokens != len(features):
         return run

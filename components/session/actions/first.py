@@ -156,10 +156,7 @@ def save(
 
 
 def without_frames(run: Run) -> Run:
-    """Return the run with frames of one black pixel.
-
-    This saves space: the page reads the frames from the clip itself.
-    """
+    """Return the run with frames of one black pixel: the page reads the frames from the clip."""
     nothing = np.zeros((len(run.video), 1, 1, 3), np.uint8)
     return replace(run, video=replace(run.video, frames=nothing))
 

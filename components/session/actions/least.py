@@ -19,7 +19,7 @@ from ..display import Message, explain, message, progress
 from ..request import Request, has_free_ratio
 from ..work.engine import Engine
 
-NO_METHODS = "Choose at least one compressor whose retention ratio can be chosen."
+NO_METHODS = "Choose at least one compressor whose retention ratio is not fixed."
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class _Search:
     def _tried(
         self, found: Least, clip: ClipKey, name: str, ratio: float
     ) -> Generator[Found, Any, Least]:
-        """Ask with a compressor at one more retention ratio; return its search with the answer."""
+        """Ask with a compressor at one more retention ratio; return ``found`` with the result."""
         step = f"answer {len(found.tries) + 1} of at most {found.passes}"
         try:
             text = f"{found.method} at {percent(ratio)}: {step}…"

@@ -15,13 +15,13 @@ from ..request import has_free_ratio
 RATIOS = (0.05, 0.1, 0.15, 0.25, 0.5, 0.75)
 MAX_ROWS = 40
 NOTHING = "Choose at least one compressor and one retention ratio."
-TOO_MANY = f"That makes {{count}} rows; the limit is {MAX_ROWS}. Choose fewer."
+TOO_MANY = f"{{count}} rows; the limit is {MAX_ROWS}. Choose fewer compressors or ratios."
 
 
 class Plan(NamedTuple):
     """A planned row of the comparison table: a compressor at one retention ratio.
 
-    ``make`` returns the compressor, or raises ``ValueError`` if that refuses its settings.
+    ``make`` returns the compressor; raises ``ValueError`` if the compressor refuses its settings.
     """
 
     label: str
@@ -55,10 +55,7 @@ def plans(
 
 
 def _plan(name: str, ratio: float, make: Callable[[str, float], Compressor]) -> Plan:
-    """Return a planned row with the label that its run will have.
-
-    The row has a label even if ``make`` refuses the settings.
-    """
+    """Return a planned row with the label of its run, even if ``make`` refuses the settings."""
     settings: Mapping[str, Any] = {"name": name, "retention_ratio": ratio}
     with suppress(ValueError):
         settings = make(name, ratio).settings()

@@ -59,7 +59,7 @@ def preview(
                 raise StoppedError
             yield update
     except StoppedError:
-        if work.why:  # no reason means that a newer preview replaced this one
+        if work.why:  # empty if a newer preview or action ended this one
             yield PageUpdate(message(work.why), pending=BEFORE if sides.runs else "")
     except Exception as error:
         problem = message(explain(error), "problem")
@@ -89,10 +89,7 @@ def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
 
 
 def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
-    """Compress the clip's tokens and show the result.
-
-    Waits in the model queue only if the clip is not encoded yet.
-    """
+    """Show the kept tokens; wait in the model queue only if the clip is not encoded yet."""
     if not request.path:
         yield PageUpdate(message(NO_CLIP))
         return
@@ -205,8 +202,7 @@ def _baseline(
 ) -> list[tuple[str, Run]]:
     """Return a list with the id and the run of A, found in the viewer or computed now.
 
-    Some compressors choose tokens only while the model answers. For these, the list is empty until
-    there is an answer.
+    It is empty before the answer if A's compressor chooses tokens only while the model answers.
     """
     compressor = sides.reference
     if known := find_run(engine, clip, compressor, sides):
@@ -222,7 +218,7 @@ def find_run(
 ) -> tuple[str, Run] | None:
     """Find a run of this clip and compressor among the viewer's runs; return its id and the run.
 
-    Prefers a run that answered the page's question. With ``answered``, no other run is returned.
+    Prefers a run that answered the page's question; with ``answered``, accepts only such a run.
     """
     settings = compressor.settings()
     same = [

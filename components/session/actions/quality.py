@@ -1,4 +1,4 @@
-"""Quality of a compressor's answers in a comparison: the fraction that is right."""
+"""Quality of a compressor's answers: fraction right, or agreement with all tokens."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def as_lines(listed: Iterable[tuple[str, str | None, str]]) -> str:
 def of_clips(clips: Sequence[Example], most: int) -> Listed:
     """Return at most ``most`` questions with known answers about the clips.
 
-    There are about as many for every clip, spread evenly over its list.
+    Every clip contributes about equally many, spread evenly over its list of questions.
     """
     each = max(1, most // max(1, len(clips)))
     found: Listed = []

@@ -80,8 +80,7 @@ def restored(
     Args:
         engine: engine whose store has the runs.
         text: the state that ``assets/page/kept.js`` stored, as JSON.
-        find: returns the full path of an uploaded clip from the end of the path that ``text``
-            has; None if the file is gone.
+        find: turns the end of an uploaded clip's path into the full path; None if it is gone.
         model: name of the page's model, empty if unknown.
     """
     ids, was_compared, shelf, clip = kept(text)
@@ -127,10 +126,7 @@ def _picture(sent: Any) -> str:
 
 
 def together(runs: dict[str, Run]) -> dict[str, Run]:
-    """Return the first run and all runs with its clip and token grid, by id.
-
-    One viewer can show these runs together.
-    """
+    """Return the runs that the viewer can show with the first: same clip, same token grid."""
     first = next(iter(runs.values()))
     return {
         run_id: run
