@@ -29,8 +29,7 @@ KNOWS_GLIMPSE = (
 def answers(store: RunStore, sides: Sides) -> list[Answer]:
     """Return the answers of the runs in the viewer.
 
-    If run A or B has no answer, another run of the same compressor gives its answer instead, if
-    there is one.
+    If run A or B has no answer, that of another run of the same compressor is shown, if any.
     """
     runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
     found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
@@ -49,7 +48,7 @@ def answers(store: RunStore, sides: Sides) -> list[Answer]:
 
 
 def _older(runs: Mapping[str, Run]) -> str:
-    """Return which of the runs A and B was asked earlier, by id; "" if neither was."""
+    """Return the id of run A or B, whichever was asked first; "" if unknown or simultaneous."""
     asked = {run_id: run.made_with.get("asked_at") for run_id, run in runs.items()}
     known = {run_id: at for run_id, at in asked.items() if isinstance(at, int | float)}
     return min(known, key=known.__getitem__) if len(set(known.values())) == 2 else ""
@@ -128,8 +127,8 @@ def answer(
         text: the model's words so far.
         run_id: id of the run that gave the answer, one of the viewer's ``"runs"``; None until the
             run has an id.
-        side: "a" or "b": the side of the viewer that shows the answer while it grows, or if the
-            run on this side has no answer of its own.
+        side: "a" or "b": side of the viewer for an answer that still grows, or that stands in for
+            the missing answer of the run on this side; else None.
         run: the run of the answer, for its question and cost.
         expected: the right answer, if known.
         running: whether more words follow; the answer is not judged yet.

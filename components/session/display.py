@@ -117,9 +117,7 @@ class PageUpdate:
     runs: list[str] | None = None  # ids of the runs in the viewer: B, A, others
     exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None
-    pending: str | None = (
-        None  # message over the viewer while it waits; the next ``viewer`` clears it
-    )
+    pending: str | None = None  # message shown over the viewer; the next ``viewer`` clears it
     stoppable: bool = False  # whether the user can stop the preview
     done: bool = False
 
@@ -167,7 +165,7 @@ def reading(engine: Engine, path: str, frames: int | Sampled, work: Work) -> Ite
                     known = work.decoded
                     yield READ.format(done=known[0], total=known[1])
         except GeneratorExit:
-            # The page was closed. End the decoding, for which the end of this ``with`` block waits.
+            # The page was closed. End the decoding, because leaving ``with`` waits for it.
             work.end()
             raise
     clip.result()
@@ -225,7 +223,7 @@ def duration_text(seconds: float) -> str:
 def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
     """Return the entries of the page's status line as (name, text) pairs.
 
-    The model is that of ``run``. Without a run, it is the model that was used last.
+    The model is that of ``run``, or the one used last if there is no run.
     """
     model = engine.models.held.get(run.model) if run else engine.loaded()
     name = run.model if run else model.name if model else ""

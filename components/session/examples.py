@@ -20,7 +20,7 @@ class Example(NamedTuple):
     question: str
     questions: tuple[tuple[str, str], ...] = ()  # (question, right answer) pairs
     offered: tuple[str, ...] = ()  # suggested questions; if empty, some of ``questions``
-    fails: str = ""  # a question that GleanVID gets wrong at the ratio of a new page
+    fails: str = ""  # a question that GleanVID gets wrong at the page's initial retention ratio
 
     @property
     def facts(self) -> Path:
@@ -51,10 +51,7 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """Return the clips and thumbnails, which Gradio is told to serve without copying them.
-
-    It would delete copies once they reach a certain age.
-    """
+    """Return the clips and thumbnails, for Gradio to serve in place: it deletes old copies."""
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
 

@@ -43,10 +43,7 @@ def is_known(method: Any, ratio: Any, item: Any) -> bool:
 
 
 def file_name(item: str) -> str:
-    """Return the file name of a question's clip, such as "glimpse-0-test-00010.mp4" for seed 0.
-
-    ``item``: key of the question.
-    """
+    """Return the file name of a clip by question key, such as "glimpse-0-test-00010.mp4"."""
     from gleanvid.glimpse.questions.clips import clip_name
     from gleanvid.glimpse.world.world import ClipSettings
 
@@ -60,10 +57,7 @@ def item_of(name: str) -> str | None:
 
 
 def example_of(item: str, folder: Path) -> Example:
-    """Return the clip and the question with the key ``item``.
-
-    The clip is rendered into ``folder`` unless it is there.
-    """
+    """Return clip and question of the key ``item``; renders a missing clip into ``folder``."""
     from gleanvid.glimpse.questions.make import write_example
     from gleanvid.glimpse.world.world import ClipSettings
 

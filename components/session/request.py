@@ -37,13 +37,13 @@ NEW_TOKENS = Range(1, 64, 256)
 NONE = "none"  # value in a link for a setting that is None
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
 EDITED = "by_hand.keep"  # setting: tokens that the user chose; if not empty, B keeps these
-RATIO = "retention_ratio"  # name of the setting that all compressors have
+RATIO = "retention_ratio"  # every compressor has this setting
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 TO_ASK = "To ask, choose Built-in (for drawn shapes) or a Video LLM."
 NO_ANSWERS = f"The Photo encoder answers no question. {TO_ASK}"
 NOT_SERVED = "{title} {why}, which the Photo encoder does not have: choose another compressor."
 NO_QUESTION = "Type a question first."
-TOO_LONG = f"A question may have {LONGEST:,} characters; this one has {{count:,}}."
+TOO_LONG = f"A question may have at most {LONGEST:,} characters; this one has {{count:,}}."
 SAMPLING = {
     "seed": Range(0, 0, SEEDS),
     "temperature": Range(0, 0, 2),
@@ -62,8 +62,7 @@ class Request:
         model: name of the model.
         compressor: name of the compressor.
         settings: settings of the compressor; those not given have their defaults.
-        pixels: maximum number of pixels per frame that the model reads, 0 for the model's own
-            limit.
+        pixels: maximum number of pixels per frame, 0 for the model's own limit.
         sampling: fields of :class:`Sampling`; those not given have their defaults.
         example: the clip as an example of the app; None for other clips.
         start: time of the first frame, as "75", "75.5" or "1:15"; empty: start of the clip.
@@ -187,7 +186,7 @@ def refusal(model: str, compressor: Compressor) -> str:
 
 
 def lacking(model: str, compressor: Compressor) -> str:
-    """Return what the model lacks to run a compressor; empty if it lacks nothing."""
+    """Return why the model cannot run a compressor, as in "reads attention"; empty if it can."""
     if can_answer(model):
         return ""
     if "text" in compressor.needs:
@@ -236,10 +235,7 @@ def has_free_ratio(method: type[Compressor]) -> bool:
 
 
 def clamped(name: str, value: Any, low: float, high: float) -> float:
-    """Return ``value``, which a page sent, unchanged.
-
-    Raises ``ValueError`` if it is no number in [low, high].
-    """
+    """Return ``value`` unchanged. Raises ``ValueError`` if it is no number in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ValueError(f"{name}={value!r} must be in [{low:g}, {high:g}]")
     return value

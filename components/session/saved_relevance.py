@@ -1,8 +1,7 @@
 """Saved relevance maps: how relevant each token of a Glimpse example is for an answer.
 
-There is a map for each suggested question.
-
-``python -m components.session.actions.first`` measures the maps again with the built-in model.
+There is a map for each suggested question. ``python -m components.session.actions.first`` measures
+the maps again with the built-in model.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def save(found: Iterable[tuple[Example, Relevance]], file: Path = FILE) -> None:
 def saved(example: Example, question: str, run: Run, file: Path = FILE) -> Relevance | None:
     """Return the saved map of a question, or None.
 
-    A map is returned only if the built-in model measured it on the token grid of ``run``.
+    ``run`` must be by the built-in model without a pixel limit, on the map's token grid.
     """
     is_usual = run.model == BUILT_IN and not run.made_with.get("max_pixels")
     found = _all(file).get((example.path.name, question.strip())) if is_usual else None

@@ -22,8 +22,8 @@ FIRST_TOKEN = (
     "Median of several passes, with the shortest and longest in brackets"
 )
 MATTERED = (
-    "Fraction of the relevance for the answer with all tokens that the kept tokens hold, averaged "
-    "over layers. It shows what this model used, not what is true"
+    "Fraction of token relevance (for the answer with all tokens) that lies on the kept tokens, "
+    "averaged over layers. It shows what this model used, not what is true"
 )
 COLUMNS = (  # columns of the table: title, unit, meaning
     ("Tokens", "kept", "Visual tokens that enter the language model"),
@@ -40,7 +40,7 @@ COLUMNS = (  # columns of the table: title, unit, meaning
     (
         "Log-prob.",
         "nats/token",
-        "Mean log-probability that the kept tokens give to the answer with all tokens; 0: certain",
+        "Mean log-probability, given the kept tokens, of the answer with all tokens; 0: certain",
     ),
 )
 DOUBT = (
@@ -52,14 +52,11 @@ OVER = ("done", "failed")
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the comparison table: a compressor at one retention ratio.
-
-    ``state``: "waiting", "running", "done" or "failed".
-    """
+    """A row of the comparison table: a compressor at one retention ratio."""
 
     label: str
     method: str = ""  # name of the compressor
-    state: str = "waiting"
+    state: str = "waiting"  # "waiting", "running", "done" or "failed"
     step: str = ""  # name of the current step, such as "log-probability", while the row is running
     run: Run | None = None
     run_id: str = ""
@@ -87,9 +84,9 @@ class Asked:
         question: the question.
         clip: name of the file of the clip.
         expected: the right answer, if known.
-        settings: the page's settings by their names in a link. Once one of them changes, the page
-            marks the table as outdated.
-        caveat: warning about the answers, empty for none.
+        settings: the page's settings by URL parameter. Once one of them changes, the page marks
+            the table as outdated.
+        caveat: warning that the answers mean nothing, empty for none.
         questions: every question with its right answer, if known.
         busy: warning that the measured times are unreliable, empty for none.
         clips: file name of the clip of every question; empty if all are about the page's clip.
@@ -166,7 +163,7 @@ def _line(
 
 
 def _text(row: Row, title: str, value: float | int) -> str:
-    """Format a number of a row. The recall of labels is followed by the two counts."""
+    """Format a number of a row. Label recall also shows the counts of kept and of all labels."""
     found = labels_of(row.run) if row.run and title == "Labels" else None
     counts = f" ({sum(one['kept'] for one in found)} of {len(found)})" if found else ""
     return figure_text(value) + counts
@@ -190,10 +187,7 @@ def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
 
 
 def _quality(row: Row, asked: Asked, references: Sequence[str]) -> dict[str, Any] | None:
-    """Return the quality of a row's answers; None without answers or if they mean nothing.
-
-    ``asked.caveat`` says that the answers mean nothing.
-    """
+    """Return the quality of a row's answers; None without answers or with ``asked.caveat``."""
     if row.run is None or not row.run.question or asked.caveat:
         return None
     answers = [run.answer for run in row.runs.values()]

@@ -22,7 +22,7 @@ LONGEST = 160  # maximum number of characters shown of an answer
 TEXTS = (
     (
         "Frames become tokens",
-        "The model reads the clip in units, steps in time of often two frames. It cuts every unit "
+        "The model reads the clip in temporal units, often of two frames each. It cuts every unit "
         "into patches: its visual tokens.",
     ),
     (
@@ -32,20 +32,20 @@ TEXTS = (
     ),
     (
         "Where does the budget go?",
-        "A part of the kept tokens, alpha, is spread evenly over the units; the rest follows "
-        "novelty. The more unevenly novelty is spread (novelty Gini: 0 evenly, 1 in one unit), the "
-        "smaller is alpha, within its bounds.",
+        "A fraction of the kept tokens, alpha, is spread evenly over the units; the rest follows "
+        "novelty. Alpha falls, within its bounds, as the novelty Gini rises from 0 (novelty equal "
+        "in all units) towards 1 (all novelty in one unit).",
     ),
     (
         "Which tokens add something?",
         "LRS is high for a token that stands for its neighbourhood rather than for the whole "
         "frame, SCS for one that the tokens kept before cannot explain. The joint score is their "
-        "sum, each scaled to 0–1 in the unit: the highest are kept.",
+        "sum, each scaled to 0–1 in the unit. Tokens with the highest joint scores are kept.",
     ),
     (
         "What does the answer cost?",
-        "The language model reads the kept tokens alone. That saves arithmetic (FLOPs, by formula, "
-        "of the language model over the prompt) and time to the first token.",
+        "The language model reads the kept tokens alone. That saves prefill FLOPs (computed by "
+        "formula) and time to the first token.",
     ),
 )
 NO_STEP = "{method} does not take this step. Choose GleanVID for A or B to see its numbers."
@@ -142,10 +142,7 @@ def _choice(run: Run, unit: int) -> dict[str, Any]:
 
 
 def _cost(run: Run, runs: Sequence[Run], unit: int) -> dict[str, Any]:
-    """Return the step on cost: tokens, FLOPs and time.
-
-    They are compared with a run that keeps all tokens, if there is one.
-    """
+    """Return the step on cost; a run with all tokens, if any, adds its time and answer."""
     cost, whole = run.cost, next((other for other in runs if _is_whole(other, run)), None)
     facts = [f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} tokens"]
     if math.isfinite(cost.flops_reduction):

@@ -65,7 +65,7 @@ def web_page(
 
 
 def web_page_of(engine: Engine, ids: Sequence[str], model: str, pixels: int | None) -> str:
-    """Return the HTML text of the offline viewer with those runs ``ids`` that are still stored.
+    """Return the HTML text of the offline viewer with the runs of ``ids`` that are still stored.
 
     ``model`` and ``pixels`` (the limit per frame) tell which encoding of the clip is meant.
     """

@@ -21,8 +21,8 @@ THUMBNAIL = 132  # pixels of the thumbnail's longer side
 def read(engine: Engine, path: str | None, frames: int, session: str) -> Iterator[str]:
     """Read the clip into the engine's cache; yield sentences on how many frames are decoded.
 
-    Raises ``VideoError`` for a file that is no clip, ``BusyError``, and ``StoppedError``. The
-    latter has no message if the page has chosen another clip meanwhile.
+    Raises ``ValueError`` without a path, ``VideoError`` for a file that is no clip, ``BusyError``,
+    and ``StoppedError``, whose message is empty if the page has chosen another clip meanwhile.
     """
     if not path:
         raise ValueError(NO_CLIP)

@@ -34,7 +34,7 @@ LOOKING = "Looking up {name} …"
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
 PACE_S = 0.1
 FRAMES = 32  # frames of the clip for which memory is estimated by default
-OVER = ("nothing", "ready", "failed", "cancelled")  # values of ``stage`` while nothing is loaded
+OVER = ("nothing", "ready", "failed", "cancelled")  # stages in which no model is being loaded
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,7 @@ class Choosing:
         self._work = Work()
 
     def start(self) -> None:
-        """Start loading the model :attr:`first`; returns at once.
-
-        It is loaded even if it seems too large for the memory.
-        """
+        """Start loading :attr:`first`, even if it seems too large for memory; returns at once."""
         self._start(*split_precision(self.first), FRAMES, anyway=True)
 
     def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
@@ -198,8 +195,5 @@ class Choosing:
 
 
 def key_of(name: str, precision: str) -> str:
-    """Return a model's name in requests, such as ``OWNER/NAME@4bit``.
-
-    The name of a model on a vLLM server has no precision.
-    """
+    """Return a model's name in requests, such as ``OWNER/NAME@4bit``; no precision for vLLM."""
     return name if name.startswith(SCHEME) else with_precision(name, precision)

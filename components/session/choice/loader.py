@@ -99,7 +99,7 @@ class ModelLoader:
         with weight_progress(report, self.work.stop):
             model = self.engine.backend.load_model(key)
         self._check_stop()
-        if key.startswith(SCHEME):  # a vLLM server needs no warm-up, and may not run GleanVID
+        if key.startswith(SCHEME):  # a vLLM server needs no warm-up, and may lack GleanVID
             return model
         self.report("warming", f"Trying {key} on four frames …")
         frames = np.zeros((4, 64, 64, 3), np.uint8)

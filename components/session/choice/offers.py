@@ -14,16 +14,12 @@ HERE = "in the cache"
 
 @dataclass(frozen=True)
 class Offer:
-    """A model checkpoint in the page's list.
-
-    ``fits``: whether it fits the memory of this machine, None if unknown. ``state``: a short text
-    on this, such as "in the cache, fits this machine".
-    """
+    """A model checkpoint in the page's list."""
 
     name: str
-    size_gb: float | None  # size of its weights; None if only the hub knows it
-    state: str
-    fits: bool | None
+    size_gb: float | None  # bfloat16 weights, 10^9 bytes; None if only the hub knows
+    state: str  # such as "in the cache, fits this machine"
+    fits: bool | None  # whether it fits the memory of this machine; None if unknown
     here: bool  # whether all files are on this machine already
     gated: bool
     licence: str

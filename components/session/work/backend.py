@@ -24,10 +24,7 @@ Progress = Callable[[int, int], object]  # called with the numbers of decoded an
 
 
 class Sampled(NamedTuple):
-    """Number of frames to read from a file, and the time span in seconds.
-
-    ``start`` and ``end``: None for the start or end of the clip.
-    """
+    """Number of frames to read, and the time span in seconds; None: start or end of clip."""
 
     num_frames: int
     start: float | None = None
@@ -61,9 +58,9 @@ class Question:
 class Backend(ABC):
     """Reads clips, loads models and answers questions.
 
-    ``model`` is always what :meth:`load_model` returned. Every method raises ``StoppedError`` once
-    its ``stop`` is set. ``is_metered``: whether the GPU time of visitors is counted; if so, no
-    clip is encoded in advance.
+    ``model`` is always what :meth:`load_model` returned. Methods raise ``StoppedError`` once their
+    ``stop`` is set; :meth:`stream_answer` ends the answer instead if it has begun.
+    ``is_metered``: whether visitors' GPU time is counted, so that no clip is encoded in advance.
     """
 
     is_metered = False
@@ -94,10 +91,7 @@ class Backend(ABC):
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:
-        """Return the relevance of each token for an answer.
-
-        Raises ``ModelError`` if it cannot be measured for this model.
-        """
+        """Return each token's relevance for an answer. Raises ``ModelError`` if impossible."""
 
     @abstractmethod
     def stream_answer(self, question: Question, model: Any, stop: Event) -> Iterator[str | Run]:

@@ -1,7 +1,4 @@
-"""The state that all pages of a server share: models, clips, runs and the model queue.
-
-It contains no Gradio code.
-"""
+"""State that all pages of a server share: models, clips, runs, model queue. No Gradio code."""
 
 from __future__ import annotations
 
@@ -93,10 +90,7 @@ class Engine:
         return name in self.models.held
 
     def knows(self, name: str) -> bool:
-        """Whether the named model has been loaded since the server started.
-
-        If so, loading it again needs no download.
-        """
+        """Whether the model was loaded since the server started, and so needs no download."""
         return name in self.models.seen
 
     @property
@@ -161,8 +155,8 @@ class Engine:
     ) -> Run:
         """Compress the tokens of a clip; return the result as a run without a question.
 
-        If the model is an encoder with image labels, the run has these too. They need the model:
-        ``StoppedError`` is raised if ``work`` ends while another request uses it.
+        If the model is an encoder with image labels, the run has these too. Raises
+        ``StoppedError`` if ``work`` ends while they wait for another request to free the model.
         """
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
@@ -194,7 +188,10 @@ class Engine:
         work: Work,
         history: History = (),
     ) -> Iterator[str | Run]:
-        """Yield the growing text of an answer, then its run; ends early if ``work`` is ended."""
+        """Yield the growing text of an answer, then its run.
+
+        Ending ``work`` ends the answer, or raises ``StoppedError`` if no token is generated yet.
+        """
         asked = Question(clip, question, compressor, sampling, history)
         pieces = self.backend.stream_answer(asked, self.model(clip.model), work.stop)
         with closing(pieces):  # type: ignore[type-var]  # a generator; closing it frees the model
@@ -220,10 +217,7 @@ class Engine:
         return run
 
     def relevance(self, clip: ClipKey, question: str, answer: str, work: Work) -> Relevance:
-        """Return how relevant each token is for an answer.
-
-        Raises ``ModelError`` and ``StoppedError``.
-        """
+        """Return each token's relevance for an answer. Raises ``ModelError``, ``StoppedError``."""
         model = self.model(clip.model)
         return self.backend.relevance(clip, question, answer, model, work.stop)
 
