@@ -62,8 +62,7 @@ def stages(run: Run) -> Iterator[tuple[int, Compression, Mapping[str, Tensor]]]:
 
     ``layer``: the layer from which on the language model reads the result. ``record``: what became
     of all L tokens of the clip by then. ``scores``: by name, [L], NaN for tokens dropped earlier.
-    If a compressor first acts inside the language model, a stage with all tokens at layer 0 comes
-    first.
+    If a compressor first acts inside the language model, a layer-0 stage of all tokens is first.
     """
     units, rows, columns = run.compression.grid
     everything = torch.arange(units * rows * columns)
@@ -141,7 +140,7 @@ def pack_run(
 def _split(run: Run) -> Split | None:
     """Return how GleanVID split the tokens over the units: alpha and the novelty Gini.
 
-    Returns None if the split by these numbers does not give the run's numbers of kept tokens.
+    Returns None if alpha is unknown or does not give the numbers of kept tokens.
     """
     record, trace = run.compression, run.compression.trace
     units, rows, columns = record.grid
@@ -158,10 +157,7 @@ def _split(run: Run) -> Split | None:
 
 
 def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[float] | None:
-    """Return the effective rank of the kept tokens in each unit; None if unknown.
-
-    It is saved with the run, or computed from ``tokens``.
-    """
+    """Return each unit's effective rank of kept tokens, saved or computed; None if unknown."""
     diagnostics = diagnostics_of(run) if record is run.compression else None
     if diagnostics is not None:
         return rounded(diagnostics.effective_rank_by_unit)
@@ -169,15 +165,14 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
 
 
 def _mattered(run: Run, relevance: Relevance | None) -> list[float] | None:
-    """Return the relevance of the kept tokens, the most relevant tokens and random tokens.
+    """Return the relevance of the kept tokens, and of as many most relevant and random tokens.
 
-    It is compared for the same number of tokens. Each value is a fraction of the relevance of all
-    tokens, averaged over the layers of the language model.
+    Each value is a fraction of the whole relevance, averaged over the language model's layers.
     """
     depth = len(run.cost.visual_tokens_by_layer)
     if relevance is None or relevance.grid != run.compression.grid:
         return None
-    # A stage acts at a layer beyond those whose tokens are counted: the mean is unknown.
+    # A stage acts at a layer that ``cost`` has no token count for: the mean is unknown.
     if max(run.by_layer) >= max(depth, 1):
         return None
     return [round(value, 4) for value in relevance.kept_over_layers(run.by_layer, depth).values()]
@@ -203,10 +198,7 @@ def _pack_map(word: str, values: Tensor, arena: Arena) -> Map:
 
 
 def _pack_record(record: Compression, arena: Arena) -> Record:
-    """Return the JSON of a compression record: which tokens are kept.
-
-    If tokens were merged, it also has the kept token that each token became a part of.
-    """
+    """Return the JSON of a compression record, with the merge groups if tokens were merged."""
     entry: Record = {
         "kept": record.num_kept,
         "tokens": record.num_tokens,

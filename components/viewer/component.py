@@ -5,7 +5,7 @@ What goes in
     which of them are shown as A and B), with ``"runs"``, the ids of the runs in the same order.
     ``answers``: a list of :func:`components.session.answers.answer`, small, so that it can be sent
     with every word of a streamed answer. A side shows the answer of its run. If that run has no
-    answer, it shows the last answer that names the side, greyed out.
+    answer, it shows the last answer whose ``side`` is this one, greyed out.
     ``pending``: message while the frames still show the previous settings; else empty.
     ``version``: number of the page's settings from which the other fields were computed. An update
     with a smaller number than the last one is not shown. An update with 0 is always shown.

@@ -66,10 +66,7 @@ def clip_features(tokens: VideoTokens) -> ClipFeatures:
 
 
 def _projected(rows: Tensor) -> Tensor:
-    """Project features [L, D] on 96 random orthonormal directions.
-
-    Returns float64 [L, 96] on the CPU. If D is at most 96, the features are not projected.
-    """
+    """Project features [L, D] on 96 random orthonormal directions if D > 96; float64 on the CPU."""
     width = rows.shape[1]
     if width <= SPAN_WIDTH:
         return rows.double().cpu()
@@ -96,16 +93,13 @@ def sketch(rows: Tensor) -> Tensor:
 
 
 def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
-    """Return for each temporal unit the effective rank of its tokens after compression.
-
-    ``tokens``: all tokens of the clip; ``record``: the compression.
-    """
+    """Return the effective rank of each unit's kept tokens; ``tokens``: all tokens of the clip."""
     whole = record.num_kept == len(tokens) and not record.merges
     key = tokens if whole else record
     if key not in _ranks:
         clip = clip_features(tokens)
         kept = record.apply(tokens.features.detach()).float()
-        # Merged tokens can be debiased too: the weights of the tokens merged into one sum to 1.
+        # Merged tokens can be debiased too, as the weights within a merged token sum to 1.
         debiased = remove_directions(kept, clip.mean, clip.shared)
         budgets = record.budgets.tolist()
         with one_thread_if_small(2.0 * debiased.numel() * max(budgets), debiased.device):

@@ -36,9 +36,9 @@ def address(name: str) -> str:
 def mounting(name: str, events: Sequence[str] = (), **fixed: Any) -> str:
     """Return the script of a Gradio component, which calls the function ``mount`` of a module.
 
-    The function gets the objects that Gradio gives a script, and the constants ``fixed``. They are
-    no properties of the component, because an update of a hidden component loses the properties
-    that it does not set. Gradio searches the script for the names of ``events``.
+    The function gets the objects that Gradio gives a script, and the constants ``fixed``. These are
+    not component properties: an update of a hidden component loses properties that it does not set.
+    The script names ``events``, as Gradio allows no others.
     """
     scope = "{ element, props, watch, trigger }"
     call = f"gleanvid.load({json.dumps(address(name))}, {scope}, {json.dumps(fixed)});"

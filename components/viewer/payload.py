@@ -179,10 +179,7 @@ def address(path: Path) -> File:
 
 
 def _frame_sheet(video: Video) -> tuple[bytes, Sheet]:
-    """Return all frames side by side as one JPEG, with its layout and the scene cuts.
-
-    The result is cached while the video is in memory.
-    """
+    """Return all frames as one JPEG, with its layout and the scene cuts; cached by video."""
     if video not in _sheets:
         count, height, width = video.frames.shape[:3]
         scale = min(1.0, TILE_SIDE / max(height, width))
@@ -226,7 +223,7 @@ def _geometry(run: Run) -> Geometry:
 
 
 def _placed(method: Method, geometry: Geometry, first: Geometry) -> Method:
-    """Add ``geometry`` to a run whose token grid differs from that of the first run."""
+    """Add ``geometry`` to a run if it differs from that of the first run."""
     return method if geometry == first else {**method, **geometry}
 
 

@@ -1,7 +1,7 @@
 """Types of the JSON value that the viewer gets, which `assets/viewer/data.js` reads.
 
-A binary file has the arrays that belong to it. A ``place`` in the JSON is the byte offset of such
-an array. L is the number of visual tokens of the clip, T the number of temporal units.
+The arrays are in a binary file; a ``place`` in the JSON is the byte offset of an array in it. L is
+the number of visual tokens of the clip, T the number of temporal units.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Record(TypedDict):
     tokens: int
     budgets: list[int]  # number of kept tokens of each temporal unit
     mask: int  # byte offset of L bits: 1 for a kept token
-    home: NotRequired[int]  # byte offset of int32 [L]: kept token that each is part of, or -1
-    weight: NotRequired[int]  # byte offset of uint16 [L]: its weight there, 65535 for 1
+    home: NotRequired[int]  # byte offset of int32 [L]: index of each token's kept token, or -1
+    weight: NotRequired[int]  # byte offset of uint16 [L]: its weight in its kept token, 65535 for 1
     mixed: NotRequired[bool]
 
 
@@ -81,14 +81,14 @@ class Geometry(TypedDict):
 class Method(TypedDict, total=False):
     """One run of a compressor.
 
-    ``grid``, ``units`` and ``area`` exist only if they differ from those of the first run.
+    ``grid``, ``units`` and ``area`` exist only if one of them differs from the first run's.
     """
 
     name: str
     label: str
-    first: int  # first layer at which the method drops or merges tokens
+    first: int  # first layer at which the method drops or merges tokens; 0 if none
     stages: list[Stage]
-    mattered: list[float] | None  # fractions of the relevance: see ``arrays.py``
+    mattered: list[float] | None  # fraction of relevance on kept, most relevant, random tokens
     novelty: list[float] | None
     split: Split | None  # None for a compressor that does not split the tokens as GleanVID does
     grid: list[int]
@@ -130,7 +130,7 @@ class Map(TypedDict):
     The array at ``place`` is uint16 [L]: 0 stands for 0 and 65535 for the relevance ``high``.
     """
 
-    word: str  # a word of the answer; "" for the whole answer
+    word: str  # one or several words of the answer; "" for the whole answer
     high: float
     place: int
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 BUILT_IN = "builtin"  # name of the library's built-in model
 PHOTOS = "mobilenet_v2"  # the library's encoder for filmed clips; answers no questions
-MOST_WORDS = (
-    16  # maximum number of an answer's words with a map of their own (a backward pass each)
-)
+MOST_WORDS = 16  # maximum number of relevance maps for words of an answer: a backward pass each
 
 
 def is_here(name: str) -> bool:
@@ -40,10 +38,7 @@ def is_here(name: str) -> bool:
 
 
 def served(name: str) -> dict[str, Any] | None:
-    """Return the settings of the compressor that a vLLM server applies; None if unknown.
-
-    They are None for any model that is not on a vLLM server.
-    """
+    """Return the compressor settings of the vLLM server ``name``; None if unknown or no server."""
     if not name.startswith(SCHEME):
         return None
     from gleanvid.serving.vllm.remote import settings_served

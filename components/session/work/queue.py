@@ -126,8 +126,8 @@ class ModelQueue:
 class Pages:
     """The running jobs of every open page, by the id of its session.
 
-    A page may have one preview or live answer, one uploaded clip that is being read, and one other
-    job, such as an answer or a comparison (its work).
+    A page may have one preview or live answer, one job that reads an uploaded clip, and one other
+    job, such as an answer or a comparison. The work of a session is this last job.
     """
 
     def __init__(self, queue: ModelQueue) -> None:
@@ -136,7 +136,7 @@ class Pages:
         self._working: dict[str, Work] = {}
         self._previews: dict[str, Work] = {}
         self._uploads: dict[str, Work] = {}
-        # for each session, its newest preview or live answer: version of the settings, is live
+        # newest preview or live answer of each session: (version of the settings, is live answer)
         self._newest: LRUCache[str, tuple[int, bool]] = LRUCache(SESSIONS)
 
     def start(self, session: str) -> bool:
@@ -148,10 +148,7 @@ class Pages:
             return True
 
     def renew(self, session: str, work: Work) -> Work:
-        """Replace ``work`` by a new job and return the new job.
-
-        If ``work`` was ended already, return ``work`` itself.
-        """
+        """Replace ``work`` by a new job and return it; after :meth:`stop`, return ``work``."""
         with self._lock:
             if self._working.get(session) is work:
                 work = self._working[session] = Work()
@@ -163,10 +160,10 @@ class Pages:
         """Start a preview or ``live`` answer of this session; return its job, or None.
 
         Ends the previous one without a message. Every version of a page's settings has a preview,
-        then a live answer. Returns None if it was started before for this ``version`` (0: unknown)
-        or a newer one. Also returns None for a live answer while a preview runs: another live
-        answer follows that preview anyway. Without a session, the preview belongs to no page and
-        ends no other.
+        then a live answer. Returns None if the same job, or a later one in this order, was started
+        before, unless ``version`` is 0 (unknown). Also returns None for a live answer while a
+        preview runs, as another live answer follows that preview. Without a session, the job
+        belongs to no page and ends no other.
         """
         work = Work(live)
         if session is None:
@@ -234,7 +231,7 @@ class Pages:
         return self._working.get(session, gone)
 
     def stop(self, session: str) -> list[Work]:
-        """Stop all work of this session, which ends after the model's current layer."""
+        """Stop and return all jobs of this session; the model stops after its current layer."""
         with self._lock:
             kinds = (self._working, self._previews, self._uploads)
             entered = [of.pop(session, None) for of in kinds]

@@ -1,9 +1,9 @@
 """Recordings: clips that a model on another machine encoded and answered questions about.
 
-A recording takes the place of a model and of a clip in a request, which has the ``model`` and
-``path`` of an :class:`Entry`. Compressors that need only the clip run on the recorded tokens.
-Answers are those that were recorded. For any other question or setting, ``ModelError`` says that
-the model is not on this machine. Only recordings in the operator's one folder are opened.
+A request names a recording by the ``model`` and ``path`` of its :class:`Entry`, as model and clip.
+Compressors that need only the clip run on the recorded tokens. Answers are those that were
+recorded. For any other question or setting, ``ModelError`` says that the model is not on this
+machine. Only recordings in the operator's one folder are opened.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class RecordedBackend(Backend):
     def read_video(
         self, path: str, frames: int | Sampled, timeout_s: float, stop: Event, progress: Progress
     ) -> Video:
-        """Return the frames of a recording, for which ``frames`` is ignored, or of a video file."""
+        """Return the frames of a recording (``frames`` is ignored) or of a video file."""
         from gleanvid.evaluation.recording.file_format import is_recording
 
         if is_recording(path):
@@ -128,10 +128,7 @@ class RecordedBackend(Backend):
         return self.inner.encode(clip, model, stop)
 
     def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
-        """Return the recorded log-probability of an answer.
-
-        Raises ``ModelError`` for answers without one.
-        """
+        """Return the recorded log-probability of an answer; ``ModelError`` if there is none."""
         if not question.clip.model.startswith(PREFIX):
             return self.inner.score(question, answer, model, stop)
         run, recording = self._answered(question), self._recording(question.clip)
