@@ -31,14 +31,14 @@ class Compression:
 
     Args:
         keep: int64 [K], ascending: the index of each output token among the L tokens. A merged
-            output token has the index of one of its tokens. Two of them may have the same index.
+            output token has the index of one of its tokens; two output tokens may share an index.
         grid: (T, rows, columns) of the tokens before compression.
         group: int64 [L], the output token (0 to K - 1) that contains each token; -1: dropped.
         weight: [L], the weight of each token in that output token.
         scores: Name -> [L], values that the method computed for each token, for display.
         trace: Name -> [T] or scalar, values for each temporal unit or for the clip, for display.
-        mixing: Sparse [K, L], the weight of every token in every output token. None unless a token
-            is part of several of them. ``group`` then has the one in which it weighs most.
+        mixing: Sparse [K, L], the weight of every token in every output token. None if no token is
+            part of several output tokens; else ``group`` names the one of most weight per stage.
         state: Name -> tensor that the next compression stage of the same method needs. "order",
             int64 [K]: the kept tokens in picking order, if the method picks one after another.
 

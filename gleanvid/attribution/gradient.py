@@ -70,9 +70,8 @@ def _gradients(total: Tensor, leaves: Sequence[Tensor], again: bool) -> list[Ten
     """Return the float32 gradient of ``total`` with respect to each of ``leaves``.
 
     It is None for a leaf that ``total`` does not depend on. In float16, gradients of a confident
-    answer can be too small to represent. So ``total`` is multiplied by the largest of ``_FACTORS``
-    at which no gradient overflows, and the gradients are divided by it. With ``again`` the autograd
-    graph is kept for another backward pass.
+    answer can underflow, so ``total`` is multiplied by the largest of ``_FACTORS`` at which none
+    overflows, and the gradients are divided by it. ``again``: another backward pass will follow.
     """
     factors = _FACTORS if leaves[0].dtype == torch.float16 else (1.0,)
     for number, factor in enumerate(factors, 1):

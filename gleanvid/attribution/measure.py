@@ -44,9 +44,8 @@ def measure(
     With ``words`` the relevance for each word of the answer is measured, too. In an answer of more
     than ``most_words`` words, neighbouring words are measured together.
 
-    Raises ``ValueError`` if ``by`` is unknown, or if ``words`` or ``passes`` cannot be used with
-    it. Raises ``ModelError`` if the model does not allow this measurement, and ``StoppedError``
-    once ``stop`` is set.
+    Raises ``ValueError`` as :func:`check_way` does, ``ModelError`` if the model does not allow this
+    measurement, and ``StoppedError`` once ``stop`` is set.
     """
     check_way(by, words, passes)
     with model.lock:
@@ -95,7 +94,7 @@ def measure_prompt(
 
 
 def check_way(by: str, words: bool = False, passes: int = PASSES) -> None:
-    """Raise ``ValueError`` if ``by`` is unknown, ``words`` needs another ``by``, or passes < 1."""
+    """Raise ``ValueError`` for an unknown ``by``, passes < 1, or ``words`` without "gradient"."""
     if by not in WAYS:
         raise ValueError(f"by={by!r} must be one of {', '.join(WAYS)}")
     if words and by != "gradient":
@@ -116,8 +115,8 @@ def check_model(model: Any) -> None:
 def _phrases(tokenizer: Any, answer: Tensor, most: int) -> list[tuple[str, slice]]:
     """Return the words of an answer, each with the slice of its tokens.
 
-    An answer of more than ``most`` words is cut into ``most`` groups of neighbouring words. These
-    groups are returned instead; they have nearly the same number of words.
+    In an answer of more than ``most`` words, ``most`` groups of neighbouring words take their
+    place, with nearly the same number of words each.
     """
     words = _words(tokenizer, answer)
     count = len(words)
@@ -131,10 +130,7 @@ def _phrases(tokenizer: Any, answer: Tensor, most: int) -> list[tuple[str, slice
 
 
 def _words(tokenizer: Any, answer: Tensor) -> list[tuple[str, slice]]:
-    """Return the words of an answer, each with the slice of its tokens.
-
-    Special tokens belong to no word.
-    """
+    """Return the words of an answer, each with its slice of tokens, without special tokens."""
     found: list[tuple[str, slice]] = []
     for place, token in enumerate(answer.tolist()):
         piece = tokenizer.decode([token], skip_special_tokens=True)

@@ -45,12 +45,12 @@ def log_probability_of(prompt: AnsweredPrompt, keep: Tensor) -> float:
 
 @torch.no_grad()
 def occlusion_map(prompt: AnsweredPrompt, passes: int) -> tuple[Tensor, Tensor]:
-    """Measure relevance by hiding one temporal unit after the other, then blocks of some units.
+    """Measure relevance by hiding each temporal unit, then blocks of the most relevant units.
 
     The loss of a unit or block is the drop of the answer's log-probability without it; a rise
-    counts as 0. The units of largest loss are then cut into blocks, as long as passes are left. The
-    loss of a unit is divided among its blocks in proportion to their losses, and within a block
-    evenly among its tokens. The part of a token is its relevance.
+    counts as 0. As long as passes are left, the units of largest loss are cut into blocks. The loss
+    of a unit is divided among its blocks in proportion to their losses, and within a block evenly
+    among its tokens. The relevance of a token is the loss that it gets.
 
     Args:
         prompt: a prompt followed by its answer.

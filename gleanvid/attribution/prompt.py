@@ -26,7 +26,7 @@ class AnsweredPrompt:
     ``inputs``: the model's keyword arguments for the prompt with the answer appended. ``answer``
     int64 [S]: token ids of the answer and the end token. ``columns`` int64 [L]: sequence positions
     of the visual tokens. ``grid``: (T, rows, columns) of the visual tokens. ``vision``: output of
-    the model's vision side, so that it is computed once.
+    the vision encoder, reused in every forward pass.
     """
 
     hf_model: Any
@@ -46,10 +46,7 @@ class AnsweredPrompt:
         answer: str,
         history: History = (),
     ) -> AnsweredPrompt:
-        """Build the prompt with its answer.
-
-        Raises ``ModelError`` if both together are longer than the model's context.
-        """
+        """Build the prompt with its answer. Raises ``ModelError`` if the context is too short."""
         ids = model.answer_ids(encoded, question, answer, history)
         inputs = model.prompt(encoded, question, history)
         columns = inputs["input_ids"].shape[1] + len(ids)
@@ -67,7 +64,7 @@ class AnsweredPrompt:
     ) -> AnsweredPrompt:
         """Append the answer int64 [S] to the inputs of a prompt.
 
-        ``vision``: output of the vision side from :func:`boundary.capture_vision`. Raises
+        ``vision``: output of the vision encoder from :func:`boundary.capture_vision`. Raises
         ``ModelError`` if the prompt does not have exactly one video.
         """
         columns, grid = find_single_video(layout, inputs)

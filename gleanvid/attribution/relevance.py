@@ -154,8 +154,7 @@ class Relevance:
 def token_weights(compression: Compression) -> Tensor:
     """Return the weight of each token in the output tokens, float32 [L]; 0 for a dropped one.
 
-    The weights of a token that is merged into several output tokens are added. The result is
-    limited to [0, 1].
+    The weights of a token in several output tokens are added, and limited to [0, 1].
     """
     if compression.mixing is None:
         weight = torch.where(compression.group >= 0, compression.weight.float(), 0.0)
@@ -167,10 +166,7 @@ def token_weights(compression: Compression) -> Tensor:
 
 
 def normalised(values: Tensor) -> Tensor:
-    """Replace negative values by 0 and scale all to sum 1.
-
-    All become equal if none is positive or their sum is not finite.
-    """
+    """Set negative values to 0, scale all to sum 1; equal if the sum is 0 or not finite."""
     values = values.detach().to("cpu", torch.float32).clamp(min=0)
     total = float(values.sum())
     if not math.isfinite(total) or total <= 0:

@@ -24,11 +24,7 @@ def _app(options: argparse.Namespace) -> int:
 
 
 def app_module(name: str) -> Any:
-    """Import and return the app's module ``name``, only when a command needs it.
-
-    The app is optional, so no module of the library imports it at the top. Raises ``ValueError``
-    if the app is not installed.
-    """
+    """Import the app's module ``name``. Raises ``ValueError`` if the app is not installed."""
     if find_spec("gradio") is None or find_spec("gleanvid_app") is None:
         raise ValueError(MISSING)
     return import_module(f"gleanvid_app.{name}")

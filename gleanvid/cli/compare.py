@@ -82,10 +82,7 @@ def _heads(with_relevance: bool) -> str:
 
 
 def _line(run: Run, kept: Mapping[str, float]) -> str:
-    """Format the table row of a run.
-
-    A sentence follows if the compressor reports units whose tokens hold nothing new.
-    """
+    """Format the table row of a run, and a sentence on its saturated units if it has any."""
     from gleanvid.compressors import title_of
     from gleanvid.metrics import saturation
 

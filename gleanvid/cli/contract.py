@@ -31,9 +31,7 @@ def _contract(options: argparse.Namespace) -> int:
         found = findings(method)
         print(f"{method.title} ({method.name})")
         if not found:
-            print(
-                "  This compressor acts inside the language model only, which is not checked here."
-            )
+            print("  Not checked: this compressor acts only inside the language model.")
         for check, reason in found.items():
             print(printable(f"  {'FAIL' if reason else 'ok  '}  {check} {reason}".rstrip()))
         if 0 < len(found) < len(CHECKS):

@@ -101,7 +101,7 @@ def _diagnose(options: argparse.Namespace) -> int:
 
 
 def _collect(found: Iterable[Any], rows: list[Any], skipped: list[Any]) -> bool:
-    """Sort results into ``rows`` and ``skipped``; return whether the user interrupted the run."""
+    """Fill ``rows`` with measurements and ``skipped`` with what failed; return True on Ctrl-C."""
     refused: set[tuple[str, str]] = set()  # (method, reason) pairs that were reported already
     try:
         for item in found:

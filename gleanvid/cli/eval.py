@@ -101,7 +101,7 @@ def _eval(options: argparse.Namespace) -> int:
         raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
     if options.phases and (options.relevance or options.num_workers or options.address):
         raise ValueError("--phases cannot be combined with --relevance, --num-workers or --address")
-    if options.phases:  # before the journal is created, which fixes the value of ``--how``
+    if options.phases:  # check before a new journal stores ``--how`` for good
         check_timed(ways)
     folder = writable_folder(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):

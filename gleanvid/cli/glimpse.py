@@ -1,4 +1,4 @@
-"""``gleanvid glimpse make``: write clips of the Glimpse world with questions and ground truth."""
+"""``gleanvid glimpse``: write clips of the Glimpse world with questions and ground truth."""
 
 from __future__ import annotations
 

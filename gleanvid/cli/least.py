@@ -65,8 +65,8 @@ def _least(options: argparse.Namespace) -> int:
 def _line(found: Least) -> str:
     """Format the table row of a compressor, followed by a sentence in special cases.
 
-    There is no sentence if the compressor keeps the answer at every tried retention ratio above
-    some ratio, and gives another answer at every tried ratio below it.
+    These are: all tried ratios or none keep the answer, the highest ratio that does not keep it was
+    refused, or a lower ratio keeps it again.
     """
     from gleanvid.metrics.least import percent
 

@@ -1,6 +1,6 @@
 """Options that several commands share, and their conversion to values.
 
-The options of a compressor are read from its declared settings, so a new method needs none here.
+The options of a compressor are made from its declared settings.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def sampling(options: argparse.Namespace) -> Sampling:
     """Return the sampling settings from the options of :func:`add_question`."""
     from gleanvid.models.generation.sampling import Sampling
 
-    # Their options have a prefix, because compressors may have settings of the same names.
+    # The options have the prefix ``sampling_``: compressors may have settings of these names.
     names = ("temperature", "top_p", "seed")
     drawing = {name: getattr(options, f"sampling_{name}") for name in names}
     return Sampling(options.max_new_tokens, **drawing)
@@ -190,7 +190,7 @@ def load(options: argparse.Namespace) -> Any:
 
 
 def loader(options: argparse.Namespace) -> Callable[[], Any]:
-    """Return a function that loads the model, which can be sent to another process."""
+    """Return a function that loads the model and can be sent to another process (picklable)."""
     from gleanvid.models import load_model
     from gleanvid.serving.vllm import SCHEME
 
@@ -254,9 +254,8 @@ def _reader(kind: type) -> Any:
         if text.lower() in ("none", "all"):
             return None
         if kind is bool:
-            return {"true": True, "false": False}.get(
-                text.lower(), text
-            )  # the compressor refuses any other text
+            # Other words stay text, which the compressor refuses.
+            return {"true": True, "false": False}.get(text.lower(), text)
         return kind(text)
 
     read.__name__ = kind.__name__  # argparse prints this name in its error message

@@ -102,7 +102,7 @@ def _record(options: argparse.Namespace) -> int:
 
 
 def _kept(path: Path) -> Iterator[str]:
-    """Yield a line per recorded answer: the fraction of the relevance on its kept tokens."""
+    """Yield a line per recorded run: the fraction of the relevance on the tokens that it kept."""
     from gleanvid.evaluation.recording.recording import open_recording
     from gleanvid.plots.labels import label_of
 

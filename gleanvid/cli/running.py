@@ -122,11 +122,10 @@ def workers(
 ) -> Iterator[tuple[dict[str, Any], Act]]:
     """Yield the description of the model (:func:`describe_model`), and the function to call.
 
-    Without ``--num-workers`` and ``--address`` the function is ``alone``, with the loaded model as
-    its first argument. Otherwise it is ``together``, with three arguments bound: a function that
-    loads the model, the number of workers, and the GPUs per worker (1 if the cluster has GPUs).
-    ``recorded``: the model to use if the clips are recordings. None is loaded then, and ``alone``
-    runs in this process.
+    With ``--num-workers`` or ``--address`` it is ``together``, with three arguments bound: a
+    function that loads the model, the number of workers, and the GPUs per worker (0 or 1).
+    Otherwise, or with ``recorded``, it is ``alone`` with the model bound. ``recorded``: model to
+    use instead of a loaded one if the clips are recordings.
     """
     load = loader(options)
     if recorded is not None or (options.num_workers is None and options.address is None):

@@ -96,7 +96,7 @@ class Ablation(GleanVID):
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         keep, scores, trace = super()._select(tokens, clip, references, budgets)
-        # Only "lrs+scs" and "pairwise" add two scores, so only they can be left with one of them.
+        # Saturated: one of two added scores counts as 0. The other selections never add two.
         if self.selection not in ("lrs+scs", "pairwise"):
             del trace["saturated"]
         return keep, scores, trace

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _EPSILON = 0.1  # entropic regularisation of the transport, within a unit and over time
-# weight, in the transport cost, of the distance between two grid positions (frame sides: 1)
+# weight of spatial distance in the transport cost; a frame has width and height 1
 _SPACE = 0.5
-# weight of the assignment to the most similar anchor; the transport plan has weight 1 - 0.1
+# weight of the assignment to the most similar anchor; the transport plan has the rest
 _NEAREST = 0.1
 # standard deviation of the Gaussian that scales the cost over time, in temporal units
 _SPREAD = 1.5
@@ -49,10 +49,10 @@ class AOT(Compressor):
     tokens: the anchors of the part's first temporal unit; the same anchors again, with the later
     units merged into them; and the anchors of later units that are least like those of the first.
 
-    With ``exact`` the budget of B tokens is divided over the parts by their length. The number of
-    anchors per unit then lets later units keep the fraction ``residual`` of their anchors. Without
-    ``exact`` the fraction ``anchors`` of each unit's tokens are anchors, rounded as in the authors'
-    code; the retention ratio is not used. That code accepts only 32 or 64 frames, in eight parts.
+    With ``exact`` the token budget is divided over the parts by their length. The number of anchors
+    per unit is such that each later unit can keep about the fraction ``residual`` of its anchors.
+    Without ``exact`` the retention ratio is not used, and the fraction ``anchors`` of each unit's
+    tokens are anchors, rounded as in the authors' code for 32 or 64 frames in eight parts.
     """
 
     name: ClassVar[str] = "aot"
@@ -75,7 +75,7 @@ class AOT(Compressor):
     )
     residual: float = setting(
         0.3,
-        "Fraction of the anchors kept in each unit of a part after the first",
+        "Fraction of its anchors that each unit keeps, except the first unit of a part",
         low=0.0,
         high=1.0,
         step=0.05,
@@ -175,11 +175,10 @@ class AOT(Compressor):
     ) -> Iterator[tuple[Tensor, Tensor, bool]]:
         """Yield the output tokens of one part of the video, the C units in ``span``.
 
-        Each item is (weights, indices, again) for n output tokens: the weights [n, C*N] of the
-        part's tokens in them, their flat token indices [n], and whether these indices were yielded
-        before. ``made_of``: for every unit, the weights [V, N] of its tokens in its V anchors.
-        ``places``: the grid positions [V] of these anchors. ``total``: number of output tokens of
-        the part; None without ``exact``.
+        Each item describes n output tokens: the weights [n, C*N] of the part's tokens in them,
+        their flat indices [n], and whether these indices were yielded before. ``made_of``: for
+        every unit, the weights [V, N] of its tokens in its V anchors. ``places``: the grid
+        positions [V] of these anchors. ``total``: number of output tokens; None without ``exact``.
         """
         per_unit, length = features.shape[1], span.stop - span.start
         spread = [
@@ -196,7 +195,7 @@ class AOT(Compressor):
         left = None if total is None else total - 2 * len(at[0])
         flat, merged = features[span].flatten(0, 1), spread[0]
         for unit in range(1, length):
-            # [V, V]: fraction of each later anchor that fits each anchor of the first unit
+            # [V, V]: fraction of each anchor of this unit that goes to each of the first unit
             fit = _fit(merged @ flat, spread[unit] @ flat, unit)
             best = fit.amax(dim=1)
             if left is None:
@@ -218,7 +217,7 @@ def _spans(units: int, count: int) -> list[slice]:
 
 
 def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int]:
-    """Return the number of each grid position's spatial window, int64 [N], and of all windows.
+    """Return the spatial window of each grid position, int64 [N], and the number of windows.
 
     The grid is cut into 3 x 3 windows, or fewer if it has fewer than 3 rows or columns.
     """
@@ -234,8 +233,7 @@ def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int
 def _units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) -> list[Tensor]:
     """Merge the tokens of every unit of ``features`` [T, N, D] into its V anchors.
 
-    Returns for each unit the weights [V, N] of its N tokens in its V anchors. ``chosen`` bool
-    [T, N] marks the anchors.
+    Returns the weights [V, N] of each unit's tokens in its anchors. ``chosen`` [T, N]: the anchors.
     """
     sides = [torch.linspace(0, 1, side, device=features.device) for side in grid[1:]]
     place = torch.cartesian_prod(*sides)  # [N, 2]: position in the frame
@@ -276,10 +274,10 @@ def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor
 
 
 def _fit(anchors: Tensor, sources: Tensor, apart: int) -> Tensor:
-    """Return the fraction of each source token that is merged into each anchor, [V, V].
+    """Return the fraction of each source (row) that would be merged into each anchor, [V, V].
 
-    ``sources`` [V, D]: anchors of a later unit, one per row of the result. ``anchors`` [V, D]:
-    those of the part's first unit. The two units are ``apart`` units from each other.
+    ``anchors`` [V, D]: those of a part's first unit, after the merges so far. ``sources`` [V, D]:
+    those of the unit that is ``apart`` units later.
     """
     targets, unit = (torch.nn.functional.normalize(rows, dim=-1) for rows in (anchors, sources))
     distance = 1.0 - (unit @ targets.T).clamp(-1 + 1e-6, 1 - 1e-6)
