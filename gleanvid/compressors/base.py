@@ -37,9 +37,7 @@ class Setting:
     label: str | None = None  # label on the page; default: derived from the setting's name
     open: bool = False  # shown at once on the page, not under "More settings"
     at_most: str | None = None  # another setting that this one must not exceed
-    readout: tuple[
-        str, ...
-    ] = ()  # names of numbers in the record's ``trace`` that the page shows next to the setting
+    readout: tuple[str, ...] = ()  # names of numbers in ``Compression.trace`` shown next to it
 
     def describe_range(self) -> str:
         """Return the allowed values as text, such as "(0, 1]"."""
@@ -93,8 +91,7 @@ class Compressor(ABC):
             ratio too low for this is refused.
         reported: Results that the authors report, and where.
         not_ported: Parts of the authors' code that are not implemented here.
-        queries: Prompt tokens whose attention a stage inside the model reads: "last", "text" or
-            "".
+        queries: Prompt tokens whose attention an inner stage reads: "last", "text" or "" (none).
 
     Raises:
         ValueError: A setting is out of its range; the message names setting, value and range.
@@ -144,15 +141,15 @@ class Compressor(ABC):
             tokens: The visual tokens of one video. They are never changed.
 
         Returns:
-            The compression record: which tokens are kept, and into which each of the others is
-            merged, if any. It is on the device of the features. If that device has no float64, the
-            CPU makes the choice.
+            The compression record: which tokens are kept, and for methods that merge, into which
+            kept token each other one is merged. It is on the device of the features. If that device
+            has no float64, the method runs on the CPU.
 
         Raises:
             TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
             ValueError: If the method cannot reach the ratio, or a signal in ``needs`` is missing.
-                Any failure of a plug-in's method is raised as this error, too; the message names
-                the file and the line.
+                An exception in a plug-in, except for lack of memory, becomes a ``PluginError``,
+                which is a ``ValueError``; its message names the file and the line.
         """
         if not isinstance(tokens, VideoTokens):
             shape = list(getattr(tokens, "shape", ()))
@@ -171,7 +168,7 @@ class Compressor(ABC):
             record = self._compress(tokens)
             if not isinstance(record, Compression):
                 raise TypeError(f"_compress returned {type(record).__name__}, not a Compression")
-            if is_plugin(type(self)):  # this package's methods are checked by its tests
+            if is_plugin(type(self)):  # the tests check this package's own methods
                 from gleanvid.compressors.contract import check_record
 
                 check_record(self, record, tokens)
@@ -202,7 +199,7 @@ class Compressor(ABC):
         return self
 
     def budget(self, tokens: Sized) -> int:
-        """Return the budget: how many of the L tokens to keep, floor(retention_ratio * L) or 1."""
+        """Return how many of the L tokens to keep: floor(retention_ratio * L), but at least 1."""
         return max(1, math.floor(self.retention_ratio * len(tokens) + 1e-9))
 
     def settings(self) -> dict[str, Any]:
@@ -242,7 +239,7 @@ _DECLARED = {
 
 
 def check_declaration(compressor: type[Compressor]) -> None:
-    """Raise ``ValueError`` unless a method has its names and all its settings are declared."""
+    """Raise ``ValueError`` unless name, title, paper and all settings of a method are valid."""
     kind = compressor.__name__
     if "__dataclass_params__" not in vars(compressor):
         raise ValueError(f"{kind} must be decorated with @dataclass(frozen=True)")

@@ -1,7 +1,7 @@
 """CDPruner: a diverse subset of the tokens that the question is about (conditional DPP).
 
 Tokens are picked one by one for being about the question and unlike the tokens picked before. A
-determinantal point process weighs the two against each other.
+determinantal point process weighs relevance against diversity.
 
 Zhang, Liu, Li, Lu et al., "Beyond Attention or Similarity: Maximizing Conditional Diversity for
 Token Pruning in MLLMs" (NeurIPS 2025), https://arxiv.org/abs/2506.10967. Written from the formulas.
@@ -34,8 +34,8 @@ class CDPruner(Compressor):
 
     The method is greedy MAP inference of the determinantal point process with the kernel
     q_i cos(x_i, x_j) q_j for tokens x_i. The relevance r_i is the mean cosine of a token to the
-    question's tokens, scaled to [0, 1] over the video. The quality q_i is r_i, or with ``theta``
-    below 1 exp(theta / (2 (1 - theta)) r_i): the smaller ``theta``, the less relevance counts.
+    question's tokens, scaled to [0, 1] over the video. The quality q_i is r_i; with ``theta`` below
+    1 it is exp(theta / (2 (1 - theta)) r_i): the smaller ``theta``, the less relevance counts.
 
     The kernel is never formed. The gain of a token is the squared distance of q_i x_i / |x_i| from
     the span of the chosen ones, in float64. If the kernel's rank is below the budget, the most
@@ -80,8 +80,8 @@ def _greedy_map(vectors: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
     Each choice has the largest squared distance from the span of the vectors chosen so far; ties go
     to the lower index. Returns the chosen indices in this order, int64, fewer than ``count`` if the
-    rank is smaller. Also returns the squared distances [L]: that of a chosen vector is from before
-    its choice, that of any other from the end.
+    rank is smaller, and the squared distances [L]: of a chosen vector when it was chosen, of any
+    other at the end.
     """
     left = vectors.square().sum(dim=1)
     floor = _EXHAUSTED * float(left.max())

@@ -92,7 +92,7 @@ def repeats_itself_and_spares_its_input(method: Compressor, tokens: VideoTokens)
 
 
 def computes_in_float32(method: Compressor, tokens: VideoTokens) -> None:
-    """Makes the same choice in half precision as in float32 for equal numbers."""
+    """Makes the same choice for half-precision features as for their float32 copies."""
     for dtype in (torch.bfloat16, torch.float16):
         half = replace(tokens, features=tokens.features.to(dtype))
         copy = replace(half, features=half.features.float())
@@ -111,11 +111,11 @@ def takes_a_blank_clip(method: Compressor, tokens: VideoTokens) -> None:
 
 
 def works_at_the_ends_of_its_settings(method: Compressor, tokens: VideoTokens) -> None:
-    """Works with every choice of every setting and at both ends of its range."""
+    """Works with every choice of a setting, and at both ends of a setting's range."""
     for name, value in _ends(method) if tokens.grid == LARGEST else ():
         try:
             changed = replace(method, **{name: value})  # type: ignore[arg-type]
-        except ValueError:  # the ends of two settings may contradict each other
+        except ValueError:  # contradicts another setting: nothing to check
             continue
         try:
             says_where_tokens_went(changed, made_up(tokens.grid, changed.needs))
@@ -163,9 +163,8 @@ def _first_error(check: Check, make: Callable[[float], Compressor]) -> tuple[Exc
 def findings(method: type[Compressor]) -> dict[str, str]:
     """Run all checks; return the error message of each by its description, "" if it passed.
 
-    Only the stage before the language model is checked. For methods without one the result is
-    empty. If a method raises another exception than ``ContractError``, the checks after it are left
-    out, because most would meet the same exception.
+    Only the stage before the language model is checked; without one the result is empty. After an
+    exception other than ``ContractError`` no more checks are run: most would meet it, too.
     """
     if 0 not in dict(method().at_depth(DEPTH).stages):
         return {}
@@ -205,10 +204,7 @@ def _is_finite(values: Tensor) -> bool:
 
 
 def _ends(method: Compressor) -> Iterator[tuple[str, object]]:
-    """Yield (setting, value) for each choice of a setting, or for both ends of its range.
-
-    All settings but ``retention_ratio`` are covered.
-    """
+    """Yield (name, value) for the choices or ends of every setting but ``retention_ratio``."""
     for name, (_, kind, about) in declared_settings(type(method)).items():
         ends = (True, False) if kind is bool else about.choices or (about.low, about.high)
         for value in ends if name != "retention_ratio" else ():

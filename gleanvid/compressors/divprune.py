@@ -4,8 +4,8 @@ Tokens are picked one by one, each the farthest from all that were picked before
 like a kept one is picked late or never.
 
 Alvar, Singh, Akbari, Zhang, "DivPrune: Diversity-based Visual Token Pruning for Large Multimodal
-Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. It is the greedy solution of the max-min
-diversity problem over all tokens of a video. Not ported: the matrix of all pairs of tokens, whose
+Models" (CVPR 2025), https://arxiv.org/abs/2503.02175. The picks solve the max-min diversity
+problem over all tokens of a video greedily. Not ported: the matrix of all pairs of tokens, whose
 size grows with the square of the clip's length.
 """
 
@@ -31,8 +31,8 @@ class DivPrune(Compressor):
 
     The first token chosen is the one farthest from its nearest neighbour. Each one after it has the
     largest distance to the nearest token chosen before; ties go to the lower index. No token is
-    chosen twice; the authors' code may do so once all others equal chosen ones. Without ``exact``
-    the number of tokens is rounded half to even, as in the authors' code.
+    chosen twice; the authors' code may repeat one if all others equal chosen ones. Without
+    ``exact`` the number of tokens is rounded half to even, as in the authors' code.
 
     >>> DivPrune(0.5).compress(VideoTokens(torch.eye(8), (2, 2, 2))).keep.tolist()
     [0, 1, 2, 3]
@@ -63,8 +63,7 @@ def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Choose ``count`` of the unit vectors [L, D], each the farthest from those chosen before.
 
     Returns the indices in the order chosen, int64 [count], and the distance of each vector to the
-    nearest chosen one, [L]. That of a chosen vector is from before its choice, that of any other
-    from the end.
+    nearest chosen one, [L]: of a chosen vector when it was chosen, of any other at the end.
     """
     gap, taken = _nearest(unit), float("-inf")
     chosen, widest = [], []
@@ -80,10 +79,7 @@ def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def _nearest(unit: Tensor) -> Tensor:
-    """Return the distance 1 - cosine of each unit vector to the nearest other one, [L].
-
-    It is 0 if there is only one vector.
-    """
+    """Return 1 - cosine of each unit vector to the nearest other one, [L]; 0 for a single one."""
     if len(unit) == 1:
         return unit.new_zeros(1)
     parts = []

@@ -1,13 +1,13 @@
 """DyCoke: drop from every other frame what repeats the frame before it.
 
 Every second unit loses the tokens that are most like those at the same positions in the unit before
-it. The third unit of each group of four but the last also loses tokens: those most like the group's
-first unit.
+it. In each group of four units, except the last group, the third unit loses the tokens that are
+most like those of the first.
 
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
 model. The selection of the decoding stage is :class:`DyCokeDecoding`. No model adapter calls it:
-pruning at every decoding step would copy parts of the cache, only to read fewer keys and values.
+every decoding step would have to copy parts of the cache.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ class DyCoke(Compressor):
     """DyCoke's temporal stage: drops tokens of a frame that repeat an earlier frame.
 
     Frames are counted from 0 and form groups of four. Frames 1, 3, 5, ... are compared with the
-    frame before. Frames 2, 6, ... are compared with the first frame of their group; in the last
-    group this frame is kept whole.
+    frame before. Frames 2, 6, ... are compared with the first frame of their group, except in the
+    last group. All other frames are kept whole: more than 1/4 of a video (9/32 at T = 32 frames).
 
-    All other frames are kept whole, too, which is more than 1/4 of a video (9/32 at T = 32 frames).
     With ``exact`` a lower ratio raises ``ValueError``, which names the lowest possible ratio.
     Without ``exact`` the numbers of tokens are those of the authors' code, which drops the last
     frame entirely if T is odd. For T <= 4 that code fails; here the same rules hold, and a single

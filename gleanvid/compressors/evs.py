@@ -5,8 +5,8 @@ most are kept, by one ranking over the whole clip.
 
 Bagrov, Khvedchenia, Tymchenko et al., "Efficient Video Sampling: Pruning Temporally Redundant
 Tokens for Faster VLM Inference" (2025), https://arxiv.org/abs/2510.14624. Follows the version that
-vLLM ships (Apache-2.0), which compares features where the paper compares pixels. Not ported: its
-new M-RoPE positions; models keep the original ones.
+vLLM ships (Apache-2.0), which compares features where the paper compares pixels. Not ported: vLLM's
+new M-RoPE positions of kept tokens; models keep the original ones.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class EVS(Compressor):
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        score = _changes(tokens)  # [T, N]: of each token
+        score = _changes(tokens)  # [T, N]: change of each token
         keep = top_indices(score.flatten(), self._count(tokens))
         change = torch.cat([torch.zeros_like(score[:1]), score[1:]])
         return Compression.pruned(keep, tokens.grid, {"change": change.flatten()})

@@ -49,10 +49,10 @@ class FastVID(Compressor):
 
     With ``exact`` the budget of B tokens is divided over the segments by length (largest
     remainder). If a variant uses less than a segment's part, the most salient tokens left in the
-    segment are kept, too. Otherwise the Qwen variants would keep far fewer than B tokens of a clip
-    whose frames repeat each other. Without ``exact`` numbers are rounded as in the authors' code,
-    but to at least one token per unit. Where that code fails, for example with fewer units than
-    segments or with no salient tokens, numbers are reduced to what is possible.
+    segment are kept, too. Without them the Qwen variants would keep far fewer than B tokens of a
+    clip whose frames repeat each other. Without ``exact`` token counts are rounded as in the
+    authors' code, but to at least one per unit. Where that code fails, for example with fewer units
+    than segments or with no salient tokens, the counts are lowered as far as needed.
     """
 
     name: ClassVar[str] = "fastvid"
@@ -148,7 +148,7 @@ class FastVID(Compressor):
         trace = {"segment": starts_of(spans), "salient": plan[0], "context": plan[1]}
         if self.exact and sum(totals) == len(tokens):
             return identity_record(tokens, scores, trace)
-        salient = ranks(saliency) < plan[0].to(saliency.device)[:, None]  # bool [T, N]
+        salient = ranks(saliency) < plan[0].to(saliency.device)[:, None]  # bool [T, N]: kept
         centers = _centers(features, salient, plan[1])
         if self.exact:
             salient = _topped_up(saliency, salient, centers, spans, totals)
@@ -241,7 +241,7 @@ def _dealt(salient: int, context: int, count: int, step: int) -> Tensor:
     anchors = _anchors(count, step)
     place = torch.arange(count)
     number = int(anchors.sum())
-    from_last = anchors.long().flip(0).cumsum(0).flip(0) - 1  # number of later anchors
+    from_last = anchors.long().flip(0).cumsum(0).flip(0) - 1  # anchors after this one
     return torch.stack(
         [
             salient // count + (place < salient % count).long(),

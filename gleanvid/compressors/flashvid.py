@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _NEIGHBOURS = 7
-_MAX_ENTRIES = 2**25  # largest number of token pairs of the frames that are processed at once
+_MAX_ENTRIES = 2**25  # largest [frames, N, N] tensor of token pairs; more frames are split
 
 
 @dataclass(frozen=True)
 class FlashVID(TwoStage):
     """Vision stage before the model; with ``inner`` also :class:`FlashVIDPrune` before layer K.
 
-    K is the setting ``layer``. With ``exact`` the budget of B tokens is divided by largest
-    remainder over the frames, and within a segment over clusters. With ``inner`` this budget is
-    larger than B, so that the average over the layers is the retention ratio. Without ``exact``
-    numbers are multiplied by ``expansion``, also without ``inner``, and rounded up as in the
-    authors' code. If that gives a whole frame, all tokens are kept; the authors' code fails there.
+    K is the setting ``layer``. With ``exact`` the budget of B tokens is divided evenly over the
+    frames, and the clusters of a segment over its frames by their number of tree roots. With
+    ``inner`` the budget is larger than B, so that the average over the layers is the retention
+    ratio. Without ``exact`` a frame of N tokens gets N * ``retention_ratio`` * ``expansion``,
+    rounded up, as in the authors' code. At N or more all are kept; the authors' code fails there.
 
     In a segment of one frame the spatial step clusters the kept tokens again, unless
     ``repeat_positions`` is off. So an index may occur twice in ``keep``. The authors divide the sum
     of a tree by one plus the number of its root's direct children, so the weights of an output
-    token may not sum to one; with ``true_mean`` they do. The authors use ``version`` "v1" and
+    token need not sum to one; with ``true_mean`` they do. The authors use ``version`` "v1" and
     ``min_segments`` 4 for Qwen-VL, and "v2" and 8 for LLaVA. For Qwen3-VL-8B they use ``layer`` 28
     and ``inner_retention`` 0.1.
     """
@@ -85,7 +85,9 @@ class FlashVID(TwoStage):
         high=4.0,
         step=0.05,
     )
-    true_mean: bool = setting(False, "Average the tokens of a merged tree instead of summing them")
+    true_mean: bool = setting(
+        False, "Divide a tree's sum by its number of tokens (off: by 1 + its root's children)"
+    )
     repeat_positions: bool = setting(
         True, "In segments of one frame, also cluster the tokens that were already picked"
     )
@@ -166,9 +168,8 @@ class FlashVID(TwoStage):
 
         Tokens are joined in trees through time, and the roots are clustered in every frame. In a
         segment of one frame, picked tokens are clustered, too, unless ``repeat_positions`` is off.
-        ``features`` [L, N, D]: the segment's L frames. ``picked`` bool [L, N] marks the picked
-        tokens. ``budgets`` [L]: number of output tokens of each frame. ``picks`` [L]: how many of
-        these are picked tokens.
+        ``features`` [L, N, D]: the segment's L frames. ``picked`` bool [L, N]: the picked tokens.
+        ``budgets`` and ``picks`` [L]: number of output tokens and of picked tokens in each frame.
         """
         length, per_unit = picked.shape
         free = ~picked
@@ -213,8 +214,8 @@ class FlashVID(TwoStage):
 def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     """Pick tokens of each frame one after another; return which are picked, bool [T, N].
 
-    ``counts`` [T]: number to pick in each frame. Each pick has the largest product of two values:
-    its ``weight`` [T, N], and its distance 1 - cosine to the nearest token picked before.
+    ``counts`` [T]: number to pick in each frame. Each pick maximises ``weight`` [T, N] times the
+    distance 1 - cosine to the nearest token picked before; the first, to the nearest other token.
     """
     step = max(1, _MAX_ENTRIES // weight.shape[1] ** 2)
     parts = zip(features.split(step), weight.split(step), counts.split(step), strict=True)
@@ -225,7 +226,7 @@ def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     unit = torch.nn.functional.normalize(features, dim=-1)
     # [T, N, N]: weight of a candidate times its distance to another token
     gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]
-    # [T, N]: the same for the nearest other token
+    # [T, N]: the same for the nearest other token; decides the first pick
     closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]
     picked = torch.zeros_like(weight, dtype=torch.bool)
     frames = torch.arange(len(gaps), device=gaps.device)

@@ -1,7 +1,7 @@
 """FLoC: the tokens that together represent all tokens best (facility location).
 
 A set of tokens is good if it has a similar token for every token of the clip. Tokens are picked one
-by one, each the one that improves this most.
+by one, each the one that raises the sum of these similarities most.
 
 Cho, Lee, Hayat, Hwang, Porikli, Choi, "FLoC: Facility Location-Based Efficient Visual Token
 Compression for Long Video Understanding" (ICLR 2026), https://arxiv.org/abs/2511.00141. Written
@@ -78,9 +78,9 @@ def _facilities(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def _adds(unit: Tensor, at: Tensor, cover: Tensor, nearer: Tensor | None = None) -> Tensor:
     """Return how much each unit vector would raise the sum of ``cover`` if chosen, float64 [L].
 
-    ``cover`` [L] is the cosine of each token to the nearest chosen one. Only the tokens ``at``
-    int64 [n] are summed. ``nearer`` [L]: ``cover`` after one more choice. With it, return how much
-    that choice lowers each of these gains.
+    ``cover`` [L]: cosine of each token to the nearest chosen one; the sum is over the token indices
+    ``at`` int64 [n]. With ``nearer`` [L], which is ``cover`` after one more choice, return how much
+    each gain is lower after that choice.
     """
     total = torch.zeros(len(unit), dtype=torch.float64, device=unit.device)
     for part in at.split(_CHUNK):

@@ -5,9 +5,9 @@ that one. Then, once, the least attended of the remaining tokens are dropped.
 
 Fu, Liu, Liu et al., "FrameFusion: Combining Similarity and Importance for Video Token Reduction on
 Large Vision Language Models" (ICCV 2025), https://arxiv.org/abs/2501.01986. The original acts
-between the attention and the MLP of a layer; a stage here acts before the next layer. Both
-read the same attention rows, and the same tokens enter every layer; here the MLP before a stage
-also computes the tokens that the stage then merges.
+between the attention and the MLP of a layer; a stage here acts before the next layer. It reads the
+same attention rows, and the same tokens enter every layer; only the MLP before a stage also
+processes the tokens that the stage then merges.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class FrameFusion(Compressor):
     skipped). ``entered`` is the number of tokens at layer 0. Each call reads the state from
     ``tokens.previous``, the record of the call before.
 
-    ``retention_ratio`` is the average over ``num_layers``. With ``exact`` numbers are rounded down,
-    so the ratio is never exceeded. Merging then ends at the last layer at which the ratio can still
-    be met; there, tokens below ``similarity_bound`` are merged if necessary. ``ValueError`` is
-    raised if that is not enough. Without ``exact`` numbers are rounded as in the authors' code, and
-    the ratio may be exceeded.
+    ``retention_ratio`` is the average over ``num_layers``. With ``exact`` token counts are rounded
+    down, so the ratio is never exceeded. Merging then ends at the last layer at which the ratio can
+    still be met; there, tokens below ``similarity_bound`` are merged if necessary. ``ValueError``
+    is raised if that is not enough. Without ``exact`` counts are rounded as in the authors' code,
+    and the ratio may be exceeded.
     """
 
     name: ClassVar[str] = "framefusion"
@@ -96,11 +96,10 @@ class FrameFusion(Compressor):
         return self._merge(tokens, ratios, entered, left)
 
     def _rows_left(self, ratios: list[float], entered: int) -> float:
-        """Return how many visual tokens each remaining layer may see.
+        """Return how many visual tokens each remaining layer may see to meet the retention ratio.
 
-        With this number (not an integer) the average over all layers is ``retention_ratio``.
         ``ratios``: fraction of its tokens that each layer so far has merged. ``entered``: number of
-        tokens at layer 0. Raises ``ValueError`` if the layers so far exceed the ratio alone.
+        tokens at layer 0. Raises ``ValueError`` if the layers so far alone exceed the ratio.
         """
         spent, share = 0.0, 1.0
         for ratio in ratios:
@@ -149,10 +148,9 @@ class FrameFusion(Compressor):
         return rows - min(rows, max(1, math.floor(left + 1e-6)))
 
     def _affordable(self, rows: int, left: float, layer: int) -> bool:
-        """Return whether at least one token is left for each later layer if this one sees ``rows``.
+        """Return whether every later layer can see a token if this one sees ``rows`` tokens.
 
-        Always true without ``exact``. ``left``: number of tokens that this and each later layer may
-        see on average.
+        Always true without ``exact``. ``left``: see :meth:`_rows_left`.
         """
         after = self.num_layers - layer - 1
         return not self.exact or (after > 0 and left * (after + 1) - rows >= after)
@@ -219,7 +217,7 @@ def _absorb(order: Tensor, merged: Tensor) -> tuple[Tensor, Tensor]:
     """Merge each token marked in ``merged`` into the last unmarked one before it in ``order``.
 
     Returns for every token the index of the token into which it is merged (its own if it is not),
-    int64 [L], and its weight [L] in that average.
+    int64 [L], and its weight [L] in the average of the tokens merged there.
     """
     place = torch.arange(len(order), device=order.device)
     leader = torch.where(merged, 0, place).cummax(dim=0).values

@@ -48,11 +48,10 @@ class GleanVID(Compressor):
         tau: Sharpness of the local score (LRS).
         debias_rank: Number of feature directions common to all tokens that are removed first.
         novelty_history: Number of preceding units that novelty is measured against; None: all.
-        budget_neighborhood: Side of the cells over which features are averaged for novelty, in
-            tokens.
+        budget_neighborhood: Side of the cells whose mean features give the novelty, in tokens.
         local_neighborhood: Side of the cells that the local score compares with, in tokens.
-        orth_tolerance: Residual norm, relative to the largest one of a unit's kept tokens, up to
-            which a kept token counts as adding no direction. Also the ridge of the novelty.
+        orth_tolerance: A kept token adds no direction if its residual norm is at most this fraction
+            of the largest one of its unit's kept tokens. Also the relative ridge of the novelty.
 
     Raises:
         ValueError: A setting is out of its range, or ``alpha_min`` is above ``alpha_max``.
@@ -89,7 +88,7 @@ class GleanVID(Compressor):
     )
     tau: float = setting(
         4.0,
-        "Sharpness of the local score; higher favours fewer, more distinctive tokens",
+        "Sharpness of the local score; higher gives fewer tokens a high score",
         low=0.0,
         high=20.0,
         above_low=True,
@@ -174,7 +173,7 @@ class GleanVID(Compressor):
         cells = self._cells(tokens, self.budget_neighborhood)
         if self.budget_neighborhood != self.local_neighborhood:
             means = cells.means_and_whole(clip.features)
-        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]: of each cell
+        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]: without the whole unit
         novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (Alg. 1, line 15), now on the host
         share, gini = novelty_shares(novelty)  # Alg. 1, lines 16-17
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
@@ -185,10 +184,7 @@ class GleanVID(Compressor):
         return budgets.tolist(), {"novelty": residuals[:, cells.of_position].flatten()}, trace
 
     def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
-        """Return the novelty r of every pooling cell (Eq. novelty), [T, C].
-
-        ``means`` [T, C, D]: mean features of the cells.
-        """
+        """Return the novelty r (Eq. novelty), [T, C + 1], of the ``means`` [T, C + 1, D]."""
         prototypes = remove_directions(means.flatten(0, 1), clip.mean, clip.directions)
         return history_residuals(
             prototypes.view_as(means), self.novelty_history, self.orth_tolerance
@@ -203,9 +199,8 @@ class GleanVID(Compressor):
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         """Return the indices of the kept tokens (Algorithm 2).
 
-        Also returns ``scores`` and ``trace`` for the compression record. ``references``
-        [T, C + 1, D]: mean features of the C pooling cells of every unit, then of the whole unit.
-        ``budgets`` [T]: number of tokens to keep of each unit.
+        Also returns ``scores`` and ``trace`` for the compression record. ``references``: the mean
+        features of :meth:`_prepared`. ``budgets`` [T]: number of tokens to keep of each unit.
         """
         local = self._local_scores(tokens, clip, references)
         normalised, evidence = min_max(local), self._evidence(clip, budgets)
