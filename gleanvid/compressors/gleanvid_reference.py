@@ -23,11 +23,10 @@ token, except that of ties.
 guard               reason
 ==================  ================================================================================
 floor, 1e-5         A new direction must be longer than this. Once the kept tokens span a still
-                    scene, all residuals are rounding errors, and Eq. qr_filter, which is
-                    relative to them, would admit them: in the end more directions than the
-                    width has.
-saturation, 1e-3    The complements of a unit count only if one is larger than this. Min-max would
-                    otherwise scale what little is left to [0, 1], as heavy as the local score.
+                    scene, all residuals are rounding errors. Eq. qr_filter compares them only
+                    with each other and would admit them.
+saturation, 1e-3    The joint score of a unit uses its residual norms only if one is larger than
+                    this. Min-max would otherwise scale what little is left to [0, 1].
 accepted rows only  A rejected row has no part in the orthogonalization of later rows. Its unit
                     vector is rounding noise, and later rows would lose what lies along it.
 tie band, 1e-4      Joint scores this close to the last one kept are equal to it, and the lower
@@ -195,7 +194,7 @@ def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
     """Orthonormal directions that ``rows`` add to the basis (Alg. 2, lines 16-17).
 
     ``rows`` [k, D]: residuals of the kept tokens of a unit. Guards: a row is accepted only if its
-    distance from the span of the accepted rows alone passes Eq. qr_filter and is above a floor.
+    distance from the span of basis and accepted rows passes Eq. qr_filter and the floor.
     """
     found = every = rows.new_zeros(0, rows.shape[1])
     sizes: list[Tensor] = []

@@ -5,8 +5,8 @@ The rest is pruned by saliency, and similar tokens are merged; with the inner st
 attended tokens are merged inside the language model too.
 
 Shao, Tao, Qin, You, Sui, Wang, "HoliTom: Holistic Token Merging for Fast Video Large Language
-Models" (NeurIPS 2025), https://arxiv.org/abs/2505.21334. Not ported: the density-peak share of
-dynamic tokens, which raises an error in the original for any value but its default 0.
+Models" (NeurIPS 2025), https://arxiv.org/abs/2505.21334. Not ported: the fraction of dynamic
+tokens chosen by density peaks; in the original any value but its default 0 raises an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class HoliTom(TwoStage):
     tokens after averaging, the most salient tokens that repeat an earlier one are kept unmerged;
     the authors' code keeps fewer than B. With ``inner`` the budget of the outer stage is raised, so
     that the average over the layers is the retention ratio. Without ``exact`` numbers are rounded
-    as in the authors' code, and none of this is corrected.
+    as in the authors' code, no repeated tokens are added, and the outer budget is not raised.
     """
 
     name: ClassVar[str] = "holitom"
@@ -121,7 +121,7 @@ class HoliTom(TwoStage):
         return 1.0 - self.inner_drop
 
     def _ratio(self, tokens: VideoTokens, rows: int) -> float:
-        """Return which fraction to keep of the ``rows`` tokens that averaging over time leaves."""
+        """Return the fraction to keep of the ``rows`` tokens left after averaging over time."""
         if self.exact:
             return min(1.0, self.outer_budget(tokens) / rows)
         return min(1.0, self.retention_ratio / (rows / len(tokens)))
@@ -129,8 +129,7 @@ class HoliTom(TwoStage):
     def _counts(self, tokens: VideoTokens, windows: Windows) -> Tensor:
         """Return how many tokens to keep of each set, int64 [2, T].
 
-        Row 0 is for static sets: the entry of a window's first unit is the number for the window,
-        and all other entries are 0. Row 1 is for the dynamic set of each unit.
+        Row 0: static sets, each at its window's first unit (else 0). Row 1: dynamic sets.
         """
         sizes = windows.sizes
         if self.exact:
@@ -150,9 +149,8 @@ class HoliTom(TwoStage):
     ) -> None:
         """Cluster the averages of one window into ``count`` output tokens.
 
-        ``first`` is the first unit of the window. Writes the window's part of two tensors [T, N]:
-        ``home``, the flat index of the output token into which each token is merged, and
-        ``weight``, the token's weight in it.
+        The window starts at unit ``first``. Writes its part of ``home`` [T, N], the flat index of
+        the output token of each token, and of ``weight`` [T, N], the weight in that output token.
         """
         span, per_unit = windows.span(first), windows.static.shape[1]
         places = torch.nonzero(windows.static[first]).squeeze(1)
@@ -250,12 +248,12 @@ class HoliTomMerge(Compressor):
 def _folding_weights(home: Tensor) -> Tensor:
     """Return each token's weight [L] in the output token into which it is merged.
 
-    Tokens are merged as in :class:`HoliTomMerge`, h <- (h + h_i) / 2, in ascending order of i.
-    ``home`` int64 [L]: index of the kept token h into which each token is merged (its own if kept).
+    Tokens are merged as in :class:`HoliTomMerge`, in the order of their indices. ``home`` int64
+    [L]: index of the kept token into which each token is merged (its own if kept).
     """
     index = torch.arange(len(home), device=home.device)
     sizes = torch.bincount(home, minlength=len(home))
-    first = sizes.cumsum(0) - sizes  # where each group begins when tokens are sorted by ``home``
+    first = sizes.cumsum(0) - sizes  # start of each group, if tokens are sorted by ``home``
     own = home == index
     order = torch.sort(torch.where(own, 2 * home, 2 * home + 1), stable=True).indices
     place = torch.empty_like(index)

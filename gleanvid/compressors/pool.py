@@ -15,10 +15,9 @@ class Pool(Compressor):
     """Average pooling over time and space: at 12.5 % over blocks of 2 x 2 x 2 tokens.
 
     The clip is cut into windows of ``units`` units, and each window into blocks of its grid, as
-    ``Resize`` cuts a unit. Each block becomes one token, so the budget is met exactly. Blocks have
-    the size above if T, rows and columns of the grid are even. If the budget is larger than the
-    number of positions of all windows, the windows are shorter. If it is smaller than the number of
-    windows, they are longer.
+    ``Resize`` cuts a unit. Each block becomes one token, so the budget is met exactly. At 12.5 %,
+    they are 2 x 2 x 2 if T, rows and columns are even. Windows are shorter if the budget exceeds
+    one token per grid position of each window, and longer if it is below one token per window.
 
     >>> Pool(0.125).compress(VideoTokens(torch.rand(32, 8), (2, 4, 4))).budgets.tolist()
     [4, 0]

@@ -1,8 +1,8 @@
 """PruneVid: merge still positions in time, similar tokens in space, then prune by the question.
 
-The clip is cut into runs of similar units; a position that hardly changes in a run is averaged over
-the run, and similar tokens are clustered and averaged. Inside the language model, the tokens that
-the question attends to most are kept.
+The clip is cut into windows of similar units. Positions that hardly change in a window are averaged
+over it; similar tokens are clustered and averaged. Inside the language model, the tokens that the
+question attends to most are kept.
 
 Huang, Zhou, Han, "PruneVid: Visual Token Pruning for Efficient Video Large Language Models"
 (Findings of ACL 2025), https://arxiv.org/abs/2412.16117. Written from the formulas; the original
@@ -39,7 +39,7 @@ class PruneVid(TwoStage):
     """Stage 1 before the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
 
     K is the setting ``layer``. Averaging over time leaves two kinds of sets: the static set of a
-    run (its averages) and the dynamic set of a unit (its other tokens). In the authors' code the
+    window (its averages) and the dynamic set of a unit (its other tokens). In the authors' code the
     number of output tokens depends on the video, not on a ratio.
 
     With ``exact`` the budget of B tokens is divided over these sets, and each set is clustered into
@@ -47,8 +47,8 @@ class PruneVid(TwoStage):
     leaves fewer than B tokens, the tokens that change most are kept unmerged. ``cluster_ratio`` is
     not used. Without ``exact``, ``cluster_ratio`` decides and ``retention_ratio`` is not used.
 
-    The authors' code fails for fewer than 7 units. Here the number of neighbours in the density is
-    then reduced to the number of units. A clip of one unit has no static tokens.
+    The authors' code fails for fewer than 7 units, because density peaks use 7 neighbours; here
+    all units are then used. A clip of one unit has no static tokens.
     """
 
     name: ClassVar[str] = "prunevid"
@@ -82,7 +82,7 @@ class PruneVid(TwoStage):
         False, "Prune again inside the language model, by attention to the question"
     )
     layer: int = setting(
-        10, "Number of layers before the question selects tokens, K", low=1, high=127, step=1
+        10, "Language-model layer before which tokens are pruned again", low=1, high=127, step=1
     )
     alpha: float = setting(
         0.4,
@@ -130,10 +130,10 @@ class PruneVid(TwoStage):
         return merge_record(tokens, home.flatten(), weight.flatten())
 
     def windows(self, features: Tensor) -> Windows:
-        """Return runs of similar frames of ``features`` [T, N, D], with their static positions.
+        """Cut ``features`` [T, N, D] into windows of similar frames; mark their static positions.
 
-        A position is static in a run if the mean cosine of its tokens, over all pairs of frames of
-        the run, is above ``tau``.
+        A position is static in a window if the mean cosine of its tokens, over all pairs of frames
+        of the window, is above ``tau``.
         """
         units, per_unit = features.shape[:2]
         count = max(1, int(self.segment_ratio * units))
@@ -156,8 +156,7 @@ class PruneVid(TwoStage):
     def _counts(self, sizes: Tensor) -> Tensor:
         """Return the number of clusters of each set by the authors' formula, int64 [2, T].
 
-        Row 0 is for static sets, row 1 for dynamic sets. ``sizes`` int64 [2, T]: number of tokens
-        of every set before it is clustered.
+        ``sizes`` int64 [2, T]: number of tokens of each set. Row 0: static sets, row 1: dynamic.
         """
         merged = (sizes.double() * self.cluster_ratio).long().clamp(min=1)
         return torch.where(sizes > _LARGEST_UNMERGED, merged, sizes)
@@ -166,8 +165,7 @@ class PruneVid(TwoStage):
 def _sets(windows: Windows, counts: Tensor) -> Iterator[tuple[slice, Tensor, int]]:
     """Yield (units, positions, number of clusters) for every set with at least one cluster.
 
-    ``counts`` int64 [2, T]: number of clusters of each set. Row 0 is for static sets, with the
-    number of a window at its first unit. Row 1 is for the dynamic set of each unit.
+    ``counts`` [2, T]: row 0 for static sets, each at its window's first unit; row 1 for dynamic.
     """
     for first in windows.firsts:
         if counts[0, first]:
@@ -181,8 +179,7 @@ def _sets(windows: Windows, counts: Tensor) -> Iterator[tuple[slice, Tensor, int
 def _cluster(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Cluster n tokens, ``rows`` [n, D], into ``count`` clusters.
 
-    Returns for each token its weight [n] in the plain mean of its cluster, and the index of the
-    token at the centre of that cluster, int64 [n].
+    Returns each token's weight [n] in the mean of its cluster and the cluster's central token [n].
     """
     if count == len(rows):
         return torch.ones(count, device=rows.device), torch.arange(count, device=rows.device)
@@ -257,13 +254,13 @@ class PruneVidSelection(Compressor):
 def _groups(tokens: VideoTokens) -> Tensor:
     """Return a number for the set of stage 1 that each visual token belongs to, int64 [L].
 
-    Of T units, a token from the static set of a window has T plus the window's first unit. A token
-    from the dynamic set of a unit has the number of the unit.
+    Dynamic sets have the number of their unit. Static sets have T plus the number of the first
+    unit of their window, where T is the number of units.
     """
     previous = tokens.previous
     if previous is None or not {"static", "window"} <= previous.state.keys():
         raise ValueError(
-            "PruneVid's stage inside the language model needs the record of PruneVid's first stage"
+            "tokens.previous must be the compression record of PruneVid's stage before the model"
         )
     place = previous.keep if tokens.positions is None else tokens.positions
     unit = place // tokens.tokens_per_unit

@@ -1,12 +1,12 @@
 """SparseVLM: prune in three layers by the attention of the text tokens that relate to the video.
 
-First the text tokens of the prompt that relate to the video are found. At three layers their
-attention decides which visual tokens are kept; the best of the others are clustered and averaged.
+At three layers, visual tokens with most attention from these text tokens are kept. The next best
+are clustered and averaged (recycled tokens), and the others are dropped.
 
 Zhang, Fan, Ma et al., "SparseVLM: Visual Token Sparsification for Efficient Vision-Language Model
 Inference" (ICML 2025), https://arxiv.org/abs/2410.04417, as version 1.5 does it. Not ported: the
-rank-based video branch (it fails in the original) and version 2.0. A recycled row has the position
-of its cluster centre; the original appends such rows after the kept tokens and renumbers.
+rank-based video branch (it fails in the original) and version 2.0. A recycled token is at the
+position of its cluster centre; the original appends it after the kept tokens and renumbers all.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NO_PEAK = -100.0
 
 @dataclass(frozen=True)
 class SparseVLM(Compressor):
-    """Three stages inside the model prune; one before it keeps all tokens and picks the raters.
+    """Prunes at three layers of the model; a stage before layer 0 only picks the raters.
 
     Raters are the text tokens that relate to the video. Each visual token gives the text tokens
     weights: a softmax over its dot products with their input embeddings. A text token is a rater if
@@ -61,7 +61,8 @@ class SparseVLM(Compressor):
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
     exact: bool = setting(
-        True, "Count recycled (merged) tokens as kept in the average over the layers"
+        True,
+        "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)",
     )
 
     def at_depth(self, num_layers: int) -> SparseVLM:
@@ -92,7 +93,7 @@ class SparseVLM(Compressor):
 class SparseVLMStage(Compressor):
     """One pruning stage: keeps the tokens with most attention from the raters.
 
-    The best of the other tokens are clustered, and the mean of each cluster is kept (recycled).
+    The next best tokens are clustered, and the mean of each cluster is kept (recycled).
     ``tokens.previous`` must be the compression record of the stage before, which lists the raters.
     ``tokens.attention`` [heads, Q, L] is the attention of the Q text tokens in the layer before.
     """
@@ -108,12 +109,15 @@ class SparseVLMStage(Compressor):
         28, "Number of layers that the language model has", low=2, high=128, step=1
     )
     exact: bool = setting(
-        True, "Count recycled (merged) tokens as kept in the average over the layers"
+        True,
+        "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)",
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         if tokens.previous is None or "raters" not in tokens.previous.state:
-            raise ValueError("a stage of SparseVLM needs the record of the stage before it")
+            raise ValueError(
+                "tokens.previous must be the compression record of SparseVLM's stage before"
+            )
         raters = tokens.previous.state["raters"]
         attention = required(tokens, "attention", "SparseVLM").float()
         score = attention.mean(dim=0)[raters].mean(dim=0)  # [L]: mean over raters
@@ -147,8 +151,7 @@ class SparseVLMStage(Compressor):
 def _schedule(num_layers: int) -> dict[int, int]:
     """Return the number of tokens (of 576) that the authors keep, by the layer of each stage.
 
-    The layers are scaled to ``num_layers``. If two stages fall on one layer of a shallow model, the
-    later one counts.
+    Layers are scaled to ``num_layers``. If two stages fall on one layer, the later one counts.
     """
     return {scale_layer(k, num_layers): base for k, base in zip(_LAYERS, _BASE, strict=True)}
 
@@ -166,7 +169,7 @@ def keep_counts(total: int, ratio: float, num_layers: int, exact: bool) -> dict[
     """Return how many tokens each stage keeps, by its layer, without recycled (merged) ones.
 
     ``total``: number of visual tokens that enter the model. ``ratio``: retention ratio, the average
-    over the layers. Raises ``ValueError`` if the layers before the first stage alone exceed it.
+    over the layers. Raises ``ValueError`` if no numbers of kept tokens meet it.
     """
     schedule = _schedule(num_layers)
     if exact:
@@ -208,8 +211,7 @@ def _solved_counts(
 def _average(total: int, counts: dict[int, int], num_layers: int) -> float:
     """Return the fraction of visual tokens that a layer sees on average, recycled ones included.
 
-    ``counts``: number of tokens that each stage keeps, by its layer. ``total``: number of visual
-    tokens that enter the model.
+    ``counts``: tokens that each stage keeps, by its layer. ``total``: tokens that enter the model.
     """
     rows, spent, before = total, 0, 0
     for layer, count in counts.items():

@@ -54,8 +54,8 @@ def _value(text: str) -> Any:
 def key_in(known: Mapping[str, str], name: Any) -> str:
     """Return the key of a method that is named by its key or its title.
 
-    Case, spaces and hyphens are ignored. ``known`` maps keys to titles. Raises ``ValueError`` for
-    an unknown name, with the closest key as a suggestion.
+    Only letters and digits count, in any case. ``known`` maps keys to titles. Raises
+    ``ValueError`` for an unknown name, with the closest key as a suggestion.
     """
     keys = {plain(title): key for key, title in known.items()}
     keys |= {plain(key): key for key in known}
@@ -68,5 +68,5 @@ def key_in(known: Mapping[str, str], name: Any) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name without case, spaces and hyphens."""
+    """Return the letters and digits of a name, in lower case."""
     return re.sub(r"[\W_]", "", name).lower()

@@ -124,8 +124,7 @@ class STTM(Compressor):
     def _root(self, grid: tuple[int, int, int]) -> int:
         """Return the quadtree level of the roots.
 
-        It is ``root_level`` levels below the first level at which the shorter side of the grid has
-        at most two cells.
+        It is ``root_level`` below the first level with at most two cells on the shorter grid side.
         """
         rows, columns, level = grid[1], grid[2], 0
         while min(rows, columns) > 2:
@@ -167,9 +166,8 @@ def _with_singles(
 ) -> tuple[Tensor, Tensor]:
     """Take tokens out of the means into which they are merged until ``count`` tokens are left.
 
-    ``home`` int64 [L] is the index of the token into which each token is merged, and ``weight`` [L]
-    its weight in that mean. The tokens taken out are those of ``features`` [L, D] that are least
-    like their mean. Returns ``home`` and ``weight`` after this.
+    Tokens of ``features`` [L, D] least like their mean go first. Returns ``home`` int64 [L],
+    the index of the token into which each token is merged, and ``weight`` [L] in that mean.
     """
     place = torch.arange(len(home), device=home.device)
     missing = count - _rows(home)

@@ -64,7 +64,7 @@ def scattered_positions(rows: int, columns: int) -> Tensor:
 def _scattered(count: int, step: float) -> Tensor:
     """Return the integers from 0 to count - 1 in a scattered order, int64 [count].
 
-    Element i is the rank of frac(i * step) among these fractional parts of all elements.
+    Element i is the rank of frac(i * step) among frac(j * step) for all j from 0 to count - 1.
     """
     fractions = (torch.arange(count, dtype=torch.float64) * step).frac()
     return fractions.argsort(stable=True).argsort()

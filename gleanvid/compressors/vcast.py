@@ -32,9 +32,9 @@ class VCast(Compressor):
 
     With ``exact`` each of the T units gets one token, and the rest of the budget B is divided by
     largest remainder. If B is below T, all of it is divided in this way. Without ``exact`` B is
-    rounded as in the authors' code, to at least one token per unit. Tokens that rounding leaves
-    over then all go to the unit with the largest fractional part. ``skip_single_frame`` keeps a
-    video of one unit whole, as the authors' code does; it is used only without ``exact``.
+    rounded as in the authors' code, to at least one token per unit. Tokens left by rounding
+    then go to the unit with the largest fractional part until it is full. ``skip_single_frame``
+    keeps a video of one unit whole, as the authors' code does; it is used only without ``exact``.
     """
 
     name: ClassVar[str] = "vcast"
@@ -71,7 +71,7 @@ class VCast(Compressor):
         norms = features.norm(dim=-1)
         low, high = norms.amin(dim=1, keepdim=True), norms.amax(dim=1, keepdim=True)
         novelty = 1.0 - _cosine(features, frames[:, None])
-        score = novelty + (norms - low) / (high - low + _EPS)  # [T, N]: of each token
+        score = novelty + (norms - low) / (high - low + _EPS)  # [T, N]
         keep = torch.nonzero((ranks(score) < budgets[:, None]).flatten()).squeeze(1)
         trace = {"curvature": curvature, "share": weights}
         return Compression.pruned(keep, tokens.grid, {"score": score.flatten()}, trace)
@@ -111,9 +111,8 @@ def _cosine(a: Tensor, b: Tensor) -> Tensor:
 def _authors_budgets(weights: Tensor, total: int, cap: int) -> Tensor:
     """Divide ``total`` tokens over the units by the authors' rule, int64 [T].
 
-    Each unit gets one token, and a part of the others in proportion to ``weights`` [T], rounded
-    down. The tokens left go to the unit with the largest fractional part, and to the next only when
-    that one has ``cap`` tokens.
+    Each unit gets one token. The rest is divided in proportion to ``weights`` [T], rounded down.
+    Tokens left go to the unit with the largest fractional part up to ``cap``, then to the next.
     """
     shares = weights / weights.sum().clamp(min=_EPS)
     quotas = shares * (total - len(weights))

@@ -72,7 +72,7 @@ class VidCom2(Compressor):
         to_frame = _closeness(units, units.mean(dim=1, keepdim=True))
         shares = self._shares(-to_video.mean(dim=1))
         budgets = self._budgets(shares, tokens)
-        uniqueness = -(to_video + to_frame)  # [T, N]: of each token
+        uniqueness = -(to_video + to_frame)  # [T, N]
         kept = ranks(uniqueness) < budgets.to(uniqueness.device)[:, None]
         keep = torch.nonzero(kept.flatten()).squeeze(1)
         scores = {"uniqueness": uniqueness.flatten()}

@@ -1,7 +1,7 @@
 """VisionZip: the tokens the encoder attends to, and merged anchors for the rest.
 
 The tokens that the vision tower attends to most stay as they are. Of the others, evenly spaced ones
-become anchors, and every remaining token is averaged into the anchor that is most like it.
+become anchors, and every remaining token is merged into the anchor that is most like it.
 
 Yang, Chen, Tian, Wang, Li, Yu, Jia, "VisionZip: Longer is Better but Not Necessary in Vision
 Language Models" (CVPR 2025), https://arxiv.org/abs/2412.04467. The Qwen3-VL port that produced the
@@ -37,9 +37,9 @@ class VisionZip(Compressor):
     by the vision encoder's attention keys. The output is the anchor **plus** the mean of the tokens
     that join it (weights sum to 2); with ``true_mean`` it is the mean of all of them.
 
-    "cls" does the same. Without ``exact`` it keeps one dominant token less per unit, in place of a
-    [CLS] token, which is not among the visual tokens. "qwen3_port" is the published Qwen3-VL port.
-    It works on the whole video, chooses the anchors by the density of the features, and averages.
+    "cls" differs from "frame" only without ``exact``: it keeps one dominant token less per unit, in
+    place of a [CLS] token, which is not a visual token. "qwen3_port", the published Qwen3-VL port,
+    works on the whole video, chooses anchors by feature density, and averages each with its tokens.
     """
 
     name: ClassVar[str] = "visionzip"
@@ -75,7 +75,7 @@ class VisionZip(Compressor):
         contextual_count = budgets - dominant_count
         if self.variant == "cls" and not self.exact:
             dominant_count = (dominant_count - 1).clamp(min=0)
-        dominant = ranks(saliency) < dominant_count[:, None]  # bool [T, N]: of each token
+        dominant = ranks(saliency) < dominant_count[:, None]  # bool [T, N]
         anchors = _spaced_anchors(~dominant, contextual_count)
         home, weight = _assign(keys, dominant, anchors, self.true_mean)
         trace = {"dominant": dominant_count, "contextual": contextual_count}
@@ -92,7 +92,7 @@ class VisionZip(Compressor):
     def _whole_video(self, tokens: VideoTokens) -> Compression:
         """Compress the whole video at once, as the Qwen3-VL port does.
 
-        60 % of the output tokens are dominant tokens. The others are the densest of the remaining
+        60 % of the output tokens are dominant. The others are anchors: the densest remaining
         tokens, each averaged with the tokens that are most like it.
         """
         saliency = required(tokens, "saliency", "VisionZip").float()
@@ -159,10 +159,9 @@ def _assign(
 
 
 def _density(units: Tensor) -> Tensor:
-    """Return the density of each unit vector [n, D]: [n].
+    """Return the density [n] of each of n unit vectors [n, D].
 
-    It is the mean of the second to sixth largest cosine to all vectors. The largest is left out,
-    because it is the cosine of the vector to itself.
+    It is the mean cosine to the ``_NEIGHBOURS`` other vectors that are most similar.
     """
     near = min(_NEIGHBOURS + 1, len(units))
     parts = [(part @ units.T).topk(near, dim=1).values for part in units.split(_CHUNK)]

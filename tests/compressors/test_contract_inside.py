@@ -173,5 +173,5 @@ def test_the_published_splits_of_sparsevlm_are_found_by_bisection():
 def test_prunevid_s_second_stage_refuses_tokens_not_from_its_first_stage():
     stage = PruneVid(inner=True).stages[1][1]
     tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2), attention=torch.full((2, 3, 8), 0.1))
-    with pytest.raises(ValueError, match="the record of PruneVid's first stage"):
+    with pytest.raises(ValueError, match="record of PruneVid's stage before the model"):
         stage.compress(tokens)
