@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import ranks
 from gleanvid.ops.records import Shares, identity_record, required, shared_record
@@ -94,9 +94,7 @@ class AOT(Compressor):
         high=1.0,
         step=0.01,
     )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units, per_unit = tokens.num_units, tokens.tokens_per_unit

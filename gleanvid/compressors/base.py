@@ -73,6 +73,23 @@ def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any)
     return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
 
 
+def exact_setting() -> Any:
+    """Declare the setting ``exact`` of methods whose authors' code does not meet a budget."""
+    return setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
+
+
+def exact_on_average_setting() -> Any:
+    """Declare the setting ``exact`` of methods that act inside the language model."""
+    return setting(True, "Meet the retention ratio exactly, on average over the layers")
+
+
+def num_layers_setting() -> Any:
+    """Declare the setting ``num_layers``, the depth to which the authors' layers refer."""
+    return setting(28, "Number of layers that the language model has", low=2, high=128, step=1)
+
+
 @dataclass(frozen=True)
 class Compressor(ABC):
     """Base of all methods. Two with equal settings are equal and have the same hash.

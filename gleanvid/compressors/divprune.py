@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ class DivPrune(Compressor):
     licence: ClassVar[str] = "CC BY-NC 4.0"
     reported: ClassVar[str] = "ahead of other methods over 16 image and video datasets (abstract)"
 
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         count = self.budget(tokens)

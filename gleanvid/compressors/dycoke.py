@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import ranks, top_indices
 from gleanvid.ops.records import identity_record, required
@@ -61,9 +61,7 @@ class DyCoke(Compressor):
         optional="1 - retention_ratio",
         start=0.75,
     )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units, per_unit = tokens.num_units, tokens.tokens_per_unit

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting
 from gleanvid.ops.ranking import top_indices
 from gleanvid.types import Compression, VideoTokens
 
@@ -47,9 +47,7 @@ class EVS(Compressor):
     reported: ClassVar[str] = "time to first token up to 4 times shorter (abstract)"
     not_ported: ClassVar[str] = "new M-RoPE positions for kept tokens"
 
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = _changes(tokens)  # [T, N]: change of each token

@@ -14,7 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import (
+    Compressor,
+    exact_on_average_setting,
+    num_layers_setting,
+    setting,
+)
 from gleanvid.ops.depth import rows_for_average, scale_layer
 from gleanvid.ops.ranking import top_indices
 from gleanvid.ops.records import identity_record, required
@@ -41,10 +46,8 @@ class FastV(Compressor):
     layer: int = setting(
         2, "Language-model layer before which tokens are dropped, K", low=1, high=127, step=1
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
-    exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
+    num_layers: int = num_layers_setting()
+    exact: bool = exact_on_average_setting()
 
     def at_depth(self, num_layers: int) -> FastV:
         layer = scale_layer(self.layer, num_layers, self.num_layers)

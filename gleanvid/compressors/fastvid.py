@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
@@ -117,9 +117,7 @@ class FastVID(Compressor):
         optional=_OWN,
         start=0.99,
     )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, num_layers_setting, setting
 from gleanvid.ops.ranking import descending, top_indices
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.types import Compression, VideoTokens
@@ -74,9 +74,7 @@ class FrameFusion(Compressor):
     query_rows: int = setting(
         1, "Number of last prompt tokens whose attention is averaged", low=1, high=64, step=1
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
+    num_layers: int = num_layers_setting()
     exact: bool = setting(True, "Never exceed the retention ratio, on average over the layers")
 
     def at_depth(self, num_layers: int) -> FrameFusion:

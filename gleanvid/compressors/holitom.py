@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import (
+    Compressor,
+    exact_on_average_setting,
+    exact_setting,
+    num_layers_setting,
+    setting,
+)
 from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import rows_for_average
@@ -78,12 +84,8 @@ class HoliTom(TwoStage):
         high=0.95,
         step=0.05,
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    num_layers: int = num_layers_setting()
+    exact: bool = exact_setting()
 
     def inner_stage(self) -> Compressor:
         return HoliTomMerge(
@@ -219,13 +221,11 @@ class HoliTomMerge(Compressor):
     layer: int = setting(
         18, "Language-model layer before which tokens are merged", low=1, high=127, step=1
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
+    num_layers: int = num_layers_setting()
     drop: float = setting(
         0.5, "Fraction of tokens removed by merging", low=0.0, high=0.95, step=0.05
     )
-    exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
+    exact: bool = exact_on_average_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "HoliTom")[:, -1].float().mean(dim=0)  # [L]

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import (
+    Compressor,
+    exact_on_average_setting,
+    exact_setting,
+    num_layers_setting,
+    setting,
+)
 from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import rows_for_average
@@ -91,12 +97,8 @@ class PruneVid(TwoStage):
         high=1.0,
         above_low=True,
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    num_layers: int = num_layers_setting()
+    exact: bool = exact_setting()
 
     def inner_stage(self) -> Compressor:
         return PruneVidSelection(
@@ -216,9 +218,7 @@ class PruneVidSelection(Compressor):
     layer: int = setting(
         10, "Language-model layer before which tokens are selected", low=1, high=127, step=1
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
+    num_layers: int = num_layers_setting()
     alpha: float = setting(
         0.4,
         "Fraction of tokens to keep in each group of static or of dynamic tokens",
@@ -226,7 +226,7 @@ class PruneVidSelection(Compressor):
         high=1.0,
         above_low=True,
     )
-    exact: bool = setting(True, "Meet the retention ratio exactly, on average over the layers")
+    exact: bool = exact_on_average_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "PruneVid").float().amax(dim=(0, 1))  # [L]

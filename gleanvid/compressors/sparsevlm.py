@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, num_layers_setting, setting
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import scale_layer
 from gleanvid.ops.ranking import descending
@@ -57,9 +57,7 @@ class SparseVLM(Compressor):
     merges: ClassVar[bool] = True
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
+    num_layers: int = num_layers_setting()
     exact: bool = setting(
         True,
         "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)",
@@ -105,9 +103,7 @@ class SparseVLMStage(Compressor):
     layer: int = setting(
         3, "Language-model layer before which tokens are pruned", low=1, high=127, step=1
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
+    num_layers: int = num_layers_setting()
     exact: bool = setting(
         True,
         "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting, num_layers_setting, setting
 from gleanvid.ops.depth import rows_for_average, scale_layer
 from gleanvid.ops.quadtree import Level, Trees, levels_of
 from gleanvid.ops.ranking import top_indices
@@ -84,12 +84,8 @@ class STTM(Compressor):
         high=127,
         step=1,
     )
-    num_layers: int = setting(
-        28, "Number of layers that the language model has", low=2, high=128, step=1
-    )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    num_layers: int = num_layers_setting()
+    exact: bool = exact_setting()
 
     def at_depth(self, num_layers: int) -> STTM:
         layer = scale_layer(self.layer, num_layers, self.num_layers)

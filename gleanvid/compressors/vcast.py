@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import descending, ranks
 from gleanvid.types import Compression, VideoTokens
@@ -57,9 +57,7 @@ class VCast(Compressor):
     skip_single_frame: bool = setting(
         True, "Keep all tokens of a clip with one temporal unit (used only if exact is off)"
     )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)

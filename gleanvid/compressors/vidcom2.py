@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import ranks, top_indices
 from gleanvid.types import Compression, VideoTokens
@@ -62,9 +62,7 @@ class VidCom2(Compressor):
         above_low=True,
         step=0.01,
     )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units = _steady_units(tokens, self.channel_ratio)  # [T, N, C]

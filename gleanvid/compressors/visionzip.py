@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.base import Compressor, exact_setting, setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
 from gleanvid.ops.records import merge_record, required
@@ -60,9 +60,7 @@ class VisionZip(Compressor):
     true_mean: bool = setting(
         False, "Average an anchor with its merged tokens instead of adding them"
     )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
+    exact: bool = exact_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         if self.variant == "qwen3_port":
