@@ -15,9 +15,9 @@ class Answer:
     """An answer with its cost. Seconds are wall clock, synchronised with a GPU.
 
     ``by_layer`` maps a layer of the language model to the record of the compression stage before
-    it, on the CPU. ``prefill_s``: from the question to the first token, without ``compress_s``.
-    ``generate_s``: from the first token to the last. ``peak_memory_mib``: device memory on CUDA,
-    else the memory of the whole process.
+    it; the record's tensors are on the CPU. ``prefill_s``: from the prompt to the first token,
+    without ``compress_s``. ``generate_s``: from the first token to the last. ``peak_memory_mib``:
+    device memory on CUDA, else the memory of the whole process.
     """
 
     text: str
@@ -39,14 +39,14 @@ class Cost:
         visual_tokens: Visual tokens entering the language model without compression.
         visual_tokens_kept: Visual tokens entering its layer 0 with compression.
         prompt_tokens: Tokens of the whole prompt before compression.
-        prompt_tokens_kept: Tokens of the whole prompt after compression.
+        prompt_tokens_kept: Tokens of the whole prompt entering layer 0 with compression.
         decode_s: Time to read the video file.
         encode_s: Time of vision tower and projector, even if they ran for an earlier question.
         compress_s: Time of the compressor.
         prefill_s: Time of the language model, from the prompt to the first token.
         generate_s: Time from the first token to the last.
         new_tokens: Tokens of the answer.
-        peak_memory_mib: Peak memory of the GPU; on the CPU, that of the whole process.
+        peak_memory_mib: Peak memory of the GPU on CUDA, else of the whole process.
         prefill_flops: Multiply-accumulates of the prefill; each of them is two operations.
         prefill_flops_full: ``prefill_flops`` of the prompt without compression.
         visual_tokens_by_layer: Visual tokens entering each layer at prefill.
@@ -123,8 +123,7 @@ class Cost:
     def ttft_s(self) -> float:
         """Time to first token, from the decoded frames on: encode, compress and prefill.
 
-        Encoding counts even if the clip was encoded for an earlier question; reading the file does
-        not count.
+        Encoding counts even if it was done for an earlier question; reading the file does not.
         """
         return self.encode_s + self.compress_s + self.prefill_s
 

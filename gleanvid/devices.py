@@ -1,4 +1,4 @@
-"""Abilities of devices: GPUs of Apple, and some of Intel, have no float64."""
+"""Whether a device is there and has float64, which GPUs of Apple and some of Intel lack."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ MALFORMED = (
 OUT_OF_MEMORY = (
     "The model ran out of memory. Use fewer frames or a lower retention ratio, then try again."
 )
-DISK_FULL = "The disk is full. Try again later."
+DISK_FULL = "The disk is full. Retry when it has room."
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def closed_pipe() -> int:
     Otherwise Python would print an error on exit, because it cannot write its buffer.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 128 + 13  # as shells report a program that SIGPIPE ended
+    return 128 + 13  # the status shells report for a program ended by SIGPIPE
 
 
 class VideoError(ValueError):

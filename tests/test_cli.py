@@ -71,7 +71,7 @@ def test_ask_command_reads_an_image_as_a_video_of_one_frame(model, tmp_path, cap
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (OSError(28, "No space left on device"), "The disk is full. Try again later."),
+        (OSError(28, "No space left on device"), "The disk is full. Retry when it has room."),
         (PermissionError(13, "Permission denied", "out"), "[Errno 13] Permission denied: 'out'"),
         (MemoryError(), "The model ran out of memory."),
     ],

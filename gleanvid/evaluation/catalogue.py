@@ -106,10 +106,7 @@ def compressor_table() -> str:
 
 
 def kernels_on_file(path: Path = WORK) -> dict[str, int]:
-    """Read the number of GPU kernels by compressor from a file of ``bench compress --count``.
-
-    If there is no such file, return no numbers.
-    """
+    """Read GPU kernels by compressor from a file of ``bench compress --count``; {} if missing."""
     if not path.exists():
         return {}
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

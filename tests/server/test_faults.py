@@ -71,7 +71,7 @@ def test_disk_full_during_an_upload_is_answered_with_a_sentence(address, monkeyp
     monkeypatch.setattr(GradioUploadFile, "write", full)
     files = {"files": ("a.mp4", b"x")}
     answer = httpx.post(f"{address}/gradio_api/upload", files=files)
-    assert (answer.status_code, answer.text) == (507, "The disk is full. Try again later.")
+    assert (answer.status_code, answer.text) == (507, "The disk is full. Retry when it has room.")
 
 
 @pytest.mark.parametrize("count", [0, 3])

@@ -17,7 +17,7 @@ from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
-_LAYERS, _HEADS = 28, 28  # numbers of layers and attention heads; no language model is loaded
+_LAYERS, _HEADS = 28, 28  # layers and attention heads of an assumed language model
 _TEXT_TOKENS, _KEY_WIDTH = 16, 64
 
 
@@ -68,7 +68,7 @@ def _with_signals(tokens: VideoTokens, generator: torch.Generator, device: str) 
 def run_stages(method: Compressor, tokens: VideoTokens) -> Compression:
     """Run all compression stages of a method, each on the tokens that the previous one kept.
 
-    No language model is run: stages inside it get the tokens' features instead of hidden states.
+    No language model is run: stages between its layers get features instead of hidden states.
     """
     whole: Compression | None = None
     last: Compression | None = None
@@ -172,7 +172,8 @@ def _timed(call: Callable[[], Any], where: torch.device) -> float:
 def table(report: Report) -> str:
     grid = "x".join(map(str, report["grid"]))
     about = (
-        f"T x rows x columns = {grid}, D = {report['width']}, median of {report['repeats']} calls; "
+        f"temporal units x rows x columns = {grid}, features per token = {report['width']}, "
+        f"median of {report['repeats']} calls; "
     )
     heads = [
         "compressor",

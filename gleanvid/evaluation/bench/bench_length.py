@@ -65,8 +65,8 @@ def measure(
         units: Lengths of the clips, in temporal units.
         shape: Rows and columns of tokens in a temporal unit, and features of a token.
         device: ``cpu`` (measures CPU seconds) or ``cuda`` (measures wall-clock seconds).
-        repeats: Number of timed calls of each method; fewer if they take over two seconds together.
-        limit_s: A call is stopped after this many CPU seconds. Its method gets no longer clips.
+        repeats: Number of timed calls per method and clip; fewer if together they take over 2 s.
+        limit_s: CPU seconds after which a call is stopped and its method skips all longer clips.
 
     Yields:
         The report so far, after every measurement.
@@ -128,10 +128,7 @@ def _clock(where: torch.device) -> float:
 
 @contextmanager
 def _limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeoutError`` once the block has taken ``seconds`` of CPU time.
-
-    On Windows, there is no limit.
-    """
+    """Raise ``TimeoutError`` after ``seconds`` of CPU time in the block; never on Windows."""
 
     def stop(*_: Any) -> None:
         raise TimeoutError(f"over {seconds:g} s")
@@ -163,10 +160,7 @@ def exponent(rows: Sequence[Row]) -> float | None:
 
 
 def by_method(report: Report) -> dict[str, list[Row]]:
-    """Return the measurements of each method, from the shortest clip to the longest.
-
-    GleanVID is the first method.
-    """
+    """Return each method's measurements, from the shortest clip to the longest, GleanVID first."""
     names = dict.fromkeys(row["compressor"] for row in report["rows"])
     ordered = sorted(names, key=lambda name: name != "gleanvid")
     return {name: [row for row in report["rows"] if row["compressor"] == name] for name in ordered}

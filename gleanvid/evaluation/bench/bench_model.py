@@ -1,9 +1,9 @@
 """Cost of one question about one video under each compressor, compared with full tokens.
 
-Measured are the seconds of preprocessing, vision encoding, compression, prefill (prompt to first
+Costs are the seconds of preprocessing, vision encoding, compression, prefill (prompt to first
 token) and generation (first token to last), peak memory, throughput, tokens, and the language
 model's multiply-accumulates. Batch size is 1. Results are medians over repeats after a warm-up.
-Methods take turns within a repeat, so that drift of the machine affects all of them.
+Every repeat runs all methods, so that drift of the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def made_up_video(num_frames: int, height: int = 720, width: int = 1280) -> Vide
 class Report(TypedDict):
     """What ``gleanvid bench model`` writes as JSON.
 
-    Each entry of ``rows`` is one method on one video: ``num_frames``, and in ``compressor`` its
-    settings. If the method failed, there is an ``error``. Otherwise there is the median of every
-    field of :class:`ItemCost`. ``samples`` then has the seconds of every repeat, and ``relative``
-    the medians divided by those with full tokens.
+    Each entry of ``rows`` has the results of one method on one video: ``num_frames``, the method's
+    settings in ``compressor``, and an ``error`` if it failed. Otherwise it has the median of every
+    field of :class:`ItemCost`, the seconds of every repeat in ``samples``, and in ``relative`` the
+    medians divided by those with full tokens.
     """
 
     machine: Machine
@@ -102,7 +102,7 @@ def measure(
 
 
 def failed(row: Mapping[str, Any]) -> bool:
-    """Whether a row has an error, other than that its method cannot reach the retention ratio."""
+    """Whether a row has an error that is not a compressor's ``ValueError`` for its settings."""
     full = row["compressor"]["name"] == FullTokens.name
     return "error" in row and (full or not row["error"].startswith(REFUSAL))
 

@@ -1,4 +1,4 @@
-"""The report of ``bench_model`` as a Markdown table, in the columns of the paper's Table 4."""
+"""The report of ``bench_model`` as a Markdown table."""
 
 from __future__ import annotations
 

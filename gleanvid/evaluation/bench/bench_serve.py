@@ -1,7 +1,7 @@
 """Measures running vLLM servers under load, with the time that they spend on compression.
 
-``vllm bench serve`` measures a server in more detail, but not this time. Here, every request gives
-its video a new id, so that the server has it in no cache.
+``vllm bench serve`` measures more, but not this time. Every request gives its video a new id, to
+bypass the server's caches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NO_RECORDS = 2**62  # asks for compression records after this one, so that only totals are sent
+NO_RECORDS = 2**62  # above the number of any record: the server then sends only totals
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _choosing_s(server: Server) -> float:
 
 
 class _Requests:
-    """Asks the server about the clips. Each request gives its video a new id, to bypass caches."""
+    """Asks the server about the clips, each time under a new id."""
 
     def __init__(self, server: Server, model: str, files: list[bytes], new_tokens: int) -> None:
         self.server, self.model, self.files, self.new_tokens = server, model, files, new_tokens
@@ -114,8 +114,8 @@ def _load(
 def table(loads: Sequence[Load]) -> str:
     """Return a Markdown table of the results.
 
-    Ratios in it compare a server with the one that keeps all tokens, at the same number of
-    concurrent requests. If that one was not measured, there are no ratios.
+    In brackets: the value divided by that of the server that keeps all tokens, at the same number
+    of concurrent requests. There are no brackets if that server was not measured.
     """
     whole = {load.concurrency: load for load in loads if load.kept == 1.0}
     heads = ["kept", "at once", "requests", "prompt tokens", "requests/s", "first token s", "p95 s"]

@@ -1,8 +1,8 @@
 """Count the GPU kernels, device-to-host syncs and bytes moved of a call. Needs no GPU.
 
-The host is the CPU with its memory, the device is the GPU. Without a GPU, all tensors are on the
-CPU, so some are only treated as tensors on the host: results of ``Tensor.cpu``, and of functions
-such as ``torch.zeros`` without ``device=``. Operations on host tensors alone are not counted.
+The host is the CPU with its memory, the device is the GPU. Host tensors are the results of
+``Tensor.cpu``, of functions such as ``torch.zeros`` without ``device=``, and of operations on host
+tensors alone, which are not counted. All others count as device tensors, even on the CPU.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class _Transfers(TorchFunctionMode):
         if kwargs.get("device") is not None:
             self._work.copies += func in _FROM_LISTS
             return func(*args, **kwargs)
-        if args and isinstance(args[0], Tensor):  # a tensor argument stays on its device
+        if args and isinstance(args[0], Tensor):  # the result is where the argument is
             return func(*args, **kwargs)
         with _disable_current_modes():
             made = func(*args, **kwargs)

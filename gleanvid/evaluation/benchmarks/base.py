@@ -63,8 +63,8 @@ class Benchmark(ABC):
     mean of the groups' accuracies), as some official scores are. ``columns``: the groups in the
     order of the published table; if empty, they come in the order in which the items name them.
     ``macro_without``: name of a group. If set, results also have the mean over all groups, and the
-    mean over all groups but this one. ``hard``: groups in which no method answers almost every
-    question right. If both are set, results also have the mean over these groups.
+    mean over all groups but this one. ``hard``: groups that no method nearly
+    solves. If both are set, results also have the mean over the ``hard`` groups.
     """
 
     name: ClassVar[str]

@@ -33,9 +33,9 @@ class Glimpse(Benchmark):
     """Glimpse as a benchmark, with about equally many questions of each type.
 
     ``families``: the question types to ask (empty: all). ``clip_frames``: number of frames of a
-    clip. By default, it is the largest number that any setup samples. A setup that samples fewer
-    gets evenly spaced frames. ``blind`` makes every frame grey, to measure how many answers are
-    right without the clip.
+    clip (default: the largest ``num_frames`` of the evaluation). Runs with fewer frames get evenly
+    spaced ones. ``blind`` makes every frame grey, to measure how many answers are right without
+    the clip.
     """
 
     name: ClassVar[str] = "glimpse"

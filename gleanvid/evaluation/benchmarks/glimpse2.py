@@ -42,7 +42,7 @@ class Glimpse2(Glimpse):
 
     name: ClassVar[str] = "glimpse2"
     columns: ClassVar[tuple[str, ...]] = FAMILIES2
-    hard: ClassVar[tuple[str, ...]] = ()  # no mean over hard question types, as in Glimpse
+    hard: ClassVar[tuple[str, ...]] = ()  # unlike Glimpse, no mean over hard question types
     version: ClassVar[int] = 2
     per_family: ClassVar[int] = 1
 

@@ -23,8 +23,7 @@ def read_frames(
     """Read ``num_frames`` evenly spaced images of ``folder``, sorted by name.
 
     With ``part``, only the images from number round(first * fps) to round(last * fps) are used,
-    counted from 1 as in MVBench.
-    Raises ``VideoError`` if the folder has no images or one of them cannot be read.
+    counted from 1 as in MVBench. Raises ``VideoError`` if there are none or one cannot be read.
     """
     from PIL import Image
 

@@ -100,8 +100,7 @@ _PREFIXES = (
 def first_letter(response: str) -> str:
     """Find the letter of an answer as LongVideoBench does.
 
-    That is the first capital A to E, after phrases such as "The answer is" are removed. Return ""
-    if there is none.
+    That is the first capital A to E after removing phrases such as "The answer is"; "" if none.
     """
     text = response.strip()
     for prefix in _PREFIXES:

@@ -46,9 +46,8 @@ _FILES = ("test*.parquet", "*/test*.parquet", "*.parquet", "test*.json*")
 class MLVU(Published):
     """MLVU's multiple-choice tasks, in either of two published formats.
 
-    The dataset sy1998/MLVU_dev is one table, whose answers are letters. The authors' own release
-    has the folders ``json/`` and ``video/`` with a part for each task; its answers are the texts of
-    options.
+    The dataset sy1998/MLVU_dev is one table, with letters as answers. The authors' own release has
+    a part for each task in ``json/`` and ``video/``, with texts of options as answers.
     """
 
     name: ClassVar[str] = "mlvu"
@@ -92,10 +91,7 @@ class MLVU(Published):
 
 @dataclass(frozen=True)
 class MLVUTest(MLVU):
-    """The test split of MLVU, with nine tasks: the task ``mlvu_test`` of LMMs-Eval.
-
-    The prompt is the question alone.
-    """
+    """The test split of MLVU (``mlvu_test`` of LMMs-Eval); the prompt is the question alone."""
 
     name: ClassVar[str] = "mlvu_test"
     repository: ClassVar[str] = "sy1998/MLVU_Test"

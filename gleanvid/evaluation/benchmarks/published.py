@@ -68,11 +68,14 @@ class Published(Benchmark):
         if folder.is_dir():
             return folder
         if not _HUB_ID.fullmatch(self.data):
-            raise BenchmarkError(f"There is no folder {self.data} for {self.name}")
+            raise BenchmarkError(
+                f"There is no folder {self.data}. Set data to a folder or a Hugging Face dataset "
+                f"(OWNER/NAME) with the files of {self.name}"
+            )
         try:
             return _fetched(self.data, None)
         except BenchmarkError as error:
-            raise BenchmarkError(f"There is no folder {self.data} here. {error}") from error
+            raise BenchmarkError(f"There is no folder {self.data}. {error}") from error
 
     @abstractmethod
     def annotations(self, root: Path) -> list[Path]:

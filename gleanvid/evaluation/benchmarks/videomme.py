@@ -50,8 +50,7 @@ class VideoMME(Published):
     def _subtitles(self, item: Item) -> str:
         """Return the subtitles to put before the question.
 
-        As in LMMs-Eval, they are those shown at 768 evenly spaced frames for Qwen3-VL, and at 32
-        for other models.
+        As in LMMs-Eval, those at 768 evenly spaced frames with ``style="qwen3_vl"``, else at 32.
         """
         path = (self.root / item.clip).parents[1] / "subtitle" / f"{Path(item.clip).stem}.srt"
         text = "No subtitles available"

@@ -1,4 +1,4 @@
-"""Forward passes over one clip with and without compression, and reference passes for them."""
+"""Forward passes over one clip with and without compression, and references to compare with."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class Case:
         """Return the logits at the tokens ``rows`` if only ``kept`` prompt tokens are visible.
 
         ``kept`` bool [L]: which prompt tokens attention may read. ``steps`` [1, S]: ids of the
-        decoded tokens. ``rows``: indices into the kept prompt tokens followed by the decoded ones.
+        decoded tokens. ``rows``: indices into the kept prompt tokens plus decoded tokens.
         """
         with self.compressing(None):
             if self.model.layout.recurrent:
