@@ -22,7 +22,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     try:
-        part.unlink(missing_ok=True)  # writing through a symlink there would change another file
+        part.unlink(missing_ok=True)  # if it were a symlink, its target would be overwritten
         yield part
         part.replace(path)
     except BaseException:

@@ -19,7 +19,7 @@ from typing import Any, NotRequired, TypedDict
 import torch
 
 _PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
-_SAMPLES = 64  # the fingerprint reads up to this many values of every tensor, plus one
+_SAMPLES = 64  # the fingerprint reads at most _SAMPLES + 1 values of every tensor
 
 
 class Machine(TypedDict):

@@ -118,7 +118,7 @@ def deepstack(case: Case) -> Finding:
 
 
 def _unequal(ours: Tensor | None, theirs: Tensor) -> int:
-    """Return how many vectors along the last dimension differ; all of them if the shapes differ."""
+    """Return how many vectors of two tensors (last dimension) differ; all if shapes differ."""
     if ours is None or ours.shape != theirs.shape:
         return math.prod(theirs.shape[:-1])
     return int((ours != theirs).any(-1).sum())

@@ -123,8 +123,7 @@ def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
 def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
     """Collect the arguments of every call of the language model while the block runs.
 
-    Only embeddings, positions and DeepStack inputs are collected. Their values are those after the
-    hooks that were registered earlier.
+    Only the arguments in ``_SEEN`` are collected, as changed by hooks that were registered earlier.
     """
     calls: list[dict[str, Any]] = []
 
@@ -142,8 +141,7 @@ def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
 def compact_positions(model: ModelAdapter) -> Iterator[None]:
     """While the block runs, give the kept tokens the positions 0, 1, 2 ...
 
-    This is wrong on purpose: they must keep their original positions. A check that does not notice
-    it is of no use.
+    This fault is deliberate: checks must notice it, as kept tokens keep their original positions.
     """
 
     def compact(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -27,7 +27,7 @@ from gleanvid.types import Compression, Video, VideoTokens
 QUESTION = "What happens in this video?"
 DECODED = 8  # tokens generated after the first
 REPEATS = 3
-LONGER = 4  # :func:`pays_from` tries up to this many times the clip's number of frames
+LONGER = 4  # :func:`pays_from` tries up to LONGER times as many frames as the clip has
 SHARES = (0.25, 0.15)
 
 
@@ -109,7 +109,7 @@ def timings(
 def once(
     model: ModelAdapter, encoded: Encoded, method: Compressor, clock: Clock, decoded: int = DECODED
 ) -> Timing:
-    """Time one answer of ``decoded`` + 1 tokens. Kernels are not counted, but set to 0."""
+    """Time one answer of ``decoded`` + 1 tokens, without counting kernels and syncs (both 0)."""
     gc.collect()
     reset_peak_memory(model.device)
     timed = _Timed(method, clock)
@@ -215,14 +215,16 @@ def advice(timed: Sequence[Timing], pays: int | None, frames: int) -> tuple[str,
     if pays is None:
         said.append(
             f"Compression does not make the first token faster here, up to {LONGER * frames} "
-            "frames: it saves memory, and time after the first token."
+            "frames. The table shows whether it saves memory, or time per later token."
         )
     elif saved_s(full, shorter[0]) <= 0 or pays > frames:
         said.append(
-            f"On {frames} frames compression does not pay here; it does from {pays} frames on."
+            f"At {frames} frames, do not expect a faster first token. In clips of 2, 4, 8 ... "
+            f"frames, compression first made it faster at {pays} frames."
         )
     else:
         said.append(
-            f"Compression pays from {pays} frames on (clips of 2, 4, 8 ... frames were tried)."
+            f"Compression makes the first token faster from {pays} frames on (clips of 2, 4, 8 ... "
+            "frames were tried)."
         )
     return tuple(said)

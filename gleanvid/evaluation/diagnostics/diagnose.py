@@ -2,7 +2,7 @@
 
 Every clip is encoded once, and the direction that its tokens share is removed once ("debiased").
 Then every compressor is measured on it at every ratio. The paper's complementarity analysis is part
-of this: it compares ways to select tokens within each frame, all with GleanVID's numbers of tokens.
+of this: it compares ways to select tokens in a frame, all with GleanVID's token budget per frame.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from gleanvid.ops.records import whole_record
 from gleanvid.types import Compression, ModelError, Video, VideoError
 from gleanvid.video.reader import Backend
 
-# ways to select tokens within a frame; they are compared with the same number of tokens per frame
+# ways to select tokens within a frame, compared at equal numbers of tokens per frame
 SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")
 SELECTION_RATIO = 0.15  # retention ratio of the complementarity analysis
 POSITION_RATIO = 0.25  # retention ratio of the comparison of positions with random selection
-_QUESTION = "What happens in the video?"  # asked if a compressor needs a question
+_QUESTION = "What happens in the video?"  # for methods that need a question or run the model
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +78,13 @@ class Skipped:
     clip: str
     reason: str
     name: str = ""
-    retention_ratio: float = 0.0  # 0 stands for all ratios, as the model lacks a signal
+    retention_ratio: float = 0.0  # 0 if every ratio failed
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
     """Return the paths of a random sample of a benchmark's videos, which ``sample`` describes.
 
-    They are in the folder ``data``; if it is empty, they are downloaded from the Hugging Face hub.
+    ``data`` is the benchmark's folder; if it is "", videos come from the Hugging Face hub.
     Raises ``BenchmarkError`` if videos are missing or if the benchmark has too few.
     """
     benchmark: Any = open_benchmark(sample.benchmark, **({"data": data} if data else {}))
@@ -147,7 +147,7 @@ def _encoded(
 ) -> tuple[Encoded, dict[str, str]]:
     """Encode a clip with the signals that compressors need, such as saliency.
 
-    Return the encoded clip, and for each signal that the model cannot provide the reason.
+    Return the encoded clip, and the error message for each signal that the model cannot provide.
     """
     missing: dict[str, str] = {}
     try:

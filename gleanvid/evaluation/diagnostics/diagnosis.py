@@ -86,10 +86,7 @@ def _mean(rows: Sequence[Row], name: str) -> float:
 
 
 def _means(rows: Sequence[Row]) -> dict[str, float | None]:
-    """Return by name the mean of every metric, and half the width of its 95 % interval.
-
-    A value that cannot be computed is None.
-    """
+    """Return the mean of each metric by name, and half its 95 % interval; None if undefined."""
     found: dict[str, float | None] = {}
     for name in _METRICS:
         mean = student_mean([getattr(row, name) for row in rows])
@@ -101,8 +98,8 @@ def _means(rows: Sequence[Row]) -> dict[str, float | None]:
 def _positions(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how much the positions kept in two temporal units overlap (IoU), mean over clips.
 
-    There is one value for each gap of 1 to 20 units, and the mean over gaps. A clip that is too
-    short for a gap is left out of its value. The value is None if all clips are too short.
+    There is one value for each gap of 1 to 20 units, and the mean over gaps. The value of a gap is
+    the mean of the clips that are long enough for it; None if there are none.
     """
     curve = _over_clips([row.spatial_iou for row in rows])
     random = _over_clips([row.random_iou for row in rows])
@@ -204,10 +201,7 @@ def _number(value: float | None) -> str:
 
 
 def _reasons(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each failed clip, and one for each compressor that could not run.
-
-    The latter says on how many clips.
-    """
+    """Return a line for each failed clip or compressor, with the number of clips if several."""
     lines = Counter(f"{_what(item)}: {item['reason']}" for item in skipped)
     return [f"- {line}" + (f" ({n} clips)" if n > 1 else "") for line, n in lines.items()]
 

@@ -3,7 +3,7 @@
 LMMs-Eval calls :func:`manifests` at every start, through the entry point ``lmms_eval.models``. So
 this module imports nothing heavy. Use: ``gleanvid lmms-eval --model gleanvid_qwen3_vl --model_args
 pretrained=Qwen/Qwen3-VL-8B-Instruct,compressor=gleanvid,retention_ratio=0.25 --tasks videomme
---output_path DIR``, or ``lmms-eval`` with ``journal=DIR`` among the model's arguments.
+--output_path DIR``, or ``lmms-eval`` with the model argument ``journal=DIR`` for a journal.
 """
 
 from __future__ import annotations

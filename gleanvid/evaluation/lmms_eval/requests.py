@@ -72,10 +72,7 @@ def named_compressor(text: str, given: Mapping[str, Any]) -> Compressor:
 
 
 def journal_path(given: str | None, rank: int, world_size: int) -> Path | None:
-    """Return the path of the journal that process ``rank`` writes; None if ``given`` is None.
-
-    If there are several processes, each has a file of its own.
-    """
+    """Return the journal's path, one for each process ``rank``; None if ``given`` is None."""
     if given is None:
         return None
     path = Path(given).expanduser()

@@ -61,7 +61,7 @@ class Table:
 
     @property
     def full(self) -> Row:
-        """The row to which the column "percent" is relative: in tables that have it, all tokens."""
+        """The row with all tokens if the table has a column "percent"; else the first row."""
         return tables()[self.reference].rows[0] if self.reference else self.rows[0]
 
 
@@ -136,10 +136,9 @@ _RELATIVE = {  # column of the paper's table -> key in ``relative`` of ``gleanvi
 
 
 def _take_costs(found: dict[str, Measured], report: dict[str, Any]) -> None:
-    """Add to ``found`` the relative costs in a report of ``gleanvid bench model``.
+    """Add to ``found`` the costs, relative to all tokens, of a ``gleanvid bench model`` report.
 
-    They are relative to all tokens. Absolute seconds are left out: they are those of one question,
-    and the paper's are sums over a benchmark.
+    Absolute seconds are left out: the report's are for one question, the paper's for a benchmark.
     """
     model = report["model"]["name"]
     before = found.get(model) or Measured(model, {}, {}, 0)
@@ -209,7 +208,7 @@ def _percent(share: float | None) -> float | None:
 def ours(table: Table, measured: Measured) -> list[Values]:
     """Return the measured values for every row of ``table``.
 
-    Averages, percentages of all tokens and drops are computed from them.
+    The columns "average", "percent" and "drop" (percent minus that of the last row) are derived.
     """
     averages = [_average(table, measured.values.get(row.setup, {})) for row in table.rows]
     full = _average(table, measured.values.get(table.full.setup, {}))

@@ -71,10 +71,7 @@ def _replaced(label: str, **parts: Any) -> Variant:
 
 
 def _grid(title: str, heading: str, name: str, values: Mapping[str, Any]) -> Preset:
-    """Return a table with one row for each value of the setting ``name``.
-
-    ``values`` are given by label. A dagger in the label marks the default.
-    """
+    """Return a table with a row for each value of setting ``name``; "†" marks the default."""
     rows = tuple(Variant(label, GleanVID, {name: value}) for label, value in values.items())
     return Preset(title, heading, rows)
 

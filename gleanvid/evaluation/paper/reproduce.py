@@ -109,9 +109,9 @@ def _compressors(setups: Sequence[Setup]) -> list[str]:
 def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
     """Estimate the hours that a command takes on the paper's GPU, without decoding the videos.
 
-    The paper states the seconds for Video-MME with Qwen3-VL-8B, 32 frames and all tokens, and none
-    for its other models. They are scaled by the number of questions and frames. The estimate takes
-    every row of the table to be as slow as one with all tokens.
+    The estimate scales the paper's total seconds for Video-MME (Qwen3-VL-8B, 32 frames, all tokens)
+    by questions and frames, as if every model and table row were as slow. If these seconds are
+    those of one of eight GPUs, as the table's note says, one GPU takes eight times as long.
     """
     each_s = (tables()["efficiency"].rows[0].values["total_s"] or 0) / QUESTIONS["videomme"]
     rows = list(dict.fromkeys([table.full.setup, *(row.setup for row in table.rows)]))

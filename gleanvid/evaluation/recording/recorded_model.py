@@ -15,8 +15,9 @@ from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video
 
 NOTHING_NEW = (
-    "This clip was recorded on another machine, and its model is not loaded here: only questions "
-    "asked there have an answer, and methods that read the question cannot run."
+    "This clip is a recording, and its model is not loaded here: only the recorded questions have "
+    "an answer, each under the recorded compressors. For other questions, and for methods that "
+    "read the question, load the model and the video."
 )
 
 

@@ -23,8 +23,7 @@ def measure_each(
 ) -> list[Relevance]:
     """Answer each question with all tokens, and measure the relevance map of that answer.
 
-    Relevance is measured by gradient. Raises ``ModelError`` if gradients cannot be computed with
-    this model, or if memory runs out.
+    Raises ``ModelError`` if the model cannot compute gradients, or if memory runs out.
     """
     sampling = Sampling(max_new_tokens)
     own = [model.generate(encoded, question, None, sampling).text for question in questions]

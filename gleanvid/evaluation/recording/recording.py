@@ -77,10 +77,7 @@ class Recording:
         return self.video.tokens
 
     def answered(self, question: str, settings: Mapping[str, object]) -> Run | None:
-        """Return the recorded answer to a question under a compressor with these settings.
-
-        Return None if there is none.
-        """
+        """Return the recorded answer to a question under these compressor settings, or None."""
         asked = question, dict(settings)
         return next((r for r in self.runs if (r.question, dict(r.compressor)) == asked), None)
 
@@ -102,10 +99,7 @@ def read_facts(path: str | Path) -> dict[str, Any]:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[None]:
-    """Turn errors of the block into a ``ValueError`` that says what is wrong with the file.
-
-    The size of the file is checked before the block.
-    """
+    """Check the file's size, and turn errors of the block into a ``ValueError``."""
     text = f"{path.name} is not a recording of GleanVID"
     with refusing(ValueError, text, *_DAMAGED, because=True):
         _check_size(path)
@@ -189,7 +183,7 @@ def _check_room(
 
 
 def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
-    for name, rows in tensors.items():  # except features, which VideoTokens checks
+    for name, rows in tensors.items():  # VideoTokens checks features, _run the runs
         if rows.is_floating_point() and not name.startswith(("run/", "features")):
             _check_finite(name, rows)
     grid = (facts["grid"][0], facts["grid"][1], facts["grid"][2])

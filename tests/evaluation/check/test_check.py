@@ -176,9 +176,9 @@ SHORT = replace(FULL, retention_ratio=0.25, visual_tokens_kept=400, prefill_s=0.
 def test_check_states_time_saved_and_the_clip_length_that_breaks_even():
     first, second = times.advice([FULL, SHORT], 4, 32)
     assert "saves 200.0 ms of prefill and costs 20.0 ms (10%" in first
-    assert "pays from 4 frames" in second
+    assert "first token faster from 4 frames" in second
     slow = replace(SHORT, compress_s=0.3)
-    assert "does not pay here; it does from 64 frames" in times.advice([FULL, slow], 64, 32)[1]
+    assert "made it faster at 64 frames" in times.advice([FULL, slow], 64, 32)[1]
     assert "up to 128 frames" in times.advice([FULL, slow], None, 32)[1]
 
 
