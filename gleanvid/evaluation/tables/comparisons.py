@@ -112,8 +112,8 @@ def preset_table(
 ) -> str:
     """Return a Markdown table in the layout of the paper's table ``preset``.
 
-    ``results``: first with all tokens, then one for each variant. If all variants have the same
-    number of frames, brackets show how far a variant's relative performance is from GleanVID's, in
+    ``results``: first with all tokens, then one for each variant. If all have the same number of
+    frames, brackets show how far a variant's relative performance is from GleanVID's, in
     percentage points. The columns "p" and "Holm" are the p values, raw and adjusted, of the
     sign-flip test against GleanVID on the average ``endpoint``.
     """

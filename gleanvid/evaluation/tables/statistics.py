@@ -218,8 +218,8 @@ def _averages(
     """Return averages over questions, and the same in random draws of clips.
 
     Each list in ``values`` has one value per question. The shapes are [lists] and [draws, lists].
-    A draw's average leaves out the groups that have no question in it. A draw without
-    any group is left out.
+    A draw's average leaves out the groups that have no question in it. A draw without any
+    group is left out.
     """
     member = _columns(groups, len(clips))
     parts = [member * np.asarray(own, dtype=float)[:, None] for own in values]
