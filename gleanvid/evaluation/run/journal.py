@@ -50,9 +50,7 @@ class AnswerRow(Row, EvidenceCounts, total=False):
 
     said: dict[str, str]  # response by response mode, such as "letter" or "text"
     right: list[float]  # verdict in [0, 1] on each response in ``said``
-    tokens: list[
-        float
-    ]  # visual tokens: all of the clip; those entering layer 0; mean over all layers
+    tokens: list[float]  # visual tokens: all in the clip, entering layer 0, mean over layers
     seconds: float  # seconds for compression, prefill and response, without encoding
     saturated: list[int]  # counts of saturated and all units, see gleanvid.metrics.saturation
     phases: dict[str, float]  # seconds by phase, such as "prefill", if measured
