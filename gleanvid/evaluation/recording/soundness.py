@@ -12,11 +12,11 @@ from gleanvid.types import Compression
 
 LONGEST_SIDE = 2**16  # limit on width and height of the source video, in pixels
 MOST_LAYERS = 1000
-LARGEST = 1e18  # largest number that a run may have
+LARGEST = 1e18  # limit on the absolute value of costs, video facts and compressor settings
 
 
 def sound(run: Run) -> bool:
-    """Return whether all values of a run fit together. A value of a wrong type may also raise."""
+    """Return whether all values of a run are consistent; a wrong type may raise any exception."""
     units, rows, columns = run.compression.grid
     video, numbers = run.video, [*astuple(run.cost)[:-1], *run.cost.visual_tokens_by_layer]
     numbers += [video.fps, video.duration, video.total_frames, *video.source_size]
@@ -43,7 +43,7 @@ def sound(run: Run) -> bool:
 
 
 def _is_huge(value: object) -> bool:
-    """Return whether a value is too large to compute with. NaN is not."""
+    """Return whether a value is a number beyond ±``LARGEST``; NaN is accepted."""
     return isinstance(value, int | float) and abs(value) > LARGEST
 
 

@@ -1,4 +1,4 @@
-"""Append-only record of a long run: one JSON line per item and setup.
+"""Append-only record of a long run: one JSON line per question or clip and setup.
 
 Line 1 holds the settings that every result depends on, such as model, benchmark and seed. A run
 with other settings is refused. Every other line is one result, written as soon as it is known, so a
@@ -50,15 +50,12 @@ class AnswerRow(Row, EvidenceCounts, total=False):
 
     said: dict[str, str]  # response by response mode, such as "letter" or "text"
     right: list[float]  # verdict in [0, 1] on each response in ``said``
-    tokens: list[float]  # visual tokens: of the clip; in layer 0; in a layer, mean over all layers
-    seconds: float  # for compression, prefill and response, without encoding
-    # number of temporal units that hold nothing new, and number of all units, if known
-    saturated: list[int]
+    tokens: list[float]  # visual tokens: all in the clip, entering layer 0, mean over layers
+    seconds: float  # seconds for compression, prefill and response, without encoding
+    saturated: list[int]  # counts of saturated and all units, see gleanvid.metrics.saturation
     phases: dict[str, float]  # seconds by phase, such as "prefill", if measured
     peak_memory_mib: float
-    # fraction of the relevance on: the kept tokens; the most relevant tokens, as many; random
-    # tokens, as many
-    relevance: list[float]
+    relevance: list[float]  # "kept", "best", "random" from ``Relevance.kept_over_layers``
 
 
 class ClipRow(Row, total=False):
@@ -101,10 +98,10 @@ def writable_folder(path: str | Path) -> Path:
 class Journal:
     """A journal open for appending, locked against a second process.
 
-    If the file exists, its settings must equal ``settings``. ``is_row`` checks each of its rows
-    without an "error". A half-written last line is dropped with a warning. Raises
-    :class:`JournalError` if the settings differ, if a line is damaged, if ``path`` is a link or not
-    a file, or if another process has the journal open.
+    ``is_row`` checks every row without an "error" in an existing file. A half-written last line
+    is dropped with a warning. Raises :class:`JournalError` if the file's settings differ from
+    ``settings``, a line is damaged, ``path`` is a link or not a file, or another process has the
+    journal open.
     """
 
     def __init__(

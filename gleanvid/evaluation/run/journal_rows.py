@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LARGEST = 1e18
-# Names of the phases of answering one question, if they were timed.
+# phases of answering one question, as named in the entry "phases" of a journal row
 PHASES = ("preprocess", "vision", "compress", "prefill", "generate")
 
 
@@ -34,7 +34,7 @@ def is_lmms_row(row: Mapping[str, Any]) -> bool:
 
 
 def is_answer_row(row: Mapping[str, Any], ways: int) -> bool:
-    """Return whether a row is a valid ``AnswerRow``; ``ways``: its number of response modes."""
+    """Return whether a row is a valid ``AnswerRow`` with verdicts for ``ways`` response modes."""
     saturated = row.get("saturated", [0, 1])
     pairs = [row.get(name, [1, 1]) for name in ("things", "moments")]
     evidence = row.get("evidence", [1, 1, 1])

@@ -33,7 +33,7 @@ from gleanvid.video.reader import Backend
 
 Arrays = dict[str, np.ndarray]
 Clips = Mapping[str, Path]
-LONGEST_NAME = 255 - len(".npz.part")  # bytes of a clip's name; file systems allow names of 255
+LONGEST_NAME = 255 - len(".npz.part")  # in bytes; file systems allow 255 for the whole name
 
 
 @dataclass(frozen=True)

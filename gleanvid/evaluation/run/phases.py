@@ -40,7 +40,7 @@ class ItemCost:
     generate_s: float  # language model: from the first token to the last
     total_s: float
     peak_memory_mib: float  # peak memory of the device; on the CPU, of the process
-    peak_llm_memory_mib: float  # peak memory from the prompt on, without vision encoding
+    peak_llm_memory_mib: float  # the same, without vision encoding
     visual_tokens: int
     visual_tokens_kept: int  # visual tokens that enter layer 0
     average_retention: float  # fraction of the visual tokens that a layer reads, mean over layers
@@ -98,10 +98,7 @@ def measure_item(
 
 @contextmanager
 def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
-    """While the block runs, time the model's processor.
-
-    Yields a list of one number, the seconds spent in it so far.
-    """
+    """Yield a list of one number: the seconds spent in the model's processor so far."""
     spent, original = [0.0], model.build_inputs
 
     def build_inputs(*args: Any) -> Any:

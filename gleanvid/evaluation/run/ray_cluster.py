@@ -105,9 +105,9 @@ def on_workers(
 
     Call it inside the context manager :func:`cluster`. Results come in the order in which they are
     done. If ``read`` raises, ``work`` gets the exception in place of the result. ``work`` itself
-    must not raise. If a part's worker died in every attempt, ``work`` is called here at the end,
-    with None as model and an exception. ``num_gpus``: GPUs of each worker; if there are too few,
-    fewer workers run. Raises ``ModelError`` if the workers cannot be kept alive.
+    must not raise. For parts whose worker died in every attempt, this process calls ``work`` at the
+    end, with None as model and an exception. ``num_gpus``: GPUs of each worker; if there are too
+    few, fewer workers run. Raises ``ModelError`` if the workers cannot be kept alive.
     """
     import ray
 
@@ -133,7 +133,7 @@ def on_workers(
             max_task_retries=ATTEMPTS - 1,
         )
     )
-    done.context.max_errored_blocks = -1  # no limit: clips whose worker died are failed below
+    done.context.max_errored_blocks = -1  # any number of clips may lose their worker; see the end
     missing = dict(enumerate(parts))
     try:
         for row in done.iter_rows():

@@ -31,9 +31,9 @@ Adjusted = Mapping[tuple[str, str], float]  # adjusted p by (response mode, ``Se
 def paired_table(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
     """Return a Markdown table of GleanVID's accuracy minus that of every other method.
 
-    The sentences of :func:`standing` follow it. Differences are in percentage points. The tests
-    compare methods by the average ``endpoint``. The column "p" is the p value of the sign-flip
-    test. The column "Holm" is the adjusted p value.
+    The sentences of :func:`standing` follow it. Differences are in percentage points. The columns
+    "p" and "Holm" are the p values, raw and adjusted, of the sign-flip test on the average
+    ``endpoint``.
     """
     pairs = [(one, one.comparison) for one in results if one.comparison and not one.blank]
     if not pairs:
@@ -67,10 +67,9 @@ def _place(result: Result) -> tuple[str, str]:
 
 
 def standing(results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY) -> str:
-    """Return a Markdown list of the methods that GleanVID is ahead of, and those it is behind.
+    """Return a Markdown list of methods GleanVID is ahead of, not told apart from, or behind.
 
-    The methods that it cannot be told apart from are listed, too. There is one line for each
-    retention ratio and number of frames.
+    There is one line for each retention ratio and number of frames.
     """
     found: dict[str, dict[str, list[str]]] = {}
     for result in results:
@@ -113,10 +112,10 @@ def preset_table(
 ) -> str:
     """Return a Markdown table in the layout of the paper's table ``preset``.
 
-    ``results``: first with all tokens, then one for each variant. In brackets after the relative
-    performance is its difference from that of GleanVID, in percentage points. The tests compare a
-    variant with GleanVID by the average ``endpoint``. The column "p" is the p value of the
-    sign-flip test. The column "Holm" is the adjusted p value.
+    ``results``: first with all tokens, then one for each variant. If all have the same number of
+    frames, brackets show how far a variant's relative performance is from GleanVID's, in
+    percentage points. The columns "p" and "Holm" are the p values, raw and adjusted, of the
+    sign-flip test against GleanVID on the average ``endpoint``.
     """
     groups = inline_groups(results)
     several = len({result.setup.num_frames for result in results}) > 1

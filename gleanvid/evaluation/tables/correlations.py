@@ -19,10 +19,7 @@ def correlation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Spearman's rank correlation; NaN where one of the two does not vary.
-
-    Equal values share their mean rank.
-    """
+    """Return Spearman's rank correlation; NaN where one of the two does not vary."""
     check_equally_many(first, second)
     return correlation(*(_ranks(np.asarray(part, dtype=float)) for part in (first, second)))
 

@@ -21,16 +21,14 @@ Sample = tuple[str, float, Mapping[str, float]]  # clip, verdict, fraction kept 
 class Evidence:
     """How much evidence is kept, in several measures, and how it correlates with right answers.
 
-    Each measure is a fraction, computed for each question. The evidence is the tokens that show
-    what the question asks about.
+    Each measure is a fraction, computed for each question; ``means`` are over questions. Older
+    journals do not have all measures.
 
     - "kept": evidence tokens that are kept in place;
     - "represented": evidence tokens that are kept or merged into a kept token;
     - "reachable": "kept", divided by the most that this number of kept tokens could reach;
     - "things": visible objects asked about with at least one kept evidence token;
     - "moments": the same for pairs of an object and a temporal unit.
-
-    ``means`` are over questions. Older journals do not have all measures.
     """
 
     means: Mapping[str, Estimate]

@@ -70,7 +70,7 @@ def publish(
 ) -> list[Result]:
     """Write the results to ``results.csv``, ``results.json`` and ``table.md``, and return them.
 
-    ``presets``: the paper's tables to fill, each with its setups, which are also in ``setups``.
+    ``presets``: the paper's tables to fill, each with those of ``setups`` that belong to it.
     Without presets, the LaTeX table ``table.tex`` and figures are written, too. ``kind``: the
     figures' format, "png", "pdf" or "svg". ``endpoint``: the average by which tests compare
     methods, "accuracy" or the name of a macro-average (:func:`macros_of`).
@@ -103,10 +103,7 @@ def publish(
 
 
 def _latex(found: Sequence[Result]) -> str:
-    """Return the main table in LaTeX.
-
-    Among the rows with the same retention ratio and number of frames, the best two are marked.
-    """
+    """Return the LaTeX main table; the best two at each ratio and number of frames are marked."""
     ranked = [*inline_groups(found), "accuracy", *found[0].macro, "% of full"]
     return latex_table(*main_cells(found), ranked, setting=(1, 2))
 
@@ -123,10 +120,7 @@ def _same(setups: Sequence[Setup]) -> str:
 def draw(
     folder: Path, found: Sequence[Result], facts: Mapping[str, Any], kind: str = "png"
 ) -> None:
-    """Plot accuracy, accuracy by group and, if measured, the evidence and relevance kept.
-
-    Each figure is written to ``folder`` in the format ``kind``.
-    """
+    """Write figures of accuracy, also by group, and of evidence and relevance kept, if measured."""
     full = found[0].accuracy.value
     about = f"{facts['benchmark']['benchmark']}, {facts['model']}, {found[0].count} questions"
     pictures = {

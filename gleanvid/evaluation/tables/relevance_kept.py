@@ -13,8 +13,8 @@ from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
 class RelevanceKept:
     """Fractions of the relevance (:class:`gleanvid.Relevance`), as means over questions.
 
-    ``kept``: the fraction that lies on the kept tokens. ``best``: the largest fraction that can lie
-    on so many tokens. ``random``: the fraction that lies on so many random tokens on average.
+    ``kept``: the fraction on the kept tokens. ``best``: the largest fraction that the same number
+    of tokens can have. ``random``: the mean fraction on the same number of random tokens.
     ``r``: correlation, over questions, of the fraction kept with right answers.
     """
 

@@ -126,16 +126,13 @@ def relevance_table(results: Sequence[Result]) -> str:
 
 
 def phase_table(results: Sequence[Result]) -> str:
-    """Return a Markdown table of the seconds summed over all questions, and the peak memory.
-
-    Return "" if they were not measured.
-    """
+    """Return a Markdown table of summed seconds by phase and peak memory; "" if not measured."""
     rows = []
     for one in results:
         if (spent := one.phases) and not one.blank:
             total = sum(spent.values())
             seconds = [f"{spent[name]:.1f}" for name in spent]
-            # A random method runs once per seed, and ``failed`` counts the failures of all runs.
+            # ``failed`` is a sum over seeds; the mean over seeds is needed.
             summed = one.count - one.failed / one.draws
             rate = f"{summed / total:.2f}"
             cells = [f"{summed:g}", *seconds, f"{total:.1f}", f"{one.peak_memory_mib:.0f}", rate]
@@ -145,9 +142,9 @@ def phase_table(results: Sequence[Result]) -> str:
     names = [*PHASES, "total", "peak MiB", "questions/s"]
     heads = ["seconds, summed", "kept", "frames", "questions", *names]
     note = (
-        "The clip is encoded, compressed and read again for every question, on one device. Video "
-        "decoding is not included, and neither are questions that failed: the column 'questions' "
-        "is the number of questions in the sums."
+        "The clip is encoded, compressed and prefilled again for every question, on one device. "
+        "Video decoding and failed questions are not included: the column 'questions' is the "
+        "number of questions in the sums."
     )
     return f"{markdown_table(heads, rows)}\n{note}\n"
 

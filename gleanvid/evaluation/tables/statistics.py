@@ -215,10 +215,11 @@ def _averages(
     seed: int,
     draws: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the average of each list in ``values``, and its averages in random draws of clips.
+    """Return averages over questions, and the same in random draws of clips.
 
-    The shapes are [lists] and [draws, lists]. If a draw has no question of a group, its average
-    leaves the group out. A draw without any question that counts is left out.
+    Each list in ``values`` has one value per question. The shapes are [lists] and [draws, lists].
+    A draw's average leaves out the groups that have no question in it. A draw without any
+    group is left out.
     """
     member = _columns(groups, len(clips))
     parts = [member * np.asarray(own, dtype=float)[:, None] for own in values]
@@ -248,19 +249,15 @@ def _by_clip(columns: np.ndarray, clips: Sequence[Hashable]) -> np.ndarray:
 
 @lru_cache(maxsize=4)
 def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
-    """Draw ``count`` clips with replacement, ``draws`` times; return how often each was drawn.
-
-    The shape is [draws, clips].
-    """
+    """Draw ``count`` clips with replacement; return how often each is drawn, [draws, clips]."""
     generator = np.random.default_rng(seed)
     return generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)
 
 
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:
-    """Return the fraction of right answers, with an interval.
+    """Return the fraction of right answers with an interval: Wilson's if all verdicts are 0 or 1.
 
-    If every verdict is 0 or 1, the interval is Wilson's. If some verdicts are means over seeds, it
-    is a bootstrap over clips.
+    If some verdicts are means over seeds, the interval is a bootstrap over clips.
     """
     if {0.0, 1.0}.issuperset(right):
         return wilson(int(sum(right)), len(right))

@@ -109,7 +109,7 @@ def results(
 
 
 class _Answers:
-    """The answers of all setups to the same questions, in one response mode (``ways[way]``)."""
+    """The answers of all setups to the same questions, in response mode number ``way``."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class _Answers:
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
-        """Return the evidence kept and the verdict, for every question with evidence and seed."""
+        """Return the evidence kept and verdict for each seed and each question with evidence."""
         pairs = [(item, draw.key) for draw in setup.draws for item in self.items]
         found = [(item.clip, self.rows[item.id, key]) for item, key in pairs]
         return [

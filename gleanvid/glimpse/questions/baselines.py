@@ -33,10 +33,7 @@ class Baseline:
 
     @property
     def temporal(self) -> bool:
-        """Whether the question type needs more than one frame.
-
-        It does if the observer of the best single frame has at most 75 % accuracy.
-        """
+        """Whether the question type needs more than one frame, see ``TEMPORAL``."""
         return round(1 - self.still - TEMPORAL, 9) >= 0
 
 

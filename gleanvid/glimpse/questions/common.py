@@ -43,8 +43,7 @@ def unchanged(scene: Scene) -> list[tuple[int, Thing]]:
 def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
     """Return (index in ``scene.things``, object) of objects with uniformly drawn behaviour.
 
-    In scenes of the theme "medley" these are all objects. In scenes of ``theme`` it is the first
-    object. Other scenes have none.
+    All objects if the scene's theme is "medley", the first one if it is ``theme``, else none.
     """
     if scene.theme == "medley":
         return list(enumerate(scene.things))
@@ -104,15 +103,15 @@ def name_options(
 ) -> list[str]:
     """Return four names of objects as answer options, the name of ``thing`` first.
 
-    The others name the other objects of its scene except ``but``; if these are fewer than three,
-    objects that are not in the scene are added. No two of the names share a word.
+    Next come other objects of the scene, without ``but``. If these are fewer than three, names that
+    fit no object of the scene are added. No two of the names share a word.
     """
     others = [name(other) for other in scene.things if other is not thing and other is not but]
     return [name(thing), *[*others, *invent_names(scene, rng)][:3]]
 
 
 def invent_names(scene: Scene, rng: np.random.Generator) -> list[str]:
-    """Return names of objects whose shapes and colours occur neither in the scene nor twice."""
+    """Return names made of shapes and colours that are not in the scene, each used once."""
     shapes = [s for s in rng.permutation(SHAPES) if s not in {t.shape for t in scene.things}]
     colours = [
         c for c in rng.permutation(list(COLOURS)) if c not in {t.colour for t in scene.things}
