@@ -1,4 +1,4 @@
-"""The question types: wordings, answers, answer options, and the evidence of the answer.
+"""The question types: wordings, answers, options, and evidence (objects and time spans).
 
 A question type (``family``) is one function here and one line in ``FAMILIES``. Options are drawn so
 that each of the four is equally likely to be right for someone who does not see the clip.
@@ -35,10 +35,9 @@ SIDES = ("left", "right", "above", "below")
 # Least distance of an object from the middle lines of the frame, as a fraction of the frame's width
 # or height. Nearer to one of these lines, the object counts as being in no quarter of the frame.
 _CLEAR = 0.08
-# Largest angle (radians) by which the camera's motion may change an object's apparent direction. If
-# the change is larger, no question asks for that direction.
+# No direction is asked if the camera's motion changes it by more than this angle (radians).
 _COURSE = 0.25
-_TOUCH = 0.07  # evidence of a collision: this fraction of the clip before and after it
+_TOUCH = 0.07  # evidence of a collision: this fraction of the clip before and after the touch
 _COUNTED = ("medley", "flash", "action", "repeats", "comparison", "still", "motion")
 
 
@@ -182,7 +181,7 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            # Version 1 hints at the answer: only turning objects are always named "COLOUR object".
+            # In version 1 the name is a hint: a turning object is always called "COLOUR object".
             named = refer_to(rng, thing)
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"
@@ -220,10 +219,7 @@ def _comparison(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def _place_at(scene: Scene, thing: Thing, time: float) -> str | None:
-    """Return the quarter of the frame with the object's centre, such as "top left".
-
-    Return None if the centre is near a border between quarters.
-    """
+    """Return the quarter of the frame that holds the centre, or None near a border of quarters."""
     x, y = centre(scene, thing, time)
     x, y = x / scene.settings.width - 0.5, y / scene.settings.height - 0.5
     return None if min(abs(x), abs(y)) < _CLEAR else PLACES[int(x > 0) + 2 * int(y > 0)]

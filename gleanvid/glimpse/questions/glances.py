@@ -1,8 +1,8 @@
 """Features of a question and an option that an ideal observer gets from a single frame.
 
-The features of one frame are called a glance. It says which objects of the question and the option
-are visible, where they are, how large and how far apart. It also says how many objects are visible
-and when in the clip the frame was taken. It holds nothing of other frames.
+The features of one frame are called a glance. They say which objects of the question and the option
+are visible, where they are, how large and how far apart, how many objects are visible in all, and
+when in the clip the frame was taken.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST = 6  # largest number of visible objects that the features can express
 
 
 def frames_of(scene: Scene) -> np.ndarray:
-    """Return the middle of each temporal unit (two frames), as a fraction of the clip."""
+    """Return the middle time of each temporal unit (two frames), as a fraction of the clip."""
     units = scene.settings.num_units
     return (np.arange(units) + 0.5) / units
 
@@ -32,8 +32,8 @@ def frames_of(scene: Scene) -> np.ndarray:
 def glances(scene: Scene, question: Question, kinds: list[str]) -> np.ndarray:
     """Return the features for a question, its options and each temporal unit of its clip.
 
-    ``kinds``: question wordings and answer words seen so far. A feature is 1 at the index that the
-    wording or word has in this list. New ones are appended in place, at most 64 in all.
+    ``kinds``: at most 64 question wordings and answer words. Their indices are the positions of
+    one-hot features. Wordings and words that are missing in the list are appended in place.
 
     Returns:
         float32 [units, 4 options, features].
@@ -99,11 +99,10 @@ def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> f
 
 
 def _fits(scene: Scene, asked: list[Thing | None], option: str, time: float) -> list[float]:
-    """Return five features, each 0 or 1, on whether an option fits what the frame shows.
+    """Return five features, each 0 or 1: whether the option is true of what the frame shows.
 
-    The first three are 1 if the option names the colour, the shape or the quarter of the frame of
-    the first object in ``asked``. The fourth is 1 if it names the side of the second object on
-    which the first is. The fifth is 1 if it names the colour of any visible object.
+    It may be the colour, the shape or the quarter of the frame of the question's first object, its
+    side as seen from the second object ("left"), or the colour of any visible object.
     """
     first, second = asked
     shown = [t for t in scene.things if t.visible(time) and not hidden(scene, t, time)]

@@ -1,8 +1,7 @@
 """LMMs-Eval tasks for the clips of ``glimpse make``.
 
-In the task ``glimpse`` a model chooses the letter of an option, as large models can. In the task
-``glimpse_words`` it answers in words, which are compared with the right answer, as the built-in
-model does.
+The task ``glimpse``, for large models, asks for the letter of an option. The task ``glimpse_words``
+suits the built-in model: it asks for words and compares them with the right answer.
 """
 
 from __future__ import annotations

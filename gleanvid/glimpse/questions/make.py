@@ -102,10 +102,7 @@ def write_mp4(
 
 
 class ThingFacts(TypedDict):
-    """An object as ``clips.jsonl`` describes it.
-
-    ``shown_s``: [start, end] in seconds of every time span in which the object is there.
-    """
+    """An object as ``clips.jsonl`` describes it."""
 
     shape: str
     colour: str
@@ -113,7 +110,7 @@ class ThingFacts(TypedDict):
     behaviour: str
     direction: str | None
     repeats: int
-    shown_s: list[list[float]]
+    shown_s: list[list[float]]  # [start, end] in seconds of every time span in which it is there
 
 
 class ClipFacts(TypedDict):

@@ -31,7 +31,7 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
-_MOST = 6  # largest count of a clip's different objects that the shuffled observer is told
+_MOST = 6  # the shuffled observer is told how many different objects a clip has, up to this number
 _PATIENCE = 6000  # largest number of clips that are searched for questions
 
 
@@ -97,9 +97,8 @@ def _views(view: str, seen: list[np.ndarray], part: Asked) -> Tensor:
 def _view(view: str, seen: np.ndarray, scene: Scene) -> Tensor:
     """Return what an observer sees of one question, [looks, 4 options, features].
 
-    A look is what the observer sees at once. The "still" observer has one look for each temporal
-    unit, "blind" and "shuffled" have a single look. ``view``: the observer's name; ``seen``
-    [units, 4, features]: features from ``glances`` for every unit.
+    A look is what the observer sees at once: one temporal unit for "still", all units for
+    "shuffled", no frame for "blind". ``seen`` [units, 4, features]: result of ``glances``.
     """
     if view == "blind":
         return torch.from_numpy(seen[:1] * (np.arange(seen.shape[2]) < 64))

@@ -17,8 +17,7 @@ from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, S
 
 FAMILIES = tuple(families.FAMILIES)  # question types of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
-# Question types of version 1 that are also asked about the stories of version 2.
-PLAIN = ("colour", "shape")
+PLAIN = ("colour", "shape")  # types of version 1 that are also asked about ``STORIES``
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def questions(scene: Scene, rng: np.random.Generator) -> list[Question]:
 def _asking(scene: Scene) -> dict[str, Family]:
     """Return the question types for a scene.
 
-    A story gets the types of :mod:`.temporal` and ``PLAIN``, any other scene those of version 1.
+    A scene of ``STORIES`` gets those of :mod:`.temporal` and ``PLAIN``, others those of version 1.
     """
     if scene.theme in STORIES:
         return {**{plain: families.FAMILIES[plain] for plain in PLAIN}, **temporal.FAMILIES}

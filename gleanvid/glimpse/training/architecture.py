@@ -33,8 +33,7 @@ _MAX_FRAMES = 768
 _WIDTH, _VISION_WIDTH = 320, 128  # hidden sizes of language model and vision tower
 _PLACES = 20  # number of position embeddings along each side of the frame
 _WAVES = 8  # a position embedding is a sum of this many cosines for each axis
-# Standard deviation of the position embeddings; that of the embedded patches is similar.
-_CODE_STRENGTH = 1.2
+_CODE_STRENGTH = 1.2  # standard deviation of position embeddings, near that of embedded patches
 _TEMPLATE = """\
 {%- for message in messages %}
 {{- '<|im_start|>' + message.role + '\n' }}

@@ -1,8 +1,8 @@
 """From scenes to training batches, in the layout that the processor gives at inference.
 
 Several questions about a clip share its visual tokens: a sequence is the video part of the prompt,
-then every question with its answer. No question attends to another one, and its positions are those
-of a prompt with this question only.
+then every question with its answer. A question does not attend to the others, and has the positions
+that it would have if it were asked alone.
 
 Letters in shapes: B clips, Q questions in all, U temporal units of two frames each, P patches and
 N visual tokens per unit, C numbers per patch, S sequence length.
@@ -64,17 +64,14 @@ class Clip:
 
 @dataclass(frozen=True)
 class Batch:
-    """Clips of equal size and length, with one sequence of tokens for each clip.
-
-    ``segments`` says what a token belongs to: -1 is padding, 0 the video, q >= 1 question q.
-    """
+    """Clips of equal size and length, with one sequence of tokens for each clip."""
 
     patches: Tensor  # [B * U * P, C], pixels of the patches
     grid_thw: Tensor  # [B, 3], number of units, rows and columns of patches per clip
     ids: Tensor  # [B, S], token ids
-    segments: Tensor  # [B, S], what each token belongs to, see above
+    segments: Tensor  # [B, S], what a token belongs to: -1 padding, 0 the video, q >= 1 question q
     labels: Tensor  # [B, S], token ids of the answers, IGNORED elsewhere
-    weights: Tensor  # [B, S], loss weights of labels; their sum over an answer is in WEIGHTS
+    weights: Tensor  # [B, S], loss weights; over an answer they sum to its type's value in WEIGHTS
     asked: Tensor  # [Q, 2], clip and sequence position of every question's last token
     evidence: Tensor  # bool [Q, U * N], which tokens show the answer of each question
     seen: Tensor  # [B * U * N, 5], classes of ``targets.SEEN``
@@ -89,8 +86,8 @@ class Batch:
     def mask(self) -> Tensor:
         """Return the attention mask, bool [B, 1, S, S].
 
-        A token attends to earlier tokens of the video and of its own question. Every token attends
-        to itself, even padding.
+        Every token, even padding, attends to itself and to earlier tokens of the video and of its
+        own question.
         """
         length = self.ids.shape[1]
         rows, columns = self.segments[:, :, None], self.segments[:, None, :]
@@ -140,10 +137,7 @@ def augment(frames: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _degraded(frame: np.ndarray, blur: float, quality: int) -> np.ndarray:
-    """Blur a frame with radius ``blur`` and compress it as JPEG of ``quality``.
-
-    A value of 0 skips the step.
-    """
+    """Blur a frame with radius ``blur``, compress it as JPEG of ``quality``; 0 skips a step."""
     image = Image.fromarray(frame)
     if blur:
         image = image.filter(ImageFilter.GaussianBlur(blur))

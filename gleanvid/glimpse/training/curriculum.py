@@ -22,14 +22,11 @@ class TrainSettings:
     seed: int = 0
     learning_rate: float = 1e-3
     weight_decay: float = 0.02
-    warm_up: int = 100  # steps in which the learning rate rises, at first and when losses are added
-    # Limit on the visual and question tokens of a batch, which has at least two clips.
-    token_budget: int = 1600
-    # Weights of the losses on what each visual token shows, on what has happened there so far, and
-    # on a question's attention to the tokens that show its answer.
-    seen_weight: float = 1.0
-    past_weight: float = 0.5
-    pointing_weight: float = 0.3
+    warm_up: int = 100  # steps of rising learning rate: at the start, and when a phase adds losses
+    token_budget: int = 1600  # limit on the visual and question tokens of a batch; see ``Batches``
+    seen_weight: float = 1.0  # weight of the loss on what each visual token shows
+    past_weight: float = 0.5  # weight of the loss on what has happened at each visual token
+    pointing_weight: float = 0.3  # weight of the loss on attention to tokens that show the answer
     look_every: int = 1  # train the vision tower at every n-th step only, to save time
     bfloat16: bool = True  # use bfloat16 if the device supports it
     start_from: str = ""  # directory of the model with whose weights a run begins
@@ -89,9 +86,8 @@ def phase_of(step: int) -> tuple[Phase, int]:
 class Batches:
     """The batches of a split. A batch depends on ``seed`` and its number alone.
 
-    The number is that of a training step and decides the phase of the training.
-    ``budget``: limit on the visual and question tokens in a batch. A batch has at least two clips,
-    even if they exceed the limit.
+    Training step n uses batch n; the phase of the step decides its clips. ``budget``: limit on the
+    visual and question tokens in a batch; but a batch has at least two clips.
     """
 
     seed: int

@@ -116,8 +116,7 @@ def _smooth(values: np.ndarray) -> np.ndarray:
 def _read(path: Path) -> list[dict[str, str]]:
     """Read the rows of a CSV file.
 
-    A resumed run may go back to an earlier step. Rows of later steps that had already been written
-    are left out.
+    If a resumed run went back to an earlier step, the old rows of later steps are left out.
     """
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -36,8 +36,7 @@ class Reading:
     V: size of the vocabulary; D: hidden size. "Half-way" states come from a middle layer.
     """
 
-    # [A, V], logits of the answer tokens
-    scores: Tensor
+    scores: Tensor  # [A, V], logits of the answer tokens
     labels: Tensor  # [A], ids of the right answer tokens
     weights: Tensor  # [A], loss weights of the answer tokens
     half_way: Tensor  # [M, D], half-way states of the visual tokens
@@ -218,7 +217,7 @@ def _attend_together(
     position_embeddings: tuple[Tensor, Tensor],
     **_: object,
 ) -> Tensor:
-    """Compute a vision block's attention for all units at once; all have as many patches."""
+    """Compute a vision block's attention for all units at once; their patch counts are equal."""
     cos, sin = (part[:, None] for part in position_embeddings)
     total, size = hidden_states.shape[0], int(cu_seqlens[1])
     q, k, v = self.qkv(hidden_states).view(total, 3, self.num_heads, -1).unbind(1)

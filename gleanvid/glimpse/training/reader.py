@@ -32,8 +32,7 @@ from gleanvid.glimpse.training.curve import append_row
 from gleanvid.glimpse.training.masks import draw_mask, draw_share, without_tokens
 from gleanvid.glimpse.training.teacher import ReaderSettings, Seen, Teacher, load
 
-# Frame sizes in px; one is drawn for every clip.
-_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)
+_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)  # px; one is drawn for every clip
 _UNITS = (16, 16, 16, 16, 12, 8)
 # Columns of loss.csv, each a weighted mean over answer tokens.
 _NOTED = ("loss", "teacher_loss", "distance", "right", "teacher_right")
@@ -66,8 +65,7 @@ class Reader:
         Row 0 holds the sums for clips with all visual tokens, row 1 those for clips with dropped
         tokens. The columns are those of ``_NOTED``, then the sum of the weights.
         """
-        # All processes draw the same clip size and retention ratio, so that their steps take
-        # equally long and none waits for another.
+        # All processes draw the same clip size and retention ratio, so that none waits for another.
         shared = np.random.default_rng([self.settings.seed, self.step])
         if not self.shelf or self.step % self.settings.uses == 0:
             self._fetch(int(shared.choice(_SIZES)), int(shared.choice(_UNITS)))
@@ -112,7 +110,7 @@ class Reader:
         return (both @ reading.weights) / len(batch.questions[0]), noted
 
     def _agree(self, noted: Tensor) -> Tensor:
-        """Set every gradient to its mean over the processes; return the sum of their ``noted``."""
+        """Average the gradients over all processes; return ``noted`` summed over them."""
         if self.ranks == 1:
             return noted
         gradients: list[Any] = [weight.grad for weight in self.weights]

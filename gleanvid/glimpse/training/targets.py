@@ -111,8 +111,7 @@ def _mark_gone(scene: Scene, covered: np.ndarray, there: np.ndarray, happened: n
 def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, int]:
     """Return the classes of an object at ``time`` for the targets ``SEEN``.
 
-    The shape of an object that turns is ``IGNORED``. So is the motion of an object that bounces or
-    collides.
+    ``IGNORED``: the shape of an object that turns, the motion of one that bounces or collides.
     """
     x, y = thing.centre(time)
     return (
@@ -127,8 +126,8 @@ def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, 
 def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
     """Return classes of object ``k`` at ``time`` for the targets ``HAPPENED``.
 
-    The first is only 1 if the object was absent one unit ago, else 0; the last four are 0.
-    ``token_targets`` replaces these five.
+    The event is 1 if the object was absent one unit ago, else 0; ``token_targets`` adds 1 to it.
+    The last four are 0; ``token_targets`` sets them.
     """
     thing, change = scene.things[k], scene.change
     before = time - 1 / scene.settings.num_units
@@ -145,10 +144,9 @@ def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
 
 
 def _motion(thing: Thing) -> int:
-    """Return the class of an object's motion.
+    """Return the class of an object's motion: 1 if at rest, 2 to 9 for the eight directions.
 
-    1 means that it does not move, 2 to 9 are the eight directions. An object that bounces or
-    collides changes direction, so its class is ``IGNORED``.
+    An object that bounces or collides changes direction, so its class is ``IGNORED``.
     """
     if thing.behaviour in ("bounces", "collides"):
         return IGNORED

@@ -32,8 +32,7 @@ class ReaderSettings:
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     warm_up: int = 100  # number of steps in which the learning rate rises
-    # Weight of the loss on differing from the teacher, relative to the loss on the right answers.
-    distance_weight: float = 1.0
+    distance_weight: float = 1.0  # loss weight of the distance from the teacher; answers have 1
     questions: int = 16  # largest number of questions about a clip
     shelf: int = 100  # number of encoded clips that a process keeps in memory
     uses: int = 4  # mean number of training steps per encoded clip

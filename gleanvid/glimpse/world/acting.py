@@ -1,7 +1,6 @@
 """Behaviours of objects: their paths, when they are visible and how they change.
 
-Objects appear and disappear on borders of temporal units (two frames). Their paths stay inside the
-frame.
+Objects appear and disappear between temporal units (two frames). Paths stay inside the frame.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from gleanvid.glimpse.world.world import DIRECTIONS, SIZES, ClipSettings, Thing
 
 MOST_REPEATS = 4
 GROWTH = 2.0
-_TURN = math.radians(7)  # largest angle between a path and its named direction
+_TURN = math.radians(7)  # largest angle (radians) between a path and its named direction
 _STEP = (1.5, 8.0)  # speed of a moving object in px per frame
 _TRIES = 40
 
@@ -34,8 +33,7 @@ def place_thing(
 ) -> Thing:
     """Draw an object of the given appearance and behaviour, away from the other objects.
 
-    Its ``_gap`` to each of ``others`` is at least ``clearance``. If no draw reaches that, the one
-    with the largest gap is returned.
+    Its ``_gap`` to each of ``others`` is at least ``clearance``, or else the largest of all draws.
     """
     best, best_gap = None, -math.inf
     for _ in range(_TRIES):
@@ -158,8 +156,7 @@ _DOING: dict[str, Callable[[Rng, ClipSettings, Thing], Thing]] = {
 def draw_border(rng: Rng, low: float, high: float, units: int) -> float:
     """Draw the time of a random boundary between two units, as a fraction of the clip.
 
-    ``low`` and ``high`` are rounded to boundaries. Return 1.0 for a clip of one unit, which has no
-    boundary.
+    ``low`` and ``high`` are rounded to boundaries. Return 1.0 if the clip has only one unit.
     """
     first, last = max(1, round(low * units)), min(units - 1, round(high * units))
     return float(rng.integers(first, max(first, last) + 1)) / units
@@ -204,7 +201,7 @@ def change_thing(
     if what == "size":
         small, large = rng.permutation(["small", "large"])
         x, y = before.centre(0)
-        room = SIZES["large"] / 2  # it must also fit into the frame when it is large
+        room = SIZES["large"] / 2  # the large object must fit into the frame, too
         x, y = (
             min(max(v, room), side - room)
             for v, side in ((x, settings.width), (y, settings.height))

@@ -15,8 +15,7 @@ from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
 _SHAKES = 3  # number of sine waves that make up the shake
 _FAST = (5.0, 17.0)  # smallest and largest number of periods of a shake wave per clip
-# An object's direction is measured until this long before it disappears, as a fraction of the clip.
-_STILL = 0.01
+_STILL = 0.01  # a direction is measured up to this fraction of the clip before the object vanishes
 
 
 def shot_at(scene: Scene, time: float) -> Shot:
@@ -65,9 +64,9 @@ def light(scene: Scene, time: float) -> float:
 
 
 def hidden(scene: Scene, thing: Thing, time: float) -> bool:
-    """Whether much of an object is behind a post, or most of it is outside the frame.
+    """Whether a post (grey bar) hides much of an object, or most of it is outside the frame.
 
-    A post counts if it reaches within half a radius of the object's centre.
+    A post hides much of an object if it reaches within half a radius of the object's centre.
     """
     (x, y), size = centre(scene, thing, time), radius(scene, thing, time)
     sides = (x, y, scene.settings.width - x, scene.settings.height - y)
