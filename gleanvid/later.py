@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 _LOCK = RLock()
-_KNOWN = ("__class__", "__dict__", "__spec__")  # read by ``import``; must not load the module
+_KNOWN = ("__class__", "__dict__", "__spec__")  # ``import`` reads these; that loads nothing
 
 
 class _Later(ModuleType):

@@ -27,8 +27,8 @@ def reconstruction(components: Tensor, record: Compression) -> float:
 
     Each is predicted from the ``NEAREST`` kept (or merged) tokens in time and space. The regression
     is fitted on even units and tested on odd units. Return NaN if one of these two halves has no
-    dropped token. ``components`` [L, d]: result of
-    :func:`principal_components`, which is the same for all records of a clip.
+    dropped token. ``components`` [L, d]: result of :func:`principal_components`, which is the same
+    for all records of a clip.
     """
     dropped = torch.nonzero(~record.mask).squeeze(1)
     kept = record.apply(components)[_nearest(record, dropped)].flatten(1)

@@ -15,7 +15,7 @@ import numpy as np
 from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import ClipSettings, Thing
 
-_TOUCHES = (0.27, 0.73)  # times of the two touches, as fractions of the clip, up to +-_JITTER
+_TOUCHES = (0.27, 0.73)  # times of the touches, fractions of the clip; shifted by up to _JITTER
 _JITTER = 0.04
 # The following durations are fractions of the clip.
 _COMES = 0.2  # from setting out to the touch, and from the touch to resting again

@@ -12,7 +12,7 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-# length range of each straight part of a path that turns once, as a fraction of the shorter side
+# length range of both straight parts of a path with a turn, relative to the frame's shorter side
 _LEG = (0.3, 0.45)
 # length range of the line of an object that goes back and forth, as a fraction of the frame's
 # shorter side minus one margin (_MARGIN)
