@@ -1,8 +1,8 @@
 """Import slow packages on first use.
 
-The command line and the app build options and menus from the compressors, whose modules say
-``import torch``, and must not wait until torch is loaded. So these modules must not import names
-from torch (``from torch import Tensor``) at module level.
+The command line and the app build options and menus from the compressor modules. These say
+``import torch``, but the start must not wait for it. So they must not import names from torch
+(``from torch import Tensor``) at module level, as that would load it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 _LOCK = RLock()
-_KNOWN = ("__class__", "__dict__", "__spec__")  # attributes that the import statement reads
+_KNOWN = ("__class__", "__dict__", "__spec__")  # ``import`` reads these; that loads nothing
 
 
 class _Later(ModuleType):

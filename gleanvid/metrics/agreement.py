@@ -39,9 +39,8 @@ def same_answer(answer: str, reference: str) -> bool:
 
 def _common_length(ours: list[str], theirs: list[str]) -> int:
     """Return the length of the longest common subsequence of two lists of words."""
-    lengths = [0] * (
-        len(theirs) + 1
-    )  # element n: result for the words of ``ours`` seen so far and theirs[:n]
+    # element n: result for the words of ``ours`` seen so far and theirs[:n]
+    lengths = [0] * (len(theirs) + 1)
     for word in ours:
         before = lengths.copy()
         for place, other in enumerate(theirs):

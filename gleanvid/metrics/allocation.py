@@ -59,9 +59,9 @@ def novelty(
     Args:
         debiased: tokens [L, D], see :func:`gleanvid.metrics.debiased`.
         grid: (T, rows, columns) with T * rows * columns = L.
-        history: number of preceding units to compare with; None: all of them.
+        history: number of preceding units with which a cell is compared; None: all of them.
         neighborhood: side of the cells over which tokens are averaged, in tokens.
-        epsilon: ridge relative to the mean squared norm of the averages compared with.
+        epsilon: ridge, divided by the mean squared norm of a cell's averages in its history.
 
     Returns:
         The novelty, float64 [T] on the CPU. In the first unit everything counts as new.
@@ -69,5 +69,5 @@ def novelty(
     units, rows, columns = grid
     cells = Cells(rows, columns, neighborhood, debiased.device)
     prototypes = cells.means(debiased.float().view(units, rows * columns, -1))
-    residuals = history_residuals(prototypes, history, epsilon)  # [T, C]: of each cell
+    residuals = history_residuals(prototypes, history, epsilon)  # [T, C] for C cells per unit
     return (residuals * cells.sizes).sum(1).cpu()

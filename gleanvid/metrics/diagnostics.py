@@ -1,8 +1,7 @@
 """Diagnostics that need the clip's features, computed once and stored with the run.
 
 A :class:`~gleanvid.run.Run` does not hold features, which can take hundreds of megabytes. So the
-diagnostics are computed while the encoded clip is in memory, and stored in the record's ``trace``:
-they are saved and loaded with it, and plots read them there.
+diagnostics are computed while the encoded clip is in memory, and stored in the record's ``trace``.
 """
 
 from __future__ import annotations
@@ -50,15 +49,15 @@ class RandomKeeping:
 class Diagnostics:
     """Metrics of one compression record. Each is defined by the function of the same name.
 
-    An energy is a squared norm, given as a fraction of that of the token itself. "Outside the span"
-    means after projection on the span is subtracted.
+    Energies are squared norms, as fractions of the token's own. The energy outside a span is that
+    of the token minus its projection on the span.
     """
 
     effective_rank: float
-    residual_energy: float  # of kept tokens, outside the span of those of earlier units
+    residual_energy: float  # of kept tokens, outside the span of earlier units' kept tokens
     later_residual_energy: float  # ``residual_energy`` without the first unit that keeps tokens
     coverage_error: float  # energy of dropped tokens outside the span of the kept ones
-    energy_outside_span: float  # of kept tokens, outside the span of all kept tokens before
+    energy_outside_span: float  # of kept tokens, outside the span of all kept tokens before each
     effective_rank_by_unit: Tensor  # float64 [T]
     residual_energy_by_unit: Tensor  # float64 [T]
     basis_rank: Tensor  # int64 [T]: dimension of the kept tokens' span after each unit

@@ -31,11 +31,11 @@ def energy_rank(rows: Tensor) -> float:
     """Return the effective rank computed from squared singular values.
 
     Args:
-        rows: [K, D].
+        rows: [K, D], features of K tokens; they are not centred.
 
     Returns:
-        A number between 1 and the rank; lower than :func:`effective_rank`, because a few strong
-        directions hold most of the energy.
+        A number between 1 and the rank, 0 if all values are 0. At most :func:`effective_rank`, as
+        squares give strong directions more weight.
     """
     return _dimension(singular_values(rows).square())
 

@@ -1,8 +1,8 @@
 """Compare the output of an encoder's classifier on kept tokens with that on all tokens.
 
-A ``head`` is the classifier: it maps n vectors [n, D] to logits [n, C] of C classes. It is meant
-for averages of tokens. So every metric compares kept tokens with all tokens of the same clip, not
-with human labels.
+A ``head`` is the classifier: it maps n vectors [n, D] to logits [n, C] of C classes. It is made
+for averages of tokens, so its labels of single tokens may be wrong. Hence the metrics compare kept
+tokens with all tokens of the same clip, not with human labels.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def label_recall(features: Tensor, record: Compression, head: Head) -> float:
 def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[float, float]:
     """Compare the classifier's output for the mean of the kept tokens with that for all tokens.
 
-    Returns two numbers: the fraction of the ``TOP`` likeliest classes that both have in common, and
-    the KL divergence of the second distribution from the first, KL(all tokens || kept), in nats.
+    Returns the fraction of the ``TOP`` likeliest classes that both outputs have in common, and
+    their KL divergence, KL(all tokens || kept tokens), in nats.
     """
     features = features.float()
     means = torch.stack([features.mean(dim=0), record.apply(features).mean(dim=0)])
@@ -49,9 +49,9 @@ def clip_agreement(features: Tensor, record: Compression, head: Head) -> tuple[f
 def frame_agreement(features: Tensor, record: Compression, head: Head) -> float:
     """Compare the classifier's output unit by unit: for the mean of kept and of all tokens.
 
-    Returns the fraction of the ``TOP`` likeliest classes that both have in common, averaged over
-    the units. A merged token counts in every unit from which a token was merged into it. A unit
-    without kept tokens counts as 0.
+    Returns the fraction of the ``TOP`` likeliest classes that both outputs have in common, averaged
+    over the units. A merged token counts in every unit from which a token was merged into it. A
+    unit without kept tokens counts as 0.
     """
     features, units = features.float(), record.grid[0]
     rows, groups = record.apply(features), record.group.view(units, -1)
@@ -68,9 +68,6 @@ def _labels(rows: Tensor, head: Head) -> set[int]:
 
 
 def _in_common(first: Tensor, second: Tensor) -> Tensor:
-    """Return the fraction of the ``TOP`` largest logits in common, for n pairs of outputs: [n].
-
-    ``first`` and ``second``: [n, C].
-    """
+    """Return which fraction of the ``TOP`` classes two outputs [n, C] have in common: [n]."""
     a, b = (logits.topk(TOP, dim=1).indices for logits in (first, second))
     return (a[:, :, None] == b[:, None, :]).sum(dim=(1, 2)) / TOP

@@ -1,4 +1,4 @@
-"""Search for the lowest retention ratio that keeps an answer: next ratio and result."""
+"""Search for the lowest retention ratio that keeps an answer."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Try:
 class Least:
     """Search for the lowest retention ratio of one compressor that keeps an answer.
 
-    The answer is the same at :attr:`above`, the result of the search, and different at
-    :attr:`below`, the highest tried ratio with another answer. Ratios between tries may differ.
+    The result is :attr:`above`: there, and at all higher tried ratios, the run gives ``answer``. At
+    :attr:`below`, the next lower tried ratio, it does not. Ratios not tried may break this order.
 
     Args:
         method: title of the compressor.
@@ -168,7 +168,7 @@ class Least:
         """Numbers of tokens between which to bisect: the answer is lost at one, kept at the other.
 
         The first is the largest that lost the answer, the second the smallest above it that kept
-        it. Without such tries they come from the ends of the search range.
+        it. Without such a try, the end of the search range takes its place.
         """
         least, most = self._range
         failed = max((one.tokens for one in self.tries if not one.kept), default=least - 1)

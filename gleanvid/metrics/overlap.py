@@ -23,8 +23,7 @@ def spatial_iou(record: Compression, gap: int) -> float:
         gap: distance in units, at least 1.
 
     Returns:
-        The mean over all t. Pairs of units that both keep nothing are left out. NaN if no pair is
-        left.
+        The mean over all t, without pairs of units that both keep nothing. NaN if no pair is left.
 
     Raises:
         ValueError: ``gap`` is below 1.
@@ -38,7 +37,7 @@ def spatial_iou(record: Compression, gap: int) -> float:
 
 
 def spatial_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
-    """Return :func:`spatial_iou` at every gap, float64 [gaps]."""
+    """Return :func:`spatial_iou` for each gap in ``gaps``, float64 [number of gaps]."""
     return torch.tensor([spatial_iou(record, gap) for gap in gaps], dtype=torch.float64)
 
 
@@ -55,15 +54,12 @@ def random_iou(record: Compression, gap: int) -> float:
 
 
 def random_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
-    """Return :func:`random_iou` at every gap, float64 [gaps]."""
+    """Return :func:`random_iou` for each gap in ``gaps``, float64 [number of gaps]."""
     return torch.tensor([random_iou(record, gap) for gap in gaps], dtype=torch.float64)
 
 
 def expected_iou(first: int, second: int, size: int) -> float:
-    """Expected IoU of two random subsets of ``size`` positions.
-
-    ``first`` and ``second``: number of positions in each subset.
-    """
+    """Expected IoU of two random sets, of ``first`` and ``second`` out of ``size`` positions."""
     common = torch.arange(max(0, first + second - size), min(first, second) + 1).double()
     ways = _log_choose(first, common) + _log_choose(size - first, second - common)
     chance = (ways - _log_choose(size, torch.tensor(float(second)).double())).exp()
@@ -91,6 +87,6 @@ def mask_overlap(a: Compression, b: Compression) -> float:
 
 
 def mask_overlaps(records: Sequence[Compression]) -> Tensor:
-    """Return the :func:`mask_overlap` of every pair of records, float64 [M, M]."""
+    """Return the :func:`mask_overlap` of every pair of M records, float64 [M, M]."""
     values = [[mask_overlap(a, b) for b in records] for a in records]
     return torch.tensor(values, dtype=torch.float64)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 NEAREST = 2  # number of kept tokens from which a dropped token is predicted
-RIDGE = 1e-2  # relative to the mean squared norm of an input variable
+RIDGE = 1e-2  # strength, divided by the mean squared norm of an input variable
 
 
 def principal_components(features: Tensor, count: int = 64) -> Tensor:
@@ -26,9 +26,9 @@ def reconstruction(components: Tensor, record: Compression) -> float:
     """Return R^2 of a ridge regression that predicts the dropped tokens of a compression record.
 
     Each is predicted from the ``NEAREST`` kept (or merged) tokens in time and space. The regression
-    is fitted on units with an even number and tested on those with an odd number. Return NaN if one
-    of these two halves has no dropped token. ``components`` [L, d]: result of
-    :func:`principal_components`, which is the same for all records of a clip.
+    is fitted on even units and tested on odd units. Return NaN if one of these two halves has no
+    dropped token. ``components`` [L, d]: result of :func:`principal_components`, which is the same
+    for all records of a clip.
     """
     dropped = torch.nonzero(~record.mask).squeeze(1)
     kept = record.apply(components)[_nearest(record, dropped)].flatten(1)
@@ -45,7 +45,7 @@ def reconstruction(components: Tensor, record: Compression) -> float:
 
 
 def _nearest(record: Compression, dropped: Tensor) -> Tensor:
-    """Return the output tokens nearest to each dropped token, int64 [n, ``NEAREST``].
+    """Return the indices of the output tokens nearest to each dropped one, [n, ``NEAREST``].
 
     Distances are Euclidean in (unit, row, column). ``dropped`` int64 [n]: flat token indices.
     """

@@ -114,7 +114,7 @@ def _grown(
 
 
 def residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Return the cross-frame residual energy: how much of the kept tokens earlier units lack.
+    """Return the cross-frame residual energy: how new output tokens are to earlier units.
 
     Args:
         debiased: tokens [L, D].
@@ -122,8 +122,8 @@ def residual_energy(debiased: Tensor, record: Compression, span: Span | None = N
         span: result of :func:`kept_span`, if already computed.
 
     Returns:
-        The fraction of a token's energy outside the span of the output tokens of all earlier units.
-        This is averaged over the output tokens.
+        The fraction of an output token's energy outside the span of all earlier units' output
+        tokens, averaged over the output tokens.
     """
     return float((span or kept_span(debiased, record)).across.mean())
 
@@ -131,8 +131,8 @@ def residual_energy(debiased: Tensor, record: Compression, span: Span | None = N
 def later_residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
     """Return :func:`residual_energy` without the first unit that keeps tokens.
 
-    Everything in that unit is new, so a mean that includes it mostly measures its budget. The
-    result is 0 if no other unit keeps tokens.
+    All tokens of that unit count as new, so a mean with them mostly measures how many they are.
+    The result is 0 if no other unit keeps tokens.
     """
     span = span or kept_span(debiased, record)
     later = span.across[span.units > span.units[0]]
@@ -153,11 +153,10 @@ def residual_energy_by_unit(
 
 
 def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
-    """Return the mean fraction of a token's energy outside the span of *all tokens before it*.
+    """Return the mean energy of output tokens outside the span of *all output tokens before*.
 
-    Both are output tokens. "Before" means in an earlier unit, or at a lower index of the same unit,
-    whatever the order in which the method chose them. The arguments are those of
-    :func:`residual_energy`.
+    "Before" means in an earlier unit, or at a lower index of the same unit, whatever the order in
+    which the method chose them. The arguments are those of :func:`residual_energy`.
     """
     return float((span or kept_span(debiased, record)).fresh.mean())
 
@@ -231,8 +230,8 @@ def _outside(rows: Tensor, basis: Tensor) -> Tensor:
 def _pivots(residual: Tensor, scale: float) -> Tensor:
     """Return the distance of each vector from the span of the vectors before it, [k].
 
-    ``residual``: float64 [k, D]. ``scale``: largest norm of a token. Distances so small against it
-    that they are rounding errors are returned as 0 or nearly 0.
+    ``residual``: float64 [k, D]. ``scale``: largest norm of a token. Rounding errors, distances far
+    below ``scale``, are returned as 0 or nearly 0.
     """
     ridge = _RIDGE * scale**2 or 1.0
     gram = residual @ residual.T

@@ -116,7 +116,7 @@ class ModelAdapter(TokenModel):
             stop: once set, ends the work.
 
         Raises:
-            ModelError: ``max_pixels`` is too small, or memory runs out.
+            ModelError: ``max_pixels`` is too small, the prompt too long, or memory runs out.
             StoppedError: ``stop`` was set.
         """
         advice = "Use fewer frames, a lower max_pixels, or a smaller model."
@@ -155,7 +155,8 @@ class ModelAdapter(TokenModel):
 
         ``history``: (question, answer) pairs of earlier turns. ``on_text`` gets the answer in
         pieces as it is generated. Once ``stop`` is set, generation ends. Raises ``ModelError`` if
-        memory runs out, and ``StoppedError`` if ``stop`` was set before the first token.
+        the prompt is too long or memory runs out, and ``StoppedError`` if ``stop`` was set before
+        the first token.
         """
         with (
             self.lock,
@@ -201,8 +202,8 @@ class ModelAdapter(TokenModel):
     def answer_ids(self, encoded: Encoded, question: str, answer: str, history: History) -> Tensor:
         """Return int64 [S], the token ids of ``answer`` and of the end token after it.
 
-        If the chat template inserts text between the prompt and the answer, the ids begin with that
-        text. They do not if the template also changes the prompt when an answer follows.
+        They begin with any text that the chat template inserts between prompt and answer. That text
+        is left out if the template also changes the prompt when an answer follows.
         """
         tokenizer = self.processor.tokenizer
         prompt = self.chat_text(encoded.video, question, history)

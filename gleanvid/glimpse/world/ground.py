@@ -11,7 +11,8 @@ import numpy as np
 from gleanvid.glimpse.world.camera import view
 from gleanvid.glimpse.world.world import Shot
 
-# For each random grid: number of values per side; their largest standard deviation in grey levels.
+# For each random grid: number of values per side, and upper bound of the random standard deviation
+# of its grey, in grey levels.
 _LAYERS = ((4, 25.0), (10, 14.0), (40, 9.0))
 _SPAN = 2.5  # height and width of the background, divided by those of the frame
 _BYSTANDERS = 6
@@ -27,11 +28,8 @@ class Ground:
         self.base = base.astype(np.float32)
         self.grids = [_grid(rng, knots, strength) for knots, strength in _LAYERS]
         count = int(rng.integers(0, _BYSTANDERS + 1))
-        # positions of the dots, relative to the middle of the frame
-        spots = rng.uniform(-0.6, 0.6, (count, 2)) * (
-            height,
-            width,
-        )
+        # positions (y, x) of the dots in px, relative to the middle of the frame
+        spots = rng.uniform(-0.6, 0.6, (count, 2)) * (height, width)
         radii = rng.uniform(2.5, 6.0, count)
         shades = base.mean() + rng.choice([-1, 1], count) * rng.uniform(35, 60, count)
         self.bystanders = list(zip(spots, radii, shades, strict=True))
@@ -66,8 +64,7 @@ def _grid(rng: np.random.Generator, knots: int, strength: float) -> np.ndarray:
 def weights(places: np.ndarray, knots: int) -> np.ndarray:
     """Return a matrix for linear interpolation, [len(places), knots].
 
-    It maps values at ``knots`` evenly spaced positions to values at ``places``, positions in
-    [0, 1].
+    It maps values at ``knots`` evenly spaced positions in [0, 1] to values at ``places``.
     """
     at = np.clip(places, 0, 1)[:, None] * (knots - 1) - np.arange(knots)
     return np.maximum(0, 1 - np.abs(at)).astype(np.float32)

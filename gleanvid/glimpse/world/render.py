@@ -82,8 +82,7 @@ def _bar(post: Post, time: float) -> Box:
 def coverage(scene: Scene, rows: int, columns: int) -> np.ndarray:
     """Return the fraction of every cell of a grid that each object visibly covers.
 
-    The result is float32 [F, K, rows, columns]. The frame's sides need not be multiples of the
-    grid's.
+    The result is float32 [F, K, rows, columns]. Cells need not be whole numbers of px in size.
     """
     settings = scene.settings
     blank = np.zeros((settings.height, settings.width, 3), np.float32)
@@ -122,7 +121,7 @@ def boxes(scene: Scene, time: float) -> dict[int, tuple[float, float, float, flo
 def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
     """Return the RGB colour of each object, float32 [3].
 
-    Each named colour, such as "red", has a small random shift that differs between scenes.
+    Each named colour, such as "red", gets a small random shift per scene.
     """
     shift = {colour: rng.uniform(-12, 12, 3) for colour in COLOURS}
     tints = [np.array(COLOURS[thing.colour]) + shift[thing.colour] for thing in scene.things]
@@ -132,10 +131,7 @@ def _tints(rng: np.random.Generator, scene: Scene) -> list[np.ndarray]:
 def _stamp(
     scene: Scene, thing: Thing, time: float, height: int, width: int
 ) -> tuple[Box, np.ndarray]:
-    """Return a rectangle of the frame that contains an object, and the object's opacity in it.
-
-    The opacity of a pixel is from 0 to 1.
-    """
+    """Return a rectangle that contains an object, and the object's opacity (0 to 1) per pixel."""
     (x, y), size, angle = centre(scene, thing, time), radius(scene, thing, time), thing.angle(time)
     reach = _REACH * size + 1
     top, bottom = max(0, int(y - reach)), max(0, min(height, int(y + reach) + 2))

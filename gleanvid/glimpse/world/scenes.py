@@ -1,9 +1,9 @@
 """The scene of a clip, in version 1 or 2 of Glimpse.
 
 Version 2 has the kinds of scenes of version 1, and stories: scenes with questions that no single
-frame can answer. In both, the objects move in the frame as the camera pans, zooms and shakes. The
-background may drift and the light may change. A grey bar (post) may be in front of the objects, but
-never hides what a question needs.
+frame can answer. In version 2, the camera's pan, zoom and shake move the objects in the frame, too.
+The background may drift and the light may change. A grey bar (post) may be in front of the objects,
+but never hides what a question needs.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _posted(rng: Rng, scene: Scene) -> Scene:
 
 
 def _shows(scene: Scene) -> bool:
-    """Whether the posts leave everything visible that a question may be about."""
+    """Whether the posts hide nothing that a question may be about."""
     edge = 1 / scene.settings.num_units
     for thing in scene.things:
         times = [t for t in (np.arange(_MOMENTS) + 0.5) / _MOMENTS if thing.visible(t)]

@@ -21,9 +21,9 @@ MOST_IN_ALL = 5
 _APART = 0.75  # least distance between two centres, divided by the sum of the radii
 # Fractions of the clip for which the four objects of the story "duration" are visible.
 _STAYS = (0.14, 0.25, 0.38, 0.56)
-_VISITS = 6  # how often objects come in the story "total", those that come again included
+_VISITS = 6  # number of visits of all objects together, in the story "total"
 _PACES = (1.0, 1.9, 3.6)  # speeds relative to the slowest object, in the story "speed"
-_LINES = 10  # paths drawn for each object of "speed"; the one with the least overlap is used
+_LINES = 10  # number of paths drawn per object of "speed"; the one with least overlap is used
 _TRIES = 120
 _SLOWEST = (0.8, 1.2)  # range of the slowest object's speed in px per frame, in the story "speed"
 
@@ -89,7 +89,7 @@ def _replaced(rng: Rng, settings: ClipSettings) -> StoryCast:
 def _total(rng: Rng, settings: ClipSettings) -> StoryCast:
     """Draw two to five objects that come and go, so that exactly one is there at any time.
 
-    They make ``_VISITS`` visits in all, so at least one object comes again.
+    They make ``_VISITS`` visits together, so at least one object comes again.
     """
     units, visits = settings.num_units, min(_VISITS, settings.num_units)
     count = int(rng.integers(2, MOST_IN_ALL + 1))

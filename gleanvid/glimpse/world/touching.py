@@ -1,7 +1,7 @@
 """The story "cause" of Glimpse version 2: an object is touched twice, but moves only once.
 
-The two touching objects are drawn alike. The right one is known only from the touch after which the
-object moves, not from the positions at which the objects rest or from where they come and go.
+Which of the two touching objects sets it in motion shows only at the touch itself. Their resting
+positions and paths are drawn in the same way, so they give no hint.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ import numpy as np
 from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import ClipSettings, Thing
 
-_TOUCHES = (0.27, 0.73)  # times of the two touches as fractions of the clip; _JITTER is added
+_TOUCHES = (0.27, 0.73)  # times of the touches, fractions of the clip; shifted by up to _JITTER
 _JITTER = 0.04
-# Fractions of the clip: from setting out to touching and from touching to resting; for the straight
-# approach just before a touch; for the motion of the touched object.
-_COMES = 0.2
-_LAST = 0.07
-_RUNS = 0.16
+# The following durations are fractions of the clip.
+_COMES = 0.2  # from setting out to the touch, and from the touch to resting again
+_LAST = 0.07  # straight approach just before a touch, and straight retreat after it
+_RUNS = 0.16  # motion of the touched object
 # The following distances are fractions of the frame's shorter side.
 _BOX = 0.2  # largest distance of the touched object from the frame's middle, along x and y
 _WAY = (0.17, 0.3)  # range of the distance that the touched object moves
-_BEFORE = 0.14  # length of the straight approach just before a touch
-_REST = 0.24  # least distance of a resting object from the places where objects touch
+_BEFORE = 0.14  # length of the straight approach before a touch
+_REST = 0.24  # least distance between resting positions of touching objects and of the touched one
 _MOMENTS = 50  # number of times at which overlaps are checked
 _TRIES = 100
 
@@ -72,11 +71,10 @@ def _comer(
     rests: tuple[np.ndarray, np.ndarray],
     time: float,
 ) -> Thing:
-    """Let ``thing`` leave a resting position, touch ``goal`` at ``time`` and go to another one.
+    """Let ``thing`` leave a resting position, touch ``goal`` at ``time`` and go to a second one.
 
     At the touch, ``goal`` is at ``way[0]``, and ``thing`` comes from the side opposite ``way[1]``.
-    Both resting positions are away from ``rests``, if possible: where ``goal`` rests first and
-    last.
+    Its resting positions are away from those of ``goal``, ``rests``, if that is possible.
     """
     heading = (way[1] - way[0]) / np.linalg.norm(way[1] - way[0])
     touch = way[0] - heading * 0.95 * (thing.radius(0) + goal.radius(0))

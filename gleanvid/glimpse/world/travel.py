@@ -12,15 +12,13 @@ from gleanvid.glimpse.world.acting import Rng
 from gleanvid.glimpse.world.world import DIRECTIONS, ClipSettings, Thing
 
 STRAIGHT = ("left", "right", "up", "down")
-# range of the length of each of the two straight parts of a path that turns once, as a fraction of
-# the frame's shorter side
+# length range of both straight parts of a path with a turn, relative to the frame's shorter side
 _LEG = (0.3, 0.45)
-# range of the length of a line on which an object goes back and forth, as a fraction of the frame's
+# length range of the line of an object that goes back and forth, as a fraction of the frame's
 # shorter side minus one margin (_MARGIN)
 _WAY = (0.35, 0.6)
 _MOMENTS = 20  # number of times at which overlaps are checked
-# least distance of a path from the frame's edges, in radii of the object; it is more than 1 because
-# the camera moves, too
+# least distance of a path from the frame's edges, in radii; above 1 because the camera moves, too
 _MARGIN = 1.25
 
 
@@ -46,10 +44,7 @@ def there_and_back(rng: Rng, settings: ClipSettings, thing: Thing, pace: float) 
 
 
 def turning(rng: Rng, settings: ClipSettings, thing: Thing) -> Thing:
-    """Let the object move in one direction, then in another.
-
-    Its field ``direction`` stays None, as it has no single direction.
-    """
+    """Let the object move in one direction, then in another; ``direction`` stays None."""
     first, then = (STRAIGHT[k] for k in rng.permutation(len(STRAIGHT))[:2])
     low, room = _room(settings, thing)
     side = min(settings.width, settings.height)

@@ -113,11 +113,8 @@ class Thing:
     repeats: int = 0  # number of blinks or bounces
 
     def centre(self, time: float) -> tuple[float, float]:
-        """Return the centre (x, y) in px at ``time``.
-
-        This is linear interpolation on ``path``, faster than by ``numpy.interp``.
-        """
-        time = float(time)
+        """Return the centre (x, y) in px at ``time``, interpolated linearly on ``path``."""
+        time = float(time)  # plain floats are faster here than numpy.interp
         if time > self.path[0][0]:
             for (start, x, y), (end, next_x, next_y) in pairwise(self.path):
                 if time < end:
@@ -130,7 +127,7 @@ class Thing:
     def radius(self, time: float) -> float:
         """Return the radius in px at ``time``.
 
-        Even if the object grows or shrinks, its mean over the clip is the radius of ``size``.
+        If the object grows or shrinks, the mean radius over the clip is that of its ``size``.
         """
         mean = SIZES[self.size] / 2
         low = 2 * mean / (1 + self.growth)
