@@ -1,9 +1,9 @@
 """Read the queries and keys of chosen attention modules without changing their results.
 
-transformers looks up its attention function by name at every call. While a ``Watcher`` is installed,
-that name leads to a wrapper, which calls the watcher and then the original function. This works for
-every model and attention implementation. Modules of the package timm call torch's attention
-directly, so for them the calls of torch's function are intercepted.
+transformers looks up its attention function by name at every call. While a :data:`Watcher` is
+installed, that name leads to a wrapper, which calls the watcher and then the original function.
+This works for every model and attention implementation. Modules of the package timm call torch's
+attention directly, so for them the calls of torch's function are intercepted.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
     """Return whether generate() would mix up frames of prompts repeated for beams or answers.
 
     If frames are passed as images [F, C, H, W], transformers 5.17 repeats every image right after
-    itself, even without compression. Later versions encode the frames first.
+    itself, so that videos mix, even without compression. Later versions encode the frames first.
     """
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None or ids is None or pixels.ndim != 4 or len(pixels) == len(ids):
