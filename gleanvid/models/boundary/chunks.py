@@ -89,8 +89,8 @@ def in_chunks(
 ) -> Iterator[None]:
     """Make ``tower`` process at most ``limit`` pixel values at a time while the block runs.
 
-    ``split`` divides the inputs of a call into parts. The outputs for the parts are concatenated in
-    dimension ``along``. If ``tower`` is None, nothing changes.
+    ``split`` divides the inputs of a call into parts of one frame or more. The outputs for the
+    parts are concatenated in dimension ``along``. If ``tower`` is None, nothing changes.
     """
     if tower is None:
         yield
