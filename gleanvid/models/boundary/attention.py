@@ -1,10 +1,9 @@
 """Read the queries and keys of chosen attention modules without changing their results.
 
-A watcher is a function that gets the queries and keys of one attention module. transformers looks
-up its attention function by name at every call. While a watcher is installed, that name leads to a
-wrapper, which calls the watcher and then the original function. This works for every model and
-attention implementation. Modules of the package timm call torch's attention directly, so for them
-the calls of torch's function are intercepted.
+transformers looks up its attention function by name at every call. While a :data:`Watcher` is
+installed, that name leads to a wrapper, which calls the watcher and then the original function.
+This works for every model and attention implementation. Modules of the package timm call torch's
+attention directly, so for them the calls of torch's function are intercepted.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.overrides import TorchFunctionMode
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]  # gets query, key, options
+# function that gets queries, keys and keyword arguments of every call of one attention module
+Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]
 _watchers: dict[nn.Module, Watcher] = {}
 _installed: dict[str, int] = {}
 _lock = threading.Lock()

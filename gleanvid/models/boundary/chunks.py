@@ -39,11 +39,10 @@ def by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
 
 
 def by_unit(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
-    """Split the inputs of a vision tower whose first input is the patches of several videos.
+    """Split the inputs of a vision tower whose first input is the patches [P, C] of V videos.
 
-    The patches are [P, C] for all V videos, and ``grid_thw`` [V, 3] has the number of temporal
-    units, rows and columns of each. Every part has up to ``limit`` values of patches, but at least
-    one temporal unit.
+    ``grid_thw`` [V, 3]: temporal units, rows and columns of each video. Every part has up to
+    ``limit`` pixel values, but at least one temporal unit.
     """
     (name, patches), *_ = inputs.items()
     grids = inputs["grid_thw"]
@@ -90,8 +89,8 @@ def in_chunks(
 ) -> Iterator[None]:
     """Make ``tower`` process at most ``limit`` pixel values at a time while the block runs.
 
-    ``split`` divides the inputs of a call into parts. The outputs for the parts are concatenated in
-    dimension ``along``. If ``tower`` is None, nothing changes.
+    ``split`` divides the inputs of a call into parts of one frame or more. The outputs for the
+    parts are concatenated in dimension ``along``. If ``tower`` is None, nothing changes.
     """
     if tower is None:
         yield

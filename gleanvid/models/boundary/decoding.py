@@ -24,13 +24,12 @@ class Prefilled:
     padded: bool
     # [B], position of the first token after each prompt, as in the uncompressed prompt
     next_position: Tensor
-    # numbers per position: 3 for position_ids [3, B, L] (time, height, width), 0 for [B, L]
+    # 3 if position_ids are [3, B, L] (time, height, width), 0 if they are [B, L]
     sections: int
     lead: int = 0
     lead_position: float = 0
-    positions: Tensor | None = (
-        None  # [B, P], positions of the kept tokens; only for windowed attention
-    )
+    # [B, P], positions of the kept tokens; only for windowed attention
+    positions: Tensor | None = None
 
     @property
     def length(self) -> int:

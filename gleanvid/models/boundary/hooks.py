@@ -166,11 +166,10 @@ def _refuse(*settings: Any) -> None:
 
 
 def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Return whether generate() would mix up the frames of repeated prompts.
+    """Return whether generate() would mix up frames of prompts repeated for beams or answers.
 
-    Beam search and several answers per prompt repeat the prompts of a batch. If frames are passed
-    as images [F, C, H, W], transformers 5.17 then repeats every image right after itself, which
-    mixes up the videos even without compression. Later versions encode the frames first.
+    If frames are passed as images [F, C, H, W], transformers 5.17 repeats every image right after
+    itself, so that videos mix, even without compression. Later versions encode the frames first.
     """
     pixels, ids = inputs.get("pixel_values"), inputs.get("input_ids")
     if pixels is None or ids is None or pixels.ndim != 4 or len(pixels) == len(ids):
@@ -179,10 +178,9 @@ def _frames_would_mix(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
 
 
 def _frames_would_be_lost(hf_model: Any, inputs: Mapping[str, Any]) -> bool:
-    """Return whether generate() would lose the video of repeated prompts.
+    """Return whether generate() would lose the video of prompts repeated for beams or answers.
 
-    Beam search and several answers per prompt repeat the prompts of a batch. transformers 5.23 then
-    looks for video placeholders, but prompts of GLM-4V have image placeholders.
+    transformers 5.23 then looks for video placeholders, but GLM-4V's prompts have those of images.
     """
     ids, token = inputs.get("input_ids"), getattr(hf_model.config, "video_token_id", None)
     if token is None or ids is None or inputs.get("pixel_values_videos") is None:

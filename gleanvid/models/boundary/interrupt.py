@@ -14,11 +14,10 @@ from gleanvid.types import StoppedError
 
 @contextmanager
 def interruptible(hf_model: nn.Module, stop: threading.Event | None) -> Iterator[None]:
-    """End a pass through ``hf_model`` before its next block once ``stop`` is set.
+    """Raise ``StoppedError`` before the next block of ``hf_model`` once ``stop`` is set.
 
-    Blocks are the members of every module list, such as vision blocks and decoder layers. The pass
-    ends with :class:`StoppedError`. Hold the model's lock as long as this context is active,
-    because its hooks affect every thread. If ``stop`` is None, no hook is installed.
+    Blocks are the members of every module list, such as vision blocks and decoder layers. Hold the
+    model's lock meanwhile: the hooks affect every thread. ``stop`` None: no hook is installed.
     """
     if stop is None:
         yield

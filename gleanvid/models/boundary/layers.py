@@ -1,9 +1,8 @@
 """Compress inside the language model: from a chosen layer on, fewer tokens are processed.
 
-A compression stage before a layer shortens the hidden states. All layers share one attention mask
-and one rotary table, made for the prompt that entered layer 0. For later layers, both are cut to
-the tokens that are left. The cache of layer 0 keeps its full length, on which generate() and the
-code that makes masks rely.
+A compression stage before a layer shortens the hidden states. Attention mask and rotary table are
+made once, for the prompt that entered layer 0; after a stage they are cut to the tokens that are
+left. The cache of layer 0 keeps its full length: generate() and the making of masks rely on it.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ class LayerHooks:
         plan = self._plans.get(stage)
         if plan is None:
             return None
-        # Pass no position_ids: transformers would take gaps for borders of packed sequences.
+        # Without position_ids: transformers reads gaps in them as borders of packed sequences.
         changed = kwargs | {"position_ids": None} | self._shorter(plan, kwargs)
         return (hidden, *args[1:]), changed
 
@@ -158,8 +157,7 @@ class LayerHooks:
     def _watch(self, queries: str, query: Tensor, key: Tensor, kwargs: dict[str, Any]) -> None:
         """Store this layer's attention from text to video tokens, which the next stage reads.
 
-        ``queries``: "last" stores that of the last text token only, other values that of all text
-        tokens after the video.
+        ``queries``: "last" for the last text token only, else all text tokens after the video.
         """
         if not self.prefilling:
             return

@@ -25,14 +25,14 @@ class Layout:
     """The parts of one loaded vision-language model.
 
     Args:
-        core: module that runs the vision side and calls ``language_model`` once, with keywords.
+        core: module that runs the vision side (tower and projector) and then calls
+            ``language_model`` once, with keyword arguments.
         language_model: module with the decoder layers.
         video_token_id: id of the placeholder of a visual token in ``input_ids``. If frames are
             passed as images, it is the placeholder of images.
         grids: returns the token grids (temporal units, rows, columns) of all videos, in the order
-            of the prompt. Its argument holds the model's inputs by name. Of the pixels it may read
-            the shape only, as those of an encoded video have an empty last dimension. Without a
-            video, the list is empty.
+            of the prompt; [] without a video. Its argument holds the model's inputs by name. It
+            may read only the shape of the pixels: once encoded, their last dimension is empty.
         vision_attention: last attention module of the vision tower whose output reaches the
             language model. Saliency and keys are read there. None: the model has neither.
         patches_to_tokens: turns [n, C], a row per patch in the order of ``vision_attention``, into
@@ -40,8 +40,8 @@ class Layout:
             videos and are left out.
         sides: returns the side tokens of a video: placeholders outside its grid, such as newlines.
             They are int64 [S, 3], ascending: (index among the video's placeholders, first, stop). A
-            side token is kept if a grid token first to stop - 1 is kept. The range 0 to T*N keeps
-            it always. An empty range drops it as soon as a token of the video is dropped.
+            side token is kept if any of the grid tokens first to stop - 1 is kept, so always with
+            0 and T*N. If first equals stop, it is kept only if no token of the video is dropped.
         vision_method: name of the method of ``core`` that turns pixels into features.
         tower: the vision tower, which is called for a few frames at a time. None: the vision side
             is called once for all frames.
@@ -52,7 +52,7 @@ class Layout:
         windows: whether layers have windowed attention. A window spans positions of the
             uncompressed prompt.
         masked: whether the attention masks of ``core`` depend on more than token order and padding.
-            They are then cut to the kept tokens instead of made anew.
+            Such masks are cut to the kept tokens; others are made anew.
         ahead_only: the reason why tokens can be removed only before the language model; "" if they
             can be removed inside it too.
     """

@@ -19,12 +19,12 @@ def narrowed_mask(mask: Any, plan: Plan, entered: int, prefilling: bool, static:
         mask: None, [B, keys] (FlashAttention) or [B or 1, 1, queries, keys], boolean or additive.
         plan: the tokens that are left of each prompt.
         entered: number of prompt tokens that entered layer 0; later keys are decoded tokens.
-        prefilling: whether the queries are the prompt's tokens, too.
+        prefilling: whether the queries are prompt tokens; they are then cut like the keys.
         static: whether the cache is static; the mask then keeps the width of the cache.
 
     Raises:
-        ValueError: another kind of mask. Or there is no mask, but one is needed because the prompts
-            of the batch keep different numbers of tokens.
+        ValueError: the mask is of another kind, or None although the prompts of the batch keep
+            different numbers of tokens.
     """
     if mask is None:
         if plan.padded:

@@ -196,7 +196,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
 def reduce_rows(
     stream: Tensor, plan: Plan, spans: list[list[Span]], records: list[list[Compression]]
 ) -> Tensor:
-    """Select the tokens of ``plan``: [B, L, C] -> [B, P, C]; merge where records merge."""
+    """Select the tokens of ``plan``: [B, L, C] -> [B, P, C]; merge tokens if a record does."""
     reduced = plan.gather(stream)
     for row, (old, new, by_video) in enumerate(zip(spans, plan.spans, records, strict=True)):
         for before, after, record in zip(old, new, by_video, strict=True):

@@ -49,7 +49,7 @@ class PromptHook:
         needs = frozenset() if compressor is None else compressor.needs
         self.collector = VisionSignals(layout, needs)
         self.prefilled: Prefilled | None = None
-        # Whether later calls continue the prompt: sets positions even if every token is kept.
+        # Whether later calls continue the prompt; if so, the hook always sets their positions.
         self.goes_on = False
         self._core_inputs: Kwargs = {}
 
@@ -177,7 +177,7 @@ class PromptHook:
         return self.signals[name][span.offset : span.offset + len(span.columns)]
 
     def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
-        """Replace positions and mask of new tokens, which fit the uncompressed prompt only."""
+        """Replace positions and mask of new tokens; those passed fit the uncompressed prompt."""
         state, embeds = self.prefilled, kwargs["inputs_embeds"]
         assert state is not None
         count, new = embeds.shape[:2]
@@ -199,8 +199,8 @@ def expand_positions(
 ) -> Tensor:
     """Return positions as [B, L], or as [3, B, L] if they are multimodal.
 
-    ``rows`` is B and ``length`` is L. If ``positions`` is None, they are 0 to L - 1. Some models
-    pass [4, B, L]: the first of the four numbers the tokens for packed sequences and is dropped.
+    ``rows`` is B and ``length`` is L. If ``positions`` is None, they are 0 to L - 1. Of [4, B, L],
+    the first row is dropped: it has token indices that serve to find packed sequences.
     """
     if positions is None:
         return torch.arange(length, device=device).expand(rows, length)
@@ -218,9 +218,8 @@ def shortened(
 ) -> Kwargs:
     """Return the language model's arguments for the shorter prompt.
 
-    Kept tokens keep their positions in the uncompressed prompt. The mask is two-dimensional even if
-    it is all ones. Without a mask, transformers takes gaps in the positions for the borders of
-    packed sequences.
+    Kept tokens keep their positions in the uncompressed prompt. A mask [B, P] is passed even if it
+    is all ones: without one, transformers reads gaps in positions as borders of packed sequences.
     """
     shorter = dict(kwargs)
     shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)

@@ -4,7 +4,7 @@
 the tower (``Layout.vision_attention``). It is a mean over heads, over the patches of the token, and
 over all queries of the temporal unit. ``keys``: the attention keys of the patches in that block,
 after rotary embedding if there is one, as a mean over heads and patches. Most vision towers have no
-[CLS] token whose attention could serve as saliency. If there is one, it is a query like the others.
+[CLS] token; if there is one, it is a query like the others.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class VisionSignals:
         self.layout, self.needs = layout, needs & VISION_SIGNALS
         if self.needs and layout.vision_attention is None:
             raise ModelError(
-                f"This model has no vision tower that {' and '.join(sorted(self.needs))} could be "
-                "read from: choose a compressor that needs neither."
+                f"This model has no vision tower, hence no {' and no '.join(sorted(self.needs))}: "
+                "choose a compressor that needs neither keys nor saliency."
             )
         self._patches: dict[str, list[Tensor]] = {name: [] for name in self.needs}
 

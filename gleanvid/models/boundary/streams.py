@@ -85,10 +85,7 @@ def weights_without_gradient(hf_model: nn.Module) -> Iterator[None]:
 
 
 def _with_leaf(stream: Tensor, rows: Tensor, leaves: list[Tensor]) -> Tensor:
-    """Return ``stream`` [n, C] with its ``rows`` replaced by a new leaf of the same values.
-
-    The leaf is appended to ``leaves``.
-    """
+    """Return ``stream`` [n, C] with a copy of its ``rows`` as a new leaf, added to ``leaves``."""
     rows = rows.to(stream.device)
     leaf = stream.detach()[rows].clone().requires_grad_()
     leaves.append(leaf)

@@ -37,8 +37,7 @@ def reset_peak_memory(device: torch.device) -> None:
 def peak_memory_mib(device: torch.device) -> float:
     """Return the peak memory since :func:`reset_peak_memory`.
 
-    On CUDA, it is that of torch's allocator, else that of the whole process. It is 0 if the system
-    does not tell it.
+    On CUDA, it is that of torch's allocator, else that of the whole process; 0 if unknown.
     """
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device) / 2**20
@@ -55,10 +54,7 @@ def peak_memory_mib(device: torch.device) -> float:
 
 @contextmanager
 def explaining_out_of_memory(advice: str) -> Iterator[None]:
-    """Turn an out-of-memory error of the block into a :class:`ModelError` with ``advice``.
-
-    Memory that is no longer used is released.
-    """
+    """Turn an out-of-memory error into a ``ModelError`` with ``advice``; free unused memory."""
     message = ""
     try:
         yield
@@ -66,7 +62,7 @@ def explaining_out_of_memory(advice: str) -> Iterator[None]:
         if not _is_out_of_memory(error):
             raise
         message = f"The device ran out of memory. {advice}"
-    if message:  # not in the handler above, where the traceback keeps tensors alive
+    if message:  # freed after the except block, in which the traceback keeps tensors alive
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

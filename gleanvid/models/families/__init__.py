@@ -68,7 +68,7 @@ REFUSED = {  # type of a video model that cannot be compressed -> reason
 def family_of(config: Any, name: str) -> type[ModelAdapter]:
     """Return the adapter class for ``config``, the configuration of the model ``name``.
 
-    Raises ``ModelError``, usually with the list of supported types, if there is none.
+    Raises ``ModelError`` if the type is not supported.
     """
     if config.model_type in MODELS:
         return MODELS[config.model_type]

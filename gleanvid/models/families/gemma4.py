@@ -66,10 +66,10 @@ class Gemma4(ModelAdapter):
         )
 
     def _most_tokens(self, num_frames: int, max_pixels: int | None) -> int:
-        """Return the highest limit on the tokens per frame with which all frames fit.
+        """Return the highest limit on the tokens per frame that ``max_pixels`` allows.
 
-        Without ``max_pixels``, it is the processor's own limit. Raises ``ModelError`` if all frames
-        together exceed ``max_pixels`` even with the lowest limit.
+        If ``max_pixels`` is None, it is the processor's own limit. Raises ``ModelError`` if all
+        frames together exceed ``max_pixels`` even with the lowest limit.
         """
         processor = self.processor.video_processor
         if max_pixels is None:

@@ -2,9 +2,8 @@
 
 Yao et al., "MiniCPM-V", 2024, arXiv:2408.01800, and the model's own page. A token is 4x4 patches
 of a frame (2x2 in mode "4x"); the tower merges blocks of 2x2 in the middle of its layers. As the
-authors advise for videos, frames are not cut into slices and have no number in the prompt. The
-prompt does not tell their times either. Most layers are recurrent, so only compressors before the
-language model work.
+authors advise for videos, frames are not cut into slices and not numbered in the prompt, which has
+no frame times either. Most layers are recurrent: only compressors before the language model work.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class MiniCPMV(ModelAdapter):
         )
 
     def _side(self, video: Video, max_pixels: int | None) -> int:
-        """Return ``scale_resolution``, a setting: resized frames have about the area of its square.
+        """Return ``scale_resolution``: side of a square with about a resized frame's area.
 
         Raises ``ModelError`` if all frames together exceed ``max_pixels`` at their smallest size.
         """
@@ -98,8 +97,7 @@ def _grids(token: int, side: int, inputs: Mapping[str, Any]) -> list[Grid]:
 def _by_frame(inputs: Mapping[str, Any], limit: int) -> list[dict[str, Any]]:
     """Split the pixels of a clip at frame boundaries into parts of at most ``limit`` values.
 
-    The pixels are [1, C, p, N]: all patches of p x p pixels side by side. A part has at least one
-    frame.
+    Pixels are [1, C, p, N], all p x p patches side by side. A part has at least one frame.
     """
     (name, pixels), *_ = inputs.items()
     sizes = inputs["target_sizes"]

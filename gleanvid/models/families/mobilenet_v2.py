@@ -38,8 +38,7 @@ _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 class Seen:
     """A class of ImageNet that was recognised, and when and where its probability is highest.
 
-    ``unit``: index of the temporal unit; ``rectangle``: (left, top, right, bottom) in pixels of the
-    source.
+    ``unit``: index of the temporal unit; ``rectangle``: left, top, right, bottom in source pixels.
     """
 
     label: str
@@ -112,8 +111,8 @@ class MobileNetV2(TokenModel):
     def see(self, tokens: VideoTokens, record: Compression | None = None) -> list[Seen]:
         """Return ImageNet's labels for the tokens of a clip, the most probable first.
 
-        The classifier reads the mean of every window of 6 x 6 tokens of a temporal unit. ImageNet
-        has 1000 classes. An object of no such class often gets the label of a similar one.
+        The classifier reads the mean of every window of 6 x 6 tokens of a temporal unit. An object
+        of none of ImageNet's 1000 classes often gets the label of a similar one.
 
         Args:
             tokens: tokens that this model encoded.
@@ -148,8 +147,8 @@ class MobileNetV2(TokenModel):
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]]:
         """Return the labels of the uncompressed clip: dictionaries of the fields of ``Seen``.
 
-        Each also has ``kept``: whether :meth:`see` returns the label for the kept tokens of
-        ``record``, too. If so, the other fields are those that it returns for the kept tokens.
+        Each also has ``kept``: whether :meth:`see` finds the label in the kept tokens of
+        ``record``, too. If it does, probability, unit and rectangle are those of the kept tokens.
         """
         kept = {seen.label: seen for seen in self.see(tokens, record)}
         return [
@@ -158,7 +157,7 @@ class MobileNetV2(TokenModel):
         ]
 
     def _places(self, tokens: VideoTokens) -> Tensor:
-        """Return int64 [P, 4], all labels of windows: unit, row and column of a window, class.
+        """Return int64 [P, 4]: unit, row, column and class of every likely label of a window.
 
         All tokens are used. The result is stored for the next call.
         """

@@ -31,7 +31,7 @@ class LlavaVideo(SquareFrames):
     """Adapter of LLaVA-Video, which has newline tokens, for instance after each row of a frame.
 
     The setting ``newline_policy`` says which newline tokens compression keeps. "line": those with a
-    kept token in their line. "all": all. "none": none, unless no token of the video is dropped.
+    kept token in their line. "all": all. "none": none. All stay if no visual token is dropped.
     """
 
     model_types: ClassVar[tuple[str, ...]] = ("llava_video", "llava_qwen")

@@ -39,7 +39,7 @@ _TEXT = (
 
 
 def lines_of(newline_position: str, grid: tuple[int, int, int]) -> int:
-    """Return the number of newline tokens of a video, each of which ends a line of its tokens.
+    """Return the number of lines of a video; every line ends with a newline token.
 
     A line is a row of a frame ("grid"), a frame ("frame") or the whole video ("one_token").
     """
