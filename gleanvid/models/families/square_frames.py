@@ -30,7 +30,7 @@ class Tower:
         stride: patches along a side of a token.
         pooling: turns P patches per frame into N tokens, [T, P, C] to [T, N, C]; None: the mean of
             each token's block of patches.
-        prefix_rows: number of unused outputs before the patches of a frame (class token).
+        prefix_rows: number of unused outputs before the patches of a frame, such as a class token.
     """
 
     module: nn.Module
