@@ -57,7 +57,7 @@ class TokenModel(ABC):
         """
 
     def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]] | None:
-        """Return what a classifier recognises in the tokens, ready for JSON; None without one."""
+        """Return what the classifier recognises in the tokens, for JSON; None if there is none."""
         return None
 
     def check_can_answer(self) -> None:

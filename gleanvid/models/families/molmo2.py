@@ -1,9 +1,9 @@
 """Molmo 2: square frames, each after its time as text; visual tokens attend to each other.
 
-Clark et al., "Molmo2", 2026, arXiv:2601.10611. Frames are resized to squares. A token is a block of
-patches (3x3) pooled by attention and added to the embedding of its placeholder, which is that of
-images. All visual tokens and the marks around frames see each other: for them the mask is not
-causal. transformers makes the mask for all pairs of tokens before any is removed
+Clark et al., "Molmo2", 2026, arXiv:2601.10611. A token is a block of patches (3x3) pooled by
+attention and added to the embedding of its placeholder; videos have the placeholder of images. All
+visual tokens and the marks around frames see each other: for them the mask is not causal.
+transformers makes the mask for all pairs of tokens before any is removed
 (``results/mask_memory.md``); it is then cut to the kept tokens. transformers also pools the patches
 of all frames at once.
 """
@@ -57,7 +57,7 @@ def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _patches_to_tokens(side: int, patches: Tensor, grids: list[Grid]) -> Tensor:
-    """Average the patches of each token of the videos. Patches of images come first."""
+    """Average the patches of each video token; those of images come first and are left out."""
     sizes = [units * side * side for units, _, _ in grids]
     parts = patches[-sum(sizes) :].split(sizes)
     pairs = zip(parts, grids, strict=True)

@@ -25,7 +25,7 @@ class Qwen25VL(QwenVL):
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
-        """Return where each token of the grid is in the tower's output, which goes by window."""
+        """Return the index of each grid token in the tower's order, which groups by window."""
         merge = vision_config.spatial_merge_size
         sizes = [(units, rows * merge, columns * merge) for units, rows, columns in grids]
         index, _ = get_vision_window_index(

@@ -2,8 +2,7 @@
 
 Xu et al., "Qwen3-Omni Technical Report", 2025, arXiv:2509.17765. The talker, which speaks, is not
 loaded. Positions in time follow the seconds, 13 per second in the published models. The prompt does
-not tell the times of frames. Sound is refused: its tokens are placed between those of the video,
-whose positions depend on it.
+not tell the times of frames. Sound is refused, as its tokens are placed between those of the video.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _SOUND = ("input_features", "feature_attention_mask", "use_audio_in_video")
 
 
 class ThinkerAlone:
-    """Stands for the model class of a whole Qwen3-Omni in transformers; loads only the thinker."""
+    """Model class that loads only the thinker from the checkpoint of a whole Qwen3-Omni."""
 
     config_class = Qwen3OmniMoeConfig
 
@@ -75,10 +74,7 @@ class Qwen3Omni(QwenVL):
         return self.processor.vision_eos_token
 
     def _times(self, video: Video) -> dict[str, Any]:
-        """Return the processor options for frame times and frame rate.
-
-        The frame rate is 1.0 if all frames have the same time.
-        """
+        """Return the options for frame times and rate (1.0 if all frames have the same time)."""
         span = float(video.timestamps[-1] - video.timestamps[0])
         rate = (len(video) - 1) / span if span > 0 else 1.0
         return super()._times(video) | {"fps": rate}

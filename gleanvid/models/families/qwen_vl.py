@@ -29,9 +29,7 @@ class QwenVL(ModelAdapter):
     for all frames together.
     """
 
-    placeholder: ClassVar[str] = (
-        "video_token_id"  # where the configuration has the id of the video placeholder
-    )
+    placeholder: ClassVar[str] = "video_token_id"  # configuration's name for the placeholder id
     bounds_frames: ClassVar[bool] = False
 
     @classmethod
@@ -55,14 +53,14 @@ class QwenVL(ModelAdapter):
 
     @classmethod
     def _patches_to_tokens(cls, vision_config: Any, patches: Tensor, grids: list[Grid]) -> Tensor:
-        """Average the patches of each video token, which follow each other."""
+        """Average the patches of each video token (consecutive rows of ``patches``)."""
         order = cls._token_order(vision_config, grids)
         rows = patches.unflatten(0, (-1, vision_config.spatial_merge_size**2)).mean(1)
         return rows[-len(order) :][order.to(rows.device)]
 
     @classmethod
     def _token_order(cls, vision_config: Any, grids: list[Grid]) -> Tensor:
-        """Return int64 [L], where each grid token is in the tower's output: here in order."""
+        """Return int64 [L]: index of each grid token in the tower's order; here 0 to L - 1."""
         return torch.arange(sum(units * rows * columns for units, rows, columns in grids))
 
     def build_inputs(self, video: Video, text: str, max_pixels: int | None) -> Mapping[str, Any]:

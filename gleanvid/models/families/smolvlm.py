@@ -39,7 +39,7 @@ class SmolVLM(FramesAsImages):
         self.check_pixels(video, max_pixels)
         return self.process(
             text,
-            [video.frames],  # a list of videos per prompt: transformers 5.17 reads its length
+            [video.frames],  # a list, as transformers 5.17 counts the videos by its length
             # The model does not need pixel_attention_mask, which is all ones.
             unread=("pixel_attention_mask", "rows", "cols"),
             video_metadata=[frame_metadata(video)],

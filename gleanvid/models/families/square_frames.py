@@ -24,14 +24,13 @@ class Tower:
 
     Args:
         module: the tower.
-        attention: the last attention layer of the tower whose output is used.
+        attention: the tower's last attention layer whose output reaches the language model.
         image: pixels along a side of a frame.
         patch: pixels along a side of a patch.
         stride: patches along a side of a token.
         pooling: turns P patches per frame into N tokens, [T, P, C] to [T, N, C]; None: the mean of
             each token's block of patches.
-        prefix_rows: number of outputs before the patches of a frame, such as a class token, which
-            the language model does not see.
+        prefix_rows: number of unused outputs before the patches of a frame, such as a class token.
     """
 
     module: nn.Module
@@ -89,9 +88,7 @@ def llava_tower(hf_model: Any, pooling: Callable[[Tensor], Tensor], stride: int)
 class SquareFrames(ModelAdapter):
     """Base class of families with square frames whose processor takes them as a video."""
 
-    placeholder: ClassVar[str] = (
-        "video_token_id"  # where the configuration has the id of the video placeholder
-    )
+    placeholder: ClassVar[str] = "video_token_id"  # configuration's name for the placeholder id
     vision_method: ClassVar[str] = "get_video_features"
     text_part: ClassVar[str] = "language_model"
 

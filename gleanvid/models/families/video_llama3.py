@@ -67,6 +67,6 @@ def _grids(inputs: Mapping[str, Any]) -> list[Grid]:
 
 
 def _patches_to_tokens(patches: Tensor, grids: list[Grid]) -> Tensor:
-    """Average the four patches of each video token; patches of images come first."""
+    """Average the 4 patches of each video token; those of images come first and are left out."""
     total = sum(units * rows * columns for units, rows, columns in grids)
     return patches[-4 * total :].unflatten(0, (-1, 4)).mean(1)

@@ -65,7 +65,7 @@ def write_answer(
     tokenizer, device = model.processor.tokenizer, model.device
     streamer = TimedStreamer(tokenizer, on_text, device)
     stated = model.hf_model.generation_config.max_new_tokens
-    compressed_s = prefill.compress_s  # compression time of earlier prefills
+    compressed_s = prefill.compress_s  # compression time before this call
     reset_peak_memory(device)
     start = now(device)
     with (

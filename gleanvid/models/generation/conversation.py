@@ -128,10 +128,7 @@ class Conversation:
                 return [score for part in parts for score in self._scores(prefix, lead, part)]
 
     def _prompt(self, question: str, history: History) -> dict[str, Any]:
-        """Return the model inputs of the whole prompt.
-
-        Raises ``ModelError`` if the prompt is too long for the context of the model.
-        """
+        """Return the inputs of the whole prompt; ``ModelError`` if it exceeds the context."""
         inputs = self.model.prompt(self.encoded, question, history)
         visual = len(self.encoded.tokens)
         check_context(self.model.context, inputs["input_ids"].shape[1], visual, self.compressor)
@@ -141,7 +138,7 @@ class Conversation:
     def _text_position(self) -> float:
         """Return the position at which the text after the video begins.
 
-        In some models, it is not after the last position of the video, or it is not whole.
+        In some models, it is not above all positions of the video, or it is no integer.
         """
         inputs = self._prompt("?", ())
         with boundary.remembered_vision(self.model.layout, self.encoded.vision):
@@ -194,8 +191,8 @@ class Conversation:
     def _hidden(self, prefix: Prefix, ids: Tensor, lead: int, sizes: list[int]) -> Tensor:
         """Return the last hidden states [S, D] of the tokens ``ids`` [S] that follow ``prefix``.
 
-        ``ids`` starts with ``lead`` tokens of the prompt. Then follow answers of the lengths
-        ``sizes``. An answer sees the prompt but no other answer.
+        ``ids``: ``lead`` tokens of the prompt, then answers of lengths ``sizes``, hidden from each
+        other.
         """
         language_model: Any = self.model.layout.language_model
         # Models with windowed attention need masks and inputs that only ``core`` computes.

@@ -22,9 +22,7 @@ class Prefix:
     hook: Any  # PromptHook that compressed this prompt and knows its positions
     cache: DynamicCache
     hidden: Tensor  # [1, D]: hidden state of the last token, from which logits are computed
-    text_position: float = (
-        0  # position of the first prompt token after this prefix; 0 if no prompt token follows
-    )
+    text_position: float = 0  # position of the first prompt token after this prefix, else 0
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:

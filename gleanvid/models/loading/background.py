@@ -49,10 +49,7 @@ def polling(
 def result_of(
     call: Future[T], stop: threading.Event | None = None, within_s: float = math.inf
 ) -> T:
-    """Wait for a call and return its result.
-
-    Raises the exception of the call, and what :func:`polling` raises.
-    """
+    """Wait for the result of a call; raises its exception, and what :func:`polling` raises."""
     for _ in polling(call, stop, within_s):
         continue
     return call.result()

@@ -1,7 +1,7 @@
 """Download a checkpoint into the cache of huggingface_hub: resumable, verified, with progress.
 
-huggingface_hub itself (2.4) downloads an interrupted file again from its start and compares no
-digests. It reports progress and can be interrupted only every 10 MiB. Here, files are written to
+huggingface_hub itself (version 2.4) downloads an interrupted file again from its start and compares
+no digests. It reports progress and can be interrupted only every 10 MiB. Here, files are written to
 its cache folders, so every program that uses the cache finds them.
 """
 
@@ -26,12 +26,12 @@ from gleanvid.models.loading.hub import SILENCE_S, explaining
 from gleanvid.models.loading.listing import Download, File
 
 _TRIES = 5  # give up after so many connections in a row without new data
-_PAUSE_S = 0.5  # pause before a retry, times the number of failures in a row
+_PAUSE_S = 0.5  # seconds before a retry, times the number of failures in a row
 _SPARE = 256 * 2**20  # disk space to leave free, in bytes
 
 
 def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
-    """Download the missing files; yield how many bytes of all files are there so far.
+    """Download the missing files; yield how many bytes of all files are on the disk so far.
 
     Resumes where an earlier call or process was interrupted. Raises ``ModelError`` if the download
     fails, and ``StoppedError`` soon after ``stop`` is set. What was received is kept on the disk.
@@ -55,10 +55,7 @@ def fetch(download: Download, stop: threading.Event) -> Iterator[int]:
 
 
 def _receive(download: Download, file: File, stop: threading.Event) -> Iterator[int]:
-    """Append to the partial file until it is complete, with several connections if necessary.
-
-    Yields its size in bytes again and again.
-    """
+    """Complete the partial file, reconnecting if necessary; yield its size in bytes so far."""
     part, failures = download.part(file), 0
     part.touch()
     url = hf_hub_url(download.repo, file.name, revision=download.revision)
@@ -81,10 +78,7 @@ def _receive(download: Download, file: File, stop: threading.Event) -> Iterator[
 
 
 def _append(url: str, part: Path, stop: threading.Event) -> None:
-    """Append the data of one connection to the partial file.
-
-    If the server ignores the header ``Range``, the file is written anew from its start.
-    """
+    """Append the data of one connection; start anew if the server ignores ``Range``."""
     headers = build_hf_headers() | {"Accept-Encoding": "identity"}
     if received := part.stat().st_size:
         headers["Range"] = f"bytes={received}-"
@@ -100,10 +94,7 @@ def _append(url: str, part: Path, stop: threading.Event) -> None:
 
 
 def _verify(download: Download, file: File, stop: threading.Event) -> None:
-    """Compare a downloaded file with the digest that the hub states.
-
-    If they differ, the file is deleted and ``ModelError`` raised.
-    """
+    """Check a file against the hub's digest; a mismatch deletes it and raises ``ModelError``."""
     path = download.part(file)
     digest = hashlib.sha256() if file.is_large else hashlib.sha1(b"blob %d\0" % file.size)
     with path.open("rb") as opened:

@@ -82,10 +82,7 @@ def _number(path: Path) -> int | None:
 
 @dataclass(frozen=True)
 class Fit:
-    """Whether a checkpoint fits into memory.
-
-    ``text`` says so in words. ``ok`` is None if the free memory is unknown.
-    """
+    """Whether a checkpoint fits into memory; ``ok`` is None if the free memory is unknown."""
 
     needed_gb: float
     free_gb: float | None
@@ -108,7 +105,7 @@ def memory_gb(billions: float, precision: str, frames: int, device: str) -> floa
     check_precision(precision)
     if precision == AUTO:
         precision = "bf16" if device == "cuda" else "fp32"
-    # About the bytes of keys and values, and as many for temporary tensors.
+    # About 85e3 * billions**0.4 bytes of keys and values, and as many for temporary tensors.
     per_token = 2 * 85e3 * billions**0.4
     per_token *= 2 if precision == "fp32" else 1
     return billions * _BYTES[precision] + frames * _TOKENS_PER_FRAME * per_token / 1e9 + _SPARE_GB

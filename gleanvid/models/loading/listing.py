@@ -28,7 +28,7 @@ _FORMATS = (
     ".txt",
     ".model",
 )
-# Strict, because files are named after their digests: another text could be a harmful path.
+# Strict, as files are named after their digests: a malformed one could be a harmful path.
 _DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -125,10 +125,7 @@ def list_files(repo: str, stop: threading.Event | None = None) -> Download:
 
 
 def read_config(download: Download, stop: threading.Event | None = None) -> dict[str, Any]:
-    """Read a checkpoint's config.json from the hub, and no other file.
-
-    Raises what :func:`list_files` raises.
-    """
+    """Read a checkpoint's config.json from the hub; raises what :func:`list_files` raises."""
     url = hf_hub_url(download.repo, "config.json", revision=download.revision)
     with explaining(download.repo):
         call = in_background(get_session().get, url, headers=build_hf_headers(), timeout=SILENCE_S)

@@ -63,8 +63,8 @@ def load_model(
         name_or_path: "builtin", a hub id, or a local directory; or "mobilenet_v2", an encoder of
             filmed clips that ships with the package and answers no questions.
         device: None: CUDA if there is one, else the CPU.
-        dtype: None: bfloat16 on CUDA, else float32.
-        attn_implementation: None: FlashAttention-2 on CUDA if its package is installed, else SDPA.
+        dtype: None: bfloat16 on a GPU ("mobilenet_v2": float32), else float32.
+        attn_implementation: None: FlashAttention-2 if installed, on CUDA in 16 bits; else SDPA.
         device_map: spreads a model over several devices (accelerate); excludes ``device``.
         quantization: "8bit" or "4bit" (bitsandbytes).
         max_pixels: bound on the pixels of all frames of a clip together.

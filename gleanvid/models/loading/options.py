@@ -67,8 +67,8 @@ def attention_of(given: str | None, device: torch.device, dtype: torch.dtype) ->
 def quantization_config(kind: str, dtype: torch.dtype) -> BitsAndBytesConfig:
     """Return the configuration of LLM.int8() ("8bit") or NF4 with double quantisation ("4bit").
 
-    LLM.int8() is of NeurIPS 2022, NF4 is from QLoRA. ``dtype``: that of the computation. Raises
-    ``ModelError`` if ``kind`` is unknown, or if bitsandbytes or accelerate is not installed.
+    ``dtype``: that of the computation. NF4 comes from QLoRA. Raises ``ModelError`` if ``kind`` is
+    unknown, or if bitsandbytes or accelerate is not installed.
     """
     if kind not in QUANTIZATIONS:
         raise ModelError(f"quantization={kind!r} must be one of {', '.join(QUANTIZATIONS)} or None")
