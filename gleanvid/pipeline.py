@@ -94,8 +94,8 @@ def answer_questions(
 ) -> list[Run]:
     """Return a run per question, each asked independently.
 
-    The clip is encoded once. It is also prefilled only once if the compressor does not read the
-    question. Both costs are part of the first run's.
+    The clip is encoded once. If the compressor does not read the question, the clip is also
+    compressed and prefilled only once. The cost of the first run includes this shared work.
     """
     clip, encoded = _prepared(clip, model, compressor, stop)
     with model.lock, interruptible(model.hf_model, stop):

@@ -24,11 +24,11 @@ def budget_quotas(share: Tensor, alpha: Tensor) -> Tensor:
 def largest_remainder(shares: Tensor, total: int, cap: int, floor: int = 0) -> Tensor:
     """Return integer budgets [T] that sum to ``total``, proportional to ``shares`` [T] >= 0.
 
-    Every budget lies in [``floor``, ``cap``]. A unit whose part would be outside gets the bound,
-    and the rest is divided over the other units in proportion. Parts are rounded down, and the
-    tokens left go to the units with the largest fractional parts, ties to the earlier unit. If all
-    shares are zero, they count as equal. The result is int64 on the CPU. Raises ``ValueError`` if
-    no budgets within the bounds sum to ``total``.
+    Every budget lies in [``floor``, ``cap``]. A unit whose quota is outside gets the nearer bound,
+    and the rest of ``total`` is divided over the other units in proportion. Quotas are rounded
+    down, and the tokens left go to the units with the largest fractional parts, ties to the earlier
+    unit. If all shares are zero, they count as equal. The result is int64 on the CPU. Raises
+    ``ValueError`` if no budgets within the bounds sum to ``total``.
     """
     count = len(shares)
     if not count * floor <= total <= count * cap:

@@ -1,7 +1,7 @@
 """Orthonormal basis of the kept tokens (Algorithm 2, lines 16-18).
 
-Cholesky factors of small float64 Gram matrices take the place of tall QR factorizations, and
-nothing is copied to the host.
+Cholesky factors of small float64 Gram matrices take the place of tall QR factorizations. While
+there are at most D vectors, nothing is copied to the host.
 Letters: k vectors (rows of a matrix), D their width, q vectors of the basis.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # size of the ridge relative to ``floor``; without one, repeated rows would have no Cholesky factor
 _RIDGE = 0.03
-# replaces a rejected row's diagonal entry in the Gram matrix: its direction underflows to zero
+# a rejected row's diagonal entry in the Gram matrix is set to this, to make its direction zero
 _STRUCK = 1e200
 
 
@@ -42,11 +42,10 @@ class RowFilter:
         """Return the orthonormal directions [k, D] of the rows, and which are rejected, bool [k].
 
         A rejected row has the direction zero, and later rows are not made orthogonal to it, because
-        its own direction is rounding noise. Rows are first judged by their distances from all rows
-        before them. Near full rank this can reject a row that adds a direction, if a rejected row
-        before it has the same one. So with ``again``, and always on a CPU, rejected rows are judged
-        once more by their distances from accepted rows alone. Those accepted now are then judged by
-        their distances from each other, too.
+        its own direction is rounding noise. The first test takes the distance of each row from all
+        rows before it. Near full rank this can reject a row that adds a direction, if a rejected
+        row before it has the same one. So with ``again``, and always on a CPU, two tests follow:
+        with the distance from the rows accepted by the first test, then by the second.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
@@ -95,8 +94,8 @@ class GrowingBasis:
         self, like: Tensor, capacity: int, most: int, relative: float, floor: float
     ) -> None:
         self._width = like.shape[-1]
-        self._used = 0  # number of rows in the basis, those of zeros included
-        # Judging rows twice costs two factorizations per block, and matters only near full rank.
+        self._used = 0  # number of rows in the basis, zero rows included
+        # The further tests cost two factorizations per block, and matter only near full rank.
         again = 2 * capacity > self._width
         self._filter = RowFilter(relative, floor, most, like.device, again)
         self._rejected: list[Tensor] = []  # bool [k] for every block: which vectors were rejected
@@ -117,7 +116,7 @@ class GrowingBasis:
         return found
 
     def reject(self, count: int) -> None:
-        """Note that ``count`` vectors were rejected because the basis is full."""
+        """Record that ``count`` vectors were rejected because the basis is full."""
         self._rejected.append(torch.ones(count, dtype=torch.bool, device=self._rows.device))
 
     def extend(self, block: Tensor) -> None:

@@ -1,9 +1,8 @@
 """Blocks of neighbouring tokens, in space and time.
 
 The clip is cut into windows of units, and each window into near-square blocks of positions. The
-baselines ``Pool`` and ``Resize`` average the tokens of each block. A grid is cut into
-horizontal bands, and each band into blocks. Some bands may have one block more than others, so any
-budget can be met.
+baselines ``Pool`` and ``Resize`` average the tokens of each block. A grid is cut into horizontal
+bands, and each band into blocks; bands may differ by one block, so any budget can be met.
 """
 
 from __future__ import annotations
@@ -68,10 +67,7 @@ def grid_blocks(rows: int, columns: int, count: int) -> tuple[Tensor, Tensor]:
 
 
 def even_bounds(total: int, parts: int) -> list[int]:
-    """Cut the range from 0 to ``total`` into ``parts`` ranges; return their bounds.
-
-    Their lengths differ by at most one.
-    """
+    """Return bounds that cut 0 to ``total`` into ``parts`` ranges of lengths at most 1 apart."""
     return [part * total // parts for part in range(parts + 1)]
 
 

@@ -12,7 +12,7 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-# number of comparisons: enough to tell clips apart; with each one more, rounding matters more often
+# number of comparisons: enough to tell clips apart, and so few that rounding rarely flips one
 _COMPARISONS = 32
 
 
@@ -23,8 +23,7 @@ def content_generator(tokens: VideoTokens, seed: int) -> torch.Generator:
     larger value in one channel; tokens and channel depend on the shape alone. A comparison changes
     only if the difference of its two values is as small as their rounding errors. So another
     machine, or the same features in another dtype, nearly always gives the same generator. A model
-    that runs in another precision computes other features. For some clips these give another
-    generator.
+    that runs in another precision computes features that for some clips give another generator.
     """
     text = f"{seed} {tokens.grid} {_comparisons(tokens).int().tolist()}"
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

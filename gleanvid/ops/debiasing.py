@@ -18,9 +18,7 @@ _EXACT_BELOW = 128  # a dense eigensolver is used if L or D is at most this
 _BLOCK = 16  # the number of vectors of a Krylov block is a multiple of this, to suit GPUs
 _MAX_STEPS = 24
 _TOLERANCE = 1e-6
-_DEPENDENT = (
-    1e-14  # added to a vector's squared norm, relative to it: keeps Cholesky factors finite
-)
+_DEPENDENT = 1e-14  # fraction of a squared norm added to it: keeps Cholesky factors finite
 
 
 def top_directions(
@@ -90,11 +88,10 @@ def _combined(weights: Tensor, features: Tensor, mean: Tensor) -> Tensor:
 def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
     """Return the r = ``rank`` strongest directions in the span of ``basis`` [q, D].
 
-    They are given as weights [r, q] of the basis vectors. Also returns the largest of their
-    relative residuals. ``images`` [q, D] are A^T A times the basis. With y the weights of a
-    direction and theta its eigenvalue, the squared residual is |images^T y - theta basis^T y|^2. It
-    is computed from the Gram matrix of basis and images, because a difference of large norms would
-    lose digits.
+    They are given as weights [r, q] of the basis vectors, with the largest of their relative
+    residuals. ``images`` [q, D] are A^T A times the basis. The squared residual of weights y with
+    eigenvalue theta, |images^T y - theta basis^T y|^2, is computed from the Gram matrix of basis
+    and images, because a difference of large norms would lose digits.
     """
     both, size = torch.cat([basis, images]).double(), len(basis)
     gram = (both @ both.T).cpu()
@@ -109,8 +106,7 @@ def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
     """Return ``features`` [L, D] minus the projection of features - mean on ``directions``.
 
-    This is GleanVID's context debiasing (Eq. debias of the paper). ``directions``: orthonormal,
-    [r, D].
+    This is GleanVID's context debiasing (Eq. debias). ``directions``: orthonormal, [r, D].
     """
     coordinates = torch.addmm(directions @ mean, features, directions.T, beta=-1.0)
     return torch.addmm(features, coordinates, directions, alpha=-1.0)

@@ -74,9 +74,9 @@ def _squares_between(rows: Tensor, points: Tensor) -> Tensor:
 
 
 def _gaps(points: Tensor, spread: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the squared distance of each point to the nearest denser one, and to the farthest.
+    """Return each point's squared distances to its nearest denser and to its farthest point.
 
-    Both are [..., n]. The first is infinite for the densest point. ``spread`` [..., n] is minus the
+    Both are [..., n]. The first is infinite if no point is denser. ``spread`` [..., n] is minus the
     logarithm of the density, so it is smaller for denser points.
     """
     gaps, farthest, first = [], [], 0

@@ -1,23 +1,20 @@
-"""Compression stages inside a language model: their layers, and how many tokens they keep.
-
-The average over the layers is the mean number of visual tokens that a layer sees.
-"""
+"""Compression stages inside a language model: their layers, and how many tokens they keep."""
 
 from __future__ import annotations
 
 import math
 
-# numbers of layers of the models for which authors chose their layers
+# the papers chose the layers of their stages on models with 28 to 36 layers
 _SHALLOW, _DEEP = 28, 36
 
 
 def scale_layer(layer: int, num_layers: int, chosen_on: int = _SHALLOW) -> int:
     """Return the layer at the same relative depth in a model of ``num_layers`` layers.
 
-    ``chosen_on`` is the number of layers of the model for which ``layer`` was chosen. If it is from
-    28 to 36, as in the papers, ``layer`` is unchanged for models of 28 to 36 layers. For others it
-    is scaled from the nearer of these two numbers. Layer 0 (before the model) stays 0; any other
-    result is between 1 and the last layer.
+    ``layer`` was chosen on a model of ``chosen_on`` layers. Any ``chosen_on`` from 28 to 36, as in
+    the papers, counts as the number in this range that is nearest to ``num_layers``, so models of
+    28 to 36 layers use ``layer`` unchanged. Layer 0 (before the model) stays 0; any other result is
+    between 1 and the last layer.
     """
     if layer == 0 or num_layers == chosen_on:
         return layer
@@ -44,8 +41,8 @@ def rows_for_average(
 
     A layer then sees at most ``ratio * total`` visual tokens on average. ``rows`` is the number
     that each layer before the stage sees. At least one token is kept, even if the average is then
-    higher. Raises ``ValueError`` if the layers before the stage alone exceed the ratio; ``method``
-    is the name in its message.
+    higher. Raises ``ValueError`` if the layers before the stage alone reach the ratio and ``rows``
+    is above 1; ``method`` is the name in its message.
     """
     left = ratio * num_layers * total - layer * rows
     if left <= 0 and rows > 1:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 # smallest ridge: keeps the linear system solvable if the history is all zero
 _TINY = 1e-300
-# number of matrix elements of the linear systems that are solved at once; more in a long clip
+# number of matrix elements in a batch of linear systems; more if the prototypes are large
 _SYSTEMS = 2**19
-# up to this many units at the start of a clip share one interpolation
+# the halving of a clip's units ends when at most this many are left; they share an interpolation
 _SHORT = 32
 # error of an interpolated squared residual, relative to the largest one computed at a node
 _ERROR = 1e-8
@@ -50,11 +50,10 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
 def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     """Return the squared residual norms with all earlier units as history, float64 [C, T].
 
-    With one ridge for all units, the diagonal of a single Cholesky factor would give all residuals.
-    But in Eq. batched_gram every unit has its own ridge: ``epsilon`` times the mean squared norm of
-    its history. A factor for each unit would take O(T^4) operations. The residuals are smooth
-    functions of the ridge. So they are computed at a few ridges, and interpolated at that of each
-    unit. ``prototypes``: [T, C, D].
+    For one ridge, the diagonal of a single Cholesky factor gives the residuals of all units. But
+    every unit has its own (Eq. batched_gram): ``epsilon`` times the mean squared norm of its
+    history. As a factor for each would take O(T^4) operations, the residuals are computed at a few
+    ridges and interpolated between them. ``prototypes``: [T, C, D].
     """
     by_cell = prototypes.transpose(0, 1).double()  # float32 would lose small residuals
     gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]: Gram matrix of each cell over the units
@@ -69,8 +68,8 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
         if bool((low < _RANGE * high).any()):
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
-    # Solve the later half of the units first: its ridges differ least, and the systems of the
-    # earlier units are smaller.
+    # Interpolate the later half of the units, then halve the rest: ridges differ less within a
+    # half, so fewer nodes are needed, and the systems of the earlier units are smaller.
     while stop > 0:
         start = stop // 2 if stop > _SHORT else 0
         parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))

@@ -167,8 +167,7 @@ def labels_of(first: Tensor, second: Tensor, count: int, complete: bool = True) 
     Items ``first[i]`` and ``second[i]`` are connected, int64 [P]. Every item starts with its index
     as label, and lower labels spread along the pairs. With ``complete`` they spread until all items
     that are connected, also through others, share a label. Without it, spreading stops as soon as
-    the item at the index of every label has that label itself. Connected items may then still have
-    different labels.
+    ``label[label] == label``, and connected items may still have different labels.
     """
     label = torch.arange(count, device=first.device)
     while True:

@@ -1,4 +1,4 @@
-"""Build compression records from the token into which a method merges each token."""
+"""Build compression records from the merges that a method has chosen."""
 
 from __future__ import annotations
 

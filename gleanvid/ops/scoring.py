@@ -13,9 +13,9 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-# a unit is saturated if none of its complements is above this fraction of the largest token norm
+# a unit is saturated if no complementarity in it is above this fraction of the largest token norm
 _SATURATED = 1e-3
-# scores that differ by no more are equal; for complements: than this fraction of that norm
+# a smaller range of scores is rounding; for complementarity: relative to the largest token norm
 _CONSTANT = 1e-6
 _TIED = 1e-4  # joint scores this close to the lowest chosen one count as equal to it
 _TINY = 1e-30  # makes the cosine with a zero vector zero
@@ -79,9 +79,9 @@ def saturated(highest: Tensor, scale: float) -> Tensor:
 def _spread(complement: Tensor, scale: float) -> tuple[Tensor, Tensor]:
     """Return the minimum and the range of the complementarity in every unit, [..., 1] each.
 
-    The range is given as infinite if complementarity counts as 0; see :func:`joint_score`.
+    The range is infinite if complementarity counts as 0 (see :func:`joint_score`): dividing by it
+    gives 0.
     """
     low, high = torch.aminmax(complement, dim=-1, keepdim=True)
     spread = torch.nn.functional.threshold(high, _SATURATED * scale, -math.inf) - low
-    # an infinite spread scales every difference to zero
     return low, torch.nn.functional.threshold(spread, _CONSTANT * scale, math.inf)

@@ -56,13 +56,12 @@ def runs_of(labels: list[int]) -> list[tuple[int, int, int]]:
 
 
 def contiguous_labels(labels: list[int]) -> list[int]:
-    """Replace the labels of short runs, so that each label forms one long run.
+    """Keep the longest runs of each label; give other units the label of a neighbouring run.
 
-    Returns the new labels [T]. A run is a series of equal neighbouring labels. Each label keeps
-    only its longest run, or all runs of that length. A label without two equal neighbours keeps
-    none. The gaps are filled from left to right. Each gets the label of the longer of its two
-    neighbouring runs, or of the left one if they are equally long. If no run is longer than one,
-    all units get one label.
+    Returns the new labels [T]. A run is a series of equal neighbouring labels. A label keeps all
+    runs of its greatest length, unless this is 1. The gaps are filled from left to right, each with
+    the label of the longer of its two neighbouring runs, or of the left one if they are equally
+    long. If no run is longer than 1, all units get the label 0.
     """
     longest: dict[int, int] = {}
     for label, _, length in runs_of(labels):

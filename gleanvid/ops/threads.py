@@ -13,18 +13,17 @@ _SMALL = 5e9  # largest number of floating-point operations: under a second on o
 
 @contextmanager
 def one_thread_if_small(operations: float, device: torch.device) -> Iterator[None]:
-    """Limit torch to one CPU thread while a ``with`` block runs, if the block is small.
+    """Limit torch to one CPU thread in a ``with`` block, if the block is small and on a CPU.
 
     ``operations``: number of floating-point operations of the block. A small block consists of many
-    short steps, and after each of them the threads wait for each other. This takes longer than the
-    steps. It takes much longer if other processes are busy, because all threads wait for one that
-    is interrupted.
+    short steps. After each, the threads wait for each other, which takes longer than the step, and
+    much longer if another process interrupts one of them.
     """
     before = torch.get_num_threads()
     if device.type != "cpu" or operations > _SMALL or before == 1:
         yield
         return
-    torch.set_num_threads(1)  # also limits threads started later; the next call undoes that
+    torch.set_num_threads(1)  # also limits threads started later; undone below
     try:
         _for_later_threads(before)
         yield

@@ -1,8 +1,8 @@
 """Figures of runs, one per module. Modules are imported on first use; only some need plotly.
 
-``FIGURES`` lists the figures that the app draws. The module NAME has a function
-``NAME_figure(runs)`` for this. Figures of diagnostics read the values that
-``metrics.with_diagnostics`` stored with a run. For papers see :mod:`gleanvid.plots.paper`.
+``FIGURES`` lists the figures that the app draws. The module NAME draws its figure with
+``NAME_figure(runs)``. Figures of diagnostics read the values that ``metrics.with_diagnostics``
+stored with a run. For papers see :mod:`gleanvid.plots.paper`.
 """
 
 from importlib import import_module
