@@ -66,9 +66,8 @@ class Registry(MutableMapping[str, Thing]):
     def _entries(self) -> dict[str, Thing]:
         with _LOCK:
             if not self._is_complete:
-                self._is_complete = (
-                    True  # set first: a plug-in may read the registry while it is imported
-                )
+                # set before loading: a plug-in may read the registry while it is imported
+                self._is_complete = True
                 points = () if self._group in _ignored else _installed(self._group)
                 _load_each(_load_point, points)
             return self._own
@@ -112,15 +111,16 @@ def register(plugin: Any) -> Any:
     A class of the same name and module replaces the one before, so a notebook cell can run again.
 
     Args:
-        plugin: A class, the path of a Python file, or the name of an installed distribution.
+        plugin: A class, the path of a Python file, or the name of an installed distribution or
+            of one of its entry points.
 
     Returns:
         The class itself, so that it can be used as a decorator, or the list of classes.
 
     Raises:
-        TypeError: A class of another kind.
-        ValueError: A class that is incomplete or has the name of another; a file or distribution
-            without plug-ins, or one that cannot be imported. The message says which.
+        TypeError: The class is no subclass of Compressor, ModelAdapter or Benchmark.
+        ValueError: A class has abstract methods or a name that is taken, or a file or distribution
+            has no plug-ins or cannot be imported. The message says which.
 
     >>> register(dict)
     Traceback (most recent call last):
@@ -189,8 +189,8 @@ def is_plugin(kind: type) -> bool:
 def naming_failures(kind: type, title: str) -> Iterator[None]:
     """Convert an exception in a plug-in's code to a ``PluginError`` with its file and line.
 
-    The traceback is logged (level INFO). Exceptions pass unchanged if the class is not from a
-    plug-in.
+    The traceback is logged (level INFO). Exceptions of classes that are not from a plug-in,
+    ``ModelError``, ``StoppedError`` and out-of-memory errors pass unchanged.
 
     Args:
         kind: the class whose code runs in the block.
@@ -242,7 +242,7 @@ def _load_point(point: EntryPoint) -> list[type]:
 
 
 def _classes(source: str, get: Callable[[], Any]) -> list[type]:
-    """Register the class, or the classes of the module, that ``get`` returns."""
+    """Call ``get``, which returns a class or a module, and register the class or its classes."""
     text = f"plug-in {printable(source)} cannot be used"
     with _logged(), refusing(PluginError, text, Exception, because=True):
         try:

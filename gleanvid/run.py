@@ -73,12 +73,12 @@ class Run:
 
     @property
     def compression(self) -> Compression:
-        """Record of the first compression stage, which most methods have before the model."""
+        """Record of the first compression stage; most methods have it before the language model."""
         return self.by_layer[min(self.by_layer)]
 
     @property
     def device_memory_mib(self) -> float:
-        """Peak device memory, or NaN on the CPU, where only the whole process was measured."""
+        """Peak GPU memory in MiB; NaN without CUDA, where the process's memory was measured."""
         is_own = str(self.made_with.get("device", "")).startswith("cuda")
         return self.cost.peak_memory_mib if is_own else math.nan
 
@@ -134,7 +134,7 @@ class Run:
     def of(cls, facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> Run:
         """Build the run from the contents of both files of :meth:`save`.
 
-        Raises ``KeyError``, ``TypeError`` or ``ValueError`` if they are not those of a run.
+        Raises ``KeyError``, ``TypeError`` or ``ValueError`` if the contents are not those of a run.
         """
         cost = Cost(**{name: facts["cost"][name] for name in Cost.__dataclass_fields__})
         cost = replace(cost, visual_tokens_by_layer=tuple(cost.visual_tokens_by_layer))

@@ -68,8 +68,8 @@ def group_figure(
     """Draw accuracy against the retention ratio in one panel for each group of questions.
 
     ``groups``: points of each method, by its title, for each group. If there are more than six
-    methods, all but GleanVID are grey. ``full``: accuracy with all tokens for each group, drawn as
-    a dashed line.
+    methods, all but GleanVID are grey and have no confidence intervals. ``full``: accuracy with all
+    tokens for each group, drawn as a dashed line.
     """
     figure, panels = _panels(len(groups), "accuracy (%)")
     for axes, (group, curves) in zip(panels, groups.items(), strict=True):

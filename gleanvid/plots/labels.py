@@ -8,7 +8,7 @@ from gleanvid import compressors
 from gleanvid.compressors import COMPRESSORS, declared_settings
 from gleanvid.run import Run
 
-LONGEST_HEADING = 300  # characters of a clip's name, and of a question: it may have ten thousand
+LONGEST_HEADING = 300  # maximum characters of a clip's name, of a question and of a label
 
 
 def title_of(run: Run) -> str:

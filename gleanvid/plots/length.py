@@ -7,7 +7,7 @@ from typing import Any
 
 from gleanvid.plots.palette import styles
 
-Point = tuple[int, float, float]  # number of temporal units, seconds, extra memory
+Point = tuple[int, float, float]  # temporal units; time and memory, measured as the y titles say
 
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x", "cross": "P"}
@@ -19,7 +19,7 @@ def length_figure(
     clock: str = "seconds",
     memory: str = "extra memory / memory of the features",
 ) -> Any:
-    """Draw seconds and memory against the length of the clip, with matplotlib.
+    """Draw time and memory against the length of the clip, with matplotlib.
 
     ``series``: points of each line, by its title. ``clock`` and ``memory``: titles of the y axes.
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _DIM = 0.22  # factor by which the brightness of dropped tokens is multiplied
-_HOT = np.array([255, 176, 0], np.uint8)  # colour of the most relevant token
+_HOT = np.array([255, 176, 0], np.uint8)  # tint of the token with the largest ``heat``
 _EDGE = np.array([240, 240, 240], np.uint8)
 _GROUND = np.array([17, 20, 24], np.uint8)  # background between frames and behind captions
 _INK, _SOFT = (240, 240, 240), (160, 168, 178)
@@ -36,8 +36,7 @@ def _per_unit(run: Run) -> int:
 def overlay_frame(run: Run, unit: int, frame: int | None = None) -> np.ndarray:
     """Return a frame with the unit's dropped tokens darkened and its kept tokens outlined.
 
-    ``frame``: number of the sampled frame; None: the first one of the unit. The image is uint8
-    [H, W, 3].
+    ``frame``: number of the sampled frame; None: the unit's first one. Returns uint8 [H, W, 3].
     """
     picture = run.video.frames[first_frame(run, unit) if frame is None else frame]
     kept = _kept_pixels(run, unit)
@@ -65,10 +64,7 @@ def heat_frame(run: Run, heat: Tensor, unit: int) -> np.ndarray:
 
 
 def _boxes(run: Run) -> np.ndarray:
-    """Return the rectangle of each token of a frame in pixels, int [N, 4].
-
-    The four numbers are left, top, right and bottom.
-    """
+    """Return each token's rectangle in a frame: left, top, right, bottom in pixels, int [N, 4]."""
     height, width = run.video.frames.shape[1:3]
     scale = np.array([width, height, width, height]) / np.tile(run.video.source_size[::-1], 2)
     return np.rint(run.rectangles.numpy() * scale).astype(int)
@@ -164,10 +160,7 @@ def _beside(pictures: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _sized(picture: np.ndarray) -> np.ndarray:
-    """Scale a frame to a width between the two of ``_WIDTHS``, in pixels.
-
-    If it is then taller than ``_TALLEST`` pixels, scale it to this height.
-    """
+    """Scale a frame to a width within ``_WIDTHS``, but to a height of at most ``_TALLEST``."""
     from PIL import Image
 
     height, width = picture.shape[:2]
@@ -179,7 +172,7 @@ def _sized(picture: np.ndarray) -> np.ndarray:
 
 
 def captioned(picture: np.ndarray, text: str, aside: str = "") -> np.ndarray:
-    """Put a line of text above an image; ``aside`` is put at its right end if there is room."""
+    """Put a line of text above an image, and ``aside`` at the line's right end if it fits."""
     return np.vstack([_strip(picture.shape[1], text, aside), picture])
 
 

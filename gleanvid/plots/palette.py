@@ -22,8 +22,7 @@ _RIVALS = (ORANGE, GREEN, PURPLE, VERMILLION, SKY, *_MORE)
 _LIGHTER = 0.4  # fraction of white that is mixed into a colour for its lighter shade
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "triangle-down", "cross")
-# Four dashes and seven symbols give 28 different pairs, as 4 and 7 are coprime. Then the same with
-# hollow symbols.
+# 28 different pairs, as 4 dashes and 7 symbols are coprime; 28 more pairs have hollow symbols.
 _FILLED = [(DASHES[n % len(DASHES)], SYMBOLS[n % len(SYMBOLS)]) for n in range(28)]
 _PAIRS = _FILLED + [(dash, f"{symbol}-open") for dash, symbol in _FILLED]
 

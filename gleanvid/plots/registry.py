@@ -36,19 +36,13 @@ class Figure:
 
 
 def _several_masks(runs: Sequence[Run]) -> bool:
-    """Return whether a figure of the overlap of two runs says anything.
-
-    This takes two runs that drop tokens, or two that both keep all.
-    """
+    """Return whether ``style.compressed`` leaves two runs or more, as an overlap needs a pair."""
     dropping = sum(run.compression.num_kept < run.compression.num_tokens for run in runs)
     return dropping > 1 or (dropping == 0 and len(runs) > 1)
 
 
 def _measured(runs: Sequence[Run]) -> bool:
-    """Return whether any run has stored diagnostics.
-
-    Without them the features would be needed, which may no longer be in memory.
-    """
+    """Return whether a run has stored diagnostics; the features may no longer be in memory."""
     from gleanvid.metrics import diagnostics_of
 
     return any(diagnostics_of(run) is not None for run in runs)

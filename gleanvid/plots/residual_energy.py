@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 def residual_energy_figure(runs: Run | Sequence[Run]) -> go.Figure:
     """Draw how much of each unit's kept tokens lies outside the span of earlier kept tokens.
 
-    Values are in percent and start with the second unit that keeps tokens. In the first one
-    everything is new for any method, so a mean that includes it would mostly measure its budget. A
-    line ends where the kept tokens span every direction, because later values are rounding errors.
-    The legend has the mean. Runs without diagnostics are left out.
+    Values are in percent and start with the second unit that keeps tokens: in the first one,
+    everything is new. A line ends where the kept tokens span every direction, because later values
+    are rounding errors. The legend has the mean. Runs without diagnostics are left out.
     """
     figure = measured_over_units(
         runs,

@@ -40,9 +40,8 @@ def log_axis(figure: go.Figure, floor: float) -> go.Figure:
         line.y = [None if value is None or value < floor else value for value in line.y]
         drawn += [value for value in line.y if value is not None]
     ends = [math.log10(min(drawn)) - 0.1, math.log10(max(drawn)) + 0.1] if drawn else [0, 1]
-    step = (
-        1 if ends[1] - ends[0] > 2 else None
-    )  # ticks at powers of ten only, if there are at least two
+    # ticks at powers of ten only, if there are at least two
+    step = 1 if ends[1] - ends[0] > 2 else None
     return figure.update_yaxes(type="log", rangemode="normal", range=ends, dtick=step)
 
 
@@ -52,10 +51,7 @@ def listed(runs: Run | Sequence[Run]) -> list[Run]:
 
 
 def compressed(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that drop tokens, or all runs if none does.
-
-    The curves of runs that keep all tokens are constant, so they are left out.
-    """
+    """Return the runs that drop tokens, or all runs if none does."""
     return [run for run in runs if run.compression.num_kept < run.compression.num_tokens] or [*runs]
 
 

@@ -1,4 +1,4 @@
-"""Bar charts side by side: effective rank, residual energy and coverage error of selections."""
+"""Bar charts of ways to select tokens: effective rank, residual energy and coverage error."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ _PANELS = {  # metric -> title of its panel, factor by which values are multipli
 
 
 def _short(value: float) -> str:
-    """Round to three digits, below 1 to two, so that neighbouring labels do not touch."""
+    """Format with 3 significant digits (2 below 1), so that neighbouring labels do not touch."""
     return f"{value:.3g}" if value >= 1 else f"{value:.2g}"
 
 
 def complementarity(values: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Draw the metrics of several variants as bars, one panel per metric.
+    """Draw metrics of several ways to select tokens as bars, one panel per metric.
 
-    ``values``: for each variant, its metrics by name. The last variant has another colour. More is
-    better except for the coverage error. Residual energy includes the first unit, where everything
-    is new. The metric "after the first unit" leaves it out; its panel is drawn if all variants have
-    this metric.
+    ``values``: for each way, its metrics by name. The last way has another colour. A metric that
+    not all ways have is left out. Higher is better, except for the coverage error. Residual energy
+    includes the first unit, where everything is new; "later_residual_energy" excludes it.
     """
     names = list(values)
     panels = [metric for metric in _PANELS if all(metric in row for row in values.values())]

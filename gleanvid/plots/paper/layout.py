@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from gleanvid.plots.palette import DASHES, GREY, SYMBOLS, styles
 
-COLUMN, PAGE = 3.3, 6.75  # widths of a text column and of both together, in inches
+COLUMN, PAGE = 3.3, 6.75  # widths in inches: one text column, and a page of two columns
 _MARKERS = dict(zip(SYMBOLS, ("o", "s", "D", "^", "X", "v", "P"), strict=True))
 _DASHES = dict(zip(DASHES, ("-", "--", ":", "-."), strict=True))
 _LOOK: Any = {

@@ -18,7 +18,7 @@ from gleanvid.run import Run
 
 
 def budgets(runs: Sequence[Run]) -> Figure:
-    """Draw each unit's number of kept tokens, divided by the mean over units, against time."""
+    """Draw each unit's number of kept tokens, relative to their mean, against time in seconds."""
     names = [str(run.compressor["name"]) for run in runs]
     with paper_style():
         figure = new_figure()

@@ -69,11 +69,7 @@ def overlays(
 
 
 def _columns(runs: Sequence[Run]) -> list[int]:
-    """Choose evenly spaced units, among them the unit with the largest budget.
-
-    This unit replaces the evenly spaced one nearest to it. The budgets are those of the first run
-    that drops tokens. The clip's first unit is not considered.
-    """
+    """Choose evenly spaced units; the largest budget's unit replaces the one nearest to it."""
     budgets = compressed(runs)[0].compression.budgets.tolist()
     total = len(budgets)
     spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()

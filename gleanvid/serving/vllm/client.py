@@ -72,11 +72,11 @@ class Server:
             return names
 
     def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
-        """Return the server's method, its pruning rate, and compression records of videos.
+        """Return the server's method, its pruning rate, and its compression records.
 
         Only records numbered above ``since`` are returned; with ``uuid``, only those of the video
-        with this uuid. Return None if the server runs no method of GleanVID or was started without
-        ``VLLM_PLUGINS=gleanvid``.
+        or image with this uuid. Return None if the server runs no method of GleanVID, or was
+        started without ``VLLM_PLUGINS=gleanvid`` or with another ``--worker-extension-cls``.
         """
         query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
         try:

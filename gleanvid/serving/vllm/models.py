@@ -1,4 +1,4 @@
-"""Subclasses of vLLM's models that prune videos by a method of GleanVID.
+"""Subclasses of vLLM's models that prune videos and images by a method of GleanVID.
 
 Kept tokens have the positions that they would have without pruning. Only vLLM imports this module.
 Each class behaves as vLLM's own if the server runs no method of GleanVID.
@@ -26,7 +26,7 @@ _MixedIn: Any = object  # base of mixins; typed Any because they call methods of
 
 
 class _Choosing(_MixedIn):
-    """Mixin for vLLM's model classes: chooses video tokens and sets their positions."""
+    """Mixin for vLLM's model classes: chooses visual tokens and sets their positions."""
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)

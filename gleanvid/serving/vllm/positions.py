@@ -47,7 +47,6 @@ def around(length: int, media: Sequence[Medium]) -> tuple[Tensor, int]:
     for medium in media:
         end = medium.start + medium.length
         text[medium.start : end] = 0
-        # All tokens of one image or video get the last position in it.
         jumps[medium.start] += medium.extent - 1
         jumps[end] += 1  # text after the medium continues at the next position
     positions = text.cumsum(0) - text + jumps[:length].cumsum(0)
