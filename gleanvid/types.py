@@ -27,13 +27,13 @@ class Video:
 
     Args:
         frames: uint8 [T, H, W, 3], RGB.
-        timestamps: float64 [T], seconds from the first frame shown.
+        timestamps: float64 [T], seconds after the first frame of the source.
         indices: int64 [T], frame numbers in the source.
         fps: Average frame rate of the source, in frames per second.
         duration: Length of the source in seconds.
         total_frames: Number of frames in the source.
         source_size: (height, width) of the source in pixels, before any resizing.
-        name: Name for people, such as that of the file.
+        name: Name to display, such as the name of the file.
         backend: The decoder of the file.
         notes: Remarks for the user, such as that there are fewer frames than asked for.
 
@@ -83,7 +83,7 @@ class Video:
         Args:
             frames: uint8 [T, H, W, 3], RGB.
             fps: Frames per second, above 0.
-            name: Name for people.
+            name: Name to display.
 
         Raises:
             ValueError: Another shape or type of frames, or ``fps`` is not above 0.
@@ -109,15 +109,15 @@ def _check_features(features: Any) -> None:
         raise ValueError(f"features must be float16, bfloat16 or wider, got {features.dtype}")
 
 
-_SIGNALS = ("saliency", "keys", "text", "attention")  # optional signals of VideoTokens
+_SIGNALS = ("saliency", "keys", "text", "attention")  # fields that the repr lists if they are set
 
 
 @dataclass(frozen=True, eq=False)
 class VideoTokens:
     """The visual tokens of one video as the language model would receive them.
 
-    Features and grid are enough for most methods; all else is optional. N = rows * columns is the
-    number of tokens of one temporal unit, L = T * N that of the clip.
+    Features and grid are enough for most methods; all else is optional. A temporal unit has
+    N = rows * columns tokens. L = T * N, or fewer if an earlier stage has dropped tokens.
 
     Args:
         features: [L, D], unit by unit, row by row. Inside the language model: hidden states.
@@ -130,9 +130,8 @@ class VideoTokens:
         text: [Q, D], embeddings of the question.
         attention: [heads, R, L], attention weights from R prompt tokens to the visual tokens, in
             the previous layer. Only inside the language model.
-        positions: [L], each token's flat index in the grid, if an earlier compression stage has
-            dropped tokens. None: all L = T * N tokens are there.
-        previous: The record of the previous compression stage, whose ``state`` may be read.
+        positions: [L], each token's flat index in the grid. None: no token has been dropped.
+        previous: The record of the previous compression stage. A method may read its ``state``.
 
     Raises:
         ValueError: Shapes do not agree, or features hold NaN or infinite values.

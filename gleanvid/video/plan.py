@@ -1,4 +1,4 @@
-"""What the reader and a decoder tell each other: which frames to read, and which will come.
+"""Data that the reader and a decoder exchange: requests, plans and frames.
 
 The reader sends a ``Request``. The decoder answers with a ``Plan``, the list of the frames that it
 will decode, and then with the frames. This module imports no decoder and no torch.
@@ -16,8 +16,7 @@ MAX_PIXELS = 8192 * 4320  # larger frames (above 8K) are refused before decoding
 MAX_DECODED_PIXELS = 2**36  # limit on the pixels to decode for one request (8285 frames in 4K)
 MAX_DURATION_S = 6 * 3600.0
 MAX_RESULT_BYTES = 4 * 2**30  # limit on the bytes of all sampled frames together
-# Tolerance in seconds at both ends of a time span.
-_SLACK_S = 1e-4
+_SLACK_S = 1e-4  # tolerance in seconds at both ends of a time span
 MAX_THREADS = 4  # limit on the threads of a decoder, each of which buffers frames
 
 
@@ -30,15 +29,14 @@ class Request:
     """Which frames to read of one file that :func:`gleanvid.video.sniff.check_file` accepted."""
 
     path: str  # absolute path of the file
-    # name of the file for use in messages
-    name: str
+    name: str  # name of the file for use in messages
     container: str  # FFmpeg's demuxer for the file
     num_frames: int
     backend: str
     max_side: int | None = None
     part: tuple[float, float] | None = None  # first and last second to read; None: the whole file
     rounding: str = "nearest"
-    keeps_times: bool = False  # a part's frames keep their times and numbers in the file
+    keeps_times: bool = False  # True: a part's frames keep their times and numbers in the file
 
 
 @dataclass(frozen=True)
@@ -67,13 +65,11 @@ Events = Iterator[Event]
 
 
 def uniform_indices(total: int, num_frames: int, rounding: str = "nearest") -> np.ndarray:
-    """Return evenly spaced frame numbers, int64 [min(total, num_frames)].
-
-    They include the first and the last frame of a video with ``total`` frames.
+    """Return evenly spaced frame numbers from 0 to total - 1, int64 [min(total, num_frames)].
 
     They are ``round(linspace(0, total - 1, num_frames))``. Halves are rounded to even numbers, as
     qwen_vl_utils does for the Qwen models of LMMs-Eval. ``rounding="down"`` cuts off the fraction
-    instead, as LMMs-Eval does for LLaVA models. Frame numbers are then at most one smaller.
+    instead, as LMMs-Eval does for LLaVA models.
     """
     places = np.linspace(0, total - 1, min(total, num_frames))
     return (places.round() if rounding == "nearest" else places).astype(np.int64)
@@ -117,7 +113,7 @@ def make_plan(
     seconds: np.ndarray,  # float64 [n], ascending: times of the frames that can be decoded
     source_size: tuple[int, int],
     fallback_fps: float = 1.0,
-    numbers: np.ndarray | None = None,  # int64 [n], their numbers in the file if some are missing
+    numbers: np.ndarray | None = None,  # int64 [n], their numbers in the file; None: 0 to n - 1
     total_frames: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Plan, np.ndarray]:

@@ -37,9 +37,9 @@ def read_video(
     """Sample ``num_frames`` frames, evenly spaced by frame number, first and last included.
 
     Frame numbers are ``round(linspace(0, n - 1, num_frames))`` of n frames. If the frame rate
-    varies, the frames are therefore not evenly spaced in time; ``timestamps`` are true. A clip with
-    fewer frames gives all of them. A damaged clip gives an even sample of its intact frames. In
-    both cases ``notes`` says so. Frames are turned upright. Decoding runs in a separate process.
+    varies, the frames are not evenly spaced in time; ``timestamps`` holds their real times. A clip
+    with fewer frames gives all of them. A damaged clip gives an even sample of its intact frames.
+    In both cases ``notes`` says so. Frames are turned upright.
 
     Args:
         path: the file.
@@ -49,8 +49,8 @@ def read_video(
             or "opencv" (last resort).
         max_side: pixels; larger frames are scaled down as they are decoded.
         timeout_s: seconds after which the decoding process is stopped.
-        isolate: False decodes in this process, about 0.4 s faster and without any limit on time or
-            memory: for trusted files only.
+        isolate: decode in a separate process. False decodes in this process, about 0.4 s faster
+            and without any limit on time or memory: for trusted files only.
         part: (first, last) second; the part is sampled as if it were a file of its own.
         rounding: "down" cuts the fraction of a frame number off, as LMMs-Eval's LLaVA models do.
         start: first second to sample from; None: the first of the clip. Unlike those of a ``part``,

@@ -32,7 +32,7 @@ _UUIDS: ContextVar[Mapping[str, Sequence[str | None]]] = ContextVar("uuids")
 
 
 class _Pruning(_MixedIn):
-    """Mixin for vLLM's processors: cache keys per method, digests of uuids, pruned images."""
+    """Mixin for vLLM's processors: prepares the images and videos that GleanVID prunes."""
 
     def _rates(self) -> dict[str, float]:
         """Return the pruning rates that GleanVID applies, under the keys "video" and "image"."""
@@ -96,7 +96,7 @@ class _Pruning(_MixedIn):
 
 
 def _name(uuids: Sequence[str | None], media: Sequence[Any], is_known: Sequence[bool]) -> None:
-    """Attach the digest of its uuid to each image or video that is not in vLLM's cache."""
+    """Give each image or video that is not in vLLM's cache the digest of its uuid."""
     every = zip(uuids or [None] * len(is_known), is_known, strict=True)
     for item, uuid in zip(media, [uuid for uuid, known in every if not known], strict=True):
         data = torch.tensor(digest(uuid), dtype=torch.uint8)

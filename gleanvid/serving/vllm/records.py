@@ -1,8 +1,8 @@
 """The latest compression records of a running engine, one for each video or pruned image.
 
 A record has the token grid and the indices of the kept tokens. The engine does not know its
-clients. So a video or image is identified by the ``uuid`` in its request (a field of vLLM), whose
-:func:`digest` reaches the model.
+clients. A client finds the record of a video or image by the ``uuid`` in its request (a field of
+vLLM). The model receives the :func:`digest` of the uuid.
 """
 
 from __future__ import annotations

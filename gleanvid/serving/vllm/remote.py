@@ -67,8 +67,8 @@ def settings_served(name: str) -> dict[str, Any] | None:
     """Return the compressor settings of the first server in ``name`` that reports them.
 
     ``name`` is ``vllm:http://host:port``, or several addresses with commas between. Return None if
-    no server reports its settings. No model is loaded. Raises ``ModelError`` for a server that
-    does not answer.
+    no server reports a known method. No model is loaded. Raises ``ModelError`` if a server does
+    not answer or reports invalid settings.
     """
     for url in name.removeprefix(SCHEME).split(","):
         served = Server(url.strip()).records()
@@ -209,10 +209,7 @@ def _dropped(record: Compression) -> int:
 
 
 def _check_count(server: Server, read: int, expected: int) -> None:
-    """Raise ``ModelError`` if the server ``read`` more or fewer prompt tokens than ``expected``.
-
-    A difference means that the server keeps another fraction of the visual tokens.
-    """
+    """Raise ``ModelError`` if the server's prompt has ``read`` tokens instead of ``expected``."""
     if abs(read - expected) > 1:  # vLLM may round the number of kept tokens differently
         raise ModelError(
             f"{server.url} read a prompt of {read:,} tokens, but these settings give {expected:,}: "
@@ -222,10 +219,7 @@ def _check_count(server: Server, read: int, expected: int) -> None:
 
 
 def _serves(served: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Return whether a server runs the method with the settings ``asked``, ratio included.
-
-    ``served``: the server's answer to :meth:`Server.records`.
-    """
+    """Return whether a server, by its :meth:`Server.records`, runs the settings ``asked``."""
     ratio = asked.get("retention_ratio", 1.0)
     same = {**served["method"], "retention_ratio": ratio} == asked
     return same and abs(ratio - (1.0 - served["pruning_rate"])) <= 1e-6

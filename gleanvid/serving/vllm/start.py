@@ -14,10 +14,10 @@ from gleanvid.serving.vllm import MODELS
 from gleanvid.serving.vllm.methods import chosen_method
 
 _LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that vLLM prints it
-KEY = "gleanvid"  # key in --additional-config: the method
-PLUGIN = "gleanvid_plugin"  # key in --additional-config: file with your own method
-# key in --additional-config: fraction of an image's tokens to drop
-IMAGES = "gleanvid_image_pruning_rate"
+# Keys in --additional-config.
+KEY = "gleanvid"  # the method
+PLUGIN = "gleanvid_plugin"  # file with your own method
+IMAGES = "gleanvid_image_pruning_rate"  # fraction of every image's tokens to drop
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 
 
@@ -43,18 +43,17 @@ def check_at_start(architecture: str) -> None:
 def take_settings(vllm_config: Any) -> None:
     """Check the method in ``--additional-config`` and store it in the model's configuration.
 
-    The model's configuration reaches every process of vLLM: the process that sizes prompts and
-    makes cache keys, and those that run the model. Raises ``ValueError`` for a method that cannot
-    be served.
+    The model's configuration reaches every process of vLLM. Raises ``ValueError`` for a method that
+    cannot be served.
     """
     given = _given(vllm_config.additional_config)
     if given is None:
         return
     architecture = vllm_config.model_config.architecture
-    if architecture not in MODELS:  # it runs vLLM's own class, which has no methods of GleanVID
+    if architecture not in MODELS:  # these run vLLM's own class, without GleanVID
         raise ValueError(
-            f"GleanVID does not serve {architecture}, but {', '.join(MODELS)} as vLLM itself "
-            f'implements them: leave "{KEY}" out of --additional-config'
+            f"GleanVID does not serve {architecture}, only vLLM's own {', '.join(MODELS)}: "
+            f'leave "{KEY}" out of --additional-config'
         )
     hf_config = vllm_config.model_config.hf_config
     if plugin := vllm_config.additional_config.get(PLUGIN):
@@ -117,8 +116,8 @@ def method_of(hf_config: Any) -> Compressor | None:
 def prune_on_cpu() -> None:
     """Enable pruning in vLLM's model runner for CPUs.
 
-    Without this, vLLM 0.32 does not set ``is_multimodal_pruning_enabled`` on CPUs. Then the columns
-    with positions stay in the embeddings, and the model fails because these are too wide.
+    vLLM 0.32 does not set ``is_multimodal_pruning_enabled`` on CPUs. Its runner then leaves the
+    columns that hold positions in the embeddings, and these are too wide for the model.
     """
     from vllm.platforms import current_platform
 

@@ -38,8 +38,7 @@ class Index:
     """The times of all frames of a file, and their size."""
 
     times: np.ndarray  # int64 [n] presentation times in units of ``time_base``, ascending
-    # int64 [k] times of keyframes, even of those that an edit list hides
-    keys: np.ndarray
+    keys: np.ndarray  # int64 [k] times of keyframes, even of those that an edit list hides
     time_base: float  # seconds per unit of ``times`` and ``keys``
     fps: float
     size: tuple[int, int]  # (height, width) as displayed
@@ -52,7 +51,7 @@ def opened(
 ) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open a file and its main video stream, so that damaged data raises an error.
 
-    Raises ``UnreadableVideoError`` if that fails or if the video is too large or too long.
+    Raises ``UnreadableVideoError`` if there is no readable video, or if it is too large or long.
     """
     try:
         container = av.open(
@@ -103,7 +102,7 @@ def scan(request: Request) -> Index:
                 first = _first_picture(packet, request)
             if packet.pts is not None and packet.is_keyframe:
                 keys.append(packet.pts)
-            if packet.pts is not None and not packet.is_discard:  # hidden by an edit list
+            if packet.pts is not None and not packet.is_discard:  # discard: hidden by an edit list
                 times.append(packet.pts)
         if first is None:
             raise UnreadableVideoError(
@@ -111,7 +110,7 @@ def scan(request: Request) -> Index:
                 f"({stream.codec_context.name}); they are damaged or encrypted."
             )
         promised = (container.duration or 0) / av.time_base
-        start = min(0, container.start_time or 0) / av.time_base  # Matroska's duration starts at 0
+        start = min(0, container.start_time or 0) / av.time_base  # Matroska: duration from time 0
         size = (first.height, first.width)
         return Index(
             times=np.unique(np.array(times or [0], np.int64)),
@@ -155,8 +154,7 @@ def quarter_turns(frame: VideoFrame) -> int:
 def resized(picture: Picture, size: tuple[int, int]) -> Picture:
     """Scale an RGB frame to ``size`` (height, width), if it has another size.
 
-    This is for decoders that cannot do it themselves. (decord fails if the width is not a multiple
-    of 32 pixels.)
+    Not every decoder can scale: decord fails if the width is not a multiple of 32 pixels.
     """
     if picture.shape[:2] == size:
         return picture

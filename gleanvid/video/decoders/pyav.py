@@ -31,7 +31,7 @@ from gleanvid.video.plan import (
     make_plan,
 )
 
-_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seek this much earlier, if needed: MPEG streams seek too late
+_SEEK_EARLY_S = (0.0, 1.0, 5.0)  # seconds to seek earlier, in turn: MPEG streams seek too late
 
 
 def read(request: Request) -> Events:
@@ -93,9 +93,9 @@ def _run_up(
 ) -> Iterator[VideoFrame]:
     """Yield the frames from the keyframe at time ``key`` to the frame at ``last``.
 
-    ``container`` has been asked to seek to the keyframe. The seek may have ended before it, or the
-    frames after it may need earlier ones (open GOP). So frames before ``key`` are skipped, and so
-    are errors in them. If the seek has ended after ``key``, nothing is yielded.
+    Frames before ``key`` are skipped, and so are errors in them: ``container`` may have sought too
+    early, and in an open GOP, frames shown before the keyframe are decoded after it and need
+    earlier frames. If ``container`` has sought too late, nothing is yielded.
     """
     reached = False
     for packet in packets(container, stream):

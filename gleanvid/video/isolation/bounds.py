@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-# Limit for a saved run's arrays; 64 frames of 1280 x 720 px and their tokens are below it.
+# Limit on a saved run's unpacked arrays; 64 frames of 1280 x 720 px and their tokens fit.
 MAX_RUN_BYTES = 176 * 2**20
 MAX_RUN_ARRAYS = 512
 MAX_JSON_BYTES = 2**20
 MAX_JSON_DEPTH = 16
 MAX_JSON_ITEMS = 50_000
-TOO_LARGE = "This saved run is too large to be opened here."
+TOO_LARGE = "This saved run is too large to be opened in the app."
 NO_RUN = "This is not a run saved by GleanVID."
 
 # The closing quote is optional. If it were required, a text with many quotes and no end would be

@@ -184,7 +184,7 @@ ALLOW, FAIL = 0x7FFF0000, 0x00050000  # results of the filter; FAIL | errno make
 LOAD, EQUAL, AT_LEAST, HAS_BITS, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, MACHINE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24  # byte offsets in ``seccomp_data``
 CLONE_THREAD = 0x10000
-LAST_CALL = 462  # newer calls, with a higher number, fail as on an older kernel (ENOSYS)
+LAST_CALL = 462  # higher numbers are newer calls; they fail as on an older kernel (ENOSYS)
 SIGNALLING = {  # commands by which the kernel may send signals to other processes
     "fcntl": (8, 10, 15),  # F_SETOWN, F_SETSIG, F_SETOWN_EX
     "ioctl": (0x5452, 0x8901, 0x8902),  # FIOASYNC, FIOSETOWN, SIOCSPGRP

@@ -37,8 +37,8 @@ MOST_THREADS = 512  # limit on a decoding process's threads; the AV1 decoder dav
 def decode(request: Request, timeout_s: float, stop: threading.Event | None = None) -> Events:
     """Decode a video in a separate process: yield a plan of the frames, then the frames.
 
-    Setting ``stop`` ends that process within ``POLL_S`` seconds. The process also ends when the
-    iteration ends, for whatever reason.
+    The process is killed within ``POLL_S`` seconds after ``stop`` is set, and when the iteration
+    ends.
     """
     with _running("video", dataclasses.asdict(request), timeout_s, stop) as (decoder, expired):
         try:
@@ -106,8 +106,7 @@ def _running(
     cpu_seconds = int(timeout_s * (os.cpu_count() or 1)) + 1
     request = {"task": task, "argument": argument, "cpu_seconds": cpu_seconds}
     try:
-        # BrokenPipeError means that the process has died. It can be ignored here, because reading
-        # the output of the process then raises EOFError.
+        # If the process has died, reading its output raises EOFError later.
         with suppress(BrokenPipeError), decoder.stdin:
             decoder.stdin.write(json.dumps(request).encode() + b"\n")
         yield decoder, expired

@@ -25,14 +25,7 @@ START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
 _HOME = Path(__file__).resolve().parents[3]  # folder that contains this gleanvid package
-_PACKAGES = (
-    "numpy",
-    "av",
-    "decord",
-    "cv2",
-    "torch",
-    "torchcodec",
-)  # packages that decoders import
+_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # imported by decoders
 
 
 def import_folders() -> list[str]:
@@ -129,10 +122,7 @@ class Spare:
         return Decoder()
 
     def refill(self) -> None:
-        """Start the next waiting process.
-
-        Call this after a task, because starting a process would slow the task down.
-        """
+        """Start the next waiting process; call this after a task, so as not to slow it down."""
         if self._keeper is not None and self._waiting.empty():
             self._wanted.release()
 

@@ -1,8 +1,8 @@
 """The decoding process: one request on standard input, its messages on standard output.
 
-A process is started for every file, so it imports neither torch nor ``gleanvid.types``, which
-take long to import. Before it opens the file, it gives up its rights (:mod:`.rights`). If a decoder
-hangs or crashes, only this process is lost.
+A process is started for every file, so this module imports neither torch nor ``gleanvid.types``,
+which take long to import. The process gives up its rights (:mod:`.rights`) before it opens the
+file. If a decoder hangs or crashes, only this process is lost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gleanvid.video.plan import Plan, Request, UnreadableVideoError
 MAX_MEMORY_BYTES = 4 * 2**30  # limit on the address space of this process
 ARCHIVE_BYTES = 64 * 2**20  # additional memory for unpacking an archive
 MAX_REQUEST_BYTES = 2**16
-MAX_FILE_BYTES = 2**16  # limit on the file that takes standard error (messages of libraries)
+MAX_FILE_BYTES = 2**16  # limit on the file with standard error (messages of libraries)
 NICENESS = 10
 PR_SET_PDEATHSIG = 1
 
@@ -38,7 +38,7 @@ def main() -> None:
     rights.limit("RLIMIT_AS", MAX_MEMORY_BYTES)
     rights.limit("RLIMIT_FSIZE", MAX_FILE_BYTES)
     rights.limit("RLIMIT_CORE", 0)
-    with suppress(ImportError, MemoryError):  # if PyAV is missing, a request reports it
+    with suppress(ImportError, MemoryError):  # if PyAV is missing, ``serve`` reports it
         decoders.load("pyav")
     line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
     if line:
