@@ -1,9 +1,9 @@
 """Checks that a file is a video by its type and first bytes, before any decoder opens it.
 
-Decoders open whatever a file refers to. FFmpeg opens network addresses, and the files that a
-playlist names, even if the playlist is called ``evil.mp4`` (decord 0.6.0 then reads a local file).
-So only a regular file that begins with the signature of a known container is accepted, and PyAV
-opens it with the demuxer of this container alone.
+Decoders open whatever a file refers to: FFmpeg opens network addresses and the files that a
+playlist names, whatever the playlist is called (decord 0.6.0 opens a playlist ``evil.mp4``). So
+only a regular file that begins with the signature of a known container is accepted, and PyAV opens
+it with the demuxer of this container alone.
 """
 
 from __future__ import annotations
@@ -94,10 +94,7 @@ def _regular_file(path: Path, name: str) -> Path:
 
 
 def _container(head: bytes, name: str) -> str:
-    """Return the FFmpeg demuxer for a file that starts with ``head``.
-
-    Raises ``UnreadableVideoError`` if the file is not a video.
-    """
+    """Return the FFmpeg demuxer for ``head``; raise ``UnreadableVideoError`` if there is none."""
     if any(head.startswith(mark, offset) for offset, mark in _IMAGES):
         raise UnreadableVideoError(f"{name} is a still picture, not a video: {OTHER}.")
     for offset, mark, demuxer in _CONTAINERS:

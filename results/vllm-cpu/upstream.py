@@ -14,12 +14,12 @@ from vllm.multimodal.video_prune.evs import compute_mrope_for_media, recompute_m
 
 START, END, IMAGE, VIDEO, TEXT = 3, 4, 5, 6, 9
 IDS = {"vision_start_token_id": START, "image_token_id": IMAGE, "video_token_id": VIDEO}
-STAMP = 2  # text tokens of a time stamp
-KEPT = (4, 2, 2)  # tokens kept of each frame
+STAMP = 2  # number of text tokens in a time stamp
+KEPT = (4, 2, 2)  # number of tokens kept of each frame
 
 
 def video_rows() -> torch.Tensor:
-    """Return [5, n]: time, height, width, is vision start, is video, as Qwen3-VL's class does."""
+    """Return Qwen3-VL's [5, video's prompt tokens]: t, h, w, is vision start, is video token."""
     rows, at = [], 0
     for kept in KEPT:
         rows += [(at + step, at + step, at + step, 0, 0) for step in range(STAMP)]
@@ -34,14 +34,14 @@ def video_rows() -> torch.Tensor:
 
 
 def placeholders() -> list[int]:
-    """Return the prompt's ids of the video, with all its tokens in the first of its frames."""
+    """Return the video's token ids in the prompt; all kept tokens are listed in frame 1."""
     counts = (sum(KEPT), 0, 0)
     frames = [[TEXT] * STAMP + [START] + [VIDEO] * count + [END] for count in counts]
     return [token for frame in frames for token in frame]
 
 
 def outer_marks() -> str:
-    """Pass the marks that transformers 5.10 leaves around the whole video; return the error."""
+    """Return the error for START and END around the whole video, as in transformers 5.10."""
     prompt = torch.tensor([TEXT, START, *placeholders(), END, TEXT])
     try:
         recompute_mrope_positions(prompt, [video_rows()], _counted(prompt), 0, **IDS)
@@ -51,7 +51,7 @@ def outer_marks() -> str:
 
 
 def chunked_prefill() -> str:
-    """Compare the positions of a prompt computed at once and in chunks of 9 and 14 columns."""
+    """Compare the positions of a prompt computed at once and in chunks of 9 and 14 tokens."""
     prompt, rows = torch.tensor([TEXT, *placeholders(), TEXT, TEXT]), video_rows()
     whole, _ = recompute_mrope_positions(prompt, [rows], _counted(prompt), 0, **IDS)
     first, _ = recompute_mrope_positions(prompt, [rows[:, :8]], _counted(prompt), 0, **IDS)
@@ -61,7 +61,7 @@ def chunked_prefill() -> str:
 
 
 def cached_prefix() -> str:
-    """Compare the text's positions if the video is read, or found in the prefix cache."""
+    """Compare the last two positions if the video is computed or is in the prefix cache."""
     prompt, rows = [TEXT, *placeholders(), TEXT, TEXT], video_rows()
     config = SimpleNamespace(
         video_token_id=VIDEO,
@@ -92,7 +92,7 @@ def half_precision() -> str:
 
 
 def fractions_of_a_second() -> str:
-    """Compare times of units of 0.5 s in Qwen2.5-VL; with pruning, 0.5 is cut to 0."""
+    """Compare time positions for units of 0.5 s in Qwen2.5-VL; with pruning, 0.5 s becomes 0."""
     pruned = int(torch.tensor([0.5]).long())  # as _postprocess_video_embeds_evs does
     times = [
         compute_mrope_for_media([3, 4, 4], 2, 2, second)[:, 0].unique().tolist()

@@ -28,13 +28,13 @@ def test_pruning_keeps_the_relevance_of_the_kept_tokens():
     assert FOUND.best(2) == pytest.approx(0.7) and FOUND.random(2) == 0.5
 
 
-def test_merged_row_keeps_the_relevance_of_each_token_by_weight():
+def test_merging_keeps_the_relevance_of_each_token_times_its_merging_weight():
     group, weight = torch.tensor([0, 0, -1, 1]), torch.tensor([0.75, 0.25, 0.0, 1.0])
     record = Compression(torch.tensor([0, 3]), GRID, group, weight)
     assert FOUND.kept(record) == pytest.approx(0.75 * 0.4 + 0.25 * 0.2 + 0.1)
 
 
-def test_a_token_in_several_rows_counts_at_most_once():
+def test_token_mixed_into_several_kept_tokens_counts_at_most_once():
     mixing = torch.tensor([[1.0, 0, 0, 0], [0.5, 0.25, 0.25, 0]]).to_sparse().coalesce()
     group, weight = torch.tensor([0, 1, 1, -1]), torch.tensor([1.0, 0.25, 0.25, 0.0])
     record = Compression(torch.tensor([0, 1]), GRID, group, weight, mixing=mixing)
@@ -63,7 +63,7 @@ def test_relevance_is_clipped_at_zero_and_normalised_and_uniform_if_no_value_is_
 
 
 @pytest.mark.parametrize("name", [name for name in COMPRESSORS if name not in ("full", "ablation")])
-def test_no_compressor_keeps_more_relevance_than_the_most_relevant_tokens_hold(name):
+def test_no_compressor_keeps_more_relevance_than_as_many_of_the_most_relevant_tokens(name):
     generator, grid = torch.manual_seed(0), (4, 6, 6)
     total = 4 * 36
     rows = torch.randn(total, 32, generator=generator)

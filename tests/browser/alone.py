@@ -44,16 +44,13 @@ mount();
 
 
 def value_of(packed: Packed, name: str = "a") -> dict[str, Any]:
-    """Return the value of the viewer component for packed runs, with the URLs of two files."""
+    """Return the viewer's value for packed runs, with the URLs of their sheet and data files."""
     files = {key: {"url": f"{HOST}/{name}.{key}"} for key in ("sheet", "data")}
     return packed.value | files
 
 
 def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -> Any:
-    """Open the viewer with packed runs.
-
-    The script function ``show(<value>)`` can show one of ``others`` later.
-    """
+    """Open the viewer with ``packed``; the page's ``show(value)`` can switch to ``others``."""
     style = THEME + "".join(path.read_text(encoding="utf-8") for path in STYLES)
     files = {}
     for name, item in zip("abcdef", (packed, *others), strict=False):

@@ -114,8 +114,7 @@ def served(engine, examples, models=None, choosing=None, **launch):
 def window(browser):
     """A browser window whose tabs share a cache, so that scripts load once.
 
-    One empty tab stays open: a window without tabs would close, and opening a new window takes a
-    second.
+    One empty tab stays open, because a window without tabs closes and a new one takes a second.
     """
     opened = browser.new_context(viewport=WINDOW)
     opened.new_page()
@@ -142,7 +141,7 @@ def page(window, address):
 
 @pytest.fixture(scope="module")
 def kept():
-    """List with the page of ``lasting``; empty at first and after a failed test."""
+    """List that holds the page of the fixture ``lasting``; empty at first and after a failure."""
     pages = []
     yield pages
     for page in pages:
@@ -177,10 +176,7 @@ def opened_at(browser, address):
 
 
 def opened(browser, address):
-    """Open a page with the example "Square" and the answers of both sides.
-
-    ``browser``: a browser or a browser context.
-    """
+    """Open the example "Square" in a browser or browser context, and wait for both answers."""
     page = listen(browser)
     try:
         page.goto(address)

@@ -83,7 +83,7 @@ def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(window, 
     page.go_forward()
     named(page, "b", "Uniform 5 %")
     is_whole(page, question)
-    # The new history entry has no stored results, so the page shows what the link says.
+    # A new history entry has no stored results: clip, question and runs come from the link.
     page.goto("about:blank")
     page.goto(link)
     named(page, "b", "Uniform 5 %")

@@ -1,7 +1,7 @@
 """All scripts that CONTRIBUTING.md lists for its two journeys run in the browser.
 
-A journey follows one action of a visitor through the code. Its list has the scripts that send the
-request and the script that receives the answer. Scripts that only react to events are left out.
+A journey follows one action of a visitor through the code: its list has the scripts that send the
+request and receive the answer, without those that only react to events.
 """
 
 from __future__ import annotations

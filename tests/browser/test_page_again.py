@@ -81,7 +81,7 @@ def test_upload_survives_a_reload_before_its_tokens_are_shown(visit, library, cl
     assert visit.get_by_label("Question", exact=True).input_value() == ""
 
 
-def test_link_restores_both_sides_settings_and_view(visit, fresh):
+def test_link_restores_settings_of_both_sides_question_and_view(visit, fresh):
     visit.select_option("[data-pick=a] select", "run:uniform")
     named(visit, "a", "Uniform 10 %")
     slider(visit, "tau").fill("12")

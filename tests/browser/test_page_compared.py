@@ -353,7 +353,7 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     visit.wait_for_selector("#gv-compare-stop:not([disabled])")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words = 8
-    titles = visit.evaluate("[...titles]")  # column titles that were shown at any time
+    titles = visit.evaluate("[...titles]")  # all titles shown since the start
     assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # empty columns are hidden
     assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (9–91 %)"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()
@@ -387,7 +387,7 @@ def test_list_of_questions_counts_its_clips_and_each_question_opens_its_clip(vis
     right = "cell => cell.getBoundingClientRect().right"
     assert visit.locator(f"{ROW} td:nth-child(4)").last.evaluate(right) <= 390
     table, line = (visit.locator(part).bounding_box() for part in (".gv-scroll", ".gv-where"))
-    # the line about clip and question is below the table
+    # on a phone, the line "In the viewer: ..." is below the table
     assert line["y"] >= table["y"] + table["height"]
     visit.set_viewport_size({"width": 1400, "height": 900})
     visit.locator(f"{ROW} summary").last.click()

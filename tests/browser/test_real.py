@@ -32,7 +32,7 @@ def page(browser):
         page.close()
 
 
-def test_page_gives_the_answer_and_kept_tokens_of_the_library(page):
+def test_page_shows_the_same_answer_and_numbers_of_kept_tokens_as_the_library(page):
     page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=10_000)
     example = examples()[1]
     page.locator(".gv-examples button").nth(1).click()

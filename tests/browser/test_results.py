@@ -73,6 +73,6 @@ def test_plot_of_cost_against_quality_labels_every_method_without_overlap(bare, 
     named = "one question" if count == 1 else "4 questions"
     title = f"Cost against quality · {named}"
     assert found == 2 * [{"title": title, "marks": 72, "names": 12, "over": 0}]
-    assert worthless == 0  # rows without a quality get no plot
+    assert worthless == 0  # no plot if no row has a quality value
     # Without right answers, the plot shows the fraction of relevance on the kept tokens.
     assert alike == ["mattered", "Method 0 0.05: 40 % of what mattered"]

@@ -1,7 +1,4 @@
-"""The viewer exported as one HTML file, opened from disk without a network.
-
-Texts in the file never run as code.
-"""
+"""The viewer exported as one HTML file opens offline and never runs its texts as code."""
 
 from __future__ import annotations
 

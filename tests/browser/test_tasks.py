@@ -144,8 +144,7 @@ def own_video(hands, page, clips):
     page.wait_for_function("document.querySelector('.gv-video').readyState > 1")
 
 
-# Tasks done in order on one page. For each task: its function, the largest number of actions,
-# and the largest number of scrolls on a phone.
+# Tasks done in order on one page: (function, maximum of actions, maximum of scrolls on a phone)
 VISITS = {
     "the clip": {
         "see the curves": (curves, 1, 0),

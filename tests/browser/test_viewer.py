@@ -66,7 +66,7 @@ def test_every_view_keeps_the_frame_size_and_the_toolbar_on_one_line(page):
     assert len(sizes) == 1 and sizes.pop()[1] < 40
 
 
-def test_hovering_a_token_shows_its_scores_and_state_from_the_record(page, case):
+def test_hovering_a_token_shows_its_scores_rank_and_whether_it_was_kept(page, case):
     record = case.runs[PRUNED].compression
     look_at(page, 2)
     for token in (2 * CELLS, 2 * CELLS + 50, int(record.keep[record.keep >= 2 * CELLS][0])):
@@ -126,7 +126,7 @@ def test_hovering_a_merged_token_shows_its_group_size_and_where_it_was_merged(pa
     assert re.search(rf"(Averaged|Merged) into the token at {place}{company}", card)
 
 
-def test_view_that_compares_a_and_b_counts_tokens_as_the_masks_do(page, case):
+def test_view_that_compares_a_and_b_counts_tokens_kept_by_both_or_by_one_side(page, case):
     choose(page, a=PRUNED, b=OTHER)
     look_at(page, 1)
     one, two = (case.runs[n].compression.mask[CELLS : 2 * CELLS] for n in (PRUNED, OTHER))

@@ -91,7 +91,7 @@ def test_new_result_keeps_the_current_unit_and_missing_data_gives_a_message(page
     assert "unit 4 of 4" in caption(page) and page.is_checked("input[value=original]")
     choose(page, b=MERGED)
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"b": OTHER})
-    # The same result was sent again, so the choice of B stays.
+    # The same result was sent again, so B keeps the run chosen for it.
     assert page.input_value("[data-pick=b] select") == str(MERGED)
     gone = {"url": "http://viewer.test/gone.data"}
     page.evaluate("(value) => show(value)", value_of(case.packed) | {"data": gone})

@@ -50,7 +50,7 @@ def test_relevance_view_states_the_fraction_of_relevance_kept_by_each_side(page,
     assert page.get_by_text("use of its input, not of truth.").first.is_visible()
 
 
-def test_fraction_of_relevance_kept_is_the_mean_over_layers_at_every_stage(page, case):
+def test_fraction_of_relevance_kept_is_the_mean_over_layers_whichever_layer_is_shown(page, case):
     choose(page, a=LATE)
     open_view(page)
     mean = case.relevance.kept_over_layers(case.runs[LATE].by_layer, len(LAYERS))["kept"]

@@ -44,9 +44,8 @@ def test_answer_is_marked_right_or_wrong_if_the_right_answer_is_known(page):
     answered(page, right, answer("a blue square", "3", expected="a red square"))
     assert "✓ right" in side(page, "a").inner_text()
     assert "✗ wrong" in side(page, "b").inner_text()
-    assert (
-        side(page, "b").locator("mark, del").count() == 0
-    )  # words that differ are marked only without a verdict
+    # words that differ are marked only if no right answer is known
+    assert side(page, "b").locator("mark, del").count() == 0
     choose(page, a=OTHER, b=PRUNED)
     assert "✓ right" in side(page, "b").inner_text()
 
@@ -288,7 +287,7 @@ def test_hovering_a_merged_token_outlines_the_tokens_of_its_group(page, case):
     assert isinstance(case, Case)
 
 
-def test_view_mentions_a_language_model_only_if_a_stage_is_inside_it(page):
+def test_view_mentions_a_language_model_only_if_the_compressor_acts_inside_it(page):
     """The same views also show tokens of the photo encoder, which has no language model."""
     what = page.locator(".gv-what")
     choose(page, a=PRUNED, b=MERGED)

@@ -31,7 +31,7 @@ LINE = ".gv-now"
 
 
 def pinned(page, token: int) -> str:
-    """Click a token of side A to pin it; return what the page says of it, without position."""
+    """Pin a token of side A; return the line about it, without the position at its start."""
     look_at(page, token // CELLS)
     page.click("[data-side=a] .gv-frame", position=over(page, token))
     text = page.locator(LINE).inner_text()
@@ -133,7 +133,7 @@ def test_filmstrip_shows_the_masks_of_every_unit_and_selects_a_clicked_unit(page
     look_at(page, 0)
     a, b, width, whole = page.evaluate(FILM)
     assert whole == width  # all four units fit into the strip
-    assert b < 0.85 * a  # A keeps all tokens at layer 0; the tokens that B drops are dark
+    assert b < 0.85 * a  # A drops tokens only from layer 2 on; B's dropped tokens are dark
     film = page.locator(".gv-film")
     film.click(position={"x": width * 2.5 / 4, "y": 10})
     settle(page)

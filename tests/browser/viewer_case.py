@@ -88,7 +88,7 @@ def look_at(page, unit: int) -> None:
 
 
 def over(page, token: int) -> dict[str, float]:
-    """Return the centre of a token of the current unit, in pixels from the frame's corner."""
+    """Return the centre of a token, in pixels from the frame's top left corner."""
     box = page.locator(FRAME).bounding_box()
     row, column = divmod(token % CELLS, COLUMNS)
     return {

@@ -91,7 +91,7 @@ def test_eval_of_an_ablation_preset_writes_a_table_shaped_as_in_the_paper(model,
     text = (tmp_path / "table.md").read_text()
     assert "### Token-selection signals" in text and "| LRS + SCS |" in text
     assert "| History h |" in text and "| all † |" in text
-    # 5 clips, 7 setups: all tokens, 3 choices of signals, 3 lengths of history
+    # each of 5 clips: all tokens, 3 choices of signals, 3 lengths of history
     assert len(set(model[0].read)) == 5 * 7
 
 
@@ -260,7 +260,7 @@ def test_phase_times_are_refused_for_likelihood_scoring_and_several_workers(
     assert "--phases cannot be combined" in capsys.readouterr().err
 
 
-def test_accuracy_endpoint_unknown_to_the_benchmark_is_refused_before_any_question(
+def test_endpoint_option_with_a_metric_unknown_to_the_benchmark_is_refused_before_any_question(
     model, tmp_path, capsys
 ):
     assert run(tmp_path / "no", "--endpoint", "macro") == 2
@@ -276,5 +276,5 @@ def test_rerun_that_asks_no_question_keeps_the_first_run_s_machine_description(m
     path.write_text(json.dumps(told))
     run(tmp_path)
     assert json.loads(path.read_text())["machine"]["cpu"] == "the first one"
-    run(tmp_path, "--retention-ratio", "0.5")  # new questions are asked for the other ratio
+    run(tmp_path, "--retention-ratio", "0.5")  # a new ratio, so questions are asked
     assert json.loads(path.read_text())["machine"]["cpu"] != "the first one"

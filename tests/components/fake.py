@@ -43,17 +43,13 @@ def write_clip(path: Path) -> None:
 
 
 class FakeBackend(Backend):
-    """Backend that counts its calls and answers with numbered copies of one word.
-
-    ``pause_s``: pause in seconds before each word of an answer.
-    """
+    """Backend that counts its calls and answers with a numbered word every ``pause_s`` seconds."""
 
     def __init__(self, pause_s: float = 0.0, words: int = 6, failure: Exception | None = None):
         self.pause_s, self.words, self.failure = pause_s, words, failure
         self.word = "word"  # an answer is this word, repeated and numbered
-        self.words_of: dict[
-            str, int
-        ] = {}  # compressor -> number of words of its answers; default: ``words``
+        # compressor -> number of words of its answers; default: ``words``
+        self.words_of: dict[str, int] = {}
         self.reads = self.encodes = self.loads = 0
         self.encode_s = self.measure_s = 0.0
         self.measured, self.refusal = 0, ""
@@ -87,7 +83,7 @@ class FakeBackend(Backend):
         video = clip.video
         self.encodes += 1
         units = -(-len(video) // PAIR)
-        first = video.frames[::PAIR].astype(np.float32) / 255  # frames [T, H, W, 3]
+        first = video.frames[::PAIR].astype(np.float32) / 255  # [units, H, W, 3]
         _, height, width, _ = first.shape
         tall, wide = height // ROWS, width // COLUMNS
         cells = first.reshape(units, ROWS, tall, COLUMNS, wide, 3)
@@ -111,10 +107,7 @@ class FakeBackend(Backend):
         return -0.5 / question.compressor.retention_ratio
 
     def relevance(self, clip, question, answer, model, stop):
-        """Return each token's brightness as its relevance.
-
-        The relevance map of the n-th word of the answer is the whole map, shifted by n tokens.
-        """
+        """Return brightness as relevance; the map of the n-th word is shifted by n tokens."""
         self.measured += 1
         if stop.wait(self.measure_s):
             raise StoppedError

@@ -1,4 +1,4 @@
-"""The switch "Ask again when settings change" is disabled if answers would be meaningless."""
+""" "Ask again when settings change" is disabled if the built-in model does not know the clip."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def on_switch(event):
         ("own.mp4", OTHER, False),
     ],
 )
-def test_ask_again_switch_is_disabled_with_a_reason_if_answers_would_be_meaningless(
+def test_ask_again_switch_is_disabled_with_a_reason_if_the_built_in_model_does_not_know_the_clip(
     page, name, clip, model, rests
 ):
     change = switch(page, name, clip, model)

@@ -9,7 +9,7 @@ from components.session.work.local import BUILT_IN, PHOTOS
 from gleanvid.compressors import COMPRESSORS
 
 
-def test_methods_that_need_more_than_features_are_not_offered_with_the_photo_encoder():
+def test_methods_that_need_attention_or_a_language_model_are_not_offered_with_the_photo_encoder():
     assert can_answer(BUILT_IN) and not not_served(BUILT_IN) and not can_answer(PHOTOS)
     expected = {"visionzip", "holitom", "flashvid", "aot", "cdpruner"}
     assert set(not_served(PHOTOS)) == expected | {"fastv", "sparsevlm", "framefusion"}

@@ -46,7 +46,7 @@ def post(client, content, **headers):
 
 
 def concurrently(requests):
-    """Run a coroutine in a new thread, as Playwright's event loop runs in the main thread."""
+    """Run a coroutine in a new thread: Playwright's event loop occupies the main thread."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, requests()).result()
 
