@@ -1,7 +1,6 @@
 """Variants ("forms") of every method, synthetic videos, and checks of compression records.
 
-A form is a method with certain settings. ``test_contract.py`` and ``test_contract_inside.py`` test
-the invariants of every form.
+``test_contract.py`` and ``test_contract_inside.py`` test the invariants of every form.
 """
 
 from __future__ import annotations
@@ -54,8 +53,7 @@ class Form:
     prunes: bool = False  # the method never merges
     repeats: bool = False  # two output tokens may have the same index
     own_row: bool = True  # a kept token weighs most in the output token at its index
-    # What the weights of an output token sum to: "one"; "two" if it is merged, else one; or any
-    # "positive" number.
+    # sum of an output token's weights. "one": 1; "two": 2 if merged, else 1; "positive": above 0
     weights: str = "one"
 
     def __call__(self, ratio: float, **more: Any) -> Compressor:

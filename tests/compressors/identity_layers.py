@@ -8,8 +8,8 @@ from torch import Tensor
 
 from gleanvid.types import Compression, VideoTokens
 
-# Function that makes up the attention given to a stage, [heads, R queries, tokens left]. Arguments:
-# number of the stage, indices of the tokens left, compression record of the earlier stages.
+# Makes up the attention that a stage reads, [heads, queries, tokens left]. Arguments: number of the
+# stage, indices of the tokens left, compression record of the stage before (None if there is none).
 AttentionRows = Callable[[int, Tensor, Compression | None], Tensor]
 
 

@@ -11,9 +11,8 @@ def moving_clip(seed: int, rank: int, noise: float, twins: bool = False) -> Vide
     """Return tokens of rank ``rank``, plus one direction shared by all, plus ``noise``.
 
     Every third temporal unit is a copy of the unit before it, moved one column (two with
-    ``twins``). In the other units, each feature vector of the left half occurs again in the right
-    half, moved one row and one column: it has other neighbours there and so another score. With
-    ``twins`` the right half is not moved, and every token has a twin with the same score.
+    ``twins``). In the other units, the right half is a copy of the left half, moved one row and one
+    column, so that scores differ. With ``twins`` it is not moved, and copies have equal scores.
     """
     generator = torch.Generator().manual_seed(seed)
     mixing = torch.randn(rank, WIDTH, generator=generator) / rank**0.5

@@ -32,8 +32,7 @@ def spread(counts):
 def favours_nothing(mask):
     over_clip = [mask.sum(dims) for dims in ((1, 2), (0, 2), (0, 1))]
     assert max(map(spread, over_clip)) <= 1
-    # within a temporal unit, the kept tokens per grid row differ by at most one, those per grid
-    # column by at most two
+    # in each temporal unit, tokens per grid row differ by at most 1, per grid column by at most 2
     assert spread(mask.sum(2)) <= 1 and spread(mask.sum(1)) <= 2
 
 

@@ -36,9 +36,9 @@ passed = cache(passage)
 
 
 def exceeds_budget(label, case, num_layers):
-    """Whether a method cannot reach the ratio at this depth, so that it must refuse it.
+    """Whether a method must refuse the ratio in a model of ``num_layers`` layers.
 
-    The layers before the compression stage, or the fewest tokens after it, exceed the budget.
+    True if the layers with all tokens use up the budget, or the fewest possible tokens exceed it.
     """
     units, rows, columns = case.grid
     total, wanted = units * rows * columns, case.ratio * num_layers
@@ -71,8 +71,8 @@ def within_reach(label):
 
 @every_form
 def test_average_of_kept_tokens_over_the_layers_is_the_retention_ratio(label):
-    # SparseVLM also makes output tokens of dropped ones. Their number takes only certain values,
-    # so it meets the ratio less exactly.
+    # SparseVLM merges some dropped tokens into extra output tokens. Their number is rounded at
+    # every stage, so the average is less exact.
     slack = 3 if label == "sparsevlm" else 1
     for case, depth, result in within_reach(label):
         wanted = case.ratio * result.record.num_tokens * depth
@@ -161,8 +161,8 @@ def test_layers_at_which_tokens_are_dropped_scale_with_the_depth_of_the_model():
     assert HoliTom().stages == ((0, HoliTom()),)
 
 
-def test_the_published_splits_of_sparsevlm_are_found_by_bisection():
-    """Bisection finds the scale of SparseVLM's published splits (300, 200, 110 of 576 tokens)."""
+def test_bisection_finds_the_scale_of_sparsevlm_s_published_numbers_of_tokens():
+    """The published numbers of kept tokens are 300, 200 and 110 of 576."""
     expected = {(28, 0.25): 0.513, (28, 0.15): 0.142, (36, 0.25): 0.645, (36, 0.15): 0.249}
     for (depth, ratio), scale in expected.items():
         counts = keep_counts(6272, ratio, depth, exact=True)

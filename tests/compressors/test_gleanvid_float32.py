@@ -19,10 +19,9 @@ SCENE = 3  # number of temporal units in a scene
 def scenes(grid: Grid, width: int, rank: int, grain: float, new: float, sensor: float, seed: int):
     """Return the tokens of a synthetic clip of short scenes.
 
-    The tokens of a scene lie in three strong feature directions, plus details of size ``grain``.
-    Every further temporal unit of the scene repeats them exactly, shifted by one position, except
-    that a fraction ``new`` of the tokens gets additional details. All tokens share a large mean,
-    and have noise of size ``sensor``.
+    The first unit of a scene has three strong feature directions, plus details of size ``grain``.
+    Each later unit repeats the unit before it, shifted by one position; a fraction ``new`` of its
+    tokens gets more details. All tokens share a large mean and have noise of size ``sensor``.
     """
     generator = torch.Generator().manual_seed(seed)
 
@@ -55,7 +54,7 @@ def agreement(one: set[int], other: set[int]) -> float:
 def assert_keeps_what_float64_keeps(features: torch.Tensor, grid: Grid, ratio: float) -> None:
     expected = kept_tokens(features, grid, ratio)
     found = agreement(kept(features, grid, ratio), expected)
-    if found < 0.99:  # else float64 must change about as much for noise of 1e-6
+    if found < 0.99:  # allowed if noise of 1e-6 changes float64's tokens as much
         assert found >= noise_agreement(features, grid, ratio, expected) - 0.01, found
 
 
@@ -101,14 +100,14 @@ def test_gleanvid_in_float32_keeps_the_tokens_of_float64(
     [
         ((8, 9, 9), 128, 60, 0.03, 0.1, 63),
         ((6, 14, 14), 96, 37, 0.01, 0.0, 120),
-        ((8, 9, 9), 128, 19, 0.01, 0.1, 1078),  # fewer directions than half of the feature width
+        ((8, 9, 9), 128, 19, 0.01, 0.1, 1078),  # 57 kept tokens: less than half the width
         ((8, 9, 9), 128, 13, 0.03, 0.03, 1170),
     ],
 )
 def test_float32_agrees_with_float64_when_kept_tokens_reach_the_rank_of_the_clip(
     grid, width, rank, grain, new, seed
 ):
-    """At full rank, a rejected token could hide the last remaining direction."""
+    """Near full rank, a token could be rejected because a rejected one has its direction."""
     features = scenes(grid, width, rank, grain, new, 0.0, seed)
     ratio = 3 * rank / len(features)
     assert agreement(kept(features, grid, ratio), kept_tokens(features, grid, ratio)) >= 0.99

@@ -66,7 +66,7 @@ def peak_over_features(grid, width, **settings) -> float:
 
 @pytest.fixture
 def no_fixed_part(monkeypatch):
-    """Set a minimum buffer size to 1: in short clips, it would hide that memory grows."""
+    """Solve linear systems in small batches: in short clips, a large one would hide growth."""
     monkeypatch.setattr(novelty, "_SYSTEMS", 1)
 
 

@@ -64,7 +64,7 @@ def post(server, route, clip, key="", **arguments):
 
 @pytest.fixture
 def calls(monkeypatch, clip):
-    """Return the app's endpoints in this process, and the clip in the form that they accept."""
+    """Return the app's endpoints in this process, and their ``video`` argument for a clip."""
     monkeypatch.setattr("components.server.uploads.get_upload_folder", lambda: str(clip.parent))
     return Calls(Engine(LocalBackend({})), ["builtin"], 16), {"path": str(clip)}
 

@@ -53,7 +53,7 @@ def test_uploads_are_refused_while_their_folder_is_full(folder):
     limits = Uploads(1000, 1000, clock=lambda: now[0])
     held = written(folder / "hash" / "clip.mp4", 500)
     told = [status(limits, length) for length in (501, 500, 1)]
-    # At the third check, 500 of 1,000 bytes are stored and 500 are being uploaded.
+    # 500 of 1,000 bytes are stored, so 501 do not fit. 500 fit, then not even 1 more.
     assert told == [507, 200, 507]
     held.unlink()
     now[0] = uploads.SCAN_S
@@ -90,7 +90,7 @@ def test_upload_limits_of_a_public_server_leave_room_for_other_visitors():
         ("clip.mp4", 10, 1e6, True),
     ],
 )
-def test_old_files_of_visitors_are_deleted_and_no_other_files(folder, name, size, age_s, is_kept):
+def test_only_old_files_of_visitors_are_deleted(folder, name, size, age_s, is_kept):
     path = written(folder / name, size)
     os.utime(path, (0, time.time() - age_s))
     uploads.delete_old(folder, keep_s=7200.0)
@@ -107,9 +107,7 @@ def test_old_upload_and_export_folders_are_deleted_once_empty(folder):
             file.unlink(missing_ok=True)
 
 
-def test_other_old_files_are_deleted_even_if_a_folder_vanishes_during_the_cleanup(
-    folder, monkeypatch
-):
+def test_cleanup_deletes_old_files_even_if_a_folder_vanishes_meanwhile(folder, monkeypatch):
     old = written(folder / (64 * "a") / "clip.mp4")
     os.utime(old, (0, 0))
     search = Path.glob

@@ -48,7 +48,7 @@ class Spaces(SimpleNamespace):
         self.durations.append(duration)
 
         def decorate(work):
-            assert isgeneratorfunction(work)  # spaces runs non-generator functions differently
+            assert isgeneratorfunction(work)  # this fake only runs generators
 
             def call(*given):
                 self.calls.append(given[0])

@@ -23,7 +23,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_both_formats_of_example_questions_are_read_and_broken_files_ignored(folder):
+def test_example_questions_have_the_key_question_or_text_and_incomplete_ones_are_ignored(folder):
     first, second = examples.examples(folder)
     assert first.questions == (("What colour?", "red"), ("What shape?", "cross"))
     assert second.questions == () and examples.ready(second) == examples.ready(None) == []
@@ -39,7 +39,7 @@ def test_upload_with_the_file_name_of_an_example_has_no_right_answers(folder, tm
     assert examples.example_of(shown, str(other)) is examples.example_of(shown, None) is None
 
 
-def test_model_changes_with_the_kind_of_clip_until_a_model_was_loaded_by_hand(folder):
+def test_clip_switches_between_built_in_model_and_photo_encoder_but_not_from_other_models(folder):
     glimpse, filmed = examples.examples(folder)
     offered = ["builtin", "mobilenet_v2", "a/b"]
     assert examples.model_for(filmed, "builtin", offered) == "mobilenet_v2"

@@ -135,7 +135,7 @@ def test_contact_sheet_of_a_large_video_stays_within_phone_image_limits():
     assert tiles["width"] / tiles["height"] == pytest.approx(16 / 9, rel=0.02)
 
 
-def test_token_area_is_sent_as_fractions_of_the_frame():
+def test_area_of_the_token_grid_is_sent_as_fractions_of_the_frame():
     left, top, right, bottom = pack([run_of()]).value["area"]
     assert (left, top) == (0, 0)
     assert right == pytest.approx(126 // COLUMNS * COLUMNS / 126)

@@ -123,7 +123,7 @@ def test_open_ended_answer_is_compared_word_by_word(items, said, right):
         ({"folder": "x"}, "benchmark glimpse has no setting folder; its settings are split"),
     ],
 )
-def test_invalid_glimpse_settings_are_refused_by_name(settings, named):
+def test_error_names_the_invalid_glimpse_setting(settings, named):
     with pytest.raises(BenchmarkError, match=named):
         open_benchmark("glimpse", **settings)
 

@@ -25,14 +25,14 @@ def test_glimpse2_has_its_own_questions_and_each_type_at_most_once_per_clip(item
     assert SHORT.items(20) == items[:20]
 
 
-def test_option_view_still_repeats_a_single_unit_of_the_clip(items):
+def test_still_view_repeats_a_single_unit_of_the_clip(items):
     clip, still = items[0].clip, open_benchmark("glimpse2", clip_frames=20, view="still", moment=1)
     whole, shown = pairs(SHORT, clip), pairs(still, clip)
     assert still.items(8) == items[:8]
     assert all(np.array_equal(pair, whole[9]) for pair in shown)
 
 
-def test_option_view_shuffled_shows_the_same_units_in_another_order(items):
+def test_shuffled_view_shows_the_same_units_in_another_order(items):
     clip, mixed = items[0].clip, open_benchmark("glimpse2", clip_frames=20, view="shuffled")
     whole, shown = pairs(SHORT, clip), pairs(mixed, clip)
     assert not np.array_equal(whole, shown)
@@ -50,6 +50,6 @@ def test_option_view_shuffled_shows_the_same_units_in_another_order(items):
         ({"clip_frames": 130}, "clip_frames=130 must be an even number from 2 to 128"),
     ],
 )
-def test_invalid_glimpse2_settings_are_refused_by_name(settings, named):
+def test_error_names_the_invalid_glimpse2_setting(settings, named):
     with pytest.raises(BenchmarkError, match=named):
         open_benchmark("glimpse2", **settings)

@@ -39,7 +39,7 @@ def test_check_passes_for_an_intact_model_and_fails_for_wrong_positions(model):
     report = check(model, VIDEO, quick=True)
     assert not report.failed
     found = {one.name: one for one in report.findings}
-    assert found["deepstack"].note == ""  # empty: the check was not skipped
+    assert found["deepstack"].note == ""  # a skipped check has a note
     assert found["keep_all"].figure == found["keep_all"].bound == 0
     assert found["prefill"].control > 100 * found["prefill"].bound
 
@@ -64,10 +64,7 @@ def test_stopped_check_keeps_the_findings_so_far(model):
 
 
 def shifted(change):
-    """Return a faulty ``shortened``, the function that makes the shorter prompt.
-
-    ``change`` returns the entries of the shorter prompt that it alters.
-    """
+    """Return a ``shortened`` whose result has the wrong entries that ``change`` returns."""
     whole = shortening.shortened
 
     def faulty(*args):

@@ -91,6 +91,6 @@ def test_llava_video_uses_pooling_and_prompt_of_lmms_eval_s_own_model(module, lo
     assert loaded[-1]["settings"] == {}
 
 
-def test_unknown_lmms_eval_model_argument_is_refused_by_name(module, loaded):
+def test_error_names_the_unknown_lmms_eval_model_argument(module, loaded):
     with pytest.raises(ValueError, match="gleanvid has no setting retention"):
         module.GleanVIDQwen3VL(retention=0.5)

@@ -256,7 +256,7 @@ def test_comparison_by_labels_counts_kept_labels_and_warns_that_labels_may_be_wr
     assert rows.table_view(made, rows.Asked(), done=True)["asked"]["caveat"] == ""
 
 
-def test_comparison_row_contains_its_method_s_style_and_sortable_numbers(clip):
+def test_comparison_row_has_its_method_s_colour_and_symbol_and_sortable_numbers(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform", "gleanvid"])[-1].rows
     value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
     (_, ours, uniform, late) = value["rows"]

@@ -29,9 +29,7 @@ def found(engine, clip, names):
     yield from least(engine, "me", request, "What moves?", names, make)
 
 
-def test_each_compressor_reports_its_lowest_ratio_with_the_same_answer_and_a_run_below_that_ratio(
-    clip,
-):
+def test_lowest_ratio_that_keeps_the_answer_is_reported_with_a_run_below_that_ratio(clip):
     engine = Engine(Fading())
     last = list(found(engine, clip, ["gleanvid", "full", "dycoke"]))[-1]
     ours, floored = last.value["rows"]

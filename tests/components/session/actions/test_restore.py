@@ -43,7 +43,7 @@ def kept(runs, **more) -> str:
 
 
 def restored(engine, text, *known):
-    """Restore a reloaded page; of its uploads, only those at ``known`` are still on the server."""
+    """Restore a reloaded page; the server still has only the uploads at the paths ``known``."""
     ends = {"/".join(path.parts[-2:]): str(path) for path in known}
     return restore.restored(engine, text, ends.get)
 

@@ -210,7 +210,7 @@ def test_previous_model_is_reloaded_if_a_model_that_needs_its_memory_fails_to_lo
     assert engine.name == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
 
 
-def test_list_of_models_says_which_fit_are_gated_or_recommended(hub, engine, monkeypatch):
+def test_list_of_models_says_if_a_model_fits_is_gated_or_is_recommended(hub, engine, monkeypatch):
     monkeypatch.setattr(fit, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
     rows = {row.name: row for row in Choosing(engine).offers("auto", 32)}
     assert not hub.requests

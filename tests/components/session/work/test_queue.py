@@ -82,7 +82,7 @@ def test_late_preview_does_not_end_a_newer_preview():
     assert not newer.stop.is_set() and sessions.begin_preview("me", 5) is None
     sessions.end_older_preview("me", 7)
     assert newer.stop.is_set()
-    # Ending previews older than settings version 7 does not begin version 7 itself.
+    # Only the older preview has ended; a preview of settings version 7 can still start.
     assert sessions.begin_preview("me", 7) is not None
 
 
