@@ -167,7 +167,7 @@ def test_evidence_kept_returns_counts_of_tokens_objects_and_moments():
     group = torch.tensor([0, 0, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1])
     record = Compression(keep, (2, 2, 3), group, (group >= 0).float())
     assert evidence_kept(record, shown.flatten(1)) == {
-        # tokens that show an object: all, kept, kept or merged, and at most kept by 3 tokens
+        # tokens that show an object: all, kept, kept or merged; maximum for 3 kept tokens
         "evidence": [5, 2, 3, 3],
         "things": [2, 1],
         "moments": [3, 2],
