@@ -18,10 +18,7 @@ ITEMS = [item(n, HARD[n % 7]) for n in range(700)] + [item(n, "shape") for n in 
 
 
 def verdicts_except(wrong):
-    """Return question id -> whether it is answered right; only the first ``wrong`` are not.
-
-    The first 700 questions are of the hard types.
-    """
+    """Return question id -> verdict; the first ``wrong`` questions, all hard, are wrong."""
     return {each.id: int(each.id) >= wrong for each in ITEMS}
 
 

@@ -15,7 +15,7 @@ def test_auc_and_precision_are_computed_among_all_tokens_and_among_tokens_of_obj
     found = against_truth(SCORES, HOLDS, objects)
     # in the AUC, a pair of equal scores counts half
     assert found == pytest.approx([5.5 / 6, 1.0, 1.5 / 2, 1.0])
-    # If all objects belong to the answer, there are no two values among the tokens of objects.
+    # if all objects belong to the answer, only the two values among all tokens are returned
     assert len(against_truth(SCORES, HOLDS, HOLDS)) == 2
     assert against_truth(SCORES, ~HOLDS & HOLDS, objects) == []
 
@@ -33,7 +33,7 @@ def test_agreement_of_two_maps_is_the_overlap_of_their_top_tenth():
     assert agreement(first, other)["top"] == 0.0
 
 
-def test_rewording_a_question_gives_the_other_wording_of_its_pair():
+def test_rewording_a_question_returns_its_other_known_wording_or_none():
     assert reworded("What colour is the star?") == "Which colour does the star have?"
     assert reworded("Which colour does the star have?") == "What colour is the star?"
     assert reworded("Why?") is None

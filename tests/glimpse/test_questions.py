@@ -51,10 +51,10 @@ def test_right_option_is_at_every_position_equally_often(train):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_guessing_from_question_text_alone_is_at_chance(family, train, test):
-    """Options that are right more often than others in the train split do not help to guess.
+    """A guesser that learns clues from texts of the train split does no better than chance.
 
-    The guesser counts there how often an option is right among the questions of one type: overall,
-    given the number of words, given the other options, and so on.
+    The clues: the option, the question's first word and length, the set of options, and words that
+    the option shares with the question or with other options.
     """
     counts = defaultdict(lambda: np.array([1.0, 4.0]))
 

@@ -59,7 +59,7 @@ def test_each_training_clip_is_encoded_once_and_used_for_several_steps(monkeypat
     )
     for _ in range(6):
         run.advance()
-    assert numbers == [1, 9]  # the other process encodes the even ones
+    assert numbers == [1, 9]  # process 0 encodes clips with even numbers
     assert len(run.shelf) == 2
 
 

@@ -63,7 +63,7 @@ def test_rank_relative_to_random_is_above_1_for_diverse_and_below_1_for_narrow_s
         assert (found.coverage_vs_random < 1) is wide
 
 
-def test_random_baseline_gains_rank_and_loses_coverage_error_with_more_tokens():
+def test_random_baseline_has_higher_rank_and_lower_coverage_error_with_more_tokens():
     features, kept = clip()
     found = [metrics.random_keeping(features, kept.grid, count) for count in (3, 9, len(features))]
     ranks = [one.effective_rank for one in found]
@@ -74,6 +74,6 @@ def test_random_baseline_gains_rank_and_loses_coverage_error_with_more_tokens():
     assert errors[2] == 0
 
 
-def test_coverage_ratio_is_nan_if_random_selection_loses_nothing():
+def test_coverage_ratio_is_nan_if_random_selection_has_no_coverage_error():
     features, kept = clip(width=2)
     assert math.isnan(metrics.diagnose(features, kept).coverage_vs_random)

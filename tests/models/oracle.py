@@ -41,7 +41,7 @@ class EveryNth(Compressor):
 
 @dataclass(frozen=True)
 class Tilted(EveryNth):
-    """Compressor that skips a token if features are larger on average in the second half."""
+    """``EveryNth`` without the first token if the clip's second half has a higher mean."""
 
     def skipped(self, tokens: VideoTokens) -> int:
         first, second = tokens.features.tensor_split(2)
@@ -137,10 +137,7 @@ def read_while_decoding(output, inputs) -> Tensor:
 
 
 def skip_if_repeats_mix(adapter, inputs) -> None:
-    """Skip the test for models that fail on copies of a prompt (see ``repeats_mix``).
-
-    test_generate.py tests that compression refuses such copies.
-    """
+    """Skip the test for models that fail on copies of a prompt (see ``repeats_mix``)."""
     if repeats_mix(adapter, inputs):
         pytest.skip("the untouched model cannot repeat prompts, or answers each differently")
 
@@ -161,7 +158,7 @@ def repeats_mix(adapter, inputs) -> bool:
 
 
 def left_by_layer(adapter, inputs, record, depth) -> list[Tensor]:
-    """Return for each layer which of the L prompt tokens are left there, bool [B, L]."""
+    """Return for each layer which of the L prompt tokens it receives, bool [B, L]."""
     layers: list[Tensor] = []
     # index in the batch -> compression record of all stages so far, composed to one
     whole: dict[int, Compression] = {}

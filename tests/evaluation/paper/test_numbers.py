@@ -148,7 +148,7 @@ def results(folder, benchmark, full, kept, model=MODEL, **groups):
         line = {"setup": setup, "accuracy": accuracy, "questions": 40, "failed": 1}
         for name, share in groups.items():
             line |= {name: share, f"{name} questions": 10}
-        # a second result of the same setup, as for the response mode "text"; the first one counts
+        # a run with two response modes has two results of a setup; the tables use the first
         lines += [line, line | {"accuracy": 0.0}]
     report = {"model": model, "benchmark": {"benchmark": benchmark}, "results": lines}
     (folder / "results.json").write_text(json.dumps(report))

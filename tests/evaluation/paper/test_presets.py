@@ -13,7 +13,7 @@ SENSITIVITY += ["temperature", "alpha"]
 
 
 @pytest.mark.parametrize("name", ABLATIONS)
-def test_every_ablation_begins_with_all_tokens_and_contains_gleanvid_once(name):
+def test_every_ablation_starts_with_the_all_tokens_setup_and_has_default_gleanvid_once(name):
     setups = ABLATIONS[name].setups()
     assert isinstance(setups[0].method, FullTokens)
     assert [setup.method for setup in setups].count(GleanVID(0.15)) == 1
@@ -57,9 +57,7 @@ def test_grid_of_methods_and_ratios_contains_the_all_tokens_setup_once():
         (["gleanvid"], [0.5], 0, "num_frames=0"),
     ],
 )
-def test_invalid_grid_of_methods_and_ratios_is_refused_by_setting_name(
-    names, ratios, frames, named
-):
+def test_error_for_an_invalid_grid_of_setups_names_the_setting(names, ratios, frames, named):
     with pytest.raises(ValueError, match=named):
         grid(names, ratios, frames)
 

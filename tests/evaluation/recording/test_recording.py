@@ -42,7 +42,7 @@ def recorded(model, video, tmp_path_factory):
     sizes = []
     changed = record(model, video, wanted, path, sizes.append)
     assert set(changed.values()) == {0.0}
-    # the reported size is that before the runs are added, which take less than 1 MiB
+    # sizes[0] counts the tensors; the rest of the file takes less than 1 MiB
     assert 0 < path.stat().st_size - sizes[0] < 2**20
     return path
 
@@ -64,7 +64,7 @@ def test_recording_gives_the_same_masks_in_a_new_process_without_the_model(recor
     masks, scores = map(json.loads, done.stdout.replace("'", '"').splitlines())
     assert masks == [one.keep.tolist() for one in live]
     assert scores.keys() == live[0].scores.keys()
-    for name, rows in live[0].scores.items():  # last bits depend on memory alignment
+    for name, rows in live[0].scores.items():  # a score's last bits vary with memory alignment
         torch.testing.assert_close(torch.tensor(scores[name]), rows.float(), rtol=1e-4, atol=1e-5)
 
 
@@ -101,7 +101,7 @@ def test_recorded_answers_match_the_model(recorded, model, video):
     assert found.answered(QUESTION, gleanvid.GleanVID(0.1).settings()) is None
 
 
-def test_int8_recording_takes_half_the_bytes_of_bfloat16_and_states_changed_selections(
+def test_int8_recording_takes_half_the_bytes_of_bfloat16_and_stores_fraction_of_changed_tokens(
     model, video, tmp_path
 ):
     path, features = tmp_path / ("clip" + SUFFIX), model.encode(video).tokens.features
@@ -260,7 +260,7 @@ def test_too_large_recording_is_refused_before_allocation(
         open_recording(recorded)
 
 
-def test_recorded_features_are_converted_a_few_rows_at_a_time(monkeypatch):
+def test_converting_int8_features_in_parts_gives_the_same_values_as_at_once(monkeypatch):
     features = torch.randn(50, 6, generator=torch.manual_seed(0))
     stored = stored_features(features, "int8")
     whole = stored["features"].float() * stored["features_scale"] + stored["features_mean"]

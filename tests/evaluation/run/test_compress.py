@@ -101,7 +101,7 @@ def test_interrupted_compression_resumes_to_the_same_files(clips, tmp_path):
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
 
 
-def test_compress_on_a_full_disk_leaves_whole_files_and_reports_it(clips, tmp_path, monkeypatch):
+def test_compress_reports_a_full_disk_and_keeps_only_complete_files(clips, tmp_path, monkeypatch):
     real = np.savez_compressed
 
     def full(file, **arrays):

@@ -50,7 +50,7 @@ def test_half_written_last_line_of_a_journal_is_dropped_with_a_warning(path, cut
 
 
 @pytest.mark.parametrize("damage", [b"{oops}", b"[1]", b'{"item": "a"}', b"\xff\xfe", b""])
-def test_damaged_line_inside_a_journal_is_refused_by_number_without_changing_the_file(path, damage):
+def test_error_for_a_damaged_journal_line_has_its_number_and_the_file_is_unchanged(path, damage):
     lines = path.read_bytes().splitlines()
     lines[1] = damage
     path.write_bytes(b"\n".join(lines) + b"\n")
@@ -69,7 +69,7 @@ def test_damaged_line_inside_a_journal_is_refused_by_number_without_changing_the
         ({"frames": 8}, "frames=None"),
     ],
 )
-def test_journal_of_other_settings_is_refused_by_setting_name(path, change, named):
+def test_error_for_a_journal_of_other_settings_names_the_setting(path, change, named):
     with pytest.raises(JournalError, match=named):
         Journal(path, SETTINGS | change)
 
@@ -167,7 +167,7 @@ def test_journal_row_with_a_zero_token_count_is_refused(is_row):
 
 
 @pytest.mark.parametrize("is_row", WHOLE)
-def test_journal_row_with_a_field_of_wrong_type_is_refused_by_name(tmp_path, is_row):
+def test_journal_row_with_a_missing_field_or_an_invalid_value_is_refused(tmp_path, is_row):
     path, whole = tmp_path / "journal.jsonl", {"item": "a", "setup": "full"} | WHOLE[is_row]
     wrong = [
         *(whole | {name: odd} for name in WHOLE[is_row] for odd in (-math.inf, None, [[]])),

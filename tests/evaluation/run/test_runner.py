@@ -111,7 +111,7 @@ def test_killed_run_resumes_without_loss_or_repetition(tmp_path):
     path = tmp_path / "j"
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], cwd=ROOT)
     try:
-        deadline = time.monotonic() + 240  # importing is slow on a busy machine
+        deadline = time.monotonic() + 240  # the new process imports slowly on a busy machine
         while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 4000):
             assert process.poll() is None
             time.sleep(0.005)
@@ -167,7 +167,7 @@ def test_evidence_kept_returns_counts_of_tokens_objects_and_moments():
     group = torch.tensor([0, 0, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1])
     record = Compression(keep, (2, 2, 3), group, (group >= 0).float())
     assert evidence_kept(record, shown.flatten(1)) == {
-        # tokens that show an object: all, kept, kept or merged, and the most that 3 could keep
+        # tokens that show an object: all, kept, kept or merged; maximum for 3 kept tokens
         "evidence": [5, 2, 3, 3],
         "things": [2, 1],
         "moments": [3, 2],

@@ -41,7 +41,7 @@ def test_paired_difference_is_the_accuracy_gain_and_zero_for_equal_verdicts():
 def test_interval_over_clustered_questions_is_wider_by_the_root_of_the_design_effect():
     rng = np.random.default_rng(1)
     by_clip = rng.random(400) < 0.5
-    first = [bool(value) for value in by_clip for _ in range(4)]  # all questions of a clip agree
+    first = [bool(value) for value in by_clip for _ in range(4)]  # equal verdicts within a clip
     second = [False] * 1600
     clustered = paired_difference(first, second, [place // 4 for place in range(1600)])
     alone = paired_difference(first, second, list(range(1600)))
@@ -87,10 +87,7 @@ def test_macro_average_interval_equals_scipy_s_bootstrap_of_the_mean_over_group_
 
 
 def test_each_bootstrap_draw_recomputes_the_mean_of_every_group():
-    """Group means are computed anew in every draw, not from fixed weights of the questions.
-
-    With fixed weights, a draw with the rare question twice would have a mean of 1.
-    """
+    """With fixed weights per question, drawing the rare one twice would give a mean of 1."""
     groups = ["rare"] + ["common"] * 30
     found = clip_mean([1.0] + [0.0] * 30, range(31), groups)
     assert found.value == 0.5

@@ -69,7 +69,7 @@ def test_results_equal_counts_over_journal_rows():
     assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
 
 
-def test_main_table_counts_units_with_nothing_new_in_a_column_only_if_there_are_any():
+def test_main_table_has_a_column_for_units_with_nothing_new_only_if_such_units_exist():
     assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
     known = rows()
     for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
@@ -216,7 +216,7 @@ class Kinds(FakeBenchmark):
     macro_without = "x"
 
 
-def test_macro_average_weighs_question_kinds_equally_and_can_leave_one_out(monkeypatch):
+def test_macro_average_weighs_question_kinds_equally_and_can_exclude_one_kind(monkeypatch):
     monkeypatch.setattr("gleanvid.evaluation.tables.summary._FEWEST", 1)
     _, ours, even = results(Kinds(), ITEMS, SETUPS, rows())
     assert {name: mean.value for name, mean in ours.macro.items()} == pytest.approx(
@@ -305,7 +305,7 @@ def test_preset_table_has_the_paper_s_rows_and_differences_in_relative_performan
     assert relative == ["100.0", "28.6 (-57.1)", "100.0 (+14.3)", "85.7"]
 
 
-def test_csv_row_contains_plain_numbers():
+def test_csv_row_has_accuracy_as_a_fraction_and_no_nan():
     line = flat(results(FakeBenchmark(), ITEMS, SETUPS, rows())[1])
     assert line["accuracy"] == 0.75 and line["x questions"] == 6
     assert not any(isinstance(v, float) and math.isnan(v) for v in line.values())

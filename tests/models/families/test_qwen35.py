@@ -62,7 +62,7 @@ def test_batch_with_different_kept_counts_equals_its_prompts_run_alone(model):
 
 @pytest.mark.parametrize("compressor", [None, QUARTER, PairMean()], ids=["all", "25%", "pairs"])
 def test_conversation_about_one_video_continues_from_its_recurrent_states(model, compressor):
-    """Logits of every step, and scores, equal those of fresh runs, also after other questions."""
+    """Logits and scores equal those of a fresh run, even after other questions."""
     video = noise_video()
     encoded = model.encode(video)
     fresh = {}

@@ -110,7 +110,7 @@ def fresh_scores(adapter, encoded, question, answers, compressor):
 
 
 def skip_if_refused(adapter, compressor):
-    """Skip the test if the compressor drops tokens at inner layers, which the model cannot."""
+    """Skip the test if the compressor drops tokens between layers and the model cannot do so."""
     if adapter.layout.ahead_only and isinstance(compressor, Chain):
         pytest.skip("this language model cannot drop tokens between its layers")
 

@@ -74,7 +74,7 @@ def test_download_resumes_where_the_connection_broke(hub, monkeypatch):
 @pytest.mark.parametrize("no_ranges", [False, True])
 def test_download_is_given_up_after_repeated_broken_connections(hub, monkeypatch, no_ranges):
     monkeypatch.setattr(downloading, "_PAUSE_S", 0.0)
-    # the hub sends a file in pieces: with a piece larger than the file, it breaks off at byte 0
+    # with a piece larger than the file, the fake hub breaks off before it sends a byte
     monkeypatch.setattr(local_hub, "PIECE", 10**9)
     hub.repositories[NAME].breaks, hub.repositories[NAME].no_ranges = 10**6, no_ranges
     with pytest.raises(ModelError, match=r"connection.*choose the model again to continue"):
@@ -224,7 +224,7 @@ def test_server_without_range_support_sends_the_file_again(hub):
     assert cached(NAME) == plan.folder
 
 
-def test_two_downloads_of_one_checkpoint_are_refused(hub):
+def test_second_download_of_a_checkpoint_is_refused_while_the_first_runs(hub):
     plan, stop = list_files(NAME), threading.Event()
     first = fetch(plan, stop)
     next(first)
