@@ -51,7 +51,7 @@ def test_prompt_longer_than_the_context_is_refused_before_the_model_runs(short_c
 
 
 @few_families
-def test_compression_fits_a_prompt_into_the_context_where_positions_allow_it(short_context):
+def test_compression_lets_a_long_prompt_fit_only_with_multimodal_positions(short_context):
     adapter, encoded = short_context
     ran, handle = calls_of(adapter.layout.tower)
     if hasattr(adapter.layout.core, "get_rope_index"):
@@ -76,7 +76,7 @@ def test_out_of_memory_error_says_what_to_lower_and_leaves_the_model_usable(adap
     before, held = hook_count(adapter.hf_model), []
 
     def exhaust(module, args, output):
-        huge = torch.zeros(1000)  # stands for a tensor that the failing layer holds
+        huge = torch.zeros(1000)  # a small stand-in for the tensors of the failing layer
         held.append(weakref.ref(huge))
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 

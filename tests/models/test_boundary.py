@@ -49,7 +49,7 @@ def test_keeping_all_tokens_is_bit_identical(every_adapter, rows):
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_keeping_a_quarter_equals_the_whole_prompt_with_the_rest_masked(adapter, rows):
+def test_keeping_a_quarter_gives_the_logits_of_the_prompt_with_the_rest_masked(adapter, rows):
     videos = unlike_videos(adapter)[:rows]  # the two prompts keep different numbers of tokens
     inputs = model_inputs(adapter, QUESTIONS[:rows], videos)
     with compressing(adapter.hf_model, QUARTER) as record:
@@ -78,7 +78,7 @@ def test_renumbering_the_kept_positions_changes_the_logits(adapter):
 
 
 def test_deepstack_features_follow_their_tokens(qwen3):
-    """Logits change without DeepStack levels, so comparing logits also tests the levels."""
+    """Logits change without DeepStack features, so comparisons of logits test these, too."""
     inputs = model_inputs(qwen3, QUESTIONS[:1])
 
     def flat(module, args, kwargs):
@@ -180,7 +180,7 @@ def test_grids_that_do_not_fit_the_prompt_are_refused():
 @pytest.mark.parametrize(
     "oracle_adapter", ["qwen3_vl", "llava_onevision", "smolvlm"], indirect=True
 )
-def test_reference_gives_a_left_padded_prompt_the_positions_and_logits_of_the_prompt_alone(adapter):
+def test_oracle_prefill_gives_a_left_padded_prompt_its_unpadded_positions_and_logits(adapter):
     videos = [noise_video(4, seed=number) for number in range(2)]
     batch = model_inputs(adapter, QUESTIONS, videos)
     assert not bool(batch["attention_mask"].all())

@@ -108,10 +108,7 @@ def test_saliency_and_keys_are_equal_with_flash_attention_s_packed_frames(adapte
 
 
 def prompt(method):
-    """Compress a prompt of 12 video and 8 text tokens; return what ``reduce_rows`` needs.
-
-    These are the sequence positions of the video, its compression record, and the shorter prompt.
-    """
+    """Compress a prompt of 12 video and 8 text tokens; return what ``reduce_rows`` needs."""
     present, columns = torch.ones(1, 20, dtype=torch.bool), torch.arange(3, 15)
     spans = [[Span(columns, (3, 2, 2))]]
     tokens = VideoTokens(torch.zeros(12, 1), (3, 2, 2))

@@ -1,8 +1,7 @@
-"""Painting source pixels changes exactly the token whose rectangle contains the pixels.
+"""Painting source pixels changes mainly the token whose rectangle contains the pixels.
 
-The vision tower is changed so that its patches do not mix: every token then depends on its own
-pixels alone. Paint in one token's rectangle must change the features of this token. Other tokens
-may change a little, because resizing a frame mixes pixels at the edges of the rectangle.
+The vision tower is changed so that its patches do not mix. Other tokens may still change a little,
+because resizing a frame mixes pixels at the edges of the rectangle.
 """
 
 from __future__ import annotations
@@ -27,10 +26,7 @@ def adapter(every_adapter):
 
 @pytest.fixture
 def blind(adapter):
-    """A model whose vision tower does not mix patches: its attention outputs are zero.
-
-    The weights are restored after the test.
-    """
+    """A model whose vision tower does not mix patches: its attention outputs are zero."""
     silenced = []
     for name, module in adapter.layout.tower.named_modules():
         if "attn" in name.lower() or "attention" in name.lower():
@@ -64,7 +60,7 @@ def test_painting_a_token_s_rectangle_changes_that_token_s_features_most(blind, 
     tokens = encoded.tokens
     per_unit = tokens.tokens_per_unit
     frames_per_unit = -(-len(video) // tokens.num_units)
-    step = max(1, len(tokens) // 6) | 1  # odd, so that tokens in even and odd columns are tested
+    step = max(1, len(tokens) // 6) | 1  # an odd step reaches even and odd columns
     for token in range(0, len(tokens), step):
         unit, place = divmod(token, per_unit)
         own = slice(unit * frames_per_unit, (unit + 1) * frames_per_unit)

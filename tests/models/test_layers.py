@@ -147,7 +147,7 @@ def test_second_turn_continues_a_cache_with_fewer_tokens_in_later_layers(adapter
 
 @contextmanager
 def compact_rotary_rows(adapter, stage):
-    """Fault from layer ``stage`` on: kept tokens have the rotary positions of the first tokens."""
+    """From layer ``stage`` on, wrongly give kept tokens the first tokens' rotary positions."""
     layers, whole = adapter.layout.language_model.layers, []
 
     def look(module, args, kwargs):
@@ -227,7 +227,7 @@ def test_merging_inside_the_model_merges_hidden_states_and_later_deepstack_level
 
 
 def test_prompt_of_a_batch_that_becomes_shorter_inside_the_model_is_padded_there(adapter):
-    """The first prompt has no padding at layer 0 but keeps fewer tokens, so it needs some later."""
+    """Prompt 0 is unpadded at layer 0 but keeps fewer tokens, so it is padded from layer 2 on."""
     inputs = model_inputs(adapter, ["what moves?!", "what moves?"])
     assert bool(inputs["attention_mask"][0].all()) and not bool(inputs["attention_mask"][1].all())
     ROWS.clear()
@@ -240,7 +240,7 @@ def test_prompt_of_a_batch_that_becomes_shorter_inside_the_model_is_padded_there
     torch.testing.assert_close(torch.stack(output.logits, 1), decoded, atol=1e-5, rtol=0)
 
 
-def test_stage_that_keeps_unequal_counts_for_equal_prompts_is_refused(qwen3):
+def test_stage_that_keeps_unequal_counts_of_two_identical_prompts_is_refused(qwen3):
     inputs = model_inputs(qwen3, ["what?", "what?"])
     ROWS.clear()
     with (

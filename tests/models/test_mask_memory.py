@@ -1,4 +1,4 @@
-"""Compression saves memory even if the model builds a mask of all pairs of the L tokens."""
+"""Compression saves memory even if the model builds a mask [L, L] of the whole prompt."""
 
 import pytest
 

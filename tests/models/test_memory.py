@@ -26,7 +26,7 @@ def adapter(request, adapters):
 
 
 def tower_calls(adapter, call):
-    """Return the sizes of all inputs of the vision tower's first layer, and the call's result."""
+    """Return the element count of each input of the tower's first layer, and ``call``'s result."""
     sizes = []
     tower = adapter.layout.tower
     layers = next(m for m in tower.modules() if isinstance(m, torch.nn.ModuleList))
@@ -40,7 +40,7 @@ def tower_calls(adapter, call):
 
 
 def limit_parts(adapter, numbers, monkeypatch):
-    """Limit how many input numbers the vision tower gets at a time; it gets the clip in parts."""
+    """Give the tower the clip in parts of at most ``numbers`` pixel values, or of one unit."""
     monkeypatch.setattr(adapter, "layout", replace(adapter.layout, numbers_at_once=numbers))
 
 
@@ -147,7 +147,7 @@ def short_and_long(adapter):
         video = noise_video(frames)
         prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
         inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
-        if adapter.layout.masked:  # else transformers makes a mask [L, L]
+        if adapter.layout.masked:  # with mm_token_type_ids, transformers makes a mask [L, L]
             inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
         yield video, inputs
 
@@ -155,8 +155,8 @@ def short_and_long(adapter):
 def growth(adapter, videos, call):
     """Return how much peak memory and pixel inputs grow from the short to the long video.
 
-    ``call`` returns (peak bytes, number of tokens). The unit of both results is the size of the
-    additional tokens, each counted as one input embedding of the language model.
+    ``call`` returns (peak bytes, number of tokens). Both results are divided by the bytes
+    of the additional tokens' input embeddings.
     """
     found = []
     for video, inputs in videos:

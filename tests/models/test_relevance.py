@@ -261,7 +261,7 @@ def losing_prompt(adapter, clips):
     raise AssertionError("no answer becomes less likely if a unit is hidden")
 
 
-def test_occlusion_map_gives_each_temporal_unit_the_loss_from_hiding_it(qwen3, clips):
+def test_occlusion_map_gives_each_temporal_unit_the_log_probability_lost_by_hiding_it(qwen3, clips):
     prompt = losing_prompt(qwen3, clips)
     units = prompt.grid[0]
     each, found = occlusion_map(prompt, passes=units)
@@ -272,7 +272,7 @@ def test_occlusion_map_gives_each_temporal_unit_the_loss_from_hiding_it(qwen3, c
         assert float(found.view(units, -1)[unit].sum()) == pytest.approx(lost, abs=1e-5)
 
 
-def test_occlusion_by_blocks_divides_the_loss_of_a_unit_among_its_blocks(qwen3, clips):
+def test_occlusion_by_blocks_divides_a_unit_s_lost_log_probability_among_its_blocks(qwen3, clips):
     prompt = losing_prompt(qwen3, clips)
     units = prompt.grid[0]
     _, coarse = occlusion_map(prompt, passes=units)

@@ -39,9 +39,7 @@ def test_contradictory_loading_options_are_refused(model_folder):
     ],
     ids=str,
 )
-def test_loading_options_unavailable_on_this_machine_are_refused_by_name(
-    model_folder, option, said
-):
+def test_error_for_an_invalid_or_unavailable_loading_option_names_it(model_folder, option, said):
     with pytest.raises((ModelError, ValueError), match=said):
         load_model(model_folder, **{"device": "cpu"} | option)
 

@@ -113,8 +113,7 @@ def test_saliency_and_keys_equal_those_of_the_full_attention_map(adapter):
     torch.testing.assert_close(tokens.keys, keys, atol=1e-6, rtol=1e-5)
 
 
-# model type -> (module that outputs patches, module whose input is the patches of each token,
-# concatenated)
+# model type -> (module that outputs patches, module that gets each token's patches concatenated)
 SHUFFLED = {
     "smolvlm": ("vision_model.post_layernorm", "connector.modality_projection"),
     "internvl": ("vision_tower.layernorm", "multi_modal_projector"),
@@ -169,7 +168,7 @@ def molmo_rows(adapter, video):
 
 
 def patch_rows(adapter, video):
-    """Return the vision tower's patches, the tokens that the model pools from them, the grid."""
+    """Return the vision tower's patches, the tokens pooled from them by the model, and the grid."""
     core, seen = adapter.layout.core, []
     if adapter.hf_model.config.model_type in SHUFFLED:
         return shuffled_rows(adapter, video, SHUFFLED[adapter.hf_model.config.model_type])

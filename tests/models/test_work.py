@@ -1,4 +1,4 @@
-"""The number of operations in GleanVID's hooks does not depend on the tokens or the layers."""
+"""GleanVID's hooks run as many operations for many tokens or layers as for few."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def model(request, adapters):
     return adapters[request.param]
 
 
-def test_operations_per_hook_do_not_grow_with_the_number_of_tokens(model):
+def test_number_of_hook_operations_does_not_grow_with_the_number_of_tokens(model):
     few, many = by_stage(model, 8, True), by_stage(model, 16, True)
     for hooks in HOOKS:
         assert few[hooks] == many[hooks]
@@ -23,7 +23,7 @@ def test_operations_per_hook_do_not_grow_with_the_number_of_tokens(model):
 
 
 @pytest.mark.parametrize("method", [AHEAD, INSIDE], ids=["ahead", "inside"])
-def test_operations_per_hook_do_not_grow_with_the_number_of_layers(model, method, monkeypatch):
+def test_operations_added_by_compression_do_not_grow_with_the_layers(model, method, monkeypatch):
     from tests.models.tiny import noise_video
 
     encoded, beyond = model.encode(noise_video(8)), []

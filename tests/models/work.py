@@ -1,4 +1,4 @@
-"""Count device operations between a question and its first token, by what causes them."""
+"""Count device operations up to an answer's first token: of model, selection and hooks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSIDE = Chain("inside", ((2, Fourth(0.25)),))
 
 @torch.no_grad()
 def work(model, encoded, method):
-    """Return the counts of ``COUNTED`` from a question to its first token, after a warm-up."""
+    """Return the counts of ``COUNTED`` up to an answer's first token, after a warm-up."""
     answer(model, encoded, method, 1)
     found = count(lambda: answer(model, encoded, method, 1))
     return [getattr(found, name) for name in COUNTED]
@@ -41,7 +41,7 @@ def work(model, encoded, method):
 def by_stage(model, frames, inside):
     """Return operation counts: of the model alone, of GleanVID's selection, and of the hooks.
 
-    The hooks remove the dropped tokens. Their counts exclude the selection of tokens.
+    The hooks remove the dropped tokens; their counts exclude the selection.
     """
     encoded = model.encode(noise_video(frames))
     plain = work(model, encoded, None)

@@ -22,7 +22,7 @@ def test_scaled_layer_index_is_valid_and_keeps_its_relative_depth(layer, num_lay
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_tokens_kept_from_a_layer_on_give_the_retention_ratio_averaged_over_the_layers(
+def test_stage_keeps_as_many_tokens_as_the_average_retention_over_the_layers_allows(
     total, ratio, layer, share
 ):
     rows, depth = max(1, int(share * total)), 28
@@ -44,7 +44,7 @@ def test_tokens_kept_from_a_layer_on_give_the_retention_ratio_averaged_over_the_
     layer=st.integers(1, 27),
     share=st.floats(0.0, 1.0),
 )
-def test_tokens_kept_before_the_model_give_the_retention_ratio_averaged_over_the_layers(
+def test_as_many_tokens_enter_the_model_as_the_average_retention_over_the_layers_allows(
     total, ratio, layer, share
 ):
     rows, depth = rows_ahead(total, ratio, layer, 28, share), layer + (28 - layer) * share

@@ -34,7 +34,7 @@ def test_history_residuals_are_regularised_projections(history):
 
 
 @pytest.mark.parametrize("history", [None, 1, 3])
-def test_history_residuals_do_not_depend_on_how_many_are_solved_at_once(history, monkeypatch):
+def test_number_of_systems_solved_at_once_does_not_change_history_residuals(history, monkeypatch):
     prototypes = torch.randn(9, 4, 6, generator=torch.Generator().manual_seed(3))
     whole = history_residuals(prototypes, history, 1e-4)
     monkeypatch.setattr(module, "_SYSTEMS", 1)
@@ -87,7 +87,7 @@ def test_clip_that_starts_with_tiny_features_equals_solving_one_system_per_unit(
 
 
 def test_linear_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypatch):
-    """Energies that differ by 10^4 need the most ridges between which results are interpolated."""
+    """The units' norms grow by a factor of 100, so a cell's systems are solved at many ridges."""
     prototypes = torch.randn(30, 40, 8, generator=torch.Generator().manual_seed(7))
     prototypes *= torch.logspace(-2, 0, 30)[:, None, None]
     sizes, original = [], torch.linalg.cholesky_ex
@@ -96,4 +96,4 @@ def test_linear_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypa
         torch.linalg, "cholesky_ex", lambda x: sizes.append(x.numel()) or original(x)
     )
     history_residuals(prototypes, None, 1e-4)
-    assert 2**14 < max(sizes) <= 2**16  # numbers in the matrices; factors have as many
+    assert 2**14 < max(sizes) <= 2**16  # elements of the matrices; their factors have as many

@@ -7,7 +7,7 @@ from gleanvid.ops.residuals import SubspaceEvidence
 from tests.ops.test_debiasing import clip
 
 
-def test_rank_counts_directions_of_every_unit_including_units_without_budget():
+def test_ranks_are_the_dimensions_of_the_kept_tokens_span_after_every_unit():
     _, debiased = clip()
     evidence = SubspaceEvidence(debiased, [3, 0, 2], 1e-4)
     for unit, chosen in ((0, [0, 1, 2]), (1, []), (2, [4, 5])):
@@ -32,9 +32,9 @@ def repeats(units, width):
 
 
 def details(units, width):
-    """Return noise tokens [T, 12, D]; two of three units repeat the one before with new details.
+    """Return noise tokens [T, 12, D]; two units in three nearly repeat the unit before.
 
-    Only two tokens get details, of a hundredth of their norm.
+    Two of their tokens differ from it, by about a hundredth of the token's norm.
     """
     tokens = noise(units, width)
     for unit in range(units):
@@ -49,17 +49,9 @@ def details(units, width):
     [
         (noise, 96, [9, 4, 6, 2, 8, 3, 5, 7, 4, 6, 5]),
         (noise, 96, [0, 0, 9, 4, 0, 6, 2, 8, 3, 0, 5]),  # some units keep no token
-        (
-            details,
-            200,
-            [12, 12, 12] * 4,
-        ),  # new content has a hundredth of the norm of repeated content
+        (details, 200, [12, 12, 12] * 4),  # new content has 1 % of the norm of repeated content
         (noise, 24, [9, 8, 7, 6, 5, 6, 7, 8, 9, 8, 7]),  # the basis becomes full
-        (
-            repeats,
-            40,
-            [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2],
-        ),  # repeated tokens are rejected, so 60 tokens do not fill the basis
+        (repeats, 40, [10, 9, 9, 9, 9, 2, 2, 2, 2, 2, 2, 2]),  # repeats do not fill the basis
     ],
 )
 def test_residuals_equal_those_of_plain_projections(made, width, budgets):

@@ -124,7 +124,7 @@ def test_aot_matches_a_float64_transcription(seed, grid, shares, clips):
     torch.testing.assert_close(record.apply(tokens.features).double(), rows, rtol=1e-4, atol=1e-4)
 
 
-def test_aot_s_exact_budget_is_divided_between_first_and_later_units_of_each_part():
+def test_aot_s_exact_budget_is_divided_between_first_and_later_units_of_each_part_of_the_video():
     record = AOT(0.25, clips=4, residual=0.3).compress(tokens_of(2, (16, 9, 9)))
     later = record.budgets.view(4, 4)[:, 1:].sum(dim=1)
     anchors = record.trace["anchors"].view(4, 4)[:, 0]

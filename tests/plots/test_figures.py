@@ -36,7 +36,7 @@ def without_first_unit_and_noise(values):
 
 
 @pytest.mark.parametrize("name", OVER_UNITS)
-def test_lines_over_units_show_values_and_seconds(name):
+def test_lines_of_figures_over_units_hold_each_unit_s_value_and_start_in_seconds(name):
     figure = getattr(plots, name)(some_runs())
     for made, line in zip(some_runs(), figure.data, strict=False):
         values = [None if value != value else value for value in OVER_UNITS[name](made)]
@@ -193,7 +193,7 @@ def test_side_by_side_image_has_one_column_per_run_and_contact_sheet_one_tile_pe
     alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
     assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
     sheet = plots.contact_sheet(run(), columns=3)
-    # pixel rows of one tile; clip and question take 24 rows above the whole sheet
+    # ``alone`` has one heading line of 24 pixels (clip, question), a sheet a second (method)
     tile = alone.shape[0] - 24
     assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
 

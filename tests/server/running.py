@@ -28,7 +28,7 @@ def running(
 ) -> Iterator[str]:
     """Start the app and yield its address.
 
-    ``choosing`` is the model menu; its engine must be ``engine``.
+    ``choosing``: the model menu, made with the same ``engine``.
     """
     engine = engine or Engine(FakeBackend(), queue=ModelQueue(limits.deadline_s, limits.places))
     page = build_app(engine, limits=limits, choosing=choosing, examples=examples)

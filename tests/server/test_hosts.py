@@ -28,7 +28,7 @@ async def told(scope, receive, send):
 def answer(headers, names=(), proxies=()):
     """Return the answer to a request from 10.0.0.5.
 
-    ``names``: host names allowed in addition. ``proxies``: networks of trusted proxies.
+    ``names``: further host names of the server. ``proxies``: networks of trusted proxies.
     """
     behind = Guard(told, hosts=names, proxies=Proxies(networks(proxies)))
     return TestClient(behind, REACHED, client=("10.0.0.5", 1)).get("/", headers=headers)

@@ -57,7 +57,7 @@ def test_server_ended_by_a_signal_deletes_its_temporary_folder_and_names_the_sig
     assert (tmp_path / "of_another_server.mp4").exists()
 
 
-def test_server_ended_while_its_model_is_busy_does_not_abort(tmp_path):
+def test_server_ended_while_its_model_is_busy_exits_cleanly(tmp_path):
     command = [sys.executable, "-c", BUSY + WAIT]
     given = os.environ | {"GRADIO_TEMP_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -78,7 +78,7 @@ def test_temporary_folder_of_a_killed_server_is_deleted_at_the_next_start(starte
     assert not os.path.exists(folder)
 
 
-def test_folders_that_are_not_stale_server_folders_are_not_deleted(tmp_path):
+def test_only_stale_folders_of_servers_are_deleted(tmp_path):
     kept = [tmp_path / name for name in ("other-1", "gleanvid-new", "gleanvid-link")]
     kept[0].mkdir()
     kept[1].mkdir()

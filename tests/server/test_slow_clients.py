@@ -105,7 +105,7 @@ def test_connections_of_one_visitor_are_limited_and_websocket_requests_leave_non
         time.sleep(0.2)
         with connected(address) as line:
             line.sendall(UPGRADE)
-            assert line.recv(12) == b"HTTP/1.1 200"  # no WebSocket
+            assert line.recv(12) == b"HTTP/1.1 200"  # not 101: no WebSocket is opened
     time.sleep(0.2)
     assert httpx.get(f"{address}/healthz").status_code == 200
 

@@ -195,7 +195,7 @@ class Engine:
         return prompt | ({"multi_modal_data": data, "multi_modal_uuids": uuids} if data else {})
 
     def answers(self, prompts, chunk=4096):
-        """Return an ``Outcome`` per prompt; only a single one has positions and kept tokens."""
+        """Return an ``Outcome`` per prompt; positions and kept tokens only for a single prompt."""
         from vllm import SamplingParams
 
         self._seen.clear()
