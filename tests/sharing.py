@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 class Machine:
-    """Two locks, as files, of all processes of a test run. ``name`` identifies the run.
+    """Two lock files that all processes of the test run ``name`` share.
 
-    Most tests share the second lock; a test marked ``alone`` takes the second lock exclusively.
-    While such a test waits, it holds the first lock, so that no further tests begin.
+    Most tests share the second lock; a test marked ``alone`` takes it exclusively. While such a
+    test waits, it holds the first lock, so that no further tests begin.
     """
 
     def __init__(self, name):

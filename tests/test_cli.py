@@ -97,7 +97,7 @@ def test_compressor_settings_in_brackets_equal_those_of_options(clip, model, cap
     assert "did you mean 'gleanvid'" in capsys.readouterr().err
 
 
-def test_ask_and_compare_commands_report_units_without_new_content(clip, model, capsys):
+def test_ask_and_compare_commands_count_temporal_units_without_new_content(clip, model, capsys):
     words = [clip, "What moves?", "--model", model, "--retention-ratio", "0.9"]
     words += ["--num-frames", "16", "--max-new-tokens", "2", "--device", "cpu"]
     assert main(["ask", *words]) == 0
@@ -153,7 +153,7 @@ def test_sampling_options_of_commands_reach_the_model(clip, model, capsys):
     assert first == again != other
     made = runs[0]["made_with"]
     assert (made["temperature"], made["top_p"], made["seed"]) == (2.0, 0.9, 7)
-    # the method has its own setting "temperature", which the sampling option leaves alone
+    # the compressor's own "temperature" is not changed by --sampling-temperature
     assert runs[0]["compressor"]["temperature"] == 0.01
 
 

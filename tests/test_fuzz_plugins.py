@@ -1,4 +1,4 @@
-"""Broken plug-ins, and junk as settings of a plug-in's compressor, are refused with a message.
+"""Broken plug-ins, and junk settings of a plug-in's compressor, are refused with a message.
 
 As in ``test_fuzz.py``, Hypothesis replaces parts of valid input, and the examples are the same in
 every run.
@@ -122,7 +122,7 @@ def test_random_text_as_settings_of_a_plugin_compressor_is_accepted_or_refused(m
 
 @few(max_examples=120)
 @given(parts=st.dictionaries(st.sampled_from([*PARTS]), CODE, min_size=1, max_size=3))
-def test_plugin_compressor_with_an_odd_declaration_is_refused_or_works_everywhere(
+def test_plugin_compressor_declared_with_junk_is_refused_or_has_controls_and_options(
     clean, tmp_path, parts
 ):
     clean()

@@ -80,7 +80,7 @@ def modules():
 
 
 def targets(path, known):
-    """Yield the library's modules that a file imports outside of functions, also only for types."""
+    """Yield the library's modules that a file imports outside functions, TYPE_CHECKING included."""
     nodes = [ast.parse(path.read_text(encoding="utf-8"))]
     while nodes:
         node = nodes.pop()

@@ -22,7 +22,7 @@ PINS = PIN.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
 
 
 def requirements_with_extras(texts):
-    """Yield requirements. One of this project's extras gives the requirements of that extra."""
+    """Yield requirements. An extra of this project is replaced by the requirements in it."""
     for text in texts:
         asked = Requirement(text)
         if asked.name != PROJECT["name"]:

@@ -105,7 +105,7 @@ def test_closing_a_stream_frees_the_model(model, video):
     model.lock.release()
 
 
-def test_stop_event_set_before_the_call_ends_it_before_the_first_token(model, video):
+def test_ask_and_compare_raise_stopped_error_if_stop_is_set_before_the_call(model, video):
     stop = threading.Event()
     stop.set()
     with pytest.raises(StoppedError):

@@ -282,10 +282,7 @@ def test_command_line_error_for_an_unknown_compressor_names_the_option_for_plugi
 
 @pytest.fixture
 def install_plugin(monkeypatch):
-    """Function that installs a fake plug-in and returns a list.
-
-    The list gets an item each time that the plug-in's entry point is loaded.
-    """
+    """Function that installs a fake plug-in; returns a list that grows each time it is loaded."""
     loads = []
 
     def install(value):

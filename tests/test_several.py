@@ -33,7 +33,7 @@ def test_several_questions_share_one_encoding_and_prefill_of_the_video(model, co
         assert run.cost.prefill_flops == alone.cost.prefill_flops
 
 
-def test_video_is_decoded_once_for_all_questions(model):
+def test_language_model_computes_video_tokens_once_for_all_questions(model):
     lengths = []
 
     def look(module, args, kwargs):
@@ -43,7 +43,7 @@ def test_video_is_decoded_once_for_all_questions(model):
     gleanvid.ask_many(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
     handle.remove()
     once, questions = lengths[:-3], lengths[-3:]
-    assert len(once) == 3  # the video: encoding, positions, prefill
+    assert len(once) == 3  # calls with the video: encoding, positions, prefill
     assert max(questions) < min(once)
 
 

@@ -38,7 +38,7 @@ def test_composed_records_equal_applying_them_in_sequence():
     assert both.keep.tolist() == [3, 7]
 
 
-def test_one_token_can_contribute_to_two_merged_rows():
+def test_one_token_can_contribute_to_two_merged_tokens():
     mixing = torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]).to_sparse_coo()
     record = Compression(
         torch.tensor([0, 2]),

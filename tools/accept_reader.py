@@ -40,8 +40,8 @@ CARD = RESULTS / "glimpse-full" / "journal.jsonl"
 BENCHMARK = Glimpse(clip_frames=32)
 WHOLE, HALF = Setup(FullTokens(), 32), Setup(Random(0.5), 32)
 SEED, HOW = 1, "likelihood"  # seed of the model card's questions
-# Smallest accepted changes of accuracy on the seven hard question types: from the shipped model to
-# the trained one, and from all tokens to a random half of them.
+# Smallest accepted accuracy differences on the seven hard question types: trained minus shipped
+# model with all tokens; and, for the trained model, a random half minus all tokens.
 FORGOTTEN, LOST = -0.02, -0.03
 Verdicts = Mapping[str, bool]  # question id -> whether the answer is right
 
@@ -62,8 +62,7 @@ def answered(path: str, part: Part) -> list[AnswerRow]:
 def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[str, Verdicts]:
     """Return whether the model at ``path`` answers each question right, by setup and question.
 
-    The two setups are all tokens and a random half of them. Questions that the journal in
-    ``folder`` already has are not asked again.
+    The setups are ``WHOLE`` and ``HALF``. Questions in the journal in ``folder`` are skipped.
     """
     settings = {"model_weights": fingerprint(_model(path).hf_model), "seed": SEED, "how": [HOW]}
     with Journal(folder / "acceptance.jsonl", settings) as journal, ExitStack() as stack:
@@ -81,10 +80,7 @@ def ask(path: str, items: Sequence[Item], folder: Path, workers: int) -> dict[st
 
 
 def card(journal: Path = CARD) -> dict[str, bool]:
-    """Return, by question, whether the shipped model answered it right with all tokens.
-
-    ``journal``: the file with its answers, by default those behind the model card.
-    """
+    """Return whether the shipped model is right with all tokens, by question, from its journal."""
     rows = [json.loads(line) for line in journal.read_text("utf-8").splitlines()[1:]]
     return {row["item"]: bool(row["right"][0]) for row in rows}
 
@@ -92,10 +88,7 @@ def card(journal: Path = CARD) -> dict[str, bool]:
 def judge(
     items: Sequence[Item], shipped: Verdicts, whole: Verdicts, half: Verdicts
 ) -> dict[str, Any]:
-    """Return accuracies, and whether each of the three acceptance rules is met.
-
-    "accepted" is True if all of them are met.
-    """
+    """Return accuracies, whether each acceptance rule is met, and "accepted": whether all are."""
     hard = [item for item in items if item.groups[0] in HARD]
     named = {"shipped, all tokens": shipped, "all tokens": whole, "random half": half}
     forgotten = _difference(hard, whole, shipped)

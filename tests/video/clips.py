@@ -47,8 +47,8 @@ def write_clip(
 ) -> Path:
     """Write a clip of ``num_frames`` numbered frames; skip the test if PyAV lacks the encoder.
 
-    ``turns``: the stored frames are turned clockwise by so many quarter turns. ``rotation``: angle
-    in the file's metadata, by which a player turns them back.
+    ``turns``: clockwise quarter turns of the stored frames. ``rotation``: angle in degrees in the
+    file's metadata, by which a player turns them back.
     """
     try:
         av.codec.Codec(codec, "w")

@@ -57,7 +57,7 @@ def test_note_on_a_chained_ogg_file_reports_no_more_decodable_frames_than_total_
     assert 23 < found <= total
 
 
-def test_note_on_a_truncated_matroska_file_says_how_many_seconds_are_there(tmp_path):
+def test_note_on_a_truncated_matroska_file_says_how_many_seconds_are_present(tmp_path):
     path = write_clip(tmp_path / "cut.mkv", 120, options=GOPS)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.6)])
     video = read_video(path, 16, isolate=False)
@@ -114,7 +114,7 @@ def test_frames_larger_than_the_limit_are_refused(tmp_path, monkeypatch, backend
         read_video(path, backend=backend, isolate=False)
 
 
-def test_recording_of_days_is_refused(tmp_path):
+def test_video_longer_than_6_hours_is_refused(tmp_path):
     path = write_clip(tmp_path / "long.mkv", 3, ticks=[0, 50_000_000, 100_000_000])
     with pytest.raises(VideoError, match=r"hours; the limit is 6 hours"):
         read_video(path, isolate=False)

@@ -81,7 +81,7 @@ print(json.dumps([held, results, newest, rights_of_root]))
 
 @pytest.mark.parametrize(
     "landlock", [99, 2]
-)  # Landlock version to use at most: 99 means the kernel's own, 2 is that of kernels before 6.2
+)  # newest Landlock version whose file rights are used: 99 for all, 2 as before Linux 6.2
 def test_decoder_process_may_only_read_the_clip_and_start_threads(tmp_path, landlock):
     clip = write_clip(tmp_path / "clip.mp4", 4)
     if os.getuid() == 0:  # root must be able to read files of other users, too

@@ -134,7 +134,7 @@ ARGUMENTS += tuple(
     {"compressor": "by_hand", "settings": {"keep": keep}}
     for keep in ("256x256x256" + " 0-16777215" * 9000, "9x9x9 9-1", "0x0x0 0", "2x2x2", 5, None)
 )
-# Invalid times sent in place of seconds.
+# invalid start times of a clip
 TIMES = ("-5", "1e400", "nan", "9" * 9000, "0x10", "\0", [1], {})
 JUNK: tuple[Any, ...] = (None, [], {}, "\u202e<script>", 10**18, {"path": None}, "x" * 50_000, True)
 NAMED: tuple[Any, ...] = ({}, {"q": 1}, {"x" * 5000: 1}, [], [1], None, {"data": [1]}, {"\0": {}})

@@ -86,11 +86,11 @@ class Target:
     def event(self, name: str, happens: str, changes: dict[str, Any], session: str = "") -> Any:
         """Return the request that the page would send for a Gradio event of the widget ``name``.
 
-        Widgets are named by id or label, buttons also by their text. ``happens`` is the kind of
-        event: one of Gradio's, such as "click"; "follow" for the event on the server that follows a
-        click; or "work" for the event that does the work of a click. ``changes`` maps widgets to
-        values that replace those in the page. If the page's script would first gather all values in
-        one list, this method does so; the key "gathered" of ``changes`` replaces the whole list.
+        Widgets are named by id or label, buttons also by their text. ``happens`` is Gradio's name
+        of the event, such as "click"; "follow" for the server's event after that of a click; or
+        "work" for the server's event after the script that follows a click. ``changes``: widget
+        name -> value. If the page's script would first gather all values in one list, so does this
+        method; the key "gathered" of ``changes`` replaces the whole list.
         """
         props = {part["id"]: part["props"] for part in self.config["components"]}
         named = {number: {own.get("elem_id"), own.get("label")} for number, own in props.items()}
@@ -129,10 +129,7 @@ class Target:
         return {"data": values(event), "fn_index": event["id"], "session_hash": page}
 
     def junk(self, junk: Any, first: int, step: int) -> str:
-        """Send every ``step``-th Gradio event of the page with ``junk`` as each of its inputs.
-
-        Returns the text of all answers.
-        """
+        """Send every ``step``-th event of the page, with inputs ``junk``; return all answers."""
         texts = []
         for event in [one for one in self.config["dependencies"] if one["backend_fn"]][first::step]:
             session = {"session_hash": f"junk{event['id']}"}

@@ -70,10 +70,7 @@ class Stand(BaseHTTPRequestHandler):
 
 @contextmanager
 def standing() -> Iterator[Any]:
-    """Run a fake server that seems to keep 25 % of the tokens by GleanVID.
-
-    If a test sets ``told`` to None, the server has no compression records.
-    """
+    """Run a fake server with GleanVID at 25 %; it has no records endpoint if ``told`` is None."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
     server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
     server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}

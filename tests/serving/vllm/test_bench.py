@@ -24,10 +24,10 @@ def test_every_benchmark_request_sends_a_video_new_to_the_server(stand, clips):
     assert [(load.concurrency, load.requests) for load in loads] == [(1, 4), (3, 4)]
     assert {load.label for load in loads} == {"gleanvid 25%"} and loads[0].prompt_tokens == 130
     names = [asked["messages"][0]["content"][0]["uuid"] for asked in stand.asked]
-    assert len(names) == len(set(names)) == 9  # including a warm-up request
+    assert len(names) == len(set(names)) == 9  # 4 + 4 requests and a warm-up
 
 
-def test_benchmark_ratios_are_relative_to_all_tokens_at_equal_concurrency(stand, clips):
+def test_speed_ratios_compare_with_all_tokens_at_equal_concurrency(stand, clips):
     server = Server(stand.url)
     ours = list(measure(server, clips, [1, 3], requests=2, new_tokens=2))
     stand.told = None

@@ -207,10 +207,7 @@ def test_broken_http_response_is_reported_with_a_sentence(evil, sent):
 
 
 def served(records=(), worker=WORKER, **args):
-    """Return a web app with the endpoint of compression records, and its start function.
-
-    The app has a fake vLLM engine.
-    """
+    """Return a web app with the records endpoint, and a function that gives it a fake engine."""
 
     class Engine:
         vllm_config = SimpleNamespace(

@@ -34,7 +34,7 @@ def served(stand):
     return load_served(f"vllm:{stand.url}", device="cpu")
 
 
-def test_a_served_answer_has_the_text_and_the_kept_tokens_of_the_server(stand, served, video):
+def test_run_of_a_served_model_has_answer_and_kept_tokens_from_the_server(stand, served, video):
     stand.next_record.append({"grid": [4, 10, 10], "keep": list(range(100, 200))})
     pieces = []
     run = gleanvid.ask(video, "What moves?", served, on_text=pieces.append)

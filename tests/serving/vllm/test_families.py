@@ -42,7 +42,7 @@ def test_kept_tokens_positions_and_answer_of_every_served_family_equal_those_of_
         enforce_eager=True,
         max_model_len=4096,
         max_num_batched_tokens=4096,
-        video_pruning_rate=0.9,  # vLLM's own method would keep 1 of 4 units
+        video_pruning_rate=0.9,  # 25 % are kept: the minimum is 1 of 4 temporal units
         additional_config={"gleanvid": "gleanvid", "gleanvid_image_pruning_rate": 0.5},
     )
     served = engine.Engine(llm)
@@ -66,7 +66,7 @@ def test_kept_tokens_positions_and_answer_of_every_served_family_equal_those_of_
     (answer,) = served.answers([served.prompt(model, QUESTION, images=images)], 48)
     expected = engine.by_masking(model, answer.kept, QUESTION, images=images)
     assert torch.equal(answer.positions, expected.positions)
-    # The bfloat16 model has linear attention, which ignores masks: no reference answer.
+    # The bfloat16 model has linear attention, which ignores masks: its reference is wrong.
     if dtype == "float32":
         assert answer.kept == engine.kept_of_images(model, COMPRESSORS["gleanvid"](0.5), images)
         assert answer.tokens == expected.tokens

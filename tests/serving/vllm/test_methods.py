@@ -43,7 +43,7 @@ def test_number_of_kept_tokens_is_rounded_down_as_in_vllm():
     assert kept_count((8, 10, 10), 0.75, whole_unit=False) == 200
     # 10 * (1 - 0.7) is 3.0000000000000004 in floating point
     assert kept_count((1, 1, 10), 0.7, whole_unit=False) == 3
-    # 10 * (1 - 0.9) is 0.99... in floating point, but every unit keeps at least one token
+    # 10 * (1 - 0.9) is 0.99... in floating point, but each temporal unit keeps a token
     assert kept_count((1, 1, 10), 0.9, whole_unit=False) == 1
     assert kept_count((16, 2, 2), 0.99, whole_unit=False) == 16
     assert kept_count((16, 2, 2), 0.99, whole_unit=True) == 4

@@ -20,10 +20,10 @@ class Prompt:
 
     whole: list[int]
     stays: list[bool]  # for each token of ``whole``: whether it is kept
-    # the prompt that vLLM computes: all kept tokens of a video are at its first frame
+    # the prompt in vLLM: all kept tokens of a video are in its first frame's place
     pruned: list[int]
     media: list[Medium]
-    rows: list[torch.Tensor]  # positions of each image or video, by ``to_columns``
+    rows: list[torch.Tensor]  # per image or video: its positions, encoded by ``to_columns``
     grids: dict[str, list[tuple[int, int, int]]]
     seconds: list[float]
 
@@ -69,10 +69,7 @@ def add_image(prompt, rows, columns):
 
 
 def add_framed_video(prompt, generator):
-    """Add a Qwen3-VL video: each frame has a start mark, an end mark and a timestamp.
-
-    The timestamps have different numbers of tokens.
-    """
+    """Add a Qwen3-VL video: per frame, a timestamp of 1 to 4 tokens, a start and an end mark."""
     draw = partial(drawn, generator)
     grid = units, rows, columns = draw(1, 5), draw(1, 5), draw(1, 5)
     stamps = [draw(1, 5) for _ in range(units)]
@@ -94,9 +91,9 @@ def add_framed_video(prompt, generator):
 
 
 def add_plain_video(prompt, generator):
-    """Add a Qwen2.5-VL video whose largest position in time is below that in space.
+    """Add a Qwen2.5-VL video with no position in time above the largest in space.
 
-    After longer videos, transformers gives the text positions that the video already has.
+    Otherwise, transformers would give the text after it positions that the video already has.
     """
     draw = partial(drawn, generator)
     grid = units, rows, columns = draw(1, 5), draw(1, 5), draw(1, 5)
@@ -168,7 +165,7 @@ def test_kept_tokens_have_their_positions_in_the_full_prompt(model, add_video, s
 
 
 def test_text_after_a_long_video_is_positioned_after_the_last_video_position():
-    """vLLM and Qwen's authors do so; transformers 5 gives the text positions of the video."""
+    """As in vLLM and Qwen's code; in transformers 5, positions of text and video overlap."""
     positions, following = mrope.around(5, [Medium(1, 2, mrope.grid_extent((9, 2, 2), 2.0))])
     assert positions[0].tolist() == [0, 17, 17, 18, 19] and following == 20
 

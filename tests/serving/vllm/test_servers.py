@@ -114,10 +114,7 @@ def test_answer_of_a_server_with_another_ratio_is_refused(every, video, whole):
 
 
 def of_page(name, **more):
-    """Ask a question in the app, with the servers in ``name`` as its model.
-
-    Returns the app's engine and all updates of the page.
-    """
+    """Ask model ``name`` a question in the app; return the app's engine and the page updates."""
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
     request = Request(CLIP, 8, name)

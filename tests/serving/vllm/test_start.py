@@ -81,7 +81,7 @@ def test_every_architecture_is_registered_once_with_model_class_and_configuratio
         assert module == "gleanvid.serving.vllm.models" and f"class {name}(" in text
 
 
-def test_compressor_settings_reach_the_model_configuration_after_vllm_s_check(vllm):
+def test_configuration_check_runs_vllm_s_own_and_stores_the_compressor_settings(vllm):
     register()
     asked = config({"name": "gleanvid", "tau": 2.0})
     vllm.checks["Qwen3_5ForConditionalGeneration"].verify_and_update_config(asked)
@@ -131,7 +131,7 @@ def test_unsupported_model_is_refused_only_if_a_compressor_is_set(vllm):
     with pytest.raises(ValueError, match=f"does not serve {OTHER}, only .* Qwen3VL"):
         check(config("gleanvid", architecture=OTHER))
     other = config(None, architecture=OTHER)
-    other.model_config.multimodal_config = None  # as vLLM sets for a model that reads only text
+    other.model_config.multimodal_config = None  # vLLM's value for a text-only model
     check(other)
     assert method_of(other.model_config.hf_config) is None
 
