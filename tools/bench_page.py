@@ -5,7 +5,7 @@ run on one machine.
 
 - ``first screen``: from opening the page until both saved answers and the tokens are shown.
   ``new``: first visit of a new browser to a new server, which still loads the model;
-  ``again``: the next visit by the same browser.
+  ``again``: three more visits by the same browser.
 - ``one text box``: the same time for a Gradio page with a single text box, measured in turn with
   ours: the time that the machine and Gradio need for any page.
 - ``slider``: from the release of the retention slider to the animation frame after the newly kept
@@ -94,7 +94,7 @@ def browsing() -> Iterator[Any]:
 
 
 def first_screen(page: Any, url: str, seen: str) -> float:
-    """Return milliseconds from opening the page until the script ``seen`` returns true."""
+    """Open the page; return the milliseconds that ``seen`` gives once its content is shown."""
     page.goto(url, wait_until="commit")
     return page.wait_for_function(seen).json_value()
 
