@@ -1,8 +1,8 @@
 """Measure time and memory against the length of a clip: ``python -m tools.bench_clip``.
 
-Four stages run with the built-in model: decoding a file all of whose frames are sampled, encoding
-the frames, choosing tokens, and packing the files that the page fetches. Memory is that of this
-process; the decoder runs in another process.
+Four stages run with the built-in model: decoding every frame of a file, encoding the frames,
+choosing tokens, and packing the files that the page fetches. Memory is that of this process; the
+decoder runs in another process.
 """
 
 from __future__ import annotations

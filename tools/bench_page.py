@@ -3,11 +3,11 @@
 The page has the built-in model and an example clip of 32 frames. Headless Chromium and the server
 run on one machine.
 
-- ``first screen``: from going to the page until both saved answers can be read and the viewer shows
-  the tokens. ``new``: the first visit, by a browser just started, to a server just started, which
-  loads the model meanwhile; ``again``: the next visit by the same browser.
-- ``one text box``: the same time for a Gradio page with a single text box, alternating with ours:
-  the time that the machine and Gradio need for any page.
+- ``first screen``: from opening the page until both saved answers and the tokens are shown.
+  ``new``: first visit of a new browser to a new server, which still loads the model;
+  ``again``: three more visits by the same browser.
+- ``one text box``: the same time for a Gradio page with a single text box, measured in turn with
+  ours: the time that the machine and Gradio need for any page.
 - ``slider``: from the release of the retention slider to the animation frame after the newly kept
   tokens of run B are drawn. The features of the clip are in memory, nothing is encoded.
 - ``live answer``: from the release of the slider until the new answer of run B is complete.
@@ -94,7 +94,7 @@ def browsing() -> Iterator[Any]:
 
 
 def first_screen(page: Any, url: str, seen: str) -> float:
-    """Return milliseconds from opening the page until the script ``seen`` returns true."""
+    """Open the page; return the milliseconds that ``seen`` gives once its content is shown."""
     page.goto(url, wait_until="commit")
     return page.wait_for_function(seen).json_value()
 

@@ -26,7 +26,7 @@ NEW_TOKENS = 16
 # vLLM 0.32's own pruning of Qwen3-VL fails if start and end tokens surround the whole video in the
 # prompt. transformers keeps them from 5.10 on (``outer_marks`` in results/vllm-cpu/upstream.py).
 MARKED, BARE = "<|vision_start|><|video_pad|><|vision_end|>", "<|video_pad|>"
-# label -> method of GleanVID and pruning rate; the first server is the one compared with
+# label -> GleanVID's method (None: vLLM's own pruning), pruning rate; first: the baseline
 SERVERS = {"EVS of vLLM, 25%": (None, RATE), "gleanvid 25%": ("gleanvid", RATE)}
 Rates = Mapping[str, Mapping[int, Sequence[float]]]  # server -> concurrency -> requests/s
 

@@ -47,8 +47,7 @@ def events(scene: Scene) -> dict[str, set[int]]:
 def auc(budgets: Sequence[float], happens: set[int], quiet: set[int]) -> float | None:
     """Return how often a unit with an event keeps more tokens than a unit without one (AUC).
 
-    ``happens`` and ``quiet`` are the units with and without an event. Ties count half. Returns
-    None if either set is empty.
+    ``happens``, ``quiet``: units with and without an event. Ties count half. None if one is empty.
     """
     pairs = [(budgets[a], budgets[b]) for a in happens for b in quiet]
     if not pairs:

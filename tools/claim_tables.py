@@ -127,7 +127,7 @@ def events() -> str:
 def evidence_correlation() -> str:
     """Return a sentence on the correlation between evidence kept and right answers.
 
-    Evidence kept: the fraction of the moments that decide a question of which a token is kept.
+    Evidence kept: of the moments that decide a question, the fraction with a kept token.
     """
     lines = results("glimpse")
     found = [

@@ -29,9 +29,9 @@ Compared = Sequence[tuple[Mapping[str, Any], float]]
 
 
 def compared() -> dict[str, Compared]:
-    """Return the rows of all methods compared with GleanVID by accuracy, by folder.
+    """Return by folder the rows of methods compared with GleanVID by accuracy, with p-values.
 
-    Each row has its p-value. One Holm correction covers the rows of all folders.
+    One Holm correction covers the rows of all folders.
     """
     lines = {
         folder: [line for line in results(folder) if line.get("p_gleanvid_clips") is not None]
@@ -67,7 +67,7 @@ def glimpse_standing() -> str:
 def _standing(lines: Compared) -> str:
     """Return a line per ratio: which methods GleanVID is ahead of, equal to or behind.
 
-    Differences have points and intervals; "equal" means no significant difference.
+    Differences are in percentage points, with intervals. "Equal" means no significant difference.
     """
     found: dict[float, dict[str, list[str]]] = {}
     for line, p in lines:

@@ -26,7 +26,7 @@ def main(file: Path) -> None:
     )
     config.label2id = {}  # label names are not unique: "crane" is two labels
     hf_model = MobileNetV2ForImageClassification(config)
-    theirs = torch.load(file, weights_only=True)  # its layers have the same order as hf_model's
+    theirs = torch.load(file, weights_only=True)  # same layer order as in hf_model
     names = hf_model.state_dict().keys()
     hf_model.load_state_dict(dict(zip(names, theirs.values(), strict=True)))
     hf_model.half().save_pretrained(FOLDER)

@@ -4,8 +4,7 @@ python -m tools.filmed_clips --out CLIPS
 python -m tools.filmed_evidence CLIPS --out results/filmed
 
 Only methods that need nothing but token features are measured. ``rows.csv`` is written after every
-clip, and a stopped run continues with the clips and methods that it lacks. ``table.md`` covers all
-of ``rows.csv``.
+clip; a stopped run adds the clips and methods missing there. ``table.md`` covers all rows.
 """
 
 from __future__ import annotations
@@ -69,10 +68,7 @@ def _encoder() -> Any:
 
 
 def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any]]:
-    """Return a row of measurements for each method and ratio on one clip.
-
-    A row has no values if the method cannot reach the ratio.
-    """
+    """Return a row for each method and ratio on one clip; a refused ratio has no values."""
     model, rows = _encoder(), []
     video = read_video(path, num_frames=frames, max_side=SIDE)
     copies = {"re-encoded": _recoded(video), "shifted": _shifted(video)}
@@ -125,8 +121,8 @@ def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any
 def at_cuts(budgets: Sequence[float], seconds: Sequence[float], cuts: Sequence[float]) -> float:
     """Return the mean budget of frames right after a cut, divided by that of other frames.
 
-    The clip's first frame is left out. Returns NaN without a cut. ``budgets`` and ``seconds`` have
-    a value for each frame; ``cuts`` are in seconds.
+    The first frame is left out. NaN if no later frame follows a cut, or if the rest keeps nothing.
+    ``budgets`` and ``seconds`` have a value for each frame; ``cuts`` are in seconds.
     """
     after = {
         next((place for place, second in enumerate(seconds) if second >= cut), 0) for cut in cuts

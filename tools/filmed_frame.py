@@ -28,7 +28,7 @@ FRAMES, REPEATS = 32, 9
 
 @torch.no_grad()
 def milliseconds(model: TokenModel, video: Video) -> list[float]:
-    """Return the wall time per frame in ms of each repeat; a first repeat is a warm-up."""
+    """Return the wall time per frame in ms of ``REPEATS`` repeats, after a warm-up."""
     spent = []
     for _ in range(1 + REPEATS):
         began = time.perf_counter()

@@ -11,7 +11,7 @@ from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, holm, sig
 from tools.filmed_clips import CLIPS
 
 RATIOS = (0.25, 0.15, 0.10, 0.05)
-CRF = 28  # quality of the H.264 copy: visibly coarser than a camera's
+CRF = 28  # H.264 constant rate factor of the re-encoded copy: visibly coarser than a camera's
 # columns in which GleanVID is tested against other methods; -1: a lower value is better
 PRIMARY = {"labels": 1, "frame top 5": 1, "clip KL": -1}
 KEYS = ("clip", "method", "frames", "ratio")

@@ -127,9 +127,9 @@ def figures(adapter) -> list[float | str]:
 
 
 def recurrent_figures(adapter) -> list[float | str]:
-    """Return the table cells of a recurrent model family, whose layers know no masks.
+    """Return the table cells of a recurrent family, where masks cannot hide dropped tokens.
 
-    Its reference is one pass over the shorter prompt, without a cache.
+    The reference is one pass over the prompt without the dropped tokens, without a cache.
     """
     inputs = model_inputs(adapter, QUESTIONS[:1])
     with compressing(adapter.hf_model, EveryNth(retention_ratio=0.25)) as record:

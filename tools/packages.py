@@ -26,8 +26,7 @@ class Package:
 def cached(package: Package, folder: Path) -> Path:
     """Return the package's file in ``folder``; download it unless it is there with its hash.
 
-    Raises ``ValueError`` if the downloaded file has another hash, and ``CalledProcessError`` if pip
-    cannot get the file.
+    Raises ``CalledProcessError`` or ``ValueError`` if pip cannot get a file with this hash.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():

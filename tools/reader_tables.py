@@ -50,7 +50,7 @@ def lost_with_all_evidence() -> str:
 
 
 def accepted() -> str:
-    """Return the accuracies of the model in ``results/reader``, and which rules it meets."""
+    """Return accuracies of the possible successor, and which acceptance rules it meets."""
     report = json.loads((RESULTS / "reader" / "acceptance.json").read_text("utf-8"))
     names = list(report["accuracy"])
     groups = {"**all**": report["accuracy"] | {"questions": report["questions"]}}

@@ -8,7 +8,7 @@ from typing import Any
 from gleanvid.evaluation.markdown import markdown_table
 from tools.result_tables import RESULTS
 
-_VALIDITY = (  # tables of results.json
+_VALIDITY = (  # titles of the tables in results.json that `trust` reads
     "Against the truth",
     "By hiding tokens",
     "Does it predict a right answer",
@@ -24,7 +24,7 @@ def _read() -> dict[str, Any]:
 def kept() -> str:
     """Return sentences on the fraction of the relevance that lies on the tokens methods keep.
 
-    They also say how well this fraction predicts right answers.
+    They also give its AUC for right answers, and how lower precisions change the maps.
     """
     tables = _read()
     by_method = {row.pop("method"): row for row in tables["Relevance kept"]}

@@ -37,7 +37,7 @@ def read(name: str) -> dict[str, Any]:
 
 
 def results(folder: str) -> list[dict[str, Any]]:
-    """Return an evaluation's result rows, one for each setup and response mode."""
+    """Return an evaluation's result rows, one for each setup and response mode ("text", ...)."""
     lines: list[dict[str, Any]] = read(f"{folder}/results.json")["results"]
     return lines
 
@@ -64,7 +64,7 @@ def _percent(share: float) -> str:
 
 
 def compress_time() -> str:
-    """Compare the time of ``compress`` by GleanVID with VidCom2's and X @ X^T's (X: the tokens)."""
+    """Return sentences on GleanVID's time relative to VidCom2's and to X @ X^T (X: the tokens)."""
     rows = read("cpu-2-cores/compress_32x14x14x3584.json")["rows"]
     ours = next(row for row in rows if row["compressor"] == "gleanvid")
     return (
@@ -120,7 +120,7 @@ def downsampling() -> str:
 def filmed() -> str:
     """Return sentences on an image classifier's labels for filmed clips, at 10 % of the tokens.
 
-    They give the labels that methods keep and the agreement of the likeliest classes.
+    They give the fractions kept of the labels, and of each frame's five likeliest classes.
     """
     labels, agreement = (
         [_filmed(name, column) for name in _FILMED] for column in ("labels", "frame top 5")
@@ -181,7 +181,7 @@ def question_sets() -> str:
 
 
 def ablations() -> str:
-    """Return a table of the variants in the section on ablations."""
+    """Return the table of ablated variants in ``results/README.md``."""
     variants: Sequence[tuple[str, str, str]] = (
         ("glimpse-ablations", "GleanVID", "gleanvid(retention_ratio=0.15)"),
         ("glimpse-ablations", "w/o CTS", "ablation(retention_ratio=0.15, selection='random')"),

@@ -78,14 +78,10 @@ def _value(text: str) -> float | str:
 
 
 def standings(gaps: Mapping[tuple[Any, str], Sequence[float]]) -> dict[Any, str]:
-    """Return sentences that compare GleanVID with other methods, under one Holm correction.
+    """Return one sentence (no full stop) per group that compares GleanVID with other methods.
 
-    Args:
-        gaps: (group, other method) -> the difference from GleanVID on each clip or world. It is
-            positive where GleanVID is better.
-
-    Returns:
-        One sentence, without its full stop, for each group.
+    ``gaps``: (group, other method) -> differences by clip or world, positive where GleanVID is
+    better. A group is a retention ratio, for example. One Holm correction covers all groups.
     """
     ps = holm([sign_flip(own, range(len(own))) for own in gaps.values()])
     sides: dict[Any, dict[str, list[str]]] = {}

@@ -32,7 +32,7 @@ from tools.smollm2_model import build
 
 NAME = "SmolLM2-135M-Instruct (Q4_1) behind a random tower"
 CLIP, FRAMES = Path(__file__).parents[1] / "assets" / "clips" / "glimpse_1.mp4", 16
-SHALLOW = 5  # layers, as in the built-in model: more methods cannot act inside so few layers
+SHALLOW = 5  # layers of the cut model, as in the built-in one; more ratios are then out of reach
 TWENTY = Chain("twenty", ((0, HALF), (10, HALF), (20, HALF)))
 CASES = {
     "every token kept (rounding)": Chain("all", ((0, FullTokens()),)),

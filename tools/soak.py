@@ -4,9 +4,8 @@
 
 For an hour, three sessions ask, preview, compare and upload, at random with a fixed seed, on a
 server with the built-in model and the limits of ``--public``, some of them relaxed. The
-measurements are written to ``soak.json`` and drawn in ``soak.png``. The warm-up fills stores,
-caches and the folder of uploads. Exits with 1 if an action failed, or if a measured quantity grew
-by more than ``MOST`` after it.
+measurements are written to ``soak.json`` and drawn in ``soak.png``. Exits with 1 if an action
+failed, or if a quantity grew by more than ``MOST`` after the warm-up that fills the caches.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SESSIONS = 3
 # soak, files would only pile up.
 KEEP_S = 120
 ROUND = 8  # actions of a session between two measurements
-REST_S = 1.0  # seconds without requests before each measurement;
+REST_S = 1.0  # seconds without requests before each measurement
 WINDOW = 0.2  # fraction of the run at its start and its end whose medians are compared
 ACTIONS = {"preview": 4, "ask": 3, "upload": 2, "compare": 1}  # relative frequency of each action
 COLUMNS = {

@@ -75,7 +75,7 @@ def clip_of(world: World, seed: int) -> tuple[VideoTokens, torch.Tensor]:
         return torch.randn(*shape, generator=generator)
 
     frames = torch.linspace(0, 1, UNITS)[:, None, None]
-    first, last = normal(2, 1, SIDE * SIDE, world.rank)  # the background drifts from first to last
+    first, last = normal(2, 1, SIDE * SIDE, world.rank)  # background of the first and last unit
     mixed = ((1 - frames) * first + frames * last) / world.rank**0.5
     tokens = mixed @ torch.linalg.qr(normal(WIDTH, world.rank)).Q.T
     directions = torch.nn.functional.normalize(normal(OBJECTS, WIDTH), dim=1)
@@ -95,10 +95,7 @@ def clip_of(world: World, seed: int) -> tuple[VideoTokens, torch.Tensor]:
 
 
 def greedy_order(debiased: torch.Tensor, count: int) -> torch.Tensor:
-    """Return the tokens of the greedy reference selection in their order, int64 [count].
-
-    Each step takes the token whose direction explains most of the residuals of all tokens.
-    """
+    """Return the tokens of the greedy reference selection in their order, int64 [count]."""
     gram, chosen = debiased.double() @ debiased.double().T, []
     floor = 1e-9 * float(gram.diagonal().max())
     for _ in range(count):

@@ -42,10 +42,7 @@ PARTS = {"maps": 1, "hidden": 8, **dict.fromkeys(PRECISIONS, 6)}
 
 
 def setup(method: str, ratio: float) -> Setup:
-    """Return the setup of a compressor, a retention ratio and ``FRAMES`` frames.
-
-    Its ``key`` is its name in the journals of ``results/``.
-    """
+    """Return a setup: a method, ratio and ``FRAMES`` frames; its ``key`` names it in journals."""
     return Setup(method_from(method, ratio), FRAMES)
 
 
@@ -66,7 +63,7 @@ class Study:
         return named[part](item) if part in named else self.at_precision(part, item)
 
     def _clip(self, clip: str) -> tuple[Any, dict[str, Any]]:
-        """Return the encoded clip, and by setup its compression record and effective rank."""
+        """Return the encoded clip, and (compression, effective rank) by the key of the setup."""
         self.clip.cache_clear()
         encoded = self.model.encode(self.benchmark.video(clip, FRAMES), frozenset({"saliency"}))
         rows, records = debiased(encoded.tokens.features), {}
