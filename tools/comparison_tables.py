@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gleanvid.evaluation.markdown import markdown_table
@@ -23,21 +23,29 @@ _COMPARED = {  # folders in results/ -> heading; one Holm correction covers all 
     "{questions} other questions",
 }
 
+_HARD = {"glimpse-hard": "At 160 px", "glimpse-hard-96": "At 96 px"}  # folder -> heading
+_HARD_MEAN = "macro of hard kinds"
 
 # pairs: a result row of a method, and the corrected p-value of its difference from GleanVID
 Compared = Sequence[tuple[Mapping[str, Any], float]]
 
 
-def compared() -> dict[str, Compared]:
-    """Return by folder the rows of methods compared with GleanVID by accuracy, with p-values.
+def compared(folders: Iterable[str] = _COMPARED, average: str = "") -> dict[str, Compared]:
+    """Return by folder the rows of methods compared with GleanVID, with p-values.
 
-    One Holm correction covers the rows of all folders.
+    One Holm correction covers the rows of all folders. ``average``: the macro-average that is
+    compared, by its name in results.json; "" compares accuracies.
     """
+    p_raw = f"p_gleanvid_clips {average}".strip()
     lines = {
-        folder: [line for line in results(folder) if line.get("p_gleanvid_clips") is not None]
-        for folder in _COMPARED
+        folder: [
+            line
+            for line in results(folder)
+            if line.get(p_raw) is not None and line["failed"] < line["questions"]
+        ]
+        for folder in folders
     }
-    ps = iter(holm([line["p_gleanvid_clips"] for own in lines.values() for line in own]))
+    ps = iter(holm([line[p_raw] for own in lines.values() for line in own]))
     return {folder: [(line, next(ps)) for line in own] for folder, own in lines.items()}
 
 
@@ -64,18 +72,30 @@ def glimpse_standing() -> str:
     )
 
 
-def _standing(lines: Compared) -> str:
+def _standing(lines: Compared, average: str = "") -> str:
     """Return a line per ratio: which methods GleanVID is ahead of, equal to or behind.
 
     Differences are in percentage points, with intervals. "Equal" means no significant difference.
     """
     found: dict[float, dict[str, list[str]]] = {}
+    key = f"gleanvid_minus {average}".strip()
     for line, p in lines:
-        points, low, high = (100 * line[f"gleanvid_minus{end}"] for end in ("", "_low", "_high"))
+        points, low, high = (100 * line[f"{key}{end}"] for end in ("", "_low", "_high"))
         about = f"{line['label']} ({points:+.1f}, {low:+.1f} to {high:+.1f})"
         sides = found.setdefault(line["retention_ratio"], {})
-        sides.setdefault(side(line["gleanvid_minus"], p), []).append(about)
+        sides.setdefault(side(line[key], p), []).append(about)
     return "\n".join(f"- {100 * ratio:g} %: {sentence(own)}." for ratio, own in found.items())
+
+
+def hard_standing() -> str:
+    """Return sentences that compare GleanVID with other methods by the mean of hard families."""
+    found, parts = compared(_HARD, _HARD_MEAN), []
+    for folder, about in _HARD.items():
+        whole = 100 * full(folder)[_HARD_MEAN]
+        parts.append(f"{about} (all tokens {whole:.1f} %, `{folder}/`):")
+        parts.append(_standing(found[folder], _HARD_MEAN))
+    count = sum(map(len, found.values()))
+    return f"Holm over all {count} comparisons of both sizes.\n\n" + "\n\n".join(parts)
 
 
 def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:

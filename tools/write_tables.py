@@ -91,6 +91,7 @@ TABLES = {
     "card-accuracy": measured.card_accuracy,
     "question-sets": measured.question_sets,
     "ablations": measured.ablations,
+    "hard-standing": comparison_tables.hard_standing,
     "leads": comparison_tables.leads,
     "fixed-budget": claim_tables.fixed_budget,
     "complementarity": claim_tables.complementarity,
