@@ -98,8 +98,8 @@ def masks_file(name: str, ratio: float) -> str:
 
 def settings_table(method: type[Compressor]) -> str:
     rows = [
-        (f"`{name}`", f"`{default!r}`", declared.describe_range(), declared.help)
-        for name, (default, _, declared) in declared_settings(method).items()
+        (f"`{name}`", f"`{default!r}`", declared.describe_range(kind), declared.help)
+        for name, (default, kind, declared) in declared_settings(method).items()
     ]
     return markdown_table(["setting", "default", "values", "meaning"], rows, numbers=False)
 

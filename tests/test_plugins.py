@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import logging
 import os
 import pickle
@@ -87,7 +88,8 @@ def test_compressor_from_a_plugin_file_has_options_ranges_and_a_table_row(write_
     assert main([*words, "--skip", "9", clip, "--out", out]) == 2
     assert "skip=9 must be in [0, 4]" in capsys.readouterr().err
     assert main(["methods", "--plugin", file, "--json"]) == 0
-    assert '"First ones"' in capsys.readouterr().out
+    (row,) = [row for row in json.loads(capsys.readouterr().out) if row["name"] == "first"]
+    assert row["title"] == "First ones" and row["licence"] == ""
     assert key_of("first ONES") == "first" and "first" in servable()
 
 
@@ -253,6 +255,11 @@ def test_file_written_by_gleanvid_new_passes_the_contract(write_plugin, tmp_path
     ("old", "new", "named"),
     [
         ("tokens))\n        return", "tokens) + 1)\n        return", "instead of"),
+        (
+            "tokens))\n        return",
+            "tokens)).flip(0)\n        return",
+            "valid record. PluginError",
+        ),
         ("keep = torch.arange(", "keep = torch.arange(-1 + 0 * ", "keep has an invalid index"),
         ("tokens.grid)", "(1, 1, len(tokens)))", "returns the grid"),
         ("start = min(", "tokens.features.neg_()\n        start = min(", "changes tokens.features"),

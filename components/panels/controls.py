@@ -89,7 +89,8 @@ class MethodSetting:
             number = float(text)
             value = int(number) if number.is_integer() else number
         if not self.declared.accepts(value, self.kind):
-            raise ValueError(f"{self.key}={text!r} must be {self.declared.describe_range()}")
+            values = self.declared.describe_range(self.kind)
+            raise ValueError(f"{self.key}={text!r} must be {values}")
         return value
 
 

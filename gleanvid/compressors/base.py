@@ -18,6 +18,8 @@ from gleanvid.errors import printable
 from gleanvid.plugins import is_plugin, naming_failures
 from gleanvid.types import Compression, VideoTokens
 
+_PLAIN = {bool: "true or false", str: "text"}  # values of settings without a range
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -39,10 +41,12 @@ class Setting:
     at_most: str | None = None  # another setting that this one must not exceed
     readout: tuple[str, ...] = ()  # names of numbers in ``Compression.trace`` shown next to it
 
-    def describe_range(self) -> str:
-        """Return the allowed values as text, such as "(0, 1]"."""
+    def describe_range(self, kind: type) -> str:
+        """Return the allowed values of a setting of type ``kind`` as text, such as "(0, 1]"."""
         if self.choices is not None:
             return "one of " + ", ".join(map(repr, self.choices))
+        if kind in _PLAIN:
+            return _PLAIN[kind]
         left = "(" if self.above_low or self.low is None else "["
         right = ")" if self.high is None else "]"
         low = "-inf" if self.low is None else f"{self.low:g}"
@@ -143,9 +147,10 @@ class Compressor(ABC):
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            declared, value = item.metadata["setting"], getattr(self, item.name)
-            if not declared.accepts(value, item.metadata["kind"]):
-                raise ValueError(f"{item.name}={value!r} must be {declared.describe_range()}")
+            declared, kind = item.metadata["setting"], item.metadata["kind"]
+            value = getattr(self, item.name)
+            if not declared.accepts(value, kind):
+                raise ValueError(f"{item.name}={value!r} must be {declared.describe_range(kind)}")
         for item in fields(self):  # after the type checks above: unlike types cannot be compared
             other, value = item.metadata["setting"].at_most, getattr(self, item.name)
             if other and value > (bound := getattr(self, other)):

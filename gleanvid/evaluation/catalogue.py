@@ -11,6 +11,7 @@ from typing import Any
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
+from gleanvid.plugins import is_plugin
 from gleanvid.serving.vllm.methods import refusal
 
 WORK = Path(__file__).parents[2] / "results" / "compress_work.json"
@@ -68,10 +69,17 @@ def _facts(method: type[Compressor], kernels: int | None) -> Facts:
         _budget(usual),
         _vllm(usual),
         kernels,
-        method.licence,
+        _licence(method),
         method.not_ported,
         method.reported,
     )
+
+
+def _licence(method: type[Compressor]) -> str:
+    """Return the licence that a method states; a plug-in does not inherit this repository's."""
+    stated = [vars(kind).get("licence") for kind in method.__mro__ if kind is not Compressor]
+    own = next((licence for licence in stated if licence), "")
+    return own if own or is_plugin(method) else Compressor.licence
 
 
 def methods_table() -> str:

@@ -194,7 +194,8 @@ class Server:
             request = Request(connections, self.url.rstrip("/") + path, body, headers)
             return OPENER.open(request, timeout=within_s)
         except urllib.error.HTTPError as error:
-            raise ModelError(f"{self.url}: {sentence(error)}") from error
+            asked = self.url.rstrip("/") + path.partition("?")[0]
+            raise ModelError(f"{asked}: {sentence(error)}") from error
         except TimeoutError:
             raise
         except (OSError, HTTPException, ValueError) as error:

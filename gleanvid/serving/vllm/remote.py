@@ -8,6 +8,7 @@ ratio, so answers at several ratios, or with all tokens, need several servers of
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -48,8 +49,14 @@ def load_served(name: str, **loading: Any) -> ModelAdapter:
 
 
 def servers_of(name: str) -> list[Server]:
-    """Return the servers of ``vllm:http://host:port,http://...``; sends no request."""
-    return [Server(url.strip()) for url in name.removeprefix(SCHEME).split(",")]
+    """Return the servers of ``vllm:http://host:port,http://...``; sends no request.
+
+    ``http://`` may be left out, and a ``/v1`` at the end is dropped. If the environment variable
+    ``VLLM_API_KEY`` is set, its value is sent to these servers as their key.
+    """
+    urls = [url.strip().rstrip("/").removesuffix("/v1") for url in name[len(SCHEME) :].split(",")]
+    key = os.environ.get("VLLM_API_KEY", "")
+    return [Server(url if "://" in url else f"http://{url}", key) for url in urls]
 
 
 def checkpoint_of(servers: Sequence[Server]) -> str:
@@ -70,12 +77,14 @@ def settings_served(name: str) -> dict[str, Any] | None:
     no server reports a known method. No model is loaded. Raises ``ModelError`` if a server does
     not answer or reports invalid settings.
     """
-    for url in name.removeprefix(SCHEME).split(","):
-        served = Server(url.strip()).records()
+    for server in servers_of(name):
+        served = server.records()
         if served is not None and served["method"]["name"] in COMPRESSORS:
             ratio = round(1.0 - served["pruning_rate"], 6)
             with refusing(
-                ModelError, f"{url}: the server's settings describe no compressor", because=True
+                ModelError,
+                f"{server.url}: the server's settings describe no compressor",
+                because=True,
             ):
                 return from_settings({**served["method"], "retention_ratio": ratio}).settings()
     return None

@@ -13,7 +13,7 @@ from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend, served
 from gleanvid.models import load_model
-from gleanvid.serving.vllm.remote import load_served
+from gleanvid.serving.vllm.remote import load_served, servers_of
 from gleanvid.types import ModelError
 from tests.serving.vllm.stand import standing
 
@@ -52,6 +52,15 @@ def every(whole):
 @pytest.fixture
 def name(quarter, every):
     return f"vllm:{quarter.url},{every.url}"
+
+
+def test_server_address_may_lack_the_protocol_and_end_in_v1_and_its_key_comes_from_the_environment(
+    monkeypatch,
+):
+    monkeypatch.setenv("VLLM_API_KEY", "secret")
+    first, second = servers_of("vllm:127.0.0.1:8000/v1/, https://host:8001")
+    assert (first.url, second.url) == ("http://127.0.0.1:8000", "https://host:8001")
+    assert first.key == second.key == "secret" and "secret" not in repr(first)
 
 
 def test_request_for_all_tokens_goes_to_the_server_without_compression(
