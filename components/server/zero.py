@@ -105,7 +105,7 @@ class ZeroGpuBackend(Backend):
             raise StoppedError
         descriptor, wanted = mkstemp(prefix="gleanvid-running-")
         os.close(descriptor)
-        # On exit, `_deleted_once` first stops the method by deleting the file; then `closing` waits.
+        # On exit, `_deleted_once` deletes the file to stop the method; then `closing` waits for it.
         with (
             closing(self._gpu(method, model.name, wanted, *given)) as pieces,
             _deleted_once(stop, wanted),
