@@ -120,7 +120,7 @@ export class Table {
     if (title !== FIRST_TOKEN || !parts.length) return cell;
     if (spread) {
       const [least, most, passes] = spread;
-      cell.append(Object.assign(make("small", "gv-spread", ` (${least.toFixed(2)}–${most.toFixed(2)})`), { title: `Median, least and most of ${passes} passes` }));
+      cell.append(Object.assign(make("small", "gv-spread", ` (${least.toFixed(2)}–${most.toFixed(2)})`), { title: `Median, lowest and highest value of ${passes} passes` }));
     }
     cell.append(clock(told(parts), this.longest));
     return cell;

@@ -22,8 +22,8 @@ const WHAT = {
   ab: ({ sides: [a, b] }) =>
     `Where A, ${a.method.label}, and B, ${b.method.label}, keep the same tokens and where they differ.`,
   groups: ({ main: { method } }) =>
-    `Where the tokens go under ${method.label}: each colour is one remaining token, its dot `
-    + "the position of that token. Point at a group to see all of its tokens.",
+    `Which tokens ${method.label} merges: each colour is a group of tokens merged into one; a dot marks `
+    + "the position of the merged token. Point at a group to see all of its tokens.",
   original: () => "The frame as it was sampled, without any marks.",
   alike: () => "How similar every token of the clip is to the pinned token. White lines surround kept tokens; "
     + "1, 2 and 3 mark the most similar kept tokens.",

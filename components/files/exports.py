@@ -36,7 +36,7 @@ from .folder import trim
 EXPORT_BYTES = 2**30  # maximum size of all exported files; above it the oldest are deleted
 # Maximum size of one visitor's files, so that one visitor cannot use up the space of all.
 VISITOR_BYTES = EXPORT_BYTES // 4
-_KEY = secrets.token_bytes(16)  # for folder names, so that they do not reveal visitors' addresses
+_KEY = secrets.token_bytes(16)  # hash key; folder names made with it hide visitors' addresses
 LATE = "Stopped after {limit:g} seconds, the limit for files on this server. Choose fewer frames."
 Timed = Callable[[Iterable[Any]], Iterable[Any]]
 Maker = Callable[[Sequence[Run], Path, Timed], Path]

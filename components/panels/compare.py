@@ -248,7 +248,7 @@ def asked_with(
 
 
 def of_clip(inputs: Inputs, request: Request, path: str) -> Request:
-    """Return ``request`` for the clip at ``path``; unchanged if its model is a recording."""
+    """Return ``request`` for the clip at ``path``; a request to a recording is unchanged."""
     if path == request.path or request.model in inputs.recordings:
-        return request  # a recording answers about a single clip
+        return request  # a recording holds the answers about one clip only
     return replace(request, path=path, example=inputs.examples.get(path))

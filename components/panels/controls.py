@@ -98,7 +98,7 @@ class MethodSetting:
 class Controls:
     method: gr.Dropdown
     own: Mapping[str, MethodSetting]  # settings of all methods, by key in a link
-    parts: Sequence[MethodSettings]  # one for visible settings, one for "More settings"
+    parts: Sequence[MethodSettings]  # two widgets: visible settings, "More settings"
     problem: gr.HTML  # why the current settings are refused; empty if they are valid
 
     @property
@@ -128,7 +128,7 @@ class Controls:
 
 
 def settings_by_key(methods: Methods, start: str, ratio: float) -> dict[str, MethodSetting]:
-    """Return the settings of all methods by key in a link.
+    """Return a mapping from a key in a link to its setting, for all methods.
 
     All methods share the retention ratio, whose default is ``ratio``. Tokens that a visitor chose
     by hand are a setting of :class:`ByHand`.
@@ -151,9 +151,9 @@ def choice(methods: Methods, start: str) -> gr.Dropdown:
 def part(
     methods: Methods, own: Mapping[str, MethodSetting], start: str, *, in_the_open: bool
 ) -> MethodSettings:
-    """Make the widget of the settings that are always visible.
+    """Make one of the two widgets that hold the settings of all methods.
 
-    If ``in_the_open`` is False, make the widget of all other settings.
+    ``in_the_open``: True for the settings that are always visible, False for "More settings".
     """
     held = {
         key: setting
@@ -186,7 +186,8 @@ def given_settings(
     """
     method = str(settings["name"])
     own = {f"{method}.{name}": value for name, value in settings.items()}
-    if method == ByHand.name:  # the menu keeps the method whose tokens were edited
+    # The menu does not offer ``ByHand``: it still shows the compressor whose tokens were edited.
+    if method == ByHand.name:
         return controls.put({**stood, **own})
     own[EDITED] = ""
     if has_free_ratio(COMPRESSORS[method]):

@@ -25,7 +25,7 @@ def live_switch() -> gr.Checkbox:
 
 
 class HabitsPanel(Panel):
-    """The checkboxes for asking. ``live``: the checkbox made by :func:`live_switch`."""
+    """Checkboxes that set how questions are asked. ``live`` is made by :func:`live_switch`."""
 
     def __init__(self, live: gr.Checkbox, model: str) -> None:
         self.live = live
@@ -48,7 +48,7 @@ class HabitsPanel(Panel):
         known = {self.model, self.clip}
         changed = [self.live, self.remember, *memory]
         self.model.change(self.on_model, known, changed, **AT_ONCE)
-        # ``ready``, the suggested questions, changes with the clip
+        # ``ready`` holds the suggested questions, which change when another clip is chosen.
         ready.change(self.on_clip, known, self.live, **AT_ONCE)
 
     def on_remember(self, on: bool) -> Changes:

@@ -87,13 +87,14 @@ class LinkPanel(Panel):
         for key, widget in self.named.items():
             if isinstance(widget, gr.Slider):
                 widget.elem_id = f"gv-of-{key}"  # id by which the reset button finds the default
-            if key != "clip" and widget not in gathered:  # chosen_clip.js writes the clip
+            # ``assets/page/chosen_clip.js`` writes the clip to the page's URL.
+            if key != "clip" and widget not in gathered:
                 widget.change(None, widget, None, js=script("writeSetting", key), **PRIVATE)
 
     def opening_script(self, settings: SettingsPanel) -> str:
         """Return the script that prepares the page, with the keys and defaults of all settings."""
         keys = {widget: key for key, widget in self.named.items()}
-        # A MethodSettings widget holds many settings, so it has no key.
+        # A MethodSettings widget holds many settings, so it has no single key in a link.
         keys |= dict.fromkeys(self.controls.parts, "")
         defaults = {key: widget.value for key, widget in self.named.items()}
         return script(

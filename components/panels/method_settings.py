@@ -48,5 +48,5 @@ class MethodSettings(gr.HTML):
         self.fields, self.shown = fields, shown
 
     def __getattr__(self, name: str) -> Any:
-        """Declare no events: Gradio would take quoted words of the script for names of events."""
+        """Offer no events: ``gr.HTML`` would offer quoted words of ``js_on_load`` as events."""
         raise AttributeError(name)

@@ -101,12 +101,13 @@ class Inputs:
     runs: gr.State  # ids of the runs in the viewer: B, A, then others
     shelf: gr.State  # uploaded clips: path -> thumbnail
     habits: Mapping[str, gr.Checkbox]  # field of Habits -> its checkbox
-    examples: dict[str, Example]  # path -> example, or opened clip of a wrong answer
+    # path of a clip -> its example; the clips of wrong answers are added when they are opened
+    examples: dict[str, Example]
     recordings: Mapping[str, Entry]  # name in the menu of models -> recording
     gathered: Gathered  # values of all settings, the question and side A
 
     def when(self, event: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """On ``event``, pack the current settings; then call the handler as :meth:`after` does."""
+        """On ``event``, gather the current settings; then call the handler as in :meth:`after`."""
         return self.after(self.gathered.on(event).then, *arguments, **options)
 
     def after(
@@ -117,16 +118,16 @@ class Inputs:
         also: Sequence[Any] = (),
         **how: Any,
     ) -> Any:
-        """On ``event``, call ``handler`` with the settings that were packed last.
+        """On ``event``, call ``handler`` with the last settings that the browser gathered.
 
-        The handler gets them from :meth:`read`. ``also``: further inputs of the handler. ``how``:
+        The handler unpacks them by :meth:`read`. ``also``: further inputs of the handler. ``how``:
         options of the event.
         """
         inputs = {self.gathered.box, self.settings["clip"], self.runs, *also}
         return event(handler, inputs, list(outputs), **how)
 
     def read(self, values: Values) -> Values:
-        """Return all inputs of an event by widget; the packed values are unpacked."""
+        """Return all inputs of an event by widget, with those unpacked from ``gathered.box``."""
         return {**values, **self.gathered.read(values[self.gathered.box])}
 
     def by_key(self, values: Values) -> dict[str, Any]:

@@ -55,7 +55,8 @@ class ModelPicker(Panel):
                     [],
                     label="Checkpoint",
                     info=OWN,
-                    allow_custom_value=True,  # for typed names and choices that are set later
+                    # Visitors may type a name, and ``on_open`` sets the choices only later.
+                    allow_custom_value=True,
                     interactive=True,
                     scale=4,
                     min_width=240,

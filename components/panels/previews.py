@@ -90,7 +90,8 @@ class Previews:
                 sides = replace(sides, runs=update.runs) if update.runs else sides
                 yield self.changes(session, request, sides, update)
         if not can_answer(request.model) or not live or caveat(request.example, request.model):
-            return  # no answers, switched off, or a clip that the model is not made for
+            # The model cannot answer, live answers are off, or the model is not made for the clip.
+            return
         if request.model in inputs.recordings or not preview.is_at_hand(engine, request, sides):
             return
         if ask.is_slow(engine, request.model):

@@ -77,7 +77,7 @@ class Links(NamedTuple):
         return {name: text for name, text in query.items() if not is_read(name, text)}
 
     def replaced(self, query: Mapping[str, str]) -> list[str]:
-        """Return the parameters with a short name, which the page replaces by the full key."""
+        """Return the short names in a link; the page replaces each by the parameter's full key."""
         return [name for name in query if self.key(name, query) != name]
 
     def key(self, name: str, query: Mapping[str, str]) -> str:
@@ -105,10 +105,11 @@ def without_own_clip(query: Mapping[str, str]) -> dict[str, str]:
 def unread_value(
     found: Mapping[str, str], replaced: Sequence[str] = (), own: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the message that names the invalid values found by :meth:`Links.unread`.
+    """Return the message that names the invalid values of a link, and what to remove from it.
 
-    ``replaced``: names found by :meth:`Links.replaced`. ``own``: names that
-    :func:`without_own_clip` left out. The page removes all three kinds of names from its URL.
+    ``found``: invalid values by parameter, from :meth:`Links.unread`. ``replaced``: short names,
+    from :meth:`Links.replaced`. ``own``: parameters of an uploaded clip, which
+    :func:`without_own_clip` left out. The page removes all these parameters from its URL.
     """
     parts = [f"{name.replace('_', ' ')} “{_cut(text)}”" for name, text in found.items()]
     wrong = f"Not understood in this link: {', '.join(parts)}." if parts else ""

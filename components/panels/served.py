@@ -46,7 +46,7 @@ class ServedPanel(Panel):
         stood = {self.model, self.method, self.compared, self.apart}
         menus = [self.method, self.compared, self.apart, self.viewer]
         self.model.change(self.on_change, stood, menus, **AT_ONCE)
-        # Start a preview without waiting: it ends a running encoding, which may take minutes.
+        # The new preview does not wait for a running encoding, which may take minutes, but ends it.
         chosen = self.model.input(self.on_input, {self.model, self.method}, self.method, **AT_ONCE)
         page.preview.after(chosen.then)
 

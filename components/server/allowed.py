@@ -59,7 +59,8 @@ CLIENTS = (  # routes used by gradio_client, curl and the snippets of the tab Ex
 )
 MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST", "DELETE"))
 ALLOWED = PAGE + CLIENTS
-ENDPOINTS = "(?:ask|compress|compare)"  # allowed as {api_name}; the page's own events are not
+# Values that {api_name} may have in a path: visitors cannot call the page's own events there.
+ENDPOINTS = "(?:ask|compress|compare)"
 LONGEST_NAME = 255  # maximum bytes of a file name; Gradio fails on longer ones
 LONGEST_PATH = 1024  # maximum number of characters of a path
 MAX_JSON = 2**18  # maximum bytes of a JSON body; settings and questions are smaller

@@ -124,7 +124,7 @@ class Connection(H11Protocol):
         if self.conn.their_state is h11.SEND_BODY:
             slow = self.received < BODY_BYTES_PER_S * CHECK_S and not self.flow.read_paused
             self.slow, self.received = (self.slow + 1 if slow else 0), 0
-            # Two slow checks in a row: a body that has just begun looks slow at the first one.
+            # Close after two slow checks in a row: a body that has just begun looks slow at first.
             late = self.slow > 1 or self.loop.time() - self.since > BODY_S
         else:
             idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE

@@ -231,7 +231,7 @@ class Calls:
                 raise ValueError(
                     f"settings={settings!r} must be a JSON object of setting names and values"
                 )
-            if settings and "name" in settings:  # would replace ``compressor``
+            if settings and "name" in settings:  # "name" would replace ``compressor``
                 raise ValueError("settings must not hold the name of a compressor")
             values = dict(settings or {})
             if method is not COMPRESSORS["full"]:

@@ -249,7 +249,7 @@ def _fault(error: Exception) -> tuple[int, str]:
 
 async def _refuse(send: Send, status: int, text: str) -> None:
     answer: Response = PlainTextResponse(text, status)
-    if status == 422:  # the form in which Gradio's clients show a sentence to their users
+    if status == 422:  # Gradio's clients show users a sentence that has this JSON form
         problem = {"__type__": "validate", "is_valid": False, "parameter_name": "video"}
         answer = JSONResponse({"detail": [problem | {"message": text}]}, status)
     await answer({"type": "http"}, nothing, send)

@@ -79,9 +79,9 @@ def limits(options: argparse.Namespace) -> Limits:
 
 
 def shares(limits: Limits) -> RateLimit | None:
-    """Return the rate limit on the bytes that one visitor may upload; None for no limit.
+    """Return the rate limit on one visitor's uploads, in bytes; None for no limit.
 
-    It limits the uploads of one visitor on the server to twice ``visitor_mb``.
+    With it, the uploads of one visitor take at most twice ``visitor_mb`` on the server's disk.
     """
     # Longest time that an upload takes disk space: BODY_S to send it, then keep_s to its deletion.
     held_s = BODY_S + limits.keep_s
@@ -125,7 +125,7 @@ async def sweep(app: Starlette, keep_s: int) -> None:
             gradio_patches.forget(app)
             for act in acts:
                 await run_in_threadpool(act)
-        except Exception:  # try again at the next sweep
+        except Exception:  # the loop goes on and tries to delete the files again
             logging.getLogger(__name__).exception("Deleting old files failed.")
 
 

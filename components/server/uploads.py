@@ -140,7 +140,8 @@ def own_folder() -> Iterator[str]:
     temporary = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
     with temporary as folder, open(Path(folder) / LOCK, "w") as lock:
         _locked(lock)
-        with suppress(OSError):  # refused to most Windows users; then visitors see real paths
+        # Most Windows users may not make symbolic links. Then visitors see real file paths.
+        with suppress(OSError):
             Path(folder, LINK).symlink_to(ASSETS, target_is_directory=True)
         os.environ["GRADIO_TEMP_DIR"] = folder
         try:

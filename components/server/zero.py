@@ -1,7 +1,8 @@
 """ZeroGPU of Hugging Face Spaces: a GPU that is allocated while a decorated function runs.
 
 The package ``spaces`` runs such a function in a forked process. Arguments and results are pickled,
-so models are passed by name and results are on the CPU. Deleting a file stops the process.
+so models are passed by name and results are on the CPU. The function stops once a temporary file,
+which stands for the stop flag, is deleted.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def on_zero_gpu(backend: Backend, seconds: int = SECONDS) -> Backend:
 
 
 class ZeroGpuBackend(Backend):
-    """Runs the methods of ``inner`` that need a model in a forked process with the GPU.
+    """Uses a forked process with the GPU for the methods of ``inner`` that need a model.
 
     ``gpu``: decorator of ``spaces`` that runs a function in such a process.
     """
@@ -104,7 +105,7 @@ class ZeroGpuBackend(Backend):
             raise StoppedError
         descriptor, wanted = mkstemp(prefix="gleanvid-running-")
         os.close(descriptor)
-        # On exit, the file is deleted first, which ends the process; then `closing` waits for it.
+        # On exit, `_deleted_once` deletes the file to stop the method; then `closing` waits for it.
         with (
             closing(self._gpu(method, model.name, wanted, *given)) as pieces,
             _deleted_once(stop, wanted),

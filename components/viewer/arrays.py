@@ -34,8 +34,8 @@ SCORE_LABELS = {  # scores shown first, in this order; other scores keep their o
 # Maximum size of the file. Above it, only the first score of every compression stage is sent.
 DATA_BYTES = 12 * 2**20
 # Scores are sent as 16-bit integers.
-_STEPS = 65534  # stands for the highest score
-_ABSENT = 65535  # stands for no score
+_STEPS = 65534  # integer of the highest score
+_ABSENT = 65535  # integer of a token without a score
 
 
 class Arena:
@@ -140,7 +140,7 @@ def pack_run(
 def _split(run: Run) -> Split | None:
     """Return how GleanVID split the tokens over the units: alpha and the novelty Gini.
 
-    Returns None if alpha is unknown or does not give the numbers of kept tokens.
+    Returns None if alpha is unknown, or if the budgets computed from alpha are not the run's.
     """
     record, trace = run.compression, run.compression.trace
     units, rows, columns = record.grid
@@ -165,9 +165,9 @@ def _ranks(run: Run, record: Compression, tokens: VideoTokens | None) -> list[fl
 
 
 def _mattered(run: Run, relevance: Relevance | None) -> list[float] | None:
-    """Return the relevance of the kept tokens, and of as many most relevant and random tokens.
+    """Return the fractions of relevance on the kept, the most relevant, and random tokens.
 
-    Each value is a fraction of the whole relevance, averaged over the language model's layers.
+    All three count the same number of tokens, and are averaged over the language model's layers.
     """
     depth = len(run.cost.visual_tokens_by_layer)
     if relevance is None or relevance.grid != run.compression.grid:

@@ -37,7 +37,7 @@ SHEET_PIXELS = 8_000_000  # phones show no images above 16 million pixels
 TILE_SIDE = 720
 FOLDER_BYTES = 2**30  # maximum size of all viewer files; above it the oldest are deleted
 
-_KEY = secrets.token_bytes(16)  # for file names, so that nobody can compute a name from the clip
+_KEY = secrets.token_bytes(16)  # hash key; without it nobody can compute a file name from a clip
 _sheets: WeakKeyDictionary[Video, tuple[bytes, Sheet]] = WeakKeyDictionary()
 
 
@@ -149,7 +149,7 @@ def _checked(runs: Sequence[Run], a: int, b: int | None) -> Run:
 
 
 def publish(packed: Packed, folder: Path | None = None) -> Clip:
-    """Write both files, named by a hash of their content; return the value with their addresses."""
+    """Write the image and the binary file of a viewer; return its JSON with their addresses."""
     folder = folder or Path(get_upload_folder()) / "viewer"
     sheet, data = _write(packed.sheet, "jpg", folder), _write(packed.data, "bin", folder)
     return {**packed.value, "sheet": sheet, "data": data}

@@ -37,7 +37,8 @@ class Record(TypedDict):
     budgets: list[int]  # number of kept tokens of each temporal unit
     mask: int  # byte offset of L bits: 1 for a kept token
     home: NotRequired[int]  # byte offset of int32 [L]: index of each token's kept token, or -1
-    weight: NotRequired[int]  # byte offset of uint16 [L]: its weight in its kept token, 65535 for 1
+    # byte offset of uint16 [L]: weight of each token in its kept token; 65535 stands for weight 1
+    weight: NotRequired[int]
     mixed: NotRequired[bool]
 
 
