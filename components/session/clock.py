@@ -20,7 +20,7 @@ from gleanvid.serving.vllm import SCHEME
 from .work.recorded import PREFIX
 
 PASSES = 5  # maximum number of timed passes; the first is that of the answer itself
-PASSES_S = 2.0  # maximum time of all passes together, in seconds
+PASSES_S = 2.0  # maximum time of the passes after the first, all together, in seconds
 PARTS = ("decode", "encode", "compress", "prefill")  # stages before the first token
 
 

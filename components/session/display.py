@@ -114,7 +114,7 @@ class PageUpdate:
     notice: Message | None = None
     viewer: Clip | None = None
     answers: list[Answer] | None = None
-    runs: list[str] | None = None  # ids of the runs in the viewer: B, A, others
+    runs: list[str] | None = None  # ids of the viewer's runs: on side B, on side A, others
     exchanges: list[Exchange] | None = None
     status: list[tuple[str, str]] | None = None
     pending: str | None = None  # message shown over the viewer; the next ``viewer`` clears it
@@ -131,7 +131,7 @@ def message(text: str = "", kind: str = "quiet") -> Message:
     found = OUT_OF_REACH.search(text)
     if not found:
         return {"text": text, "kind": kind}
-    least = float(found[1]) + 0.0005  # the text has a rounded ratio, which may be slightly too low
+    least = float(found[1]) + 0.0005  # the message's ratio is rounded and may be too low
     return {"text": text, "kind": kind, "ratio": min(1.0, math.ceil(100 * least) / 100)}
 
 

@@ -51,7 +51,7 @@ def examples(folder: Path = FOLDER) -> list[Example]:
 
 
 def files(examples: Sequence[Example]) -> list[Path]:
-    """Return the clips and thumbnails, for Gradio to serve in place: it deletes old copies."""
+    """Return the clips and thumbnails that Gradio must not copy: the server deletes old copies."""
     pictures = [Path(picture) for example in examples if (picture := thumbnail(example.path))]
     return [*(example.path for example in examples), *pictures]
 

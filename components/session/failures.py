@@ -52,7 +52,7 @@ def file_name(item: str) -> str:
 
 
 def item_of(name: str) -> str | None:
-    """Return the key of a question about the clip with this file name; None for another name."""
+    """Return the key of a question about the clip file ``name``; None for an unknown clip."""
     return next((item for item in known()["questions"] if file_name(item) == name), None)
 
 

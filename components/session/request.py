@@ -36,7 +36,8 @@ SEEDS = 2**31 - 1
 NEW_TOKENS = Range(1, 64, 256)
 NONE = "none"  # value in a link for a setting that is None
 ALL_TOKENS: Mapping[str, Any] = {"name": "full"}
-EDITED = "by_hand.keep"  # setting: tokens that the user chose; if not empty, B keeps these
+# key of the setting that lists the tokens the user chose; if it is not empty, side B keeps these
+EDITED = "by_hand.keep"
 RATIO = "retention_ratio"  # every compressor has this setting
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 TO_ASK = "To ask, choose Built-in (for drawn shapes) or a Video LLM."

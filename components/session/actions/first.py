@@ -2,7 +2,8 @@
 
 They lie in ``assets/first``. ``python -m components.session.actions.first`` computes them again:
 for Glimpse clips with the built-in model, for filmed clips with the photo encoder. The page opens
-with the first example. Each other example has a subfolder named like its clip, without the frames.
+with the first example. Each other example has a subfolder named like its clip. It holds no frames:
+the page reads these from the clip.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ class First:
 
     viewer: Mapping[str, Any] | None = None
     answers: list[Answer] = field(default_factory=list)
-    runs: list[str] = field(default_factory=list)  # ids of the runs: B, A, then the others
+    runs: list[str] = field(default_factory=list)  # ids of the runs: on side B, on A, then others
     question: str = ""
     figures: Mapping[str, Any] = field(default_factory=dict)  # content of the tab Curves
     model: str = ""
     compressor: Mapping[str, Any] = field(default_factory=dict)  # settings of B's compressor
 
     def fits(self, request: Request, pinned: Mapping[str, Any] | None) -> bool:
-        """Whether the page's settings give this result: ``request`` for B, ``pinned`` for A."""
+        """Whether sides B with ``request`` and A with ``pinned`` would show this saved result."""
         others = pinned or request.pixels or request.start or request.end
         if self.viewer is None or others or request.frames != NUM_FRAMES:
             return False

@@ -104,7 +104,7 @@ class _Search:
     def _tried(
         self, found: Least, clip: ClipKey, name: str, ratio: float
     ) -> Generator[Found, Any, Least]:
-        """Ask with a compressor at one more retention ratio; return ``found`` with the result."""
+        """Ask the question at one more retention ratio; return the search ``found`` with it."""
         step = f"answer {len(found.tries) + 1} of at most {found.passes}"
         try:
             text = f"{found.method} at {percent(ratio)}: {step}…"

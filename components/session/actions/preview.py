@@ -36,7 +36,7 @@ DECIDES_LATE = "This compressor chooses tokens while the model answers. Press As
 
 @dataclass(frozen=True)
 class View:
-    """Content of the viewer; ``runs``: ids of its runs: B, A, then the runs to choose from."""
+    """Content of the viewer; ``runs``: ids of the run on side B, that on side A, then others."""
 
     runs: list[str]
     value: Clip
@@ -191,7 +191,7 @@ def _content(run: Run) -> tuple[Any, ...]:
 
 
 def update_of(engine: Engine, view: View, run: Run) -> PageUpdate:
-    """Return the change of the page that shows ``view``; ``run`` is the run shown as B."""
+    """Return the page update that puts ``view`` into the viewer; ``run``: the run on side B."""
     return PageUpdate(
         viewer=view.value, answers=view.answers, runs=view.runs, status=status(engine, run)
     )
@@ -231,7 +231,7 @@ def find_run(
 
 
 def pair(count: int) -> tuple[int, int | None]:
-    """Return the indices of the runs A and B in a list of ``count`` runs that begins with B, A.
+    """Return the indices of the runs A and B in a list of ``count`` runs that has B first, then A.
 
     A single run is shown as A, and B is None.
     """

@@ -55,7 +55,7 @@ SCORES = (("lrs", "LRS"), ("scs", "SCS"), ("joint", "joint score"))
 def story(runs: Sequence[Run]) -> dict[str, Any]:
     """Explain the first GleanVID run among ``runs``, or the first run if there is none.
 
-    ``runs``: the runs in the viewer: B, A, then others.
+    ``runs``: the runs in the viewer: that on side B, that on side A, then others.
 
     Returns:
         "about": a line that names the run. "steps": a list of steps. Each has a title, a text, a
@@ -142,7 +142,7 @@ def _choice(run: Run, unit: int) -> dict[str, Any]:
 
 
 def _cost(run: Run, runs: Sequence[Run], unit: int) -> dict[str, Any]:
-    """Return the step on cost; a run with all tokens, if any, adds its time and answer."""
+    """Return the step on the answer's cost, compared with a run with all tokens if there is one."""
     cost, whole = run.cost, next((other for other in runs if _is_whole(other, run)), None)
     facts = [f"{cost.visual_tokens_kept:,} of {cost.visual_tokens:,} tokens"]
     if math.isfinite(cost.flops_reduction):

@@ -18,7 +18,7 @@ class Offer:
 
     name: str
     size_gb: float | None  # bfloat16 weights, 10^9 bytes; None if only the hub knows
-    state: str  # such as "in the cache, fits this machine"
+    state: str  # part of the label, such as "in the cache, fits this machine"
     fits: bool | None  # whether it fits the memory of this machine; None if unknown
     here: bool  # whether all files are on this machine already
     gated: bool
@@ -36,7 +36,7 @@ class Offer:
 def offers(
     names: Iterable[str], precision: str, frames: int, device: str | None = None
 ) -> Iterator[Offer]:
-    """Yield an entry of the list for each name, without a request over the network.
+    """Yield the ``Offer`` of each name for the page's list of models, without network requests.
 
     Reads memory and disk, so it takes milliseconds; the first call imports torch.
     """

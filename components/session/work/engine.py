@@ -156,7 +156,7 @@ class Engine:
         """Compress the tokens of a clip; return the result as a run without a question.
 
         If the model is an encoder with image labels, the run has these too. Raises
-        ``StoppedError`` if ``work`` ends while they wait for another request to free the model.
+        ``StoppedError`` if ``work`` ends while another request still uses the encoder.
         """
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
@@ -243,7 +243,7 @@ def _clip_key(path: str, frames: int | Sampled) -> _ClipKey:
 
 @contextmanager
 def _held(lock: threading.RLock, work: Work) -> Iterator[None]:
-    """Hold a model's lock. Raises ``StoppedError`` if ``work`` ends while it waits for the lock."""
+    """Hold a model's lock. Raises ``StoppedError`` if ``work`` ends while the lock is awaited."""
     while not lock.acquire(timeout=POLL_S):
         if work.stop.is_set():
             raise StoppedError

@@ -45,7 +45,7 @@ def served(name: str) -> dict[str, Any] | None:
 
     try:
         return settings_served(name)
-    except MALFORMED:  # ignored here: loading the model will report the error
+    except MALFORMED:  # the error is ignored here: loading the model will report it
         return None
 
 

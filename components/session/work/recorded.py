@@ -37,7 +37,7 @@ class Entry:
     """A recording in the menu of models, read from the header of its file."""
 
     path: str
-    model: str  # name under which the engine loads it
+    model: str  # name under which the engine loads the recording as a model
     title: str
     recorded_with: str  # name of the model that answered when the clip was recorded
     questions: tuple[str, ...]

@@ -99,13 +99,14 @@ class RunStore:
                 held.pop(gone, None)
 
     def _next_to_go(self) -> str:
-        """Return the id of the run to drop next: a cheap one if these take over half of a limit."""
+        """Return the id of the run to drop: the least recently used, cheap ones first if many."""
+        # Many: cheap runs take more than half of the store's limit in bytes or number.
         cheap = {run_id: run for run_id, run in self._runs.items() if run_id in self._cheap}
         many = 2 * len(cheap) > self._most or 2 * _bytes(cheap.values()) > self._limit
         return next(iter(cheap if many and len(cheap) > 1 else self._runs))
 
     def offer(self, saved: Mapping[str, Callable[[], Run]], example: Example) -> None:
-        """Add saved runs of an example: by id, a function that reads the run on first use."""
+        """Add saved runs of an example; ``saved`` has, by run id, a function that reads the run."""
         self._saved |= {run_id: (read, example) for run_id, read in saved.items()}
 
     def get(self, run_id: str | None) -> Run | None:
