@@ -94,7 +94,7 @@ def measure_prompt(
 
 
 def check_way(by: str, words: bool = False, passes: int = PASSES) -> None:
-    """Raise ``ValueError`` for an unknown ``by``, passes < 1, or ``words`` without "gradient"."""
+    """Raise ``ValueError`` if ``by`` is unknown, or cannot measure ``words``, or if passes < 1."""
     if by not in WAYS:
         raise ValueError(f"by={by!r} must be one of {', '.join(WAYS)}")
     if words and by != "gradient":

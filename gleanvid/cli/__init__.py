@@ -62,7 +62,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     for name, help_text in COMMANDS.items():
         command = commands.add_parser(name, help=help_text)
         if name in words[:1]:
-            load_plugins(command, words)  # first, as ``add`` makes options for plug-in classes
+            load_plugins(command, words)  # before ``add``, which makes options for plug-in classes
             module = MODULES.get(name, name.replace("-", "_"))
             import_module(f"gleanvid.cli.{module}").add(command, words)
     return parser.parse_args(words)

@@ -254,7 +254,7 @@ def _reader(kind: type) -> Any:
         if text.lower() in ("none", "all"):
             return None
         if kind is bool:
-            # Other words stay text, which the compressor refuses.
+            # Text other than "true" and "false" is returned as it is; the compressor refuses it.
             return {"true": True, "false": False}.get(text.lower(), text)
         return kind(text)
 

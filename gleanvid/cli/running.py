@@ -120,12 +120,13 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def workers(
     options: argparse.Namespace, alone: Act, together: Act, recorded: Any = None
 ) -> Iterator[tuple[dict[str, Any], Act]]:
-    """Yield the description of the model (:func:`describe_model`), and the function to call.
+    """Yield the model's description (:func:`describe_model`), and a function that does the work.
 
-    With ``--num-workers`` or ``--address`` it is ``together``, with three arguments bound: a
-    function that loads the model, the number of workers, and the GPUs per worker (0 or 1).
-    Otherwise, or with ``recorded``, it is ``alone`` with the model bound. ``recorded``: model to
-    use instead of a loaded one if the clips are recordings.
+    With ``--num-workers`` or ``--address``, the work is done by ``together`` on Ray workers. Its
+    first three arguments are bound: a function that loads the model, the number of workers, and
+    the GPUs per worker (0 or 1). Otherwise, or with ``recorded``, it is done by ``alone`` in this
+    process, and the model is bound as its first argument. ``recorded``: model to use instead of a
+    loaded one if the clips are recordings.
     """
     load = loader(options)
     if recorded is not None or (options.num_workers is None and options.address is None):

@@ -96,7 +96,8 @@ class Ablation(GleanVID):
         self, tokens: VideoTokens, clip: DebiasedClip, references: Tensor, budgets: list[int]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         keep, scores, trace = super()._select(tokens, clip, references, budgets)
-        # Saturated: one of two added scores counts as 0. The other selections never add two.
+        # In a saturated unit, complementarity counts as 0 when it is added to the local score. The
+        # selections other than these two use one score alone.
         if self.selection not in ("lrs+scs", "pairwise"):
             del trace["saturated"]
         return keep, scores, trace

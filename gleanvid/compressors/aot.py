@@ -173,10 +173,11 @@ class AOT(Compressor):
     ) -> Iterator[tuple[Tensor, Tensor, bool]]:
         """Yield the output tokens of one part of the video, the C units in ``span``.
 
-        Each item describes n output tokens: the weights [n, C*N] of the part's tokens in them,
-        their flat indices [n], and whether these indices were yielded before. ``made_of``: for
-        every unit, the weights [V, N] of its tokens in its V anchors. ``places``: the grid
-        positions [V] of these anchors. ``total``: number of output tokens; None without ``exact``.
+        Each item describes n output tokens by three values: the weight of every token of the part
+        in each output token, [n, C*N]; the flat index of each output token, [n]; and whether these
+        indices were yielded before. ``made_of``: for every unit, the weights [V, N] of its tokens
+        in its V anchors. ``places``: for every unit, the grid positions [V] of its anchors.
+        ``total``: number of output tokens of the part with ``exact``, else None.
         """
         per_unit, length = features.shape[1], span.stop - span.start
         spread = [
@@ -193,7 +194,7 @@ class AOT(Compressor):
         left = None if total is None else total - 2 * len(at[0])
         flat, merged = features[span].flatten(0, 1), spread[0]
         for unit in range(1, length):
-            # [V, V]: fraction of each anchor of this unit that goes to each of the first unit
+            # [V, V]: fraction of each of this unit's anchors that goes to each of the first unit's
             fit = _fit(merged @ flat, spread[unit] @ flat, unit)
             best = fit.amax(dim=1)
             if left is None:
@@ -274,8 +275,8 @@ def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor
 def _fit(anchors: Tensor, sources: Tensor, apart: int) -> Tensor:
     """Return the fraction of each source (row) that would be merged into each anchor, [V, V].
 
-    ``anchors`` [V, D]: those of a part's first unit, after the merges so far. ``sources`` [V, D]:
-    those of the unit that is ``apart`` units later.
+    ``anchors`` [V, D]: the anchors of the first unit of a part of the video, with the later units
+    merged into them so far. ``sources`` [V, D]: the anchors of the unit ``apart`` units later.
     """
     targets, unit = (torch.nn.functional.normalize(rows, dim=-1) for rows in (anchors, sources))
     distance = 1.0 - (unit @ targets.T).clamp(-1 + 1e-6, 1 - 1e-6)

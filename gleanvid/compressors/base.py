@@ -39,7 +39,8 @@ class Setting:
     label: str | None = None  # label on the page; default: derived from the setting's name
     open: bool = False  # shown at once on the page, not under "More settings"
     at_most: str | None = None  # another setting that this one must not exceed
-    readout: tuple[str, ...] = ()  # names of numbers in ``Compression.trace`` shown next to it
+    # names of numbers in ``Compression.trace`` that the page shows with the method's settings
+    readout: tuple[str, ...] = ()
 
     def describe_range(self, kind: type) -> str:
         """Return the allowed values of a setting of type ``kind`` as text, such as "(0, 1]"."""
@@ -90,7 +91,7 @@ def exact_on_average_setting() -> Any:
 
 
 def num_layers_setting() -> Any:
-    """Declare the setting ``num_layers``, the depth to which the authors' layers refer."""
+    """Declare ``num_layers``, the layer count of the model for which layer numbers are given."""
     return setting(28, "Number of layers that the language model has", low=2, high=128, step=1)
 
 
@@ -190,7 +191,7 @@ class Compressor(ABC):
             record = self._compress(tokens)
             if not isinstance(record, Compression):
                 raise TypeError(f"_compress returned {type(record).__name__}, not a Compression")
-            if is_plugin(type(self)):  # the tests check this package's own methods
+            if is_plugin(type(self)):  # this package's tests check the records of its own methods
                 from gleanvid.compressors.contract import check_record
 
                 check_record(self, record, tokens)

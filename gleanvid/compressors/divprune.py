@@ -60,8 +60,9 @@ class DivPrune(Compressor):
 def _farthest_first(unit: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Choose ``count`` of the unit vectors [L, D], each the farthest from those chosen before.
 
-    Returns the indices in the order chosen, int64 [count], and the distance of each vector to the
-    nearest chosen one, [L]: of a chosen vector when it was chosen, of any other at the end.
+    Returns the indices in the order chosen, int64 [count], and a distance 1 - cosine for every
+    vector, [L]. A chosen vector has the distance to the nearest vector chosen before; the first has
+    that to the nearest other vector. A vector not chosen has that to the nearest chosen vector.
     """
     gap, taken = _nearest(unit), float("-inf")
     chosen, widest = [], []

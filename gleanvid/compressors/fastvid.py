@@ -66,7 +66,8 @@ class FastVID(Compressor):
         "SigLIP's pooled descriptor of a frame (here: the mean of its tokens)"
     )
     merges: ClassVar[bool] = True
-    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})  # variant "qwen3_vl" needs no signal
+    # The variant "qwen3_vl" needs no saliency.
+    needs: ClassVar[frozenset[str]] = frozenset({"saliency"})
 
     variant: str = setting(
         "qwen3_vl",
@@ -94,7 +95,7 @@ class FastVID(Compressor):
     )
     anchor_step: int = setting(
         4,
-        "Distance between frames with cluster centres, in frames (Qwen variants: in budget groups)",
+        "Distance between frames with cluster centres, in frames (Qwen: groups of similar frames)",
         low=1,
         high=64,
         step=1,
@@ -110,7 +111,7 @@ class FastVID(Compressor):
     )
     ignore: float | None = setting(
         None,
-        "Minimum cosine at which neighbouring frames form a budget group (Qwen variants only)",
+        "Minimum cosine of neighbouring frames in a group of similar frames (Qwen variants only)",
         kind=float,
         low=-1.0,
         high=1.0,

@@ -216,8 +216,9 @@ class FlashVID(TwoStage):
 def _diverse_picks(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     """Pick tokens of each frame one after another; return which are picked, bool [T, N].
 
-    ``counts`` [T]: number to pick in each frame. Each pick maximises ``weight`` [T, N] times the
-    distance 1 - cosine to the nearest token picked before; the first, to the nearest other token.
+    ``counts`` [T]: number to pick in each frame. Each pick maximises ``weight`` [T, N] times a
+    distance 1 - cosine. For the first pick, it is the distance to the nearest other token; for the
+    later picks, to the nearest token picked before.
     """
     step = max(1, _MAX_ENTRIES // weight.shape[1] ** 2)
     parts = zip(features.split(step), weight.split(step), counts.split(step), strict=True)
@@ -228,7 +229,7 @@ def _picks_at_once(features: Tensor, weight: Tensor, counts: Tensor) -> Tensor:
     unit = torch.nn.functional.normalize(features, dim=-1)
     # [T, N, N]: weight of a candidate times its distance to another token
     gaps = (1.0 - unit @ unit.transpose(1, 2)) * weight[..., None]
-    # [T, N]: the same for the nearest other token; decides the first pick
+    # [T, N]: weight of a candidate times its distance to the nearest other token (first pick)
     closest = gaps.topk(min(2, gaps.shape[1]), largest=False).values[..., -1]
     picked = torch.zeros_like(weight, dtype=torch.bool)
     frames = torch.arange(len(gaps), device=gaps.device)
@@ -250,7 +251,8 @@ def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tupl
     [L*N], and one plus the number of each token's direct children, [L*N].
     """
     unit = torch.nn.functional.normalize(features, dim=-1)
-    cosine = unit[1:] @ unit[:-1].transpose(1, 2)  # [L-1, N, N]: of neighbouring frames
+    # [L-1, N, N]: cosine of each token to each token of the previous frame
+    cosine = unit[1:] @ unit[:-1].transpose(1, 2)
     cosine.masked_fill_(~(free[1:, :, None] & free[:-1, None, :]), -1.0)
     best, parent = cosine.max(dim=2)
     stands = best.numel() + free.shape[1] - int((best > threshold).sum())

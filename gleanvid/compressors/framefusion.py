@@ -146,9 +146,10 @@ class FrameFusion(Compressor):
         return rows - min(rows, max(1, math.floor(left + 1e-6)))
 
     def _affordable(self, rows: int, left: float, layer: int) -> bool:
-        """Return whether every later layer can see a token if this one sees ``rows`` tokens.
+        """Return whether each later layer could still see a token if this one sees ``rows`` tokens.
 
-        Always true without ``exact``. ``left``: see :meth:`_rows_left`.
+        The limit is the retention ratio. Without ``exact``, the result is always true; with
+        ``exact``, it is false at the last layer. ``left``: see :meth:`_rows_left`.
         """
         after = self.num_layers - layer - 1
         return not self.exact or (after > 0 and left * (after + 1) - rows >= after)

@@ -173,7 +173,8 @@ class GleanVID(Compressor):
         cells = self._cells(tokens, self.budget_neighborhood)
         if self.budget_neighborhood != self.local_neighborhood:
             means = cells.means_and_whole(clip.features)
-        residuals = self._novelty(clip, means)[:, :-1]  # [T, C]: without the whole unit
+        # [T, C]: novelty of each pooling cell; that of the whole unit is left out
+        residuals = self._novelty(clip, means)[:, :-1]
         novelty = (residuals * cells.sizes).sum(1).cpu()  # R_t (Alg. 1, line 15), now on the host
         share, gini = novelty_shares(novelty)  # Alg. 1, lines 16-17
         alpha = self.alpha_max - (self.alpha_max - self.alpha_min) * gini  # Eq. adaptive_alpha
@@ -184,7 +185,7 @@ class GleanVID(Compressor):
         return budgets.tolist(), {"novelty": residuals[:, cells.of_position].flatten()}, trace
 
     def _novelty(self, clip: DebiasedClip, means: Tensor) -> Tensor:
-        """Return the novelty r (Eq. novelty), [T, C + 1], of the ``means`` [T, C + 1, D]."""
+        """Return the novelty r [T, C + 1] of C pooling cells and the whole unit (Eq. novelty)."""
         prototypes = remove_directions(means.flatten(0, 1), clip.mean, clip.directions)
         return history_residuals(
             prototypes.view_as(means), self.novelty_history, self.orth_tolerance

@@ -194,7 +194,8 @@ def new_directions(rows: Tensor, basis: Tensor, scale: Tensor) -> Tensor:
     """Orthonormal directions that ``rows`` add to the basis (Alg. 2, lines 16-17).
 
     ``rows`` [k, D]: residuals of the kept tokens of a unit. Guards: a row is accepted only if its
-    distance from the span of basis and accepted rows passes Eq. qr_filter and the floor.
+    distance from the span of basis and accepted rows passes Eq. qr_filter and is above
+    ``FLOOR`` * ``scale``. ``scale``: largest norm of a debiased token.
     """
     found = every = rows.new_zeros(0, rows.shape[1])
     sizes: list[Tensor] = []

@@ -129,9 +129,10 @@ class HoliTom(TwoStage):
         return min(1.0, self.retention_ratio / (rows / len(tokens)))
 
     def _counts(self, tokens: VideoTokens, windows: Windows) -> Tensor:
-        """Return how many tokens to keep of each set, int64 [2, T].
+        """Return how many static and how many dynamic tokens to keep, int64 [2, T].
 
-        Row 0: static sets, each at its window's first unit (else 0). Row 1: dynamic sets.
+        Row 0: number of static tokens of each window, at the window's first unit; 0 at its other
+        units. Row 1: number of dynamic tokens of each unit.
         """
         sizes = windows.sizes
         if self.exact:
@@ -176,7 +177,8 @@ def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
     positions saves most tokens. A window has at most ``longest`` frames.
     """
     unit = torch.nn.functional.normalize(features, dim=-1)
-    still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau  # [T-1, N]: from frame to frame
+    # bool [T-1, N]: which positions are still from each frame to the next
+    still = (unit[:-1] * unit[1:]).sum(dim=-1) > tau
     runs = [torch.zeros(unit.shape[1], dtype=torch.long, device=unit.device)]
     for step in still:
         runs.append(torch.where(step, runs[-1] + 1, 0))

@@ -76,7 +76,7 @@ def segments(means: Tensor, tau: float) -> Tensor:
     one unit is then joined to its more similar neighbour.
     """
     unit = torch.nn.functional.normalize(means, dim=-1)
-    cosine = (unit[1:] * unit[:-1]).sum(dim=-1)  # [T-1]: of each unit and the next
+    cosine = (unit[1:] * unit[:-1]).sum(dim=-1)  # [T-1]: cosine of each unit to the next
     cut = cosine < tau
     edge = cut.new_ones(1)
     single = torch.cat([edge, cut]) & torch.cat([cut, edge])  # segments of one unit

@@ -44,17 +44,18 @@ _LARGEST_UNMERGED = 14  # tokens; the authors' code does not cluster sets of up 
 class PruneVid(TwoStage):
     """Stage 1 before the model; with ``inner`` also :class:`PruneVidSelection` before layer K.
 
-    K is the setting ``layer``. Averaging over time leaves two kinds of sets: the static set of a
-    window (its averages) and the dynamic set of a unit (its other tokens). In the authors' code the
-    number of output tokens depends on the video, not on a ratio.
+    K is the setting ``layer``. Averaging over time leaves two kinds of sets of tokens: the static
+    set of a window has its averages, and the dynamic set of a unit has the unit's other tokens. In
+    the authors' code the number of output tokens depends on the video, not on a ratio.
 
     With ``exact`` the budget of B tokens is divided over these sets, and each set is clustered into
     its part. Small sets are clustered, too, as low ratios could not be met otherwise. If averaging
     leaves fewer than B tokens, the tokens that change most are kept unmerged. ``cluster_ratio`` is
     not used. Without ``exact``, ``cluster_ratio`` decides and ``retention_ratio`` is not used.
 
-    The authors' code fails for fewer than 7 units, because density peaks use 7 neighbours; here
-    all units are then used. A clip of one unit has no static tokens.
+    The windows are found by density-peak clustering with 7 neighbours. With fewer than 7 units the
+    authors' code fails; here all units are then neighbours. A clip of one unit has no static
+    tokens.
     """
 
     name: ClassVar[str] = "prunevid"
@@ -206,9 +207,10 @@ def _change(features: Tensor, windows: Windows) -> Tensor:
 class PruneVidSelection(Compressor):
     """Stage 2: keeps the tokens with the largest attention from any question token in any head.
 
-    Every set of tokens of stage 1 keeps the same fraction. ``tokens.previous`` must be the
-    compression record of stage 1. ``tokens.attention`` [heads, Q, L] is the attention of the Q
-    question tokens to the L visual tokens in the layer before.
+    Stage 1 leaves static and dynamic sets of tokens (:class:`PruneVid`). The same fraction of each
+    set is kept. ``tokens.previous`` must be the compression record of stage 1. ``tokens.attention``
+    [heads, Q, L] is the attention of the Q question tokens to the L visual tokens in the layer
+    before.
     """
 
     name: ClassVar[str] = "prunevid_selection"

@@ -120,7 +120,8 @@ class STTM(Compressor):
     def _root(self, grid: tuple[int, int, int]) -> int:
         """Return the quadtree level of the roots.
 
-        It is ``root_level`` below the first level with at most two cells on the shorter grid side.
+        Level 0 has one token per cell, and each further level has larger cells. The roots are
+        ``root_level`` levels finer than the first level with at most two cells on the shorter side.
         """
         rows, columns, level = grid[1], grid[2], 0
         while min(rows, columns) > 2:
@@ -133,7 +134,7 @@ class STTM(Compressor):
         """Merge the tokens into as many output tokens as possible, but at most ``count``.
 
         Returns for every token the index of the token into which it is merged, int64 [L], and its
-        weight in that mean [L]. Also returns the factor by which the allowed distances were scaled.
+        weight there [L]. Also returns the factor by which the allowed distances were scaled.
         ``root``: level of the quadtree roots, raised if a unit has more than ``count`` of them.
         """
         while len(levels[root].corner) > count:
@@ -160,10 +161,11 @@ def _rows(home: Tensor) -> int:
 def _with_singles(
     features: Tensor, home: Tensor, weight: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
-    """Take tokens out of the means into which they are merged until ``count`` tokens are left.
+    """Keep some merged tokens unmerged instead, so that there are ``count`` output tokens.
 
-    Tokens of ``features`` [L, D] least like their mean go first. Returns ``home`` int64 [L],
-    the index of the token into which each token is merged, and ``weight`` [L] in that mean.
+    They are the tokens of ``features`` [L, D] least like the mean into which they are merged.
+    Returns ``home`` int64 [L], the index of the token into which each token is merged, and
+    ``weight`` [L], the weight of each token there.
     """
     place = torch.arange(len(home), device=home.device)
     missing = count - _rows(home)

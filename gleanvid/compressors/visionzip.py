@@ -142,7 +142,8 @@ def _assign(
         places = places.clamp(max=per_unit - 1)
         unit_keys = torch.nn.functional.normalize(keys, dim=-1)
         chosen = unit_keys.gather(1, places[..., None].expand(-1, -1, width))
-        cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))  # [T, N, C]: of tokens to anchors
+        # [T, N, C]: cosine of each token to each anchor of its unit
+        cosine = torch.bmm(unit_keys, chosen.transpose(1, 2))
         nearest = cosine.masked_fill(absent[:, None, :], float("-inf")).argmax(dim=2)
         joined = places.gather(1, nearest)
         has_anchor = ~absent[:, :1]

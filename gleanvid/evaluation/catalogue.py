@@ -114,7 +114,7 @@ def compressor_table() -> str:
 
 
 def kernels_on_file(path: Path = WORK) -> dict[str, int]:
-    """Read GPU kernels by compressor from a file of ``bench compress --count``; {} if missing."""
+    """Read GPU kernel counts by compressor from ``bench compress --count``; {} without a file."""
     if not path.exists():
         return {}
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

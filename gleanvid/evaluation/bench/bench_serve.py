@@ -19,7 +19,8 @@ from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.serving.vllm.client import Reply, Server, file_part
 
 QUESTION = "Describe what happens in this video."
-NO_RECORDS = 2**62  # above the number of any record: the server then sends only totals
+# Asked for the compression records numbered above this, the server sends none, only totals.
+NO_RECORDS = 2**62
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,8 @@ class _Transfers(TorchFunctionMode):
         if kwargs.get("device") is not None:
             self._work.copies += func in _FROM_LISTS
             return func(*args, **kwargs)
-        if args and isinstance(args[0], Tensor):  # the result is where the argument is
+        # The result is on the host if the tensor given is on the host, else on the device.
+        if args and isinstance(args[0], Tensor):
             return func(*args, **kwargs)
         with _disable_current_modes():
             made = func(*args, **kwargs)
@@ -192,7 +193,7 @@ def _is_view(func: Any) -> bool:
 
 
 class Report(TypedDict):
-    """The counts of every method's ``compress``.
+    """Counts of GPU kernels, syncs, copies and bytes moved in every method's ``compress``.
 
     ``out_of_reach``: the methods that cannot reach the retention ratio, each with the reason.
     """

@@ -26,7 +26,7 @@ class Finding:
     figure: float
     bound: float
     unit: str
-    control: float | None = None  # the same figure with a deliberate fault, for comparison
+    control: float | None = None  # figure measured with a deliberate fault, for comparison
     note: str = ""  # such as why the check could not run or does not apply
 
     @property
@@ -61,7 +61,7 @@ class Report:
 
     facts: Mapping[str, Any]  # facts on machine, model and clip
     findings: tuple[Finding, ...]
-    timings: tuple[Timing, ...] = ()  # the first one is with all visual tokens kept
+    timings: tuple[Timing, ...] = ()  # the first timing is with all visual tokens kept
     encode_s: float | None = None
     advice: tuple[str, ...] = field(default=())  # sentences that interpret the times
     not_tested: tuple[str, ...] = ()  # checks (or "times") that did not run, as the user stopped

@@ -34,15 +34,15 @@ from gleanvid.video.reader import Backend
 # ways to select tokens within a frame, compared at equal numbers of tokens per frame
 SELECTIONS = ("random", "lrs", "scs", "pairwise", "lrs+scs")
 SELECTION_RATIO = 0.15  # retention ratio of the complementarity analysis
-POSITION_RATIO = 0.25  # retention ratio of the comparison of positions with random selection
-_QUESTION = "What happens in the video?"  # for methods that need a question or run the model
+POSITION_RATIO = 0.25  # retention ratio at which kept positions are compared with random ones
+_QUESTION = "What happens in the video?"  # asked when a method needs a question or runs the model
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
     """Metrics of one compressor on one clip.
 
-    If ``part`` is "selection", it is one of :data:`SELECTIONS` instead of a compressor.
+    ``name``: one of :data:`SELECTIONS` if ``part`` is "selection", else the compressor's name.
     """
 
     clip: str
@@ -68,7 +68,7 @@ class Row:
     # IoU of the positions kept in two temporal units that are 1, 2 ... 20 units apart; NaN if the
     # clip is too short for that distance
     spatial_iou: tuple[float, ...]
-    random_iou: tuple[float, ...]  # the same, expected if each unit kept random positions
+    random_iou: tuple[float, ...]  # expected IoU if each unit kept random positions
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Skipped:
     clip: str
     reason: str
     name: str = ""
-    retention_ratio: float = 0.0  # 0 if every ratio failed
+    retention_ratio: float = 0.0  # ratio that failed; 0 if every ratio failed
 
 
 def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:

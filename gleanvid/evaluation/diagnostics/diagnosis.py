@@ -191,7 +191,7 @@ def _joined(left: Sequence[list[str]], right: Sequence[list[str]]) -> list[list[
 
 
 def _widest(found: Mapping[str, Any]) -> int:
-    """Return the largest gap between two temporal units, up to 20, for which there is a value."""
+    """Return the largest gap between two temporal units, up to 20, for which an IoU is known."""
     curves = [row["by_gap"] for row in found["positions"].values()]
     return max((sum(value is not None for value in curve) for curve in curves), default=0)
 

@@ -45,7 +45,7 @@ class Row:
 class Table:
     """One table of the paper.
 
-    ``models``: names of the model that the paper used. ``label``: LaTeX label of the table. The
+    ``models``: names that the paper's model has in results. ``label``: the table's LaTeX label. The
     column "percent" is relative to the row with all tokens: the first row of this table, or of the
     table named ``reference`` if there is one. ``note``: how to read the numbers.
     """

@@ -77,6 +77,8 @@ def _grid(title: str, heading: str, name: str, values: Mapping[str, Any]) -> Pre
 
 
 _OURS = Variant("GleanVID")
+# Row labels are the paper's. TNB: Temporal Novelty-guided Budgeting. CTS: Complementary Token
+# Selection by the sum of two scores: LRS, the local score, and SCS, the subspace score.
 ABLATIONS: dict[str, Preset] = {
     "components": Preset(
         "Model components",
@@ -186,7 +188,7 @@ _FIXED_BUDGET = Preset(
 
 PRESETS: dict[str, Preset] = {
     "fixed-token-budget": _FIXED_BUDGET,
-    # not in the paper: whether more frames alone, with any choice of tokens, give the same gain
+    # not in the paper: whether more frames raise the accuracy of other methods as much
     "fixed-token-budget-baselines": replace(
         _FIXED_BUDGET,
         title="Fixed token budget, with baselines",

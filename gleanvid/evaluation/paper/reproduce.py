@@ -13,7 +13,7 @@ from gleanvid.evaluation.run.setups import Setup, changed_settings, setup_from
 
 # Number of questions by benchmark, as the paper states it.
 QUESTIONS = {"mvbench": 4000, "longvideobench": 1337, "mlvu": 2174, "videomme": 2700}
-_GPUS = 8  # that share the questions in the paper's efficiency table, by all likelihood
+_GPUS = 8  # GPUs that, by all likelihood, share the questions in the paper's efficiency table
 PIXELS = 786_432  # maximum number of pixels of a Qwen3-VL frame in LMMs-Eval
 QWEN = "Qwen/Qwen3-VL-8B-Instruct"
 # Options of LLaVA-Video in LMMs-Eval.
@@ -108,7 +108,7 @@ def _compressors(setups: Sequence[Setup]) -> list[str]:
 
 
 def gpu_hours(table: Table, step: Step, limit: int | None = None) -> float:
-    """Estimate the hours that a command takes on one GPU of the paper, videos read.
+    """Estimate the hours of a command on one GPU of the paper, including the reading of videos.
 
     The estimate scales the paper's wall-clock seconds for Video-MME (Qwen3-VL-8B, 32 frames, all
     tokens) by questions and frames, as if every model and table row were as slow. These seconds
@@ -140,5 +140,5 @@ def data_size(benchmark: str, data: Path | None) -> str:
         about = HfApi().dataset_info(repository, revision=revision, files_metadata=True, timeout=10)
         size = sum(file.size or 0 for file in about.siblings or ())
         return f"{size / 1e9:,.1f} GB from {repository}"
-    except Exception as error:  # no network, no access, no such package
+    except Exception as error:  # no network, no access to the dataset, or no huggingface_hub
         return f"size unknown here ({type(error).__name__}), from {repository}"

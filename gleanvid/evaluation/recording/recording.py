@@ -183,7 +183,7 @@ def _check_room(
 
 
 def _recording(facts: Mapping[str, Any], tensors: dict[str, Tensor]) -> Recording:
-    for name, rows in tensors.items():  # VideoTokens checks features, _run the runs
+    for name, rows in tensors.items():  # VideoTokens checks features; _run checks runs
         if rows.is_floating_point() and not name.startswith(("run/", "features")):
             _check_finite(name, rows)
     grid = (facts["grid"][0], facts["grid"][1], facts["grid"][2])

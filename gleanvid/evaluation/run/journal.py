@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Required, Self, TypedDict
 _LOG = logging.getLogger(__name__)
 FORMAT = 1
 HEADER = {"gleanvid_evaluation": int, "settings": dict}  # entries that line 1 must have
-ROW = {"item": str, "setup": str}  # entries that every other line must have
+ROW = {"item": str, "setup": str}  # entries that each line after line 1 must have
 REFUSAL = "ValueError: "  # "error" starts with this if a compressor cannot run with its settings
 
 Key = tuple[str, str]  # (question's id, ``Setup.key``)

@@ -40,7 +40,7 @@ class ItemCost:
     generate_s: float  # language model: from the first token to the last
     total_s: float
     peak_memory_mib: float  # peak memory of the device; on the CPU, of the process
-    peak_llm_memory_mib: float  # the same, without vision encoding
+    peak_llm_memory_mib: float  # peak memory after vision encoding; on the CPU, of the process
     visual_tokens: int
     visual_tokens_kept: int  # visual tokens that enter layer 0
     average_retention: float  # fraction of the visual tokens that a layer reads, mean over layers

@@ -133,7 +133,7 @@ def on_workers(
             max_task_retries=ATTEMPTS - 1,
         )
     )
-    done.context.max_errored_blocks = -1  # any number of clips may lose their worker; see the end
+    done.context.max_errored_blocks = -1  # no limit: clips that lost their worker are handled below
     missing = dict(enumerate(parts))
     try:
         for row in done.iter_rows():

@@ -16,7 +16,7 @@ from gleanvid.types import Compression
 if TYPE_CHECKING:
     from torch import Tensor
 
-Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # setups, each with questions about one clip
+Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # each setup, with its questions about one clip
 
 
 def answer_row(

@@ -76,7 +76,7 @@ def group_names(results: Sequence[Result]) -> list[str]:
 
 
 def inline_groups(results: Sequence[Result]) -> list[str]:
-    """Return the groups that have columns in the main table."""
+    """Return the groups of questions that have a column in the main table."""
     groups = group_names(results)
     return groups if len(groups) <= _MOST_GROUPS else []
 

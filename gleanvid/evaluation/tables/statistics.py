@@ -159,7 +159,7 @@ class Paired:
     macro_sign_flip: Mapping[str, float]
 
     def at(self, endpoint: str) -> tuple[Estimate, float]:
-        """Return the difference in the average ``endpoint``, and its p value.
+        """Return the difference between the methods in the average ``endpoint``, and its p value.
 
         ``endpoint`` is the name of a macro-average, or "accuracy": the benchmark's own average.
         """
@@ -215,9 +215,10 @@ def _averages(
     seed: int,
     draws: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return averages over questions, and the same in random draws of clips.
+    """Return averages over questions, and these averages in random draws of clips.
 
     Each list in ``values`` has one value per question. The shapes are [lists] and [draws, lists].
+    With ``groups``, an average is the mean over groups of questions of the mean within each group.
     A draw's average leaves out the groups that have no question in it. A draw without any
     group is left out.
     """

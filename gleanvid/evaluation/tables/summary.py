@@ -73,7 +73,7 @@ class Result:
     tokens: float  # number of visual tokens of a clip
     tokens_kept: float  # number of visual tokens that enter layer 0
     tokens_mean: float  # number of visual tokens that enter a layer, mean over the layers
-    seconds: float  # per question, for compression, prefill and response, without encoding
+    seconds: float  # mean seconds per question to compress, prefill and respond, without encoding
     # fraction of the temporal units whose tokens all lie in the span of earlier kept tokens
     saturated: float = 0.0
     phases: Mapping[str, float] | None = None  # seconds by phase, summed over the questions
@@ -222,13 +222,14 @@ class _Answers:
 
 
 def macros_of(benchmark: Benchmark, items: Sequence[Item]) -> dict[str, Groups]:
-    """Return, for each macro-average of a benchmark, the group in which every question counts.
+    """Return, for each macro-average of a benchmark by name, the group of every question.
 
-    A macro-average is the mean over groups of the mean within each group. "macro" has all groups.
-    "macro without ..." leaves out the group ``benchmark.macro_without``. "macro of hard kinds" has
-    only the groups in ``benchmark.hard``. Groups with fewer than 15 questions are merged into one,
-    so that a few questions do not weigh as much as a large group. A macro-average without any
-    question is left out. There are none at all if ``benchmark.macro_without`` is empty.
+    A question that does not count has the group None. A macro-average is the mean over groups of
+    the mean within each group. "macro" has all groups. "macro without ..." leaves out the group
+    ``benchmark.macro_without``. "macro of hard kinds" has only the groups in ``benchmark.hard``.
+    Groups with fewer than 15 questions are merged into one, so that a few questions do not weigh
+    as much as a large group. A macro-average without any question is left out. There are none at
+    all if ``benchmark.macro_without`` is empty.
     """
     names, apart = {item.groups[0] for item in items if item.groups}, benchmark.macro_without
     if not apart:
