@@ -32,7 +32,8 @@ from gleanvid.glimpse.training.curve import append_row
 from gleanvid.glimpse.training.masks import draw_mask, draw_share, without_tokens
 from gleanvid.glimpse.training.teacher import ReaderSettings, Seen, Teacher, load
 
-_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)  # px; one is drawn for every clip
+# Side of a clip's square frames in px; one is drawn for every clip.
+_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)
 _UNITS = (16, 16, 16, 16, 12, 8)
 # Columns of loss.csv, each a weighted mean over answer tokens.
 _NOTED = ("loss", "teacher_loss", "distance", "right", "teacher_right")
