@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any
 
 _LOCK = RLock()
-_KNOWN = ("__class__", "__dict__", "__spec__")  # ``import`` reads these; that loads nothing
+# Attributes that ``import`` reads from a module; reading them does not load a delayed module.
+_KNOWN = ("__class__", "__dict__", "__spec__")
 
 
 class _Later(ModuleType):

@@ -54,14 +54,14 @@ class Diagnostics:
     """
 
     effective_rank: float
-    residual_energy: float  # of kept tokens, outside the span of earlier units' kept tokens
+    residual_energy: float  # energy of kept tokens outside the span of earlier units' kept tokens
     later_residual_energy: float  # ``residual_energy`` without the first unit that keeps tokens
     coverage_error: float  # energy of dropped tokens outside the span of the kept ones
-    energy_outside_span: float  # of kept tokens, outside the span of all kept tokens before each
+    energy_outside_span: float  # energy of a kept token outside the span of all kept before it
     effective_rank_by_unit: Tensor  # float64 [T]
     residual_energy_by_unit: Tensor  # float64 [T]
     basis_rank: Tensor  # int64 [T]: dimension of the kept tokens' span after each unit
-    random_effective_rank: float  # mean over random sets of the same size
+    random_effective_rank: float  # mean over random sets of as many tokens as were kept
     random_coverage_error: float
 
     @property

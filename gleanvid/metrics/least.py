@@ -95,7 +95,7 @@ class Least:
 
     @property
     def above(self) -> Try | None:
-        """The lowest try that kept the answer, above all tries that did not.
+        """The try at the lowest ratio that kept the answer, above all ratios that did not.
 
         It is None if there is no such try.
         """
@@ -105,7 +105,7 @@ class Least:
 
     @property
     def below(self) -> Try | None:
-        """The highest try that gave another answer or was refused; None if there is none."""
+        """The try at the highest ratio that lost the answer or was refused, or None."""
         return max((one for one in self.tries if not one.kept), key=_tokens, default=None)
 
     @property
@@ -115,7 +115,7 @@ class Least:
 
     @property
     def came_back(self) -> tuple[Try, ...]:
-        """Tries below :attr:`below` that gave the reference answer again, highest ratio first."""
+        """The tries at ratios under :attr:`below` that kept the answer, highest ratio first."""
         failed, _ = self._bracket
         again = [one for one in self.tries if one.kept and one.tokens < failed]
         return tuple(sorted(again, key=_tokens, reverse=True))

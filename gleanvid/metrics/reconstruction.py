@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 NEAREST = 2  # number of kept tokens from which a dropped token is predicted
-RIDGE = 1e-2  # strength, divided by the mean squared norm of an input variable
+RIDGE = 1e-2  # ridge penalty, divided by the mean squared norm of the regression's input variables
 
 
 def principal_components(features: Tensor, count: int = 64) -> Tensor:

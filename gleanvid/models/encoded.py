@@ -32,7 +32,7 @@ class ClipKey:
     signals: frozenset[str] = frozenset()
 
     def bounded(self, limit: int | None) -> ClipKey:
-        """Return the key with ``limit``, the model's own bound, if ``max_pixels`` is None."""
+        """Return the cache key with the model's ``limit`` as ``max_pixels`` if that is None."""
         return replace(self, max_pixels=limit) if self.max_pixels is None else self
 
     def serves(self, wanted: ClipKey) -> bool:

@@ -41,9 +41,9 @@ def unchanged(scene: Scene) -> list[tuple[int, Thing]]:
 
 
 def evenly_cast(scene: Scene, theme: str) -> list[tuple[int, Thing]]:
-    """Return (index in ``scene.things``, object) of objects with uniformly drawn behaviour.
+    """Return (index in ``scene.things``, object) of objects with equally likely behaviours.
 
-    All objects if the scene's theme is "medley", the first one if it is ``theme``, else none.
+    These are all objects of a "medley" scene, the first object of a ``theme`` scene, else none.
     """
     if scene.theme == "medley":
         return list(enumerate(scene.things))

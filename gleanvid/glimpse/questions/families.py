@@ -181,7 +181,7 @@ def _collision(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
 def _action(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     for k, thing in evenly_cast(scene, "action"):
         if thing.behaviour in ACTIONS and thing.shape not in ROUND:
-            # In version 1 the name is a hint: a turning object is always called "COLOUR object".
+            # In version 1 the name hints at the action: a turning object is "COLOUR object".
             named = refer_to(rng, thing)
             named = named if scene.settings.version == 1 else f"{thing.colour} object"
             text = f"What does the {named} do?"

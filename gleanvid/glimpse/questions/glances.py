@@ -20,7 +20,7 @@ from gleanvid.glimpse.world.world import COLOURS, SHAPES, Scene, Thing
 
 _WORDS = re.compile("|".join([*SHAPES, *COLOURS]))
 _STATE = 7  # number of features of one object
-_MOST = 6  # largest number of visible objects that the features can express
+_MOST = 6  # the number of visible objects is one-hot encoded: 0 to this number
 
 
 def frames_of(scene: Scene) -> np.ndarray:
@@ -99,10 +99,11 @@ def _gap(scene: Scene, one: Thing | None, other: Thing | None, time: float) -> f
 
 
 def _fits(scene: Scene, asked: list[Thing | None], option: str, time: float) -> list[float]:
-    """Return five features, each 0 or 1: whether the option is true of what the frame shows.
+    """Return five features, each 0 or 1, that compare the answer option with the frame.
 
-    It may be the colour, the shape or the quarter of the frame of the question's first object, its
-    side as seen from the second object ("left"), or the colour of any visible object.
+    The first four are 1 if the option is the colour, the shape, the quarter of the frame, or the
+    side as seen from the second object ("left"), of the question's first object. The fifth is 1 if
+    the option is the colour of any visible object.
     """
     first, second = asked
     shown = [t for t in scene.things if t.visible(time) and not hidden(scene, t, time)]

@@ -110,7 +110,8 @@ class ThingFacts(TypedDict):
     behaviour: str
     direction: str | None
     repeats: int
-    shown_s: list[list[float]]  # [start, end] in seconds of every time span in which it is there
+    # [start, end] in seconds of every time span in which the object is in the scene
+    shown_s: list[list[float]]
 
 
 class ClipFacts(TypedDict):

@@ -31,7 +31,8 @@ from gleanvid.glimpse.world.world import ClipSettings, Scene, stream
 _HIDDEN = 64
 _STEPS = 600
 _BATCH = 256
-_MOST = 6  # the shuffled observer is told how many different objects a clip has, up to this number
+# The features of the view "shuffled" say how many different objects a clip has, up to this number.
+_MOST = 6
 _PATIENCE = 6000  # largest number of clips that are searched for questions
 
 
@@ -42,7 +43,7 @@ def baselines(
     seed: int = 0,
     families: Sequence[str] = FAMILIES2,
 ) -> list[Baseline]:
-    """Measure the accuracy of the three observers on each question type.
+    """Measure the accuracy of the blind, still and shuffled observer on each question type.
 
     Of each type, ``learn`` questions are used for training and ``ask`` for the test.
     """

@@ -17,7 +17,7 @@ from gleanvid.glimpse.world.world import CHANGES, COLOURS, DIRECTIONS, SHAPES, S
 
 FAMILIES = tuple(families.FAMILIES)  # question types of version 1
 FAMILIES2 = (*FAMILIES, *temporal.FAMILIES)
-PLAIN = ("colour", "shape")  # types of version 1 that are also asked about ``STORIES``
+PLAIN = ("colour", "shape")  # question types of version 1 that scenes of ``STORIES`` have, too
 
 
 @dataclass(frozen=True)

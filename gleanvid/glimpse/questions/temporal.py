@@ -1,7 +1,8 @@
 """The question types that only version 2 has: a single frame cannot answer them.
 
-A question type (``family``) is one function here, one line in ``FAMILIES``, and a story of the same
-name. Where the answer is an object, the options are objects of the clip if there are enough.
+A question type (``family``) is one function here, one line in ``FAMILIES``, and a story (kind of
+scene) of the same name. Where the answer is an object, the options are objects of the clip if there
+are enough.
 """
 
 from __future__ import annotations

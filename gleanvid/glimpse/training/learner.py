@@ -33,14 +33,14 @@ _POINTER = 64  # width of queries (questions) and keys (tokens) in the pointing 
 class Reading:
     """Output of the language model for M visual tokens, A answer tokens and Q questions.
 
-    V: size of the vocabulary; D: hidden size. "Half-way" states come from a middle layer.
+    V: size of the vocabulary; D: hidden size.
     """
 
     scores: Tensor  # [A, V], logits of the answer tokens
     labels: Tensor  # [A], ids of the right answer tokens
     weights: Tensor  # [A], loss weights of the answer tokens
-    half_way: Tensor  # [M, D], half-way states of the visual tokens
-    asking: Tensor  # [Q, D], half-way state of every question's last token
+    half_way: Tensor  # [M, D], hidden states of the visual tokens in a middle layer
+    asking: Tensor  # [Q, D], that layer's hidden state of every question's last token
 
     def loss(self) -> Tensor:
         """Weighted cross-entropy of the answer tokens."""
@@ -84,11 +84,12 @@ class Learner(nn.Module):
         return [seen.pooler_output, *seen.deepstack_features]
 
     def seen_loss(self, streams: list[Tensor], seen: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the loss of predicting ``seen`` from visual streams, and accuracies [5].
+        """Return the loss of predicting ``seen``, and the accuracy for each target, [5].
 
-        The loss of a stream is the mean cross-entropy over the five targets. Losses are summed over
-        the streams: the embeddings have weight 1, each DeepStack level ``_LEVEL_WEIGHT``. The
-        accuracies are those of the embeddings, one for each target.
+        ``seen``: classes of the five targets ``SEEN``, [M, 5]. ``streams``: result of ``encode``.
+        The loss of a stream is the mean cross-entropy over the targets. Losses are summed over the
+        streams: the embeddings have weight 1, each DeepStack level ``_LEVEL_WEIGHT``. The accuracy
+        is that of the embeddings.
         """
         loss, hits = torch.zeros((), device=seen.device), seen.new_zeros(0)
         for level, (stream, head) in enumerate(zip(streams, self.heads, strict=True)):
@@ -99,8 +100,9 @@ class Learner(nn.Module):
         return loss, hits
 
     def past_loss(self, half_way: Tensor, happened: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the loss of predicting ``happened`` at visual tokens, and accuracies [8].
+        """Return the loss of predicting ``happened``, and the accuracy for each target, [8].
 
+        ``happened``: classes of the eight targets ``HAPPENED``, [M, 8].
         ``half_way`` [M, D]: states of the visual tokens in a middle layer of the language model.
         """
         parts = self.past(half_way).float().split(_PASTS, dim=-1)

@@ -18,9 +18,9 @@ from gleanvid.glimpse.training.batches import Batch, answers_begin
 KINDS = ("uniform", "time", "column", "blob")
 LEAST = 0.05  # smallest fraction of a clip's tokens that is kept
 WHOLE = 0.3  # fraction of clips that keep every token
-_UNEVEN = (1.0, 4.0)  # range of the standard deviation of the tokens' log-odds to be kept
-# For kind "blob", the log-odds are constant on each cell of a coarse grid.
-_BLOB = 3  # largest number of cells of that grid along time, height and width each
+_UNEVEN = (1.0, 4.0)  # range of the standard deviation of the log-odds that a token is kept
+# For kind "blob", all tokens in one cell of a coarse grid have the same log-odds of being kept.
+_BLOB = 3  # largest number of cells of the coarse grid along time, height and width each
 
 
 def draw_share(rng: np.random.Generator) -> float:

@@ -32,8 +32,9 @@ from gleanvid.glimpse.training.curve import append_row
 from gleanvid.glimpse.training.masks import draw_mask, draw_share, without_tokens
 from gleanvid.glimpse.training.teacher import ReaderSettings, Seen, Teacher, load
 
-_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)  # px; one is drawn for every clip
-_UNITS = (16, 16, 16, 16, 12, 8)
+# Side of a clip's square frames in px; one is drawn for every clip.
+_SIZES = (160, 160, 160, 160, 128, 112, 96, 96, 96, 96)
+_UNITS = (16, 16, 16, 16, 12, 8)  # numbers of temporal units; one is drawn for every clip
 # Columns of loss.csv, each a weighted mean over answer tokens.
 _NOTED = ("loss", "teacher_loss", "distance", "right", "teacher_right")
 _LOG_EVERY = 20  # a row of loss.csv is a mean over this many steps

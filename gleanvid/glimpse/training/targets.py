@@ -124,10 +124,10 @@ def _seen(scene: Scene, thing: Thing, time: float) -> tuple[int, int, int, int, 
 
 
 def _past(scene: Scene, k: int, time: float) -> tuple[int, ...]:
-    """Return classes of object ``k`` at ``time`` for the targets ``HAPPENED``.
+    """Return the classes of object ``k`` at ``time`` for the eight targets ``HAPPENED``.
 
-    The event is 1 if the object was absent one unit ago, else 0; ``token_targets`` adds 1 to it.
-    The last four are 0; ``token_targets`` sets them.
+    The class of the event is 1 if the object was absent one unit ago, else 0; ``token_targets``
+    adds 1 to it. The last four classes are 0 here; ``token_targets`` sets them.
     """
     thing, change = scene.things[k], scene.change
     before = time - 1 / scene.settings.num_units

@@ -80,7 +80,8 @@ class Trainer:
         0 over the last steps.
         """
         phase, since = phase_of(self.step)
-        if phase.asked and not phase.first_asked:  # no warm-up: this phase adds no loss
+        # A phase that adds no loss has no warm-up of its own, only that of the run's first steps.
+        if phase.asked and not phase.first_asked:
             since = self.step - self.settings.first_step
         warm = min(1.0, (since + 1) / self.settings.warm_up)
         left = (self.pace.steps - self.step) / max(1.0, self.pace.cooling * self.pace.steps)

@@ -15,7 +15,8 @@ from gleanvid.glimpse.world.world import Scene, Shot, Thing
 
 _SHAKES = 3  # number of sine waves that make up the shake
 _FAST = (5.0, 17.0)  # smallest and largest number of periods of a shake wave per clip
-_STILL = 0.01  # a direction is measured up to this fraction of the clip before the object vanishes
+# ``off_course`` reads an object's last position this fraction of the clip before its end.
+_STILL = 0.01
 
 
 def shot_at(scene: Scene, time: float) -> Shot:

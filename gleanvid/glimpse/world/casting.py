@@ -52,7 +52,8 @@ _PAIRS = {  # theme -> behaviour of the first two objects, smallest and largest 
 LEAST_UNITS = 4  # clips with fewer units have no room for appearing, leaving or changing
 UNITS_TO_COUNT = 2 * MOST_REPEATS + 1  # smallest number of units with room for MOST_REPEATS blinks
 _CLEARANCE = 0.75  # least distance between two centres, divided by the sum of the radii
-_RUN_UP = 2.0  # like _CLEARANCE, for two objects that will collide, at the start
+# Least distance of the starts of two objects that will collide, divided by the sum of the radii.
+_RUN_UP = 2.0
 _CROSSING = 0.15  # fraction of scenes in which objects may overlap
 
 

@@ -39,8 +39,9 @@ _HARD = ("cut", "repeats", "comparison")  # themes that are drawn twice as often
 _WITH_STORY = 0.6  # fraction of scenes that are a story
 _PAN = 0.09  # standard deviation of the pan, as a fraction of the frame's side
 _DRIFT = 0.2
-_POSTED = 0.5  # fraction of scenes that get a post, if one is found that hides nothing important
-_TRIES = 6
+# Fraction of scenes for which posts are drawn; the first that hides nothing important is used.
+_POSTED = 0.5
+_TRIES = 6  # largest number of posts drawn for a scene
 _BEHIND = 0.35  # an object may be hidden for at most this fraction of the time that it is there
 _HIDEABLE = ("stands", "moves", "grows", "shrinks", "turns")
 _MOMENTS = 24  # number of times at which it is checked whether a post hides an object

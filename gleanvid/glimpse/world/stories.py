@@ -23,7 +23,8 @@ _APART = 0.75  # least distance between two centres, divided by the sum of the r
 _STAYS = (0.14, 0.25, 0.38, 0.56)
 _VISITS = 6  # number of visits of all objects together, in the story "total"
 _PACES = (1.0, 1.9, 3.6)  # speeds relative to the slowest object, in the story "speed"
-_LINES = 10  # number of paths drawn per object of "speed"; the one with least overlap is used
+# Number of paths drawn per object of the story "speed"; the one that overlaps least is used.
+_LINES = 10
 _TRIES = 120
 _SLOWEST = (0.8, 1.2)  # range of the slowest object's speed in px per frame, in the story "speed"
 

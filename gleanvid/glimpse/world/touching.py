@@ -18,14 +18,14 @@ from gleanvid.glimpse.world.world import ClipSettings, Thing
 _TOUCHES = (0.27, 0.73)  # times of the touches, fractions of the clip; shifted by up to _JITTER
 _JITTER = 0.04
 # The following durations are fractions of the clip.
-_COMES = 0.2  # from setting out to the touch, and from the touch to resting again
-_LAST = 0.07  # straight approach just before a touch, and straight retreat after it
-_RUNS = 0.16  # motion of the touched object
+_COMES = 0.2  # way of a touching object from rest to the touch, and from the touch to rest
+_LAST = 0.07  # its straight approach just before the touch, and its straight retreat after it
+_RUNS = 0.16  # motion of the touched object after the touch that moves it
 # The following distances are fractions of the frame's shorter side.
 _BOX = 0.2  # largest distance of the touched object from the frame's middle, along x and y
 _WAY = (0.17, 0.3)  # range of the distance that the touched object moves
 _BEFORE = 0.14  # length of the straight approach before a touch
-_REST = 0.24  # least distance between resting positions of touching objects and of the touched one
+_REST = 0.24  # least distance of a touching object's resting positions from the touched object's
 _MOMENTS = 50  # number of times at which overlaps are checked
 _TRIES = 100
 
@@ -50,7 +50,7 @@ def set_in_motion(
 
 
 def undisturbed(moved: Thing, mover: Thing, other: Thing, bystander: Thing) -> bool:
-    """Whether no objects come near one another, except at the two touches of ``moved``."""
+    """Whether the objects stay apart, except while ``mover`` and ``other`` touch ``moved``."""
     things = (moved, mover, other, bystander)
     for time in np.linspace(0, 1, _MOMENTS):
         for a, b in combinations(range(len(things)), 2):

@@ -29,8 +29,8 @@ class Span:
         grid: (temporal units, rows, columns).
         positions: [V], flat grid index of each token; None: all tokens of the grid are there.
         offset: number of visual tokens of the videos before this one.
-        sides: int64 [S, 3], (place in the prompt, first, stop) of each side token, which belongs to
-            the tokens first to stop - 1 of the grid.
+        sides: int64 [S, 3], (place in the prompt, first, stop) of each side token: a placeholder
+            outside the grid, such as a newline. It belongs to grid tokens first to stop - 1.
     """
 
     columns: Tensor
@@ -159,8 +159,9 @@ def text_columns(present: Tensor, videos: list[Span], span: Span) -> Tensor:
 def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Compression]]) -> Plan:
     """Plan the shorter prompts: all text tokens, and the visual tokens that ``records`` keep.
 
-    ``records`` has one compression record per prompt and video. A side token is kept if one of the
-    grid tokens to which it belongs is kept. Shorter prompts are padded on the left.
+    ``records`` has one compression record per prompt and video. A side token (placeholder outside
+    the grid, such as a newline) is kept if one of the grid tokens to which it belongs is kept.
+    Shorter prompts are padded on the left.
     """
     orders, owners = [], []
     for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):

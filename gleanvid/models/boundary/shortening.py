@@ -177,7 +177,7 @@ class PromptHook:
         return self.signals[name][span.offset : span.offset + len(span.columns)]
 
     def _continue(self, kwargs: Kwargs, past: int) -> Kwargs:
-        """Replace positions and mask of new tokens; those passed fit the uncompressed prompt."""
+        """Replace the new tokens' positions and mask, made for the uncompressed prompt."""
         state, embeds = self.prefilled, kwargs["inputs_embeds"]
         assert state is not None
         count, new = embeds.shape[:2]

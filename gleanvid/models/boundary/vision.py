@@ -120,7 +120,7 @@ def _answered(layout: Layout, outputs: list[Any]) -> Iterator[None]:
     core, name = layout.core, layout.vision_method
     original: Any = getattr(core, name)
 
-    @functools.wraps(original)  # generate() inspects the signature
+    @functools.wraps(original)  # generate() reads the method's parameter names
     def answer(*args: Any, **kwargs: Any) -> Any:
         if not outputs:
             outputs.append(original(*args, **kwargs))

@@ -48,7 +48,7 @@ class Seen:
 
 
 class MobileNetV2(TokenModel):
-    """MobileNetV2 as an encoder: each frame is a temporal unit and about keeps its shape."""
+    """MobileNetV2 as an encoder: each frame is one temporal unit, at about its aspect ratio."""
 
     cannot_answer = (
         "MobileNetV2 has no language model: it gives tokens and labels, and answers no question. "

@@ -175,7 +175,8 @@ class Conversation:
         sizes = [len(answer) for answer in answers]
         hidden = self._hidden(prefix, ids, len(lead), sizes)
         starts = [len(lead) + sum(sizes[:number]) for number in range(len(sizes))]
-        # Hidden state i predicts ids[i]. State len(lead) predicts the first token of every answer.
+        # before[i] is the hidden state from which ids[i] is predicted. The prompt's last state,
+        # before[len(lead)], predicts the first token of every answer.
         before = torch.cat([prefix.hidden, hidden])
         rows = [
             row

@@ -22,11 +22,11 @@ class Prefix:
     hook: Any  # PromptHook that compressed this prompt and knows its positions
     cache: DynamicCache
     hidden: Tensor  # [1, D]: hidden state of the last token, from which logits are computed
-    text_position: float = 0  # position of the first prompt token after this prefix, else 0
+    text_position: float = 0  # position of the prompt token after this prefix; 0 if there is none
 
     @contextmanager
     def going_on(self, hf_model: Any, lead: int) -> Iterator[None]:
-        """Install the hook for new tokens: ``lead`` tokens of the prompt, then an answer."""
+        """Install the hook that places new tokens: the prompt's last ``lead``, then an answer."""
         state = self.hook.prefilled
         first = self.text_position + lead
         next_position = state.next_position.clamp(min=first) if lead else state.next_position

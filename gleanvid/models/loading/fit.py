@@ -105,7 +105,8 @@ def memory_gb(billions: float, precision: str, frames: int, device: str) -> floa
     check_precision(precision)
     if precision == AUTO:
         precision = "bf16" if device == "cuda" else "fp32"
-    # About 85e3 * billions**0.4 bytes of keys and values, and as many for temporary tensors.
+    # A token's keys and values take about 85e3 * billions**0.4 bytes in 16 bits, and its temporary
+    # tensors as many.
     per_token = 2 * 85e3 * billions**0.4
     per_token *= 2 if precision == "fp32" else 1
     return billions * _BYTES[precision] + frames * _TOKENS_PER_FRAME * per_token / 1e9 + _SPARE_GB
