@@ -79,7 +79,8 @@ class Registry(MutableMapping[str, Thing]):
         """
         if missing := ", ".join(sorted(thing.__abstractmethods__)):
             raise ValueError(f"{thing.__name__} does not implement {missing}")
-        names = list(self._names(thing, self._own))  # self._entries would import entry points
+        # Not self._entries, which would import the installed plug-ins.
+        names = list(self._names(thing, self._own))
         for name in names:
             known: Any = self._own.get(name)
             if known is not None and _path_of(known) != _path_of(thing):

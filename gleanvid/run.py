@@ -78,7 +78,7 @@ class Run:
 
     @property
     def device_memory_mib(self) -> float:
-        """Peak GPU memory in MiB; NaN without CUDA, where the process's memory was measured."""
+        """Peak GPU memory in MiB; NaN without CUDA: ``cost`` then has the memory of the process."""
         is_own = str(self.made_with.get("device", "")).startswith("cuda")
         return self.cost.peak_memory_mib if is_own else math.nan
 

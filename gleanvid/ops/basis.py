@@ -42,10 +42,11 @@ class RowFilter:
         """Return the orthonormal directions [k, D] of the rows, and which are rejected, bool [k].
 
         A rejected row has the direction zero, and later rows are not made orthogonal to it, because
-        its own direction is rounding noise. The first test takes the distance of each row from all
-        rows before it. Near full rank this can reject a row that adds a direction, if a rejected
-        row before it has the same one. So with ``again``, and always on a CPU, two tests follow:
-        with the distance from the rows accepted by the first test, then by the second.
+        its own direction is rounding noise. The first test uses the distance of a row from all rows
+        before it. Near full rank it can reject a row that adds a direction, because a rejected row
+        before it has the same direction. So two more tests follow with ``again``, and on a CPU if
+        the first one rejects a row. The second uses the distance of a row from the rows that passed
+        the first. The third rejects a row if it is too near to rows that passed the second.
         """
         wide, own = rows.double(), slice(len(rows))
         gram = torch.addmm(self._ridge[own, own], wide, wide.T)
@@ -95,7 +96,8 @@ class GrowingBasis:
     ) -> None:
         self._width = like.shape[-1]
         self._used = 0  # number of rows in the basis, zero rows included
-        # The further tests cost two factorizations per block, and matter only near full rank.
+        # The second and third test of ``RowFilter.directions`` cost two factorizations per block.
+        # They matter only near full rank.
         again = 2 * capacity > self._width
         self._filter = RowFilter(relative, floor, most, like.device, again)
         self._rejected: list[Tensor] = []  # bool [k] for every block: which vectors were rejected

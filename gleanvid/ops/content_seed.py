@@ -12,7 +12,8 @@ from gleanvid.types import VideoTokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-# number of comparisons: enough to tell clips apart, and so few that rounding rarely flips one
+# number of pairs of feature values to compare: enough to tell clips apart, and so few that rounding
+# errors rarely change the result of a comparison
 _COMPARISONS = 32
 
 

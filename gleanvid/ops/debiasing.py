@@ -104,9 +104,10 @@ def _ritz(basis: Tensor, images: Tensor, rank: int) -> tuple[Tensor, float]:
 
 
 def remove_directions(features: Tensor, mean: Tensor, directions: Tensor) -> Tensor:
-    """Return ``features`` [L, D] minus the projection of features - mean on ``directions``.
+    """Return ``features`` [L, D] minus the projection of (features - mean) on ``directions``.
 
-    This is GleanVID's context debiasing (Eq. debias). ``directions``: orthonormal, [r, D].
+    This is GleanVID's context debiasing (Eq. debias). ``mean`` [D]: mean of the clip's features.
+    ``directions`` [r, D] are orthonormal.
     """
     coordinates = torch.addmm(directions @ mean, features, directions.T, beta=-1.0)
     return torch.addmm(features, coordinates, directions, alpha=-1.0)

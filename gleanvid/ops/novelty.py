@@ -23,9 +23,11 @@ _TINY = 1e-300
 _SYSTEMS = 2**19
 # the halving of a clip's units ends when at most this many are left; they share an interpolation
 _SHORT = 32
-# error of an interpolated squared residual, relative to the largest one computed at a node
+# tolerated error of an interpolated squared residual, relative to the largest squared residual that
+# the interpolation is computed from
 _ERROR = 1e-8
-# If a cell's smallest ridge is below this fraction of its largest, nothing is interpolated.
+# Each unit of a cell has its own ridge. If the smallest is below this fraction of the largest, no
+# residuals are interpolated between ridges.
 _RANGE = 1e-4
 
 
@@ -40,7 +42,8 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     if history is not None and history < units - 1:
         return _window_residuals(prototypes, history, epsilon)
     values = max(_SYSTEMS, prototypes.numel())  # number of elements that a batch may hold
-    # largest number of ridges of a cell; each needs a T x T matrix and its Cholesky factor
+    # largest number of ridges at which the residuals of a cell are computed, to interpolate between
+    # them; each ridge needs a T x T matrix and its Cholesky factor
     most = _nodes(-math.log(_RANGE) / 2)
     batch = max(1, values // (units * (width + 2 * most * units)))
     found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
@@ -64,17 +67,19 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
     if units > 2:
         low, high = torch.aminmax(ridges[:, 1:], dim=1)
-        # over so wide a range, rounding errors would hide the residuals of units of small norm
+        # If the ridges of a cell differ so much, interpolation between them would hide residuals of
+        # prototypes of small norm in rounding errors.
         if bool((low < _RANGE * high).any()):
             return _window_residuals(prototypes, units, epsilon).T.square()
     parts, stop = [], units
-    # Interpolate the later half of the units, then halve the rest: ridges differ less within a
-    # half, so fewer nodes are needed, and the systems of the earlier units are smaller.
+    # Each pass interpolates the residuals of the later half of the units that are left. Ridges
+    # differ less within such a half, so fewer of them are needed to interpolate between. Earlier
+    # units have smaller linear systems.
     while stop > 0:
         start = stop // 2 if stop > _SHORT else 0
         parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
         stop = start
-    return torch.minimum(torch.cat(parts[::-1], 1), squares)  # exactly 0 for zero rows
+    return torch.minimum(torch.cat(parts[::-1], 1), squares)  # exactly 0 for a zero prototype
 
 
 def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
@@ -91,7 +96,7 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     nodes = _nodes(float(half.max()))
     angles = (torch.arange(nodes).double() + 0.5) * (math.pi / nodes)
     degrees = torch.arange(nodes).double()
-    # [degrees, nodes]: weight of the function at each node in each Chebyshev coefficient
+    # [degrees, nodes]: weight of the residual at each node (ridge) in each Chebyshev coefficient
     values = torch.outer(degrees, angles).cos() * (2 / nodes)
     values[0] /= 2
     angles, degrees, values = (x.to(gram.device) for x in (angles, degrees, values))
@@ -100,8 +105,10 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     systems.diagonal(dim1=2, dim2=3).add_(used[..., None])
     pivots = torch.linalg.cholesky_ex(systems).L.diagonal(dim1=2, dim2=3)[..., -ridges.shape[1] :]
     at_nodes = pivots.square() - used[..., None]  # [C, nodes, S]: squared residuals
-    where = ((logs - middle) / half).clamp(-1, 1).acos()  # [C, S]: angles of the units' ridges
-    weights = (where[..., None] * degrees).cos() @ values  # [C, S, nodes]: weights of the nodes
+    # [C, S]: arccos of the logarithms of the units' ridges, after these were scaled to [-1, 1]
+    where = ((logs - middle) / half).clamp(-1, 1).acos()
+    # [C, S, nodes]: weight of the residual at each node in the interpolated residual of each unit
+    weights = (where[..., None] * degrees).cos() @ values
     return (weights * at_nodes.mT).sum(2)
 
 
@@ -127,7 +134,8 @@ def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tenso
     del by_cell  # frees memory for the systems below
     squares = gram.diagonal(dim1=1, dim2=2)  # [C, T]: squared norms of the prototypes
     left = squares.clone()
-    # For a long clip, the systems take no more memory than the prototypes.
+    # number of matrix elements in a batch of linear systems: _SYSTEMS, or a third of the number of
+    # elements of the prototypes if that is more; the systems of a single unit may exceed it
     batch = max(_SYSTEMS, cells * units * width // 3)
     step = max(1, batch // (cells * units * units))
     for start in range(1, units, step):

@@ -150,7 +150,8 @@ def _lowest(below: Tensor, unit: Tensor, fine: Level, coarse: Level, padded: boo
     """Return for every cell of the level ``coarse`` the lowest cosine to its children, [T, C].
 
     ``unit`` [T, C, D]: mean features of the cells of ``coarse``, scaled to length 1. ``below``: the
-    same for ``fine``, the level below. ``padded`` is that of :class:`Trees`.
+    same for ``fine``, the level below. With ``padded`` a cell with fewer than four children is also
+    compared with the first cell of ``fine``.
     """
     cosine = (below * unit[:, fine.parent]).sum(dim=-1)
     lowest = cosine.new_full(unit.shape[:2], 2.0)

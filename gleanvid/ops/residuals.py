@@ -46,10 +46,10 @@ class Evidence(Protocol):
 class SubspaceEvidence:
     """Complementarity as the norm of the residual outside the span of the kept tokens (Eq. scr).
 
-    The tokens of a unit are projected when the unit is reached, and the norms are those of the
-    residual vectors. Subtracting from the squared norms of the tokens instead
+    When a unit is reached, the residual vectors of its tokens are computed, and then their norms.
+    Subtracting squared coordinates from the squared norms of the tokens instead
     (Eq. incremental_scs) would lose half of the digits. A token that repeats a kept one would then
-    seem to add sqrt(eps) of its norm, more than what is new in other tokens of a still clip.
+    seem to add sqrt(eps) of its norm. In a still clip, that is more than other tokens really add.
     """
 
     def __init__(self, clip: DebiasedClip, budgets: Sequence[int], tolerance: float) -> None:

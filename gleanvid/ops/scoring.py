@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # a unit is saturated if no complementarity in it is above this fraction of the largest token norm
 _SATURATED = 1e-3
-# a smaller range of scores is rounding; for complementarity: relative to the largest token norm
+# Scores of a unit whose maximum minus minimum is at most this differ by rounding errors alone. For
+# complementarity, the number is a fraction of the largest token norm.
 _CONSTANT = 1e-6
 _TIED = 1e-4  # joint scores this close to the lowest chosen one count as equal to it
 _TINY = 1e-30  # makes the cosine with a zero vector zero
@@ -48,8 +49,8 @@ def joint_score(local: Tensor, complement: Tensor, scale: float) -> Tensor:
     """Return local score plus complementarity of every token (Eq. joint_score), [..., N].
 
     ``local`` is in [0, 1] already; ``complement`` is scaled to [0, 1] within each unit. It counts
-    as 0 in a saturated unit, and in one where it differs by rounding errors alone. ``scale``:
-    largest norm of a token.
+    as 0 in a unit whose tokens add nothing new (see :func:`saturated`), and in one where its values
+    differ by rounding errors alone. ``scale``: largest norm of a token.
     """
     low, spread = _spread(complement, scale)
     return torch.addcdiv(local, complement - low, spread)

@@ -8,7 +8,8 @@ from threading import Thread
 
 import torch
 
-_SMALL = 5e9  # largest number of floating-point operations: under a second on one core
+# largest number of floating-point operations of a small block: under a second on one core
+_SMALL = 5e9
 
 
 @contextmanager
@@ -23,7 +24,7 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
     if device.type != "cpu" or operations > _SMALL or before == 1:
         yield
         return
-    torch.set_num_threads(1)  # also limits threads started later; undone below
+    torch.set_num_threads(1)  # also limits Python threads started later; undone below
     try:
         _for_later_threads(before)
         yield
@@ -32,10 +33,10 @@ def one_thread_if_small(operations: float, device: torch.device) -> Iterator[Non
 
 
 def _for_later_threads(count: int) -> None:
-    """Set how many torch threads a Python thread uses that is started later.
+    """Set the number of torch threads for Python threads that will be started later.
 
-    ``torch.set_num_threads`` sets this default, too. So it is called in another thread here, which
-    leaves the calling thread's own number unchanged.
+    ``torch.set_num_threads`` sets the number for the thread that calls it, and also for later ones.
+    So another thread calls it here, and the current thread's own number stays unchanged.
     """
     caller = Thread(target=torch.set_num_threads, args=(count,))
     caller.start()

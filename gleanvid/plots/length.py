@@ -7,7 +7,8 @@ from typing import Any
 
 from gleanvid.plots.palette import styles
 
-Point = tuple[int, float, float]  # temporal units; time and memory, measured as the y titles say
+# number of temporal units of a clip; time and memory, as the titles of the y axes define them
+Point = tuple[int, float, float]
 
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x", "cross": "P"}

@@ -12,8 +12,8 @@ from gleanvid.plots.style import compressed, styled
 from gleanvid.run import Run
 
 _SCALE = [[0.0, "#F7FBFF"], [0.5, "#6BAED6"], [1.0, "#08306B"]]  # one hue, from light to dark
-_LABELLED = 8  # up to this many runs, every cell of the matrix shows its number
-_LONGEST = 24  # number of characters of a run's label at the axes; hovering shows all of it
+_LABELLED = 8  # with at most this many runs, every cell of the matrix shows its IoU
+_LONGEST = 24  # longest label of a run at the axes, in characters; hovering shows all of it
 
 
 def mask_overlap_figure(runs: Sequence[Run]) -> go.Figure:

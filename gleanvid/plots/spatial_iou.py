@@ -12,7 +12,7 @@ from gleanvid.plots.palette import GREY, styles
 from gleanvid.plots.style import compressed, listed, styled
 from gleanvid.run import Run
 
-_GAPS = 20  # largest gap, as in the paper
+_GAPS = 20  # largest gap between two units that is drawn, as in the paper
 _HOVER = "<b>%{meta}</b><br>units %{x} apart<br>IoU %{y:.3f}<extra></extra>"
 
 

@@ -29,14 +29,15 @@ class Request:
     """Which frames to read of one file that :func:`gleanvid.video.sniff.check_file` accepted."""
 
     path: str  # absolute path of the file
-    name: str  # name of the file for use in messages
+    name: str  # file name to show in messages
     container: str  # FFmpeg's demuxer for the file
     num_frames: int
     backend: str
     max_side: int | None = None
     part: tuple[float, float] | None = None  # first and last second to read; None: the whole file
     rounding: str = "nearest"
-    keeps_times: bool = False  # True: a part's frames keep their times and numbers in the file
+    # whether times and frame numbers of a part count from the start of the file, not of the part
+    keeps_times: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def make_plan(
     seconds: np.ndarray,  # float64 [n], ascending: times of the frames that can be decoded
     source_size: tuple[int, int],
     fallback_fps: float = 1.0,
-    numbers: np.ndarray | None = None,  # int64 [n], their numbers in the file; None: 0 to n - 1
+    numbers: np.ndarray | None = None,  # int64 [n]: frame numbers in the file; None: 0 to n - 1
     total_frames: int | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Plan, np.ndarray]:

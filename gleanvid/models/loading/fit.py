@@ -19,7 +19,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 # Bytes per parameter. In quantised models, embeddings and output layer stay in 16 bits.
 _BYTES = {"bf16": 2.0, "fp16": 2.0, "fp32": 4.0, "8bit": 1.15, "4bit": 0.75}
 _TOKENS_PER_FRAME = 256
-_SPARE_GB = 0.5  # for kernels, buffers and the context of the device
+_SPARE_GB = 0.5  # memory for kernels, buffers and the context of the device, in 10^9 bytes
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class Checkpoint:
     size: float
     licence: str = ""
     context: int | None = None
-    parameters: float | None = None  # exact number in billions, None if unknown
+    parameters: float | None = None  # exact number of parameters in billions; None: unknown
     tested: str = ORACLE
     note: str = ""
     gated: bool = False  # terms must be accepted on its page

@@ -69,7 +69,7 @@ def overlays(
 
 
 def _columns(runs: Sequence[Run]) -> list[int]:
-    """Choose evenly spaced units; the largest budget's unit replaces the one nearest to it."""
+    """Choose evenly spaced units, one of them moved to the largest budget after unit 0."""
     budgets = compressed(runs)[0].compression.budgets.tolist()
     total = len(budgets)
     spread = torch.linspace(0, total - 1, min(_COLUMNS, total)).round().long().tolist()

@@ -29,6 +29,6 @@ def register() -> None:
     for architecture, name in MODELS.items():
         ModelRegistry.register_model(architecture, f"gleanvid.serving.vllm.models:{name}")
     for architecture in ModelRegistry.get_supported_archs():
-        # Also where MODELS lacks the architecture: there the check refuses GleanVID's options.
+        # Architectures outside MODELS are checked, too: the check refuses GleanVID's options there.
         check_at_start(architecture)
     prune_on_cpu()

@@ -30,7 +30,7 @@ class _Choosing(_MixedIn):
 
     def __init__(self, *, vllm_config: Any, prefix: str = "") -> None:
         super().__init__(vllm_config=vllm_config, prefix=prefix)
-        # whether at least the tokens of one temporal unit are kept, see ``kept_count``
+        # True: a video keeps at least as many tokens as one temporal unit has, see ``kept_count``
         self.whole_unit = self.multimodal_config.video_pruning_method == "evs"
         self.method = method_of(self.config)
         self.image_rate = getattr(self.config, "gleanvid_image_rate", 0.0)

@@ -24,7 +24,8 @@ def shut(connections: Iterable[HTTPConnection]) -> None:
     Otherwise a server that sends ``100 Continue`` for ever would keep Python's HTTP client reading.
     """
     for sock in [connection.sock for connection in connections]:
-        with suppress(OSError, AttributeError):  # closed, or the response has begun
+        # The socket may be closed, or be None because the response has begun.
+        with suppress(OSError, AttributeError):
             sock.shutdown(SHUT_RDWR)
 
 

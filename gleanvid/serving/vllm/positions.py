@@ -109,7 +109,8 @@ def to_columns(positions: Tensor, lead: int = 0) -> Tensor:
 def from_columns(columns: Tensor) -> Tensor:
     """Decode the columns of :func:`to_columns`: int64 [n, 5] on the CPU.
 
-    The five numbers are time, height, width, the index of the embedding, and ``lead``.
+    The five numbers are time, height, width, the index of the embedding within its medium, and the
+    number of the medium's embeddings before its first visual token.
     """
     digits = columns.cpu().long().unflatten(1, (5, len(_DIGITS)))
     return sum(

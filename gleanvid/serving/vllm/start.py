@@ -15,8 +15,8 @@ from gleanvid.serving.vllm.methods import chosen_method
 
 _LOG = logging.getLogger("vllm.gleanvid")  # a child of vLLM's logger, so that vLLM prints it
 # Keys in --additional-config.
-KEY = "gleanvid"  # the method
-PLUGIN = "gleanvid_plugin"  # file with your own method
+KEY = "gleanvid"  # compression method: its name, or a mapping of its settings
+PLUGIN = "gleanvid_plugin"  # Python file or installed distribution with your own method
 IMAGES = "gleanvid_image_pruning_rate"  # fraction of every image's tokens to drop
 WORKER = "gleanvid.serving.vllm.records.WorkerRecords"
 

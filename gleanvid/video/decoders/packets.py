@@ -110,7 +110,8 @@ def scan(request: Request) -> Index:
                 f"({stream.codec_context.name}); they are damaged or encrypted."
             )
         promised = (container.duration or 0) / av.time_base
-        start = min(0, container.start_time or 0) / av.time_base  # Matroska: duration from time 0
+        # A start after time 0 is ignored, because the duration in a Matroska file counts from 0.
+        start = min(0, container.start_time or 0) / av.time_base
         size = (first.height, first.width)
         return Index(
             times=np.unique(np.array(times or [0], np.int64)),

@@ -78,8 +78,9 @@ CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system call numbers, 
 VERSION_ONLY, PATH_BENEATH, READ_FILE = 1, 1, 1 << 2
 # ABI version of Landlock -> bit mask of all rights on files that this version can restrict.
 FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
-TCP, TCP_SINCE = 3, 4  # bits for TCP bind and connect; first ABI version with them
-SCOPES, SCOPES_SINCE = 3, 6  # bits for abstract sockets and signals; first ABI version
+TCP, TCP_SINCE = 3, 4  # bits for TCP bind and connect; first ABI version of Landlock with them
+# bits for abstract sockets and signals; first ABI version of Landlock with them
+SCOPES, SCOPES_SINCE = 3, 6
 
 
 def _restrict_files(libc: ctypes.CDLL, path: str | None) -> bool:

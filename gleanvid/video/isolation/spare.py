@@ -25,7 +25,7 @@ START = (
     "import sys; sys.path += sys.argv[1:]; from gleanvid.video.isolation.worker import main; main()"
 )
 _HOME = Path(__file__).resolve().parents[3]  # folder that contains this gleanvid package
-_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # imported by decoders
+_PACKAGES = ("numpy", "av", "decord", "cv2", "torch", "torchcodec")  # packages that decoders import
 
 
 def import_folders() -> list[str]:

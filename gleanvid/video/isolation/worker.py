@@ -59,8 +59,9 @@ def _leave_with_parent() -> None:
 def serve(task: str, argument: Any, answers: BinaryIO) -> None:
     """Do a task and send its results or its error.
 
-    "video" decodes frames, "archive" unpacks a saved run, and any other task ("layers") only gives
-    up the rights and sends the names of the layers in force.
+    "video" decodes frames, and "archive" unpacks a saved run. Any other task ("layers") only gives
+    up this process's rights, such as opening files, and sends which of ``rights.LAYERS`` are in
+    force.
     """
     try:
         if task == "video":
