@@ -110,7 +110,7 @@ def test_sentence_under_the_timeline_counts_units_that_keep_no_token(fresh, budg
     assert fresh.locator(".gv-moment").inner_text() == BUDGETS[budgets]
 
 
-def test_hovering_a_bar_of_a_curve_shows_the_bar_s_value(visit):
+def test_hovering_a_bar_of_the_budget_strip_shows_the_unit_s_budgets_on_both_sides(visit):
     strip = visit.locator("[data-strip=budget] canvas")
     box = strip.bounding_box()
     strip.hover(position={"x": box["width"] * 1.5 / 16, "y": 20})

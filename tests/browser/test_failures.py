@@ -6,7 +6,7 @@ from tests.browser.conftest import opened_at
 from tests.browser.steps import answered, more, named, tab
 
 
-def test_answers_next_to_square_frames_leave_the_frames_most_of_the_window(window, address):
+def test_long_answer_is_shown_beside_a_square_frame_without_shrinking_it(window, address):
     page = opened_at(window, address)
     frame = page.locator(".gv-pane[data-side=b] .gv-frame")
     before = frame.bounding_box()

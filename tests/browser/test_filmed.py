@@ -38,7 +38,7 @@ def test_filmed_example_shows_its_saved_result_without_encoding_the_clip(page):
     assert page.locator(".gv-viewer[data-pending]").count() == 0 and page.errors == []
 
 
-def test_link_to_a_filmed_clip_shows_its_saved_result_and_applies_other_settings(page, browser):
+def test_link_to_a_filmed_clip_shows_its_saved_result_unless_it_sets_another_ratio(page, browser):
     fresh = listen(browser)
     fresh.goto(f"{page.url.partition('?')[0]}?clip=people.mp4")
     notice(fresh, "Saved result.")

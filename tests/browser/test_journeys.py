@@ -38,7 +38,7 @@ def file_at(offset):
 
 
 @pytest.mark.parametrize("title", ["A question is asked", "Tau is moved"])
-def test_scripts_listed_in_contributing_run_in_their_journey(visit, title):
+def test_scripts_listed_in_contributing_for_a_visitor_s_action_run_during_that_action(visit, title):
     session = visit.context.new_cdp_session(visit)
     session.send("Profiler.enable")
     session.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": False})

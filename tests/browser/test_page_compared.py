@@ -353,7 +353,8 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     visit.wait_for_selector("#gv-compare-stop:not([disabled])")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
     library.words = 8
-    titles = visit.evaluate("[...titles]")  # all titles shown since the start
+    # titles of all columns that the table has shown since the click on the start button
+    titles = visit.evaluate("[...titles]")
     assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # empty columns are hidden
     assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (9–91 %)"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()

@@ -114,7 +114,7 @@ def test_novelty_history_is_unlimited_while_its_checkbox_is_checked_and_is_part_
     assert answered(page, asked).novelty_history is None
 
 
-def test_moving_a_slider_keeps_settings_folded_under_more_settings(fresh, address):
+def test_moving_a_slider_keeps_the_settings_of_the_section_more_settings(fresh, address):
     """Settings under "More settings" keep their values even if the section is never opened."""
     follow(fresh, address, "gleanvid.novelty_history=3")
     named(fresh, "b", "GleanVID 10 % · novelty history 3")

@@ -20,7 +20,7 @@ from tests.components.fake import FakeBackend, write_clip
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 USER = SimpleNamespace(session_hash="me")
-# largest number of files, Python and JavaScript, that CONTRIBUTING.md may list for a journey
+# for each action of a visitor: maximum number of files that CONTRIBUTING.md may list
 MOST = {"A question is asked": 17, "Tau is moved": 13}
 
 
@@ -72,7 +72,7 @@ def is_counted(path):
 
 
 def listed(title):
-    """Return all files that CONTRIBUTING.md lists for a journey, in order."""
+    """Return all files that CONTRIBUTING.md lists under the heading ``title``, in order."""
     part = TEXT.split(f"### {title}\n", 1)[1].split("\n#", 1)[0]
     return re.findall(r"^\d+\. `([\w/.]+)`", part, re.M)
 
@@ -81,7 +81,7 @@ def listed(title):
     ("title", "handlers"),
     [("A question is asked", ["on_start", "on_ask"]), ("Tau is moved", ["on_preview"])],
 )
-def test_journey_in_contributing_lists_exactly_the_python_files_that_run(page, title, handlers):
+def test_contributing_lists_exactly_the_python_files_that_run_on_an_action(page, title, handlers):
     page["on_follow"]()  # first, the clip is encoded and shown
     files = files_run_during(lambda: [page[handler]() for handler in handlers])
     named = listed(title)

@@ -12,7 +12,8 @@ def moving_clip(seed: int, rank: int, noise: float, twins: bool = False) -> Vide
 
     Every third temporal unit is a copy of the unit before it, moved one column (two with
     ``twins``). In the other units, the right half is a copy of the left half, moved one row and one
-    column, so that scores differ. With ``twins`` it is not moved, and copies have equal scores.
+    column, so that scores differ. With ``twins`` the right half is not moved, so a token and its
+    copy have equal scores.
     """
     generator = torch.Generator().manual_seed(seed)
     mixing = torch.randn(rank, WIDTH, generator=generator) / rank**0.5

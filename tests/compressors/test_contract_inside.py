@@ -1,4 +1,4 @@
-"""Rules that compression between the layers of the language model obeys, for every variant."""
+"""Rules that every variant of a method obeys that compresses inside the language model."""
 
 from functools import cache
 from itertools import pairwise, product
@@ -62,7 +62,7 @@ def exceeds_budget(label, case, num_layers):
 
 
 def within_reach(label):
-    """Yield (case, number of layers, forward pass) for all cases that the variant accepts."""
+    """Yield (case, number of layers, forward pass) for all cases that method ``label`` accepts."""
     for case, depth in PASSAGES:
         if not exceeds_budget(label, case, depth):
             with named((case, depth)):
@@ -161,8 +161,8 @@ def test_layers_at_which_tokens_are_dropped_scale_with_the_depth_of_the_model():
     assert HoliTom().stages == ((0, HoliTom()),)
 
 
-def test_bisection_finds_the_scale_of_sparsevlm_s_published_numbers_of_tokens():
-    """The published numbers of kept tokens are 300, 200 and 110 of 576."""
+def test_sparsevlm_s_numbers_of_kept_tokens_are_its_published_ones_times_one_factor():
+    """Its authors keep 300, 200 and 110 of 576 tokens; a bisection finds the factor ``scale``."""
     expected = {(28, 0.25): 0.513, (28, 0.15): 0.142, (36, 0.25): 0.645, (36, 0.15): 0.249}
     for (depth, ratio), scale in expected.items():
         counts = keep_counts(6272, ratio, depth, exact=True)

@@ -66,7 +66,7 @@ def peak_over_features(grid, width, **settings) -> float:
 
 @pytest.fixture
 def no_fixed_part(monkeypatch):
-    """Solve linear systems in small batches: in short clips, a large one would hide growth."""
+    """Use small batches of linear systems: large ones would dominate the memory of short clips."""
     monkeypatch.setattr(novelty, "_SYSTEMS", 1)
 
 

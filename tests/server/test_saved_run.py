@@ -107,7 +107,7 @@ def write_largest_run(folder):
 def opened(path):
     """Open a saved run; return the error message or "", the peak memory in MiB, the run or None."""
     gc.collect()
-    serving.free_memory()  # else freed memory is reused and not counted
+    serving.free_memory()  # otherwise the run would reuse freed memory, which is not counted
     try:
         Path("/proc/self/clear_refs").write_text("5")  # resets the peak of VmHWM
     except OSError:

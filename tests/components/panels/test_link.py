@@ -116,7 +116,7 @@ def test_invalid_values_of_a_link_are_named_in_one_line(links):
     assert query.unread_value({}) == {"text": "", "names": []}
 
 
-def test_link_copied_with_an_uploaded_clip_is_read_without_clip_and_hand_edited_tokens():
+def test_reading_a_link_leaves_out_an_uploaded_clip_and_its_hand_edited_tokens():
     link = {"clip": query.OWN, "by_hand.keep": "4x5x5 0-9", "frames": "8"}
     assert query.without_own_clip(link) == {"frames": "8"}
     value = query.unread_value({}, own=["clip", "by_hand.keep"])
@@ -125,7 +125,7 @@ def test_link_copied_with_an_uploaded_clip_is_read_without_clip_and_hand_edited_
     assert query.without_own_clip(other) == other
 
 
-def test_list_of_settings_under_more_settings_leaves_out_always_visible_settings(panel):
+def test_list_of_settings_in_the_section_more_settings_leaves_out_always_visible_ones(panel):
     folded = set(panel.folded())
     assert folded >= FOLDED | {"gleanvid.debias_rank"}
     assert not folded & {"gleanvid.tau", "retention_ratio", "compressor", "model"}

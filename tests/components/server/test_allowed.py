@@ -104,7 +104,7 @@ def test_number_of_files_named_in_a_request_is_limited(uploads):
 
 @pytest.mark.parametrize("key", ["session_hash", "event_id"])
 def test_session_name_with_other_characters_than_letters_digits_and_hyphens_is_refused(key):
-    # A session name that is no string is accepted here: Gradio refuses it.
+    # A session name that is no string passes this check; Gradio refuses it later.
     for plain in ("x" * 64, "0ab-1", None, 5):
         content = {key: plain, "data": ["x" * 1000]}
         assert json.loads(checked_json(json.dumps(content).encode())) == content

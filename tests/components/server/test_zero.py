@@ -96,7 +96,7 @@ def request_(tmp_path):
     return Request(str(tmp_path / "clip.mp4"), 8, "builtin")
 
 
-def test_backend_is_unchanged_if_the_spaces_package_is_missing(monkeypatch):
+def test_on_zero_gpu_returns_its_argument_if_the_spaces_package_is_missing(monkeypatch):
     monkeypatch.setattr(zero, "find_spec", lambda name: None)
     library = FakeBackend()
     assert zero.on_zero_gpu(library) is library

@@ -53,7 +53,8 @@ def test_status_line_is_filled_without_loading_a_model():
     assert progress(engine, "builtin", "Encoding…")["text"] == f"Encoding… {STILL_LOADING}"
     engine.model("builtin")
     assert progress(engine, "builtin", "Encoding…")["text"] == "Encoding…"
-    engine.models.held["another"] = SimpleNamespace(name="another")  # loaded by another visitor
+    # Another visitor has loaded a second model.
+    engine.models.held["another"] = SimpleNamespace(name="another")
     list(engine.queue.wait(Work()))
     after = dict(status(engine, run_of()))
     assert (after["Model"], after["Queue"]) == ("builtin", "in use")

@@ -23,7 +23,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_example_questions_have_the_key_question_or_text_and_incomplete_ones_are_ignored(folder):
+def test_example_question_is_read_from_json_key_question_or_text_if_it_has_an_answer(folder):
     first, second = examples.examples(folder)
     assert first.questions == (("What colour?", "red"), ("What shape?", "cross"))
     assert second.questions == () and examples.ready(second) == examples.ready(None) == []

@@ -12,7 +12,7 @@ def test_stored_list_of_wrong_answers_equals_the_list_computed_from_evaluation_j
     assert written.failures() == failures.known(), "run python -m tools.failures"
 
 
-def test_listed_wrong_answer_opens_its_clip_with_question_and_right_answer(tmp_path):
+def test_wrong_answer_of_the_evaluation_opens_its_clip_with_question_and_right_answer(tmp_path):
     item, said = next(iter(failures.known()["wrong"][METHOD][RATIO].items()))
     example = failures.example_of(item, tmp_path)
     question, right = failures.known()["questions"][item]
@@ -31,5 +31,5 @@ def test_file_name_alone_identifies_the_clip_of_a_wrong_answer():
 
 
 @pytest.mark.parametrize("sent", [("x", RATIO, "y"), (METHOD, 0.1, None), ([], {}, RATIO)])
-def test_wrong_answer_that_is_not_listed_cannot_be_opened(sent):
+def test_wrong_answer_is_unknown_if_its_method_ratio_or_question_is_unknown_or_malformed(sent):
     assert not failures.is_known(*sent)

@@ -99,7 +99,7 @@ def test_numbers_in_the_legend_equal_the_diagnostics_of_the_run(clip):
     held = diagnostics_of(run)
     drawn = figures.legend([run])
     (row,), (first, *_) = drawn["rows"], drawn["columns"]
-    assert first[0] == "Budget Gini"  # not that of novelty, which sets alpha
+    assert first[0] == "Budget Gini"  # not the novelty Gini, which sets alpha
     gini, rank, new, missed = row["cells"]
     assert float(gini) == pytest.approx(metrics.budget_gini(run.compression), abs=0.005)
     assert float(rank) == pytest.approx(held.effective_rank / held.random_effective_rank, abs=0.005)
