@@ -47,7 +47,8 @@ def test_every_command_in_the_documentation_parses(page, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     for words in found:
         assert callable(parse(words).run), words
-        if words[0] == "new":  # run it, because later commands need the file that it writes
+        # `gleanvid new` is run, because later commands need the file that it writes
+        if words[0] == "new":
             assert main(words) == 0
 
 

@@ -68,8 +68,8 @@ def installed(wheel, tmp_path_factory):
     paths = sysconfig.get_paths(vars={"base": str(folder), "platbase": str(folder)}, scheme="venv")
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
     run(*pip, "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel), cwd=folder)
-    # A .pth file adds the folder of the other packages. Python then reads no .pth files in that
-    # folder, so none of them can put the checkout on the import path.
+    # A .pth file puts the running environment's packages on the import path. Python reads no .pth
+    # files in a folder added this way, so none of them can put the checkout on the import path.
     beside = Path(paths["purelib"]) / "packages_of_others.pth"
     beside.write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")
     return folder

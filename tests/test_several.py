@@ -43,7 +43,8 @@ def test_language_model_computes_video_tokens_once_for_all_questions(model):
     gleanvid.ask_many(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
     handle.remove()
     once, questions = lengths[:-3], lengths[-3:]
-    assert len(once) == 3  # calls with the video: encoding, positions, prefill
+    # calls with the video tokens: encoding and positions (both end before the layers), prefill
+    assert len(once) == 3
     assert max(questions) < min(once)
 
 

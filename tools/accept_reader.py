@@ -40,8 +40,9 @@ CARD = RESULTS / "glimpse-full" / "journal.jsonl"
 BENCHMARK = Glimpse(clip_frames=32)
 WHOLE, HALF = Setup(FullTokens(), 32), Setup(Random(0.5), 32)
 SEED, HOW = 1, "likelihood"  # seed of the model card's questions
-# Smallest accepted accuracy differences on the seven hard question types: trained minus shipped
-# model with all tokens; and, for the trained model, a random half minus all tokens.
+# Lowest accepted differences in accuracy on the seven hard question types. FORGOTTEN: the trained
+# model minus the shipped model, both with all tokens. LOST: the trained model with a random half of
+# the tokens minus the same model with all tokens.
 FORGOTTEN, LOST = -0.02, -0.03
 Verdicts = Mapping[str, bool]  # question id -> whether the answer is right
 

@@ -94,7 +94,7 @@ def browsing() -> Iterator[Any]:
 
 
 def first_screen(page: Any, url: str, seen: str) -> float:
-    """Open the page; return the milliseconds that ``seen`` gives once its content is shown."""
+    """Open the page; return the milliseconds until the script ``seen`` finds its content shown."""
     page.goto(url, wait_until="commit")
     return page.wait_for_function(seen).json_value()
 

@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def in_turns(servers: Mapping[str, Server], levels: Sequence[int], rounds: int) -> Rates:
-    """Measure every server once a round for each number of simultaneous requests in ``levels``."""
+    """Measure each server in every round, with each of the ``levels`` of simultaneous requests."""
     clips = [Path(clip) for clip in CLIPS]
     rates: dict[str, dict[int, list[float]]] = {label: {} for label in servers}
     for turn in range(rounds):

@@ -1,4 +1,4 @@
-"""Sentences of the documentation on the built-in model's errors and its possible successor."""
+"""Tables of the documentation: the built-in model's errors, and a candidate to replace it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _rows(journal: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def accepted() -> str:
-    """Return accuracies of the possible successor, and which acceptance rules it meets."""
+    """Return the candidate model's accuracies beside the built-in one's, and rules it meets."""
     report = json.loads((RESULTS / "reader" / "acceptance.json").read_text("utf-8"))
     names = list(report["accuracy"])
     groups = {"**all**": report["accuracy"] | {"questions": report["questions"]}}

@@ -24,7 +24,8 @@ def _read() -> dict[str, Any]:
 def kept() -> str:
     """Return sentences on the fraction of the relevance that lies on the tokens methods keep.
 
-    They also give its AUC for right answers, and how lower precisions change the maps.
+    They also give the AUC with which this fraction predicts right answers, and how lower precisions
+    change the relevance maps.
     """
     tables = _read()
     by_method = {row.pop("method"): row for row in tables["Relevance kept"]}

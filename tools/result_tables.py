@@ -120,7 +120,8 @@ def downsampling() -> str:
 def filmed() -> str:
     """Return sentences on an image classifier's labels for filmed clips, at 10 % of the tokens.
 
-    They give the fractions kept of the labels, and of each frame's five likeliest classes.
+    They give the fraction of the labels that a method keeps, and the fraction of each frame's five
+    likeliest classes that it keeps.
     """
     labels, agreement = (
         [_filmed(name, column) for name in _FILMED] for column in ("labels", "frame top 5")

@@ -32,7 +32,9 @@ from tools.smollm2_model import build
 
 NAME = "SmolLM2-135M-Instruct (Q4_1) behind a random tower"
 CLIP, FRAMES = Path(__file__).parents[1] / "assets" / "clips" / "glimpse_1.mp4", 16
-SHALLOW = 5  # layers of the cut model, as in the built-in one; more ratios are then out of reach
+# Number of layers of the cut model, as in the built-in one. With so few layers, methods inside the
+# model cannot reach the lowest retention ratios.
+SHALLOW = 5
 TWENTY = Chain("twenty", ((0, HALF), (10, HALF), (20, HALF)))
 CASES = {
     "every token kept (rounding)": Chain("all", ((0, FullTokens()),)),
@@ -81,9 +83,10 @@ Memory is the peak of the whole process at 50 %.
 
 @torch.no_grad()
 def oracle(model: ModelAdapter, rows: int) -> dict[str, list[float]]:
-    """Return the largest difference of logits by case, in prefill and in decoding.
+    """Return by case the largest difference of logits: tokens dropped, against tokens masked.
 
-    Cases without compression, and those with a fault made on purpose, have prefill only.
+    There is a value for prefill and one for decoding. Padding (without compression) and faults made
+    on purpose have prefill only, where their logits are compared with the right ones.
     """
     found = {name: list(against_masks(model, case, rows)) for name, case in CASES.items()}
     hf_model: Any = model.hf_model
@@ -113,7 +116,8 @@ def attempt(model: ModelAdapter, video: Video, method: str, ratio: float) -> dic
 
 def stages(model: ModelAdapter, video: Video) -> dict[str, list[dict[str, Any]]]:
     """Return every method's costs or refusals, in the order of ``RATIOS``."""
-    ask(video, "What moves?", model, "full", 1)  # encodes the clip once for all
+    # this first question encodes the clip; all later ones reuse the encoding
+    ask(video, "What moves?", model, "full", 1)
     return {
         method: [attempt(model, video, method, ratio) for ratio in RATIOS] for method in METHODS
     }

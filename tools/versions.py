@@ -96,7 +96,7 @@ def resolved(version: str, oldest: bool) -> dict[str, str]:
 
 
 def with_row(text: str, python: str, oldest: bool, versions: dict[str, str], result: str) -> str:
-    """Return the page with a new row, in place of one of the same Python 3.x and ``oldest``."""
+    """Return the test results with one row new: this Python 3.x, oldest or newest packages."""
     ends = "oldest" if oldest else "newest"
     start = f"| {'.'.join(python.split('.')[:2])}"
     cells = [python, ends, *(versions.get(name, "none") for name in PACKAGES), result]

@@ -41,7 +41,7 @@ def placeholders() -> list[int]:
 
 
 def outer_marks() -> str:
-    """Return the error for START and END around the whole video, as in transformers 5.10."""
+    """Return vLLM's error if START and END also enclose the whole video (transformers 5.10)."""
     prompt = torch.tensor([TEXT, START, *placeholders(), END, TEXT])
     try:
         recompute_mrope_positions(prompt, [video_rows()], _counted(prompt), 0, **IDS)
@@ -61,7 +61,7 @@ def chunked_prefill() -> str:
 
 
 def cached_prefix() -> str:
-    """Compare the last two positions if the video is computed or is in the prefix cache."""
+    """Compare the last two tokens' positions: video computed, or found in the prefix cache."""
     prompt, rows = [TEXT, *placeholders(), TEXT, TEXT], video_rows()
     config = SimpleNamespace(
         video_token_id=VIDEO,
@@ -92,7 +92,7 @@ def half_precision() -> str:
 
 
 def fractions_of_a_second() -> str:
-    """Compare time positions for units of 0.5 s in Qwen2.5-VL; with pruning, 0.5 s becomes 0."""
+    """Compare Qwen2.5-VL's time positions of 0.5 s units; vLLM's pruning truncates 0.5 s to 0."""
     pruned = int(torch.tensor([0.5]).long())  # as _postprocess_video_embeds_evs does
     times = [
         compute_mrope_for_media([3, 4, 4], 2, 2, second)[:, 0].unique().tolist()

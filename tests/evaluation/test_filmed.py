@@ -101,6 +101,6 @@ def test_resumed_run_over_filmed_clips_measures_only_missing_clips(tmp_path):
     ("cuts", "expected"), [((2.5,), 3.0), ((2.5, 0.5), 2.0), ((), math.nan), ((9.0,), math.nan)]
 )
 def test_tokens_kept_at_cuts_are_divided_by_the_mean_of_other_frames(cuts, expected):
-    # Five frames, at 0, 1, 2, 3, 4 s, with 9, 2, 2, 6, 2 kept tokens. The first is left out.
+    # Frames at 0, 1, 2, 3, 4 s keep 9, 2, 2, 6, 2 tokens. The first frame is in neither mean.
     found = at_cuts([9, 2, 2, 6, 2], [0, 1, 2, 3, 4], cuts)
     assert found == pytest.approx(expected, nan_ok=True)

@@ -20,6 +20,6 @@ def test_stored_model_name_contains_no_folders(name, public):
 def test_stored_command_line_contains_no_folders():
     words = ["gleanvid", "eval", "--model=~/m", "--data", "/home/person/data", "--limit=4", "a b"]
     assert public_command(words) == "gleanvid eval --model=m --data data --limit=4 'a b'"
-    # folders of the repository stay, so that the command can be run again
+    # relative paths are stored whole, so that the command can be run again in the repository
     words = ["gleanvid", "eval", "--out", "assets/clips"]
     assert public_command(words) == "gleanvid eval --out assets/clips"

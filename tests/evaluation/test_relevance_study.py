@@ -15,7 +15,7 @@ def test_auc_and_precision_are_computed_among_all_tokens_and_among_tokens_of_obj
     found = against_truth(SCORES, HOLDS, objects)
     # in the AUC, a pair of equal scores counts half
     assert found == pytest.approx([5.5 / 6, 1.0, 1.5 / 2, 1.0])
-    # if all objects belong to the answer, only the two values among all tokens are returned
+    # if all objects belong to the answer, only AUC and precision among all tokens are returned
     assert len(against_truth(SCORES, HOLDS, HOLDS)) == 2
     assert against_truth(SCORES, ~HOLDS & HOLDS, objects) == []
 

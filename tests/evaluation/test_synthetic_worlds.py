@@ -63,7 +63,8 @@ def test_regret_is_the_coverage_error_minus_that_of_the_reference_selection():
         for ratio in RATIOS
         for name in (BEST, *METHODS)
     ]
-    # copy the measurements to rank 80, and below to every noise and strength of the tables
+    # The rows of rank 20 are copied to rank 80. Further below, all rows are copied to every noise
+    # and strength of the tables.
     for name in ("rank", "life", "noise", "strength"):
         filled = {20: 80} if name == "rank" else {}
         means += [{**row, name: filled[row[name]]} for row in means if row[name] in filled]

@@ -94,7 +94,7 @@ def test_batch_after_token_removal_has_matching_ids_positions_and_labels(tokeniz
 
 
 @pytest.mark.parametrize("kind", masks.KINDS)
-def test_every_kind_of_training_mask_keeps_its_fraction_with_the_intended_unevenness(
+def test_training_mask_keeps_the_ratio_and_varies_over_units_or_positions_by_its_kind(
     monkeypatch, kind
 ):
     monkeypatch.setattr(masks, "KINDS", (kind,))
@@ -115,7 +115,7 @@ def test_training_mask_keeps_at_least_one_token_and_all_at_retention_ratio_1():
     assert all(draw_mask(rng, GRID, 1.0).all() for _ in range(8))
 
 
-def test_drawn_retention_ratios_are_1_at_a_fixed_rate_and_log_uniform_otherwise():
+def test_drawn_retention_ratio_is_1_for_a_fixed_fraction_of_clips_and_else_log_uniform():
     rng = np.random.default_rng(0)
     shares = np.array([draw_share(rng) for _ in range(4000)])
     assert abs((shares == 1).mean() - masks.WHOLE) < 0.03

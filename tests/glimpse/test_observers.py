@@ -41,7 +41,7 @@ def test_options_whose_objects_are_absent_from_a_frame_have_equal_features():
         assert len(rows) == 2
 
 
-def test_stored_baselines_cover_every_question_type_and_half_of_them_need_several_frames():
+def test_stored_baselines_cover_all_question_types_and_half_the_types_need_several_frames():
     facts, kept = read()
     assert [one.family for one in kept] == list(FAMILIES2) and facts["num_frames"] == 32
     assert 2 * sum(one.temporal for one in kept) >= len(kept)

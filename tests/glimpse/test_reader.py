@@ -23,7 +23,7 @@ def _small_clips(monkeypatch):
 def test_token_dropping_training_starts_with_the_teacher_s_loss_on_all_tokens(monkeypatch):
     monkeypatch.setattr(reader, "draw_share", lambda rng: 1.0)
     whole, dropped = Reader(SETTINGS, 4).advance()
-    # The first three numbers: the model's loss, the teacher's loss, their divergence.
+    # ``whole`` starts with the model's loss, the teacher's loss and their KL divergence.
     assert whole[2] < 1e-5 and torch.equal(whole[:1], whole[1:2])
     assert whole[-1] > 0 and not dropped.any()
 

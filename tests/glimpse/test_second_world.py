@@ -100,7 +100,7 @@ def test_sequence_question_s_answer_directly_precedes_or_follows_the_named_objec
         assert between == []
 
 
-def test_duration_question_s_answer_stays_longest_or_shortest():
+def test_duration_question_s_answer_is_visible_for_the_longest_or_shortest_time():
     for scene, question in asked("duration"):
         stays = {name(thing): thing.ends - thing.appears for thing in scene.things}
         best = max if "longest" in question.text else min
@@ -108,7 +108,7 @@ def test_duration_question_s_answer_stays_longest_or_shortest():
         assert all(b > 1.2 * a for a, b in pairwise(sorted(stays.values())))
 
 
-def test_replacement_question_s_answer_disappears_or_appears_at_the_cut():
+def test_answer_on_a_replaced_object_is_the_object_that_disappears_or_appears_at_the_cut():
     for scene, question in asked("replaced"):
         cut, answer = scene.shots[1].start, thing_named(scene, question.answer)
         gone = "gone" in question.text or "before" in question.text

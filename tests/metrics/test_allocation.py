@@ -45,7 +45,7 @@ def test_repeated_frame_has_no_novelty():
     assert found[1] < 1e-3 * found[0]
 
 
-def test_novelty_and_gini_equal_the_trace_of_gleanvid():
+def test_novelty_and_its_gini_equal_the_values_that_gleanvid_stores_in_its_trace():
     generator = torch.Generator().manual_seed(3)
     tokens = VideoTokens(torch.randn(6 * 15, 32, generator=generator), (6, 3, 5))
     trace = COMPRESSORS["gleanvid"](0.25).compress(tokens).trace

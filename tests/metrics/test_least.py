@@ -28,7 +28,7 @@ def test_lowest_ratio_that_keeps_the_answer_is_bracketed_within_10_percent_by_se
 
 
 @pytest.mark.parametrize("least", range(1, 12))
-def test_with_enough_answers_the_lowest_ratio_that_keeps_the_answer_is_exact_to_one_token(least):
+def test_lowest_ratio_that_keeps_the_answer_is_exact_to_one_token_after_up_to_eight_answers(least):
     found = searched(lambda tokens: tokens >= least, num_tokens=12, passes=99)
     assert (found.above.tokens if found.above else 12) == least
     assert (found.below.tokens if found.below else 0) == least - 1

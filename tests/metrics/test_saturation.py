@@ -35,7 +35,7 @@ def test_saturation_is_none_for_ablations_with_other_scores(selection):
     assert saturation(Ablation(0.5, selection=selection).compress(clip_of_equal_units())) is None
 
 
-def test_saturation_in_the_trace_can_be_written_as_json():
+def test_saturation_of_units_in_gleanvid_s_trace_can_be_written_as_json():
     trace = GleanVID(0.9).compress(clip_of_equal_units()).trace
     told = json.loads(json.dumps({name: value.tolist() for name, value in trace.items()}))
     assert told["budget_over_width"] == pytest.approx(43 / 64)

@@ -52,7 +52,7 @@ def test_repeated_token_does_not_hide_directions_of_later_tokens():
 
 # feature width below, near and above the number of kept tokens
 @pytest.mark.parametrize("width", [8, 24, 90])
-def test_kept_span_agrees_with_least_squares_one_token_at_a_time(width):
+def test_kept_span_agrees_with_a_separate_least_squares_problem_for_each_token(width):
     features, kept = clip(width=width)
     across, fresh = by_lstsq(features, kept)
     span = kept_span(features, kept)

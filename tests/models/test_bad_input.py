@@ -51,7 +51,8 @@ def test_prompt_longer_than_the_context_is_refused_before_the_model_runs(short_c
 
 
 @few_families
-def test_compression_lets_a_long_prompt_fit_only_with_multimodal_positions(short_context):
+def test_compression_fits_long_prompts_into_the_context_only_of_models_with_mrope(short_context):
+    """Kept tokens keep their positions; 1-D positions exceed the context whatever is dropped."""
     adapter, encoded = short_context
     ran, handle = calls_of(adapter.layout.tower)
     if hasattr(adapter.layout.core, "get_rope_index"):

@@ -37,7 +37,9 @@ def adapter(oracle_adapter):
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-def test_keeping_all_tokens_is_bit_identical(every_adapter, rows):
+def test_output_with_all_tokens_kept_is_bit_identical_to_that_of_the_plain_model(
+    every_adapter, rows
+):
     adapter = every_adapter
     inputs = model_inputs(adapter, QUESTIONS[:rows])
     plain = generate(adapter, inputs)

@@ -98,7 +98,7 @@ def test_masks_in_flash_attention_format_give_the_same_logits(adapters, family, 
 
 
 @pytest.mark.parametrize("family", ["qwen3_vl", "qwen2_5_vl"])
-def test_saliency_and_keys_are_equal_with_flash_attention_s_packed_frames(adapters, family):
+def test_flash_attention_over_packed_frames_gives_the_same_saliency_and_keys(adapters, family):
     model, needs = adapters[family], frozenset({"saliency", "keys"})
     expected = model.encode(noise_video(8), needs).tokens
     with flash_attention(model.hf_model):

@@ -60,7 +60,8 @@ def test_painting_a_token_s_rectangle_changes_that_token_s_features_most(blind, 
     tokens = encoded.tokens
     per_unit = tokens.tokens_per_unit
     frames_per_unit = -(-len(video) // tokens.num_units)
-    step = max(1, len(tokens) // 6) | 1  # an odd step reaches even and odd columns
+    # the step between the tested tokens is odd, so that even and odd columns are tested
+    step = max(1, len(tokens) // 6) | 1
     for token in range(0, len(tokens), step):
         unit, place = divmod(token, per_unit)
         own = slice(unit * frames_per_unit, (unit + 1) * frames_per_unit)

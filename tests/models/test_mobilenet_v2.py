@@ -98,7 +98,7 @@ def test_photo_encoder_refuses_loading_options_other_than_its_own(option):
         gleanvid.load_model("mobilenet_v2", **option)
 
 
-def test_image_labels_have_rectangles_and_fewer_labels_remain_with_one_kept_token(model):
+def test_image_labels_have_rectangles_and_one_kept_token_keeps_only_some_of_the_labels(model):
     tokens = model.encode(gleanvid.read_video("assets/clips/city.mp4", num_frames=2)).tokens
     every = model.see(tokens)
     assert every

@@ -86,7 +86,7 @@ def test_silent_hub_delays_loading_by_seconds_at_most(address, monkeypatch):
         start = time.perf_counter()
         with pytest.raises(ModelError, match="hf download Qwen/Qwen3-VL-2B-Instruct"):
             load_model("Qwen/Qwen3-VL-2B-Instruct")
-    # with huggingface_hub's own retries it would take 23 s
+    # with huggingface_hub's own retries, load_model would take 23 s
     assert time.perf_counter() - start < 8.0
 
 

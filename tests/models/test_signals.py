@@ -235,7 +235,7 @@ def test_compressors_get_the_same_signals_from_generate_as_from_encode(adapter, 
         assert torch.equal(tokens.text, embed(behind))
 
 
-def test_reused_encoding_gives_its_saliency_to_compressors_and_missing_keys_are_refused(adapter):
+def test_compressor_gets_a_reused_encoding_s_saliency_and_refuses_one_without_its_signals(adapter):
     video = noise_video()
     encoded = adapter.encode(video, BOTH)
     SEEN.clear()

@@ -31,7 +31,7 @@ INSIDE = Chain("inside", ((2, Fourth(0.25)),))
 
 @torch.no_grad()
 def work(model, encoded, method):
-    """Return the counts of ``COUNTED`` up to an answer's first token, after a warm-up."""
+    """Return counts of kernels, read-backs and copies until the first token, after a warm-up."""
     answer(model, encoded, method, 1)
     found = count(lambda: answer(model, encoded, method, 1))
     return [getattr(found, name) for name in COUNTED]

@@ -54,7 +54,7 @@ def long_clip(case):
 
 
 @pytest.mark.parametrize("case", ["noise", "fades in", "repeats", "begins and stops with nothing"])
-def test_residuals_of_long_clips_equal_solving_one_system_per_unit(case):
+def test_residuals_of_long_clips_equal_those_of_one_system_per_unit(case):
     prototypes = long_clip(case)
     one_by_one = module._window_residuals(prototypes, 70, 1e-4)
     found = history_residuals(prototypes, None, 1e-4)
@@ -77,7 +77,7 @@ def test_long_clip_costs_less_than_factoring_one_gram_system_per_unit():
     assert counter.get_total_flops() < 4 * 2 * 128**3
 
 
-def test_clip_that_starts_with_tiny_features_equals_solving_one_system_per_unit():
+def test_residuals_of_a_clip_with_a_faint_start_equal_those_of_one_system_per_unit():
     """The first units have 10^12 times less energy, so one ridge for all units would hide them."""
     generator = torch.Generator().manual_seed(4)
     prototypes = torch.randn(40, 3, 8, generator=generator).cumsum(0)
@@ -96,4 +96,5 @@ def test_linear_systems_of_many_ridges_stay_within_the_estimated_memory(monkeypa
         torch.linalg, "cholesky_ex", lambda x: sizes.append(x.numel()) or original(x)
     )
     history_residuals(prototypes, None, 1e-4)
-    assert 2**14 < max(sizes) <= 2**16  # elements of the matrices; their factors have as many
+    # number of elements of a batch of matrices; their Cholesky factors have as many elements
+    assert 2**14 < max(sizes) <= 2**16

@@ -41,16 +41,14 @@ def test_cosines_of_neighbouring_units_ignore_the_length_of_descriptors():
     ("labels", "refined"),
     [
         ([0, 0, 1, 1], [0, 0, 1, 1]),
-        ([0, 1, 2], [0, 0, 0]),  # no label repeats, so all frames get one label
-        (
-            [0, 0, 1, 0, 0, 0],
-            [0, 0, 0, 0, 0, 0],
-        ),  # a label keeps its longest run only; its shorter run of 0 is a gap
-        # if both neighbours of a gap are equally long, it joins the left one
+        ([0, 1, 2], [0, 0, 0]),  # no run is longer than one frame, so all frames get label 0
+        # label 0 keeps only its longest run, at the end; its shorter run is part of a gap
+        ([0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 0, 0]),
+        # if the runs on both sides of a gap are equally long, the gap joins the left one
         ([0, 0, 2, 1, 1], [0, 0, 0, 1, 1]),
-        ([0, 0, 2, 1, 1, 1], [0, 0, 1, 1, 1, 1]),  # the gap joins the longer neighbour
-        ([2, 1, 1], [1, 1, 1]),  # without a left neighbour, the gap joins the right one
-        # two gaps, each between equally long neighbours, join their left neighbours
+        ([0, 0, 2, 1, 1, 1], [0, 0, 1, 1, 1, 1]),  # the gap joins the longer run
+        ([2, 1, 1], [1, 1, 1]),  # without a run on its left, the gap joins the run on its right
+        # frames 2 and 5 are gaps between equally long runs: each gap joins the run on its left
         ([0, 0, 2, 1, 1, 3, 4, 4], [0, 0, 0, 1, 1, 1, 4, 4]),
         ([7], [0]),
     ],

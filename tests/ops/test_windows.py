@@ -8,7 +8,7 @@ STATIC = torch.tensor([[1, 0, 1]] * 3 + [[0, 0, 0]] + [[0, 1, 0]] * 2, dtype=tor
 WINDOWS = Windows(START, STATIC)
 
 
-def test_window_sizes_are_the_numbers_of_averages_and_of_single_tokens():
+def test_window_sizes_count_the_averages_of_each_window_and_the_single_tokens_of_each_unit():
     assert WINDOWS.sizes.tolist() == [[2, 0, 0, 0, 1, 0], [1, 1, 1, 3, 2, 2]]
     assert WINDOWS.firsts == [0, 3, 4]
     assert WINDOWS.span(0) == slice(0, 3)

@@ -12,7 +12,7 @@ def test_dycoke_matches_its_authors_code(dycoke):
 
 
 def temporal(case):
-    """Compare the merging over time. The authors' code fails for at most 4 units, ours does not."""
+    """Compare the temporal stage; the authors' code raises an error for clips of up to 4 units."""
     visual, per_unit = features(case), case["height"] * case["width"]
     share = case["config"]["dycoke_k"]
     method = DyCoke(case["retention"], drop_share=share, exact=False)

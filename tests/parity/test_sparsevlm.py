@@ -43,7 +43,7 @@ def test_sparsevlm_matches_its_authors_code(sparsevlm):
         assert record.num_kept == expected["visual_tokens"]
         assert int(recycled(stage).sum()) == expected["recycled"]
     assert survivors == case["kept"]
-    # output tokens of the stages one after the other, and of their composed compression record
+    # output tokens of all stages in turn, and of the one compression record that combines them
     for out in (result.hidden, result.record.apply(visual)):
         hidden = torch.cat([text[:before], out, text[before:]])
         assert_checksum(hidden, case["merged_checksum"])

@@ -193,7 +193,8 @@ def test_side_by_side_image_has_one_column_per_run_and_contact_sheet_one_tile_pe
     alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
     assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
     sheet = plots.contact_sheet(run(), columns=3)
-    # ``alone`` has one heading line of 24 pixels (clip, question), a sheet a second (method)
+    # Above the frame, ``alone`` has one line of 24 pixels, for clip and question. Above its tiles,
+    # the contact sheet has a second such line, for the method.
     tile = alone.shape[0] - 24
     assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
 

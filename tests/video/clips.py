@@ -74,7 +74,7 @@ def usual_priority() -> Iterator[None]:
     try:
         yield
     finally:
-        if hasattr(os, "sched_setscheduler"):  # a function of Linux only
+        if hasattr(os, "sched_setscheduler"):  # macOS and Windows lack os.sched_setscheduler
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 

@@ -170,7 +170,8 @@ def test_reading_in_a_script_needs_no_main_guard_and_imports_no_neighbouring_mod
     script.write_text(
         f"import sys; own = sys.path.pop(0); sys.path[:0] = {sys.path!r}\n"
         "from gleanvid.video import read_video\n"
-        # The script has its imports already; only the decoding process could import the fakes.
+        # The script has already imported the real random and numpy. Only the decoding process
+        # could import the fake ones.
         "sys.path.insert(0, own)\n"
         f"for name in {beside}: open(name, 'w').write('raise SystemExit(3)')\n"
         f"print(read_video({clip.name!r}, 4).indices.tolist())\n"

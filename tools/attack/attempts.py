@@ -40,7 +40,8 @@ FILES = (
     "assets/../app.py", "\\\\server\\share", "/root/.cache/huggingface/token", "/tmp", "",
     "C:\\Windows\\win.ini", ".git",
 )  # fmt: skip
-SHOWN = ("/", "/config", f"{G}/info", "/theme.css", f"{G}/startup-events")  # public addresses
+# URL paths that every visitor may open
+SHOWN = ("/", "/config", f"{G}/info", "/theme.css", f"{G}/startup-events")
 OWN_FILES = (".lock", "assets", "assets/style.css", "assets/../app.py", "assets/%2e%2e/app.py")
 EVIL = "evil.example"
 NAMES: tuple[dict[str, str], ...] = (  # headers with which another site's page might send a request

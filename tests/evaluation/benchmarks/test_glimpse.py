@@ -19,7 +19,7 @@ def items():
     return SHORT.items(160)
 
 
-def test_same_seed_gives_the_same_questions_and_a_larger_limit_extends_a_smaller_one(items):
+def test_limit_takes_the_first_questions_and_other_seeds_or_splits_give_other_questions(items):
     assert SHORT.items(60) == items[:60]
     assert SHORT.items(8, seed=1) != items[:8]
     other = open_benchmark("glimpse", clip_frames=16, split="validation")

@@ -110,7 +110,7 @@ def test_qwen3_vl_gets_the_system_message_of_lmms_eval(setting, model_type, mess
     folder = str(folders.videomme(tmp_path))
     benchmark = open_benchmark("videomme", data=folder, system_message=setting)
     assert benchmark.system_message_for(model_type) == message
-    # the message is a setting: runs with other settings cannot share a file of answers
+    # the system message is a benchmark setting: runs that differ in it share no file of answers
     assert benchmark.settings()["system_message"] == setting
     assert open_benchmark("glimpse").system_message_for(model_type) == ""
 

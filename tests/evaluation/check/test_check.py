@@ -64,7 +64,7 @@ def test_stopped_check_keeps_the_findings_so_far(model):
 
 
 def shifted(change):
-    """Return a ``shortened`` whose result has the wrong entries that ``change`` returns."""
+    """Return a faulty ``shortened``: entries from ``change`` replace the right ones it returns."""
     whole = shortening.shortened
 
     def faulty(*args):

@@ -117,7 +117,7 @@ def test_each_ray_worker_has_its_own_gpu_and_surplus_workers_are_logged():
     )
     assert "2 of 3 workers run: the cluster has 2 GPUs" in done.stderr
     assert "deprecated" not in done.stderr
-    # 8 jobs finished, the GPU ids of each worker, 2 worker processes
+    # number of finished jobs, GPU ids of each worker, number of worker processes
     assert json.loads(done.stdout) == [8, [[0], [1]], 2]
 
 

@@ -167,7 +167,8 @@ def test_evidence_kept_returns_counts_of_tokens_objects_and_moments():
     group = torch.tensor([0, 0, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1])
     record = Compression(keep, (2, 2, 3), group, (group >= 0).float())
     assert evidence_kept(record, shown.flatten(1)) == {
-        # tokens that show an object: all, kept, kept or merged; maximum for 3 kept tokens
+        # Number of tokens that show an object, number of them kept, number of them kept or
+        # merged, and the largest number that 3 kept tokens can reach.
         "evidence": [5, 2, 3, 3],
         "things": [2, 1],
         "moments": [3, 2],

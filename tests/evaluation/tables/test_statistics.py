@@ -87,7 +87,7 @@ def test_macro_average_interval_equals_scipy_s_bootstrap_of_the_mean_over_group_
 
 
 def test_each_bootstrap_draw_recomputes_the_mean_of_every_group():
-    """With fixed weights per question, drawing the rare one twice would give a mean of 1."""
+    """With a fixed weight of 1/2, a draw with the "rare" question twice would have mean 1."""
     groups = ["rare"] + ["common"] * 30
     found = clip_mean([1.0] + [0.0] * 30, range(31), groups)
     assert found.value == 0.5

@@ -81,7 +81,7 @@ def test_main_table_has_a_column_for_units_with_nothing_new_only_if_such_units_e
     assert [line.split("|")[-2].strip() for line in lines] == ["", "18.8", ""]
 
 
-def test_each_method_is_tested_against_all_tokens_and_against_gleanvid():
+def test_each_method_has_sign_flip_p_values_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert full.p_full_clips is ours.comparison is None
     # all three clips differ in the same direction: 2 of the 8 sign patterns are so extreme

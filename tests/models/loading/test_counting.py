@@ -40,7 +40,7 @@ def test_tokens_of_a_file_are_counted_without_decoding(model, monkeypatch):
     )
 
 
-def test_count_command_accepts_files_and_sizes(capsys):
+def test_count_command_counts_the_tokens_of_a_file_or_of_a_frame_size(capsys):
     words = ["--num-frames", "16", "--retention-ratio", "0.5"]
     assert main(["count", CLIP, *words]) == main(["count", "320x320", *words]) == 0
     told = capsys.readouterr().out.splitlines()

@@ -70,7 +70,7 @@ class Stand(BaseHTTPRequestHandler):
 
 @contextmanager
 def standing() -> Iterator[Any]:
-    """Run a fake server with GleanVID at 25 %; it has no records endpoint if ``told`` is None."""
+    """Run a fake vLLM server with GleanVID at 25 %; ``told = None`` disables the records URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
     server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
     server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}

@@ -71,7 +71,7 @@ def test_video_sent_by_url_or_inside_the_request_is_encoded_once(served):
     address = {"type": "video_url", "video_url": {"url": CLIP.as_uri()}}
     replies = [served.ask([p, QUESTION], 8) for p in (address, file_part(CLIP.read_bytes()))]
     assert replies[0].text == replies[1].text
-    # caches recognise the same clip, so there is no second record
+    # the server's caches recognise the clip, so the second request adds no compression record
     assert len(served.records(before)["records"]) == 1
     served.ask([file_part(CLIP.read_bytes(), uuid="another name"), QUESTION], 8)
     assert len(served.records(before)["records"]) == 2

@@ -29,7 +29,7 @@ def video():
 
 @pytest.fixture(scope="module")
 def whole(video):
-    """Number of prompt tokens without compression, counted by the library."""
+    """Number of prompt tokens without compression, counted in a run without vLLM."""
     return gleanvid.ask(video, QUESTION, load_model(device="cpu"), "full", 1).cost.prompt_tokens
 
 

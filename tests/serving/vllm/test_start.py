@@ -131,7 +131,8 @@ def test_unsupported_model_is_refused_only_if_a_compressor_is_set(vllm):
     with pytest.raises(ValueError, match=f"does not serve {OTHER}, only .* Qwen3VL"):
         check(config("gleanvid", architecture=OTHER))
     other = config(None, architecture=OTHER)
-    other.model_config.multimodal_config = None  # vLLM's value for a text-only model
+    # vLLM sets multimodal_config to None for a text-only model
+    other.model_config.multimodal_config = None
     check(other)
     assert method_of(other.model_config.hf_config) is None
 
