@@ -95,7 +95,7 @@ class FastVID(Compressor):
     )
     anchor_step: int = setting(
         4,
-        "Distance between frames with cluster centres, in frames (Qwen: groups of similar frames)",
+        "Every how many frames one holds cluster centres (Qwen: how many groups of similar frames)",
         low=1,
         high=64,
         step=1,

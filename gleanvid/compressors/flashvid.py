@@ -92,7 +92,7 @@ class FlashVID(TwoStage):
         step=0.05,
     )
     true_mean: bool = setting(
-        False, "Divide a tree's sum by its number of tokens (off: by 1 + its root's children)"
+        False, "Average a merged tree over its tokens (off: divide by one plus its root's children)"
     )
     repeat_positions: bool = setting(
         True, "In segments of one frame, also cluster the tokens that were already picked"

@@ -148,7 +148,7 @@ def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:
 
 
 def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[Level]) -> None:
-    """Make the x axis logarithmic, with round percentages as ticks, and draw ``levels``."""
+    """Make the x axis logarithmic, with round percentages as ticks, and draw levels as lines."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
     for number, level in enumerate(levels):

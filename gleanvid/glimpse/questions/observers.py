@@ -143,7 +143,7 @@ def _learn(views: Tensor, right: Tensor, seed: int) -> nn.Module:
 def _accuracy(net: nn.Module, views: Tensor, right: Tensor) -> float:
     """Return the fraction of Q questions that the network answers right.
 
-    The answer is the option with the highest probability over all looks at the clip.
+    The network looks several times at a clip, and the answer of its surest look counts.
     """
     hits = []
     for looks, answer in zip(views, right, strict=True):

@@ -143,7 +143,7 @@ def test_packed_relevance_map_is_decoded_unchanged_and_merged_tokens_count_by_we
     assert method["mattered"] == pytest.approx([0.5, best, 0.5], abs=1e-4)
 
 
-def test_relevance_kept_by_a_method_inside_the_model_is_a_mean_over_layers_as_in_compare():
+def test_relevance_kept_by_a_method_inside_the_model_is_averaged_over_layers():
     values = normalised(torch.rand(TOTAL, generator=torch.Generator().manual_seed(0)))
     found = Relevance(values, GRID, "?", "red", 0.0, "gradient", 0.0)
     run = run_of({2: random_record(TOTAL, 12), 3: random_record(12, 6, 1)})
