@@ -85,9 +85,10 @@ def mask(facts: Facts, folder: Path) -> str:
         if (folder / file).exists():
             return (
                 f"![Frames with the tokens that {facts.title} keeps]({file})\n\n"
-                f"The clip `glimpse_1.mp4` with {ratio:.0%} of its tokens kept on average, in four "
-                f"of its {FRAMES // 2} temporal units, as the last layers see it. Dark tokens are "
-                "dropped, or merged into others."
+                f"{FRAMES} frames of the clip `glimpse_1.mp4`, which are {FRAMES // 2} temporal "
+                f"units, with {ratio:.0%} of their tokens kept on average. Four of the units are "
+                "shown, as the last layers see them. Dark tokens are dropped, or merged into "
+                "others."
             )
     return "There is no mask: the method does not reach a ratio of 50 % on the built-in model."
 
@@ -134,7 +135,10 @@ def command_line() -> str:
     """Return Markdown with the ``--help`` of every command."""
     parts = [
         "# Command line",
-        "Every command with its options, as `gleanvid COMMAND --help` prints them.",
+        "Every command with its options, as `gleanvid COMMAND --help` prints them. The settings of "
+        "a compressor are options of `ask`, `compress`, `count` and `relevance`. This page lists "
+        "those of GleanVID; `gleanvid ask --compressor vidcom2 --help` lists those of VidCom2, and "
+        "likewise for every other method.",
     ]
     for words in commands():
         parts += [f"## gleanvid {' '.join(words)}", f"```text\n{help_of(words)}\n```"]

@@ -4,9 +4,9 @@ The grid of every unit is a quadtree, and a cell whose four parts are alike beco
 at the same position in neighbouring units are merged if they are alike.
 
 Hyun, Hwang, Han et al., "Multi-Granular Spatio-Temporal Token Merging for Training-Free
-Acceleration of Video LLMs" (ICCV 2025), https://arxiv.org/abs/2507.07990. Not ported: renumbered
-positions, means weighted by the size of a cell, cosines by attention head, and the slower variant
-in which a cell joins only its most similar neighbour.
+Acceleration of Video LLMs" (ICCV 2025), https://arxiv.org/abs/2507.07990. Unlike the authors' code,
+this one does not renumber positions, and lacks the slower variant in which a cell joins only its
+most similar neighbour.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Within a unit, the tokens farthest from both means, the video's and the unit's, 
 
 Liu, Wang, Ma, Zhang, "Video Compression Commander: Plug-and-Play Inference Acceleration for Video
 Large Language Models" (EMNLP 2025), https://arxiv.org/abs/2505.14454. Follows the published code,
-which compares by Gaussian kernels where the paper speaks of cosines. Not ported: newline handling,
-which belongs to the models.
+which compares by Gaussian kernels where the paper speaks of cosines. Newline tokens, which that
+code also handles, are handled by the model families here.
 """
 
 from __future__ import annotations

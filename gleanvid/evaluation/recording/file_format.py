@@ -6,15 +6,15 @@ features. A run is one answered question under one compressor. The file has thes
 - ``features`` [L, D], float32, float16, bfloat16 or int8. If they are int8, feature d of a token is
   its number times ``features_scale[d]`` plus ``features_mean[d]``, both float32 [D];
 - ``saliency`` [L] and ``keys`` [L, width of a key] of the vision tower, if they were requested;
-- ``seconds`` [U, 2] and ``rectangles`` [N, 4]: see :class:`gleanvid.types.VideoTokens`;
+- ``seconds`` [U, 2] and ``rectangles`` [N, 4]: see :class:`gleanvid.VideoTokens`;
 - ``frames`` uint8: the bytes of T JPEG files, one after the other. ``frame_ends`` int64 [T] is the
   byte offset at which each ends;
 - ``timestamps`` float64 [T] and ``indices`` int64 [T] of the frames, as in ``Video``;
-- ``run/I/LAYER/NAME``: the compression records of run number I, see ``Run.save``;
+- ``run/I/LAYER/NAME``: the compression records of run number I, see :meth:`gleanvid.Run.save`;
 - ``relevance/I`` float32 [L]: the relevance map for question number I, if it was requested, see
   :class:`gleanvid.Relevance`.
 
-The metadata of the file has one entry, :data:`KEY`. It is JSON with these keys:
+The metadata of the file has one entry, ``gleanvid_recording``. It is JSON with these keys:
 
 - ``version``; ``grid``: [U, rows, columns] of tokens; ``machine``; ``encode_s``;
 - ``model``: name, family, class, precision, layers, processor and fingerprint of the weights;
