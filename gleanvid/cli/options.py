@@ -195,9 +195,9 @@ def loader(options: argparse.Namespace) -> Callable[[], Any]:
     from gleanvid.serving.vllm import SCHEME
 
     if options.model.startswith(SCHEME):
-        from gleanvid.serving.vllm.remote import load_served
+        from gleanvid.serving.vllm.remote import load_own
 
-        return partial(load_served, options.model, **loading(options))
+        return partial(load_own, options.model, **loading(options))
     return partial(load_model, options.model, **loading(options))
 
 

@@ -53,7 +53,10 @@ class STTM(Compressor):
         "2 times faster, 0.5 % of accuracy lost at 50 % of the tokens; "
         "3 times faster, 2 % lost at 30 % of the tokens (abstract)"
     )
-    not_ported: ClassVar[str] = "means weighted by cell size, cosines per attention head"
+    not_ported: ClassVar[str] = (
+        "means weighted by cell size, cosines per attention head, renumbered positions, the slower "
+        "variant in which a cell joins only its most similar neighbour"
+    )
     merges: ClassVar[bool] = True
 
     spatial_threshold: float = setting(

@@ -9,6 +9,8 @@ Without a method of GleanVID, vLLM prunes by its own method. Images are pruned, 
 
 from __future__ import annotations
 
+import os
+
 SCHEME = "vllm:"  # prefix of a model name that is an address, as in vllm:http://host:port
 
 MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vllm.models``
@@ -18,6 +20,22 @@ MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vl
     "Qwen3_5MoeForConditionalGeneration": "Qwen35Moe",
     "Qwen2_5_VLForConditionalGeneration": "Qwen25VL",
 }
+
+_with_key: set[str] = set()  # model names (``vllm:http://...``) whose servers get the API key
+
+
+def send_key_to(name: str) -> None:
+    """Send ``VLLM_API_KEY`` to the servers of a model name from now on.
+
+    Call this for names from the command line alone: a visitor of the app may type the address of a
+    server that collects keys.
+    """
+    _with_key.add(name)
+
+
+def key_for(name: str) -> str:
+    """Return the API key for the servers of a model name; "" if there is none."""
+    return os.environ.get("VLLM_API_KEY", "") if name in _with_key else ""
 
 
 def register() -> None:

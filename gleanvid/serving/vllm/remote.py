@@ -8,7 +8,6 @@ ratio, so answers at several ratios, or with all tokens, need several servers of
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,7 +24,7 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.generation.text import literal
-from gleanvid.serving.vllm import SCHEME
+from gleanvid.serving.vllm import SCHEME, key_for, send_key_to
 from gleanvid.serving.vllm.client import Reply, Server, frames_part
 from gleanvid.types import Compression, ModelError, StoppedError
 
@@ -48,15 +47,20 @@ def load_served(name: str, **loading: Any) -> ModelAdapter:
     return family(name, loaded, servers)
 
 
+def load_own(name: str, **loading: Any) -> ModelAdapter:
+    """Load a model like :func:`load_served`, and send its servers the API key."""
+    send_key_to(name)
+    return load_served(name, **loading)
+
+
 def servers_of(name: str) -> list[Server]:
     """Return the servers of ``vllm:http://host:port,http://...``; sends no request.
 
-    ``http://`` may be left out, and a ``/v1`` at the end is dropped. If the environment variable
-    ``VLLM_API_KEY`` is set, its value is sent to these servers as their key.
+    ``http://`` may be left out, and a ``/v1`` at the end is dropped. Servers that the command line
+    named get the API key in the environment variable ``VLLM_API_KEY``.
     """
     urls = [url.strip().rstrip("/").removesuffix("/v1") for url in name[len(SCHEME) :].split(",")]
-    key = os.environ.get("VLLM_API_KEY", "")
-    return [Server(url if "://" in url else f"http://{url}", key) for url in urls]
+    return [Server(url if "://" in url else f"http://{url}", key_for(name)) for url in urls]
 
 
 def checkpoint_of(servers: Sequence[Server]) -> str:

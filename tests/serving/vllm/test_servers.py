@@ -54,13 +54,16 @@ def name(quarter, every):
     return f"vllm:{quarter.url},{every.url}"
 
 
-def test_server_address_may_lack_the_protocol_and_end_in_v1_and_its_key_comes_from_the_environment(
-    monkeypatch,
-):
-    monkeypatch.setenv("VLLM_API_KEY", "secret")
+def test_server_address_may_lack_the_protocol_and_end_in_v1():
     first, second = servers_of("vllm:127.0.0.1:8000/v1/, https://host:8001")
     assert (first.url, second.url) == ("http://127.0.0.1:8000", "https://host:8001")
-    assert first.key == second.key == "secret" and "secret" not in repr(first)
+
+
+def test_only_servers_named_on_the_command_line_get_the_api_key(monkeypatch):
+    monkeypatch.setenv("VLLM_API_KEY", "secret")
+    LocalBackend({"vllm:http://ours:8000": {}})
+    (ours,), (typed,) = servers_of("vllm:http://ours:8000"), servers_of("vllm:http://typed:8000")
+    assert ours.key == "secret" and typed.key == "" and "secret" not in repr(ours)
 
 
 def test_request_for_all_tokens_goes_to_the_server_without_compression(
