@@ -13,8 +13,9 @@ from typing import Any
 import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.compressors.base import Compressor, Setting, declared_settings
+from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.compressors.by_hand import ByHand
+from gleanvid.compressors.settings import Setting
 from gleanvid.metrics import saturation
 from gleanvid.types import Compression
 

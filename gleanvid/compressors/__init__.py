@@ -10,15 +10,10 @@ from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
-from gleanvid.compressors.base import (
-    Compressor,
-    Setting,
-    check_declaration,
-    declared_settings,
-    setting,
-)
+from gleanvid.compressors.base import Compressor, declared_settings
 from gleanvid.compressors.by_hand import ByHand
 from gleanvid.compressors.cdpruner import CDPruner
+from gleanvid.compressors.declaration import check_declaration
 from gleanvid.compressors.divprune import DivPrune
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
@@ -36,6 +31,7 @@ from gleanvid.compressors.pool import Pool
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.resize import Resize
+from gleanvid.compressors.settings import Setting, setting
 from gleanvid.compressors.sparsevlm import SparseVLM
 from gleanvid.compressors.specs import key_in, names_in, plain, settings_in
 from gleanvid.compressors.sttm import STTM

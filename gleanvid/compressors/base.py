@@ -1,98 +1,22 @@
 """Base class of all compressors: a frozen dataclass of settings and one method.
 
-This module knows no method, no model and no user interface. A setting is declared once with
-:func:`setting`; sliders, command-line options, API schemas and error messages are read from it.
+This module knows no method, no model and no user interface.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Sized
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
+from gleanvid.compressors.settings import Setting, setting
 from gleanvid.devices import has_float64
-from gleanvid.errors import printable
 from gleanvid.plugins import is_plugin, naming_failures
 from gleanvid.types import Compression, VideoTokens
 
-_PLAIN = {bool: "true or false", str: "text"}  # values of settings without a range
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One setting of a method: its range, step and help text.
-
-    Validation, sliders and command-line options all use this description.
-    """
-
-    help: str
-    low: float | None = None
-    high: float | None = None
-    step: float | None = None
-    above_low: bool = False  # the range excludes ``low`` itself
-    choices: tuple[Any, ...] | None = None
-    optional: str | None = None  # what None means, e.g. "all preceding frames"
-    start: float | None = None  # where the slider starts when an optional setting changes from None
-    label: str | None = None  # label on the page; default: derived from the setting's name
-    open: bool = False  # shown at once on the page, not under "More settings"
-    at_most: str | None = None  # another setting that this one must not exceed
-    # names of numbers in ``Compression.trace`` that the page shows with the method's settings
-    readout: tuple[str, ...] = ()
-
-    def describe_range(self, kind: type) -> str:
-        """Return the allowed values of a setting of type ``kind`` as text, such as "(0, 1]"."""
-        if self.choices is not None:
-            return "one of " + ", ".join(map(repr, self.choices))
-        if kind in _PLAIN:
-            return _PLAIN[kind]
-        left = "(" if self.above_low or self.low is None else "["
-        right = ")" if self.high is None else "]"
-        low = "-inf" if self.low is None else f"{self.low:g}"
-        high = "inf" if self.high is None else f"{self.high:g}"
-        text = f"in {left}{low}, {high}{right}"
-        return text + (f" or None ({self.optional})" if self.optional else "")
-
-    def accepts(self, value: Any, kind: type) -> bool:
-        """Return whether this setting, whose annotation is ``kind``, accepts ``value``."""
-        if value is None:
-            return self.optional is not None
-        if self.choices is not None:
-            return value in self.choices
-        if kind in (bool, str):
-            return isinstance(value, kind)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return False
-        if not abs(value) < math.inf or (kind is int and value != int(value)):
-            return False
-        if self.low is not None and (value < self.low or (self.above_low and value == self.low)):
-            return False
-        return self.high is None or value <= self.high
-
-
-def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any) -> Any:
-    """Declare a compressor setting: default, help and the limits of :class:`Setting`."""
-    kind = kind or type(default)
-    return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
-
-
-def exact_setting() -> Any:
-    """Declare the setting ``exact`` of methods whose authors' code does not meet a budget."""
-    return setting(
-        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
-    )
-
-
-def exact_on_average_setting() -> Any:
-    """Declare the setting ``exact`` of methods that act inside the language model."""
-    return setting(True, "Meet the retention ratio exactly, on average over the layers")
-
-
-def num_layers_setting() -> Any:
-    """Declare ``num_layers``, the layer count of the model for which layer numbers are given."""
-    return setting(28, "Number of layers that the language model has", low=2, high=128, step=1)
+__all__ = ["Compressor", "declared_settings", "setting"]
 
 
 @dataclass(frozen=True)
@@ -239,60 +163,3 @@ def declared_settings(compressor: type[Compressor]) -> dict[str, tuple[Any, type
         item.name: (item.default, item.metadata["kind"], item.metadata["setting"])
         for item in fields(compressor)
     }
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and -1e300 < value < 1e300
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and printable(value, "\n") == value
-
-
-def _are_plain(values: Any) -> bool:
-    return isinstance(values, tuple | list) and all(_is_text(v) or _is_number(v) for v in values)
-
-
-# field of a Setting -> function that checks its value; all fields but "help" may be None
-_DECLARED = {
-    **dict.fromkeys(("help", "optional", "label", "at_most"), _is_text),
-    **dict.fromkeys(("low", "high", "step", "start"), _is_number),
-    **dict.fromkeys(("choices", "readout"), _are_plain),
-}
-
-
-def check_declaration(compressor: type[Compressor]) -> None:
-    """Raise ``ValueError`` unless name, title, paper and all settings of a method are valid."""
-    kind = compressor.__name__
-    if "__dataclass_params__" not in vars(compressor):
-        raise ValueError(f"{kind} must be decorated with @dataclass(frozen=True)")
-    for name in ("name", "title", "paper"):
-        text: Any = getattr(compressor, name, None)
-        if not _is_text(text) or not text.strip():
-            raise ValueError(f"{kind}.{name}={text!r} must be text")
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", compressor.name):
-        raise ValueError(
-            f"{kind}.name={compressor.name!r} must be a lower-case name such as my_method"
-        )
-    for item in fields(compressor):
-        if "setting" not in item.metadata:
-            raise ValueError(
-                f"{kind}.{item.name} must be declared with setting(default, help, ...)"
-            )
-        if item.metadata["kind"] not in (bool, int, float, str):
-            raise ValueError(
-                f"{kind}.{item.name} must be declared with kind=int, float, str or bool"
-            )
-        for name, expected in _DECLARED.items():
-            given = getattr(item.metadata["setting"], name)
-            if not (given is None and name != "help") and not expected(given):
-                raise ValueError(
-                    f"{kind}.{item.name}: setting({name}={given!r}) has the wrong type"
-                )
-        others = item.metadata["setting"].at_most
-        if others is not None and others not in {other.name for other in fields(compressor)}:
-            raise ValueError(f"{kind}.{item.name}: at_most={others!r} is no setting of {kind}")
-    try:
-        compressor()
-    except Exception as error:
-        raise ValueError(f"{kind} refuses its own defaults: {error}") from error

@@ -174,7 +174,7 @@ def findings(method: type[Compressor]) -> dict[str, str]:
     def first_stage(ratio: float) -> Compressor:
         return dict(method(ratio).at_depth(DEPTH).stages)[0]
 
-    found = {}
+    found: dict[str, str] = {}
     for check in CHECKS:
         error, message = _first_error(check, first_stage)
         if error and not isinstance(error, ContractError):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, exact_setting
+from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.settings import exact_setting
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:

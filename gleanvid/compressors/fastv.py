@@ -14,12 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from gleanvid.compressors.base import (
-    Compressor,
-    exact_on_average_setting,
-    num_layers_setting,
-    setting,
-)
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.settings import exact_on_average_setting, num_layers_setting
 from gleanvid.ops.depth import rows_for_average, scale_layer
 from gleanvid.ops.ranking import top_indices
 from gleanvid.ops.records import identity_record, required

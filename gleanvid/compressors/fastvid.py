@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, exact_setting, setting
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.settings import exact_setting
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.ranking import most_similar, ranks, top_indices

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import (
-    Compressor,
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.settings import (
     exact_on_average_setting,
     exact_setting,
     num_layers_setting,
-    setting,
 )
 from gleanvid.compressors.two_stage import TwoStage
 from gleanvid.ops.apportion import largest_remainder

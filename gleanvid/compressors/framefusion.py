@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, num_layers_setting, setting
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.settings import num_layers_setting
 from gleanvid.ops.ranking import descending, top_indices
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.types import Compression, VideoTokens

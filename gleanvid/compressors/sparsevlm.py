@@ -17,7 +17,8 @@ from typing import ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, num_layers_setting, setting
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.settings import num_layers_setting
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import scale_layer
 from gleanvid.ops.ranking import descending

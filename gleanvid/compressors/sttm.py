@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, exact_setting, num_layers_setting, setting
+from gleanvid.compressors.base import Compressor, setting
+from gleanvid.compressors.settings import exact_setting, num_layers_setting
 from gleanvid.ops.depth import rows_for_average, scale_layer
 from gleanvid.ops.quadtree import Level, Trees, levels_of
 from gleanvid.ops.ranking import top_indices

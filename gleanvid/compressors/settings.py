@@ -1,0 +1,86 @@
+"""Settings of compressors: each is declared once, with its range and help text.
+
+Sliders, command-line options, API schemas and error messages are read from the declaration.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+_PLAIN = {bool: "true or false", str: "text"}  # values of settings without a range
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a method: its range, step and help text.
+
+    Validation, sliders and command-line options all use this description.
+    """
+
+    help: str
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    above_low: bool = False  # the range excludes ``low`` itself
+    choices: tuple[Any, ...] | None = None
+    optional: str | None = None  # what None means, e.g. "all preceding frames"
+    start: float | None = None  # where the slider starts when an optional setting changes from None
+    label: str | None = None  # label on the page; default: derived from the setting's name
+    open: bool = False  # shown at once on the page, not under "More settings"
+    at_most: str | None = None  # another setting that this one must not exceed
+    # names of numbers in ``Compression.trace`` that the page shows with the method's settings
+    readout: tuple[str, ...] = ()
+
+    def describe_range(self, kind: type) -> str:
+        """Return the allowed values of a setting of type ``kind`` as text, such as "(0, 1]"."""
+        if self.choices is not None:
+            return "one of " + ", ".join(map(repr, self.choices))
+        if kind in _PLAIN:
+            return _PLAIN[kind]
+        left = "(" if self.above_low or self.low is None else "["
+        right = ")" if self.high is None else "]"
+        low = "-inf" if self.low is None else f"{self.low:g}"
+        high = "inf" if self.high is None else f"{self.high:g}"
+        text = f"in {left}{low}, {high}{right}"
+        return text + (f" or None ({self.optional})" if self.optional else "")
+
+    def accepts(self, value: Any, kind: type) -> bool:
+        """Return whether this setting, whose annotation is ``kind``, accepts ``value``."""
+        if value is None:
+            return self.optional is not None
+        if self.choices is not None:
+            return value in self.choices
+        if kind in (bool, str):
+            return isinstance(value, kind)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return False
+        if not abs(value) < math.inf or (kind is int and value != int(value)):
+            return False
+        if self.low is not None and (value < self.low or (self.above_low and value == self.low)):
+            return False
+        return self.high is None or value <= self.high
+
+
+def setting(default: Any, help: str, *, kind: type | None = None, **limits: Any) -> Any:
+    """Declare a compressor setting: default, help and the limits of :class:`Setting`."""
+    kind = kind or type(default)
+    return field(default=default, metadata={"setting": Setting(help, **limits), "kind": kind})
+
+
+def exact_setting() -> Any:
+    """Declare the setting ``exact`` of methods whose authors' code does not meet a budget."""
+    return setting(
+        True, "Keep exactly the token budget (off: as many tokens as the authors' code keeps)"
+    )
+
+
+def exact_on_average_setting() -> Any:
+    """Declare the setting ``exact`` of methods that act inside the language model."""
+    return setting(True, "Meet the retention ratio exactly, on average over the layers")
+
+
+def num_layers_setting() -> Any:
+    """Declare ``num_layers``, the layer count of the model for which layer numbers are given."""
+    return setting(28, "Number of layers that the language model has", low=2, high=128, step=1)
