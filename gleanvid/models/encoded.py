@@ -59,8 +59,6 @@ class Encoded:
     prefix: str = field(repr=False)  # text of the prompt up to and including the video
     inputs: Mapping[str, Any] = field(repr=False)  # model inputs for ``prefix``, without pixels
     vision: Any = field(repr=False)  # output of the vision side, in the model's own class
-    # positions computed for one compressor that all others of this clip share
-    positions: dict[str, float] = field(default_factory=dict, repr=False)
 
     @property
     def signals(self) -> dict[str, Tensor]:

@@ -140,14 +140,10 @@ class Conversation:
 
         In some models, it is not above all positions of the video, or it is no integer.
         """
-        known = self.encoded.positions
-        if "text" not in known:
-            inputs = self._prompt("?", ())
-            with boundary.remembered_vision(self.model.layout, self.encoded.vision):
-                positions = boundary.prompt_positions(self.model.layout, inputs)
-            start = self.encoded.inputs["input_ids"].shape[1]
-            known["text"] = positions[-1, start].item()
-        return known["text"]
+        inputs = self._prompt("?", ())
+        with boundary.remembered_vision(self.model.layout, self.encoded.vision):
+            positions = boundary.prompt_positions(self.model.layout, inputs)
+        return positions[-1, self.encoded.inputs["input_ids"].shape[1]].item()
 
     def _read(self, inputs: Mapping[str, Any], text_position: float = 0) -> Prefix:
         """Compress and prefill a prompt, or its part up to the end of the video; compute no logits.
