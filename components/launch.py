@@ -13,6 +13,7 @@ from gleanvid import plugins
 from gleanvid.cli import options as shared
 from gleanvid.errors import ModelError, closed_pipe
 from gleanvid.later import import_later
+from gleanvid.serving.vllm import send_key_to
 
 from .options import parse
 from .session.work import local as loading
@@ -104,6 +105,8 @@ def serve(options: argparse.Namespace) -> None:
 
     if serving.is_public(options):
         plugins.ignore_installed()
+    for name in names(options):
+        send_key_to(name)
     with uploads.exit_on_signals(), uploads.own_folder():
         engine = make_engine(options)
         choosing = None if serving.is_public(options) else make_choosing(engine, options)

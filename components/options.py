@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from gleanvid.cli import options as shared
+from gleanvid.cli.parser import Parser
 
 from .server.visitors import networks
 from .session.work.reading import DECODERS
@@ -98,7 +99,7 @@ def check(options: argparse.Namespace) -> None:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the options of a command line; ends the program if an option is wrong."""
-    parser = argparse.ArgumentParser(description="Ask about a video and see which tokens are kept.")
+    parser = Parser(description="Ask about a video and see which tokens are kept.")
     try:
         shared.load_plugins(parser, sys.argv[1:] if arguments is None else arguments)
         add_options(parser)

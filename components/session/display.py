@@ -17,7 +17,7 @@ import torch
 from gleanvid.errors import OUT_OF_MEMORY, sentence
 from gleanvid.plugins import PluginError
 from gleanvid.run import Run
-from gleanvid.serving.vllm import SCHEME
+from gleanvid.serving.vllm import SCHEME, addresses
 from gleanvid.types import Video
 
 from ..viewer.values import Clip
@@ -244,7 +244,7 @@ def short_name(name: str) -> str:
     >>> short_name("vllm:http://127.0.0.1:8000,http://127.0.0.1:8001")
     '127.0.0.1:8000 and 1 more'
     """
-    first, *others = name.split(",") if name.startswith(SCHEME) else [name]
+    first, *others = addresses(name) if name.startswith(SCHEME) else [name]
     return Path(first).name + (f" and {len(others)} more" if others else "")
 
 

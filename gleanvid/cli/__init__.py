@@ -12,10 +12,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 import gleanvid
 from gleanvid.cli.options import load_plugins
+from gleanvid.cli.parser import Parser
 from gleanvid.errors import closed_pipe, printable, sentence
 from gleanvid.later import import_later
 
@@ -54,29 +54,10 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-class _Help(argparse.HelpFormatter):
-    """Adds the default value to the help of options whose help does not mention one."""
-
-    def _get_help_string(self, action: argparse.Action) -> str:
-        text = action.help or ""
-        value = action.default
-        has_value = isinstance(value, str | int | float) and not isinstance(value, bool)
-        if not has_value or value in ("", argparse.SUPPRESS) or "default" in text:
-            return text
-        return f"{text} (default: %(default)s)"
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser, like its subcommands' parsers, that shows default values in the help."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **{"formatter_class": _Help, **named})
-
-
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Parse a command line; ``run`` of the result is the function that does the work."""
     about = "Ask Video LLMs about videos while keeping only part of the visual tokens."
-    parser = _Parser(prog="gleanvid", description=about)
+    parser = Parser(prog="gleanvid", description=about)
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, help_text in COMMANDS.items():

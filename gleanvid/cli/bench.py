@@ -174,7 +174,8 @@ def _add_serve(commands: Any) -> None:
 
 def _bench_serve(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.bench.bench_serve import Load, measure, table
-    from gleanvid.serving.vllm.client import Server
+    from gleanvid.serving.vllm import SCHEME, send_key_to
+    from gleanvid.serving.vllm.client import servers_of
 
     levels = shared.whole_numbers("concurrency", options.concurrency)
     if min(options.requests, options.max_new_tokens) < 1:
@@ -184,9 +185,11 @@ def _bench_serve(options: argparse.Namespace) -> int:
         raise ValueError(f"no such video file: {missing[0]}")
     out = writable(options.out) if options.out else None
     loads: list[Load] = []
-    for url in options.url.split(","):
+    name = f"{SCHEME}{options.url}"
+    send_key_to(name)
+    for server in servers_of(name):
         counts = (levels, options.requests, options.max_new_tokens)
-        for load in measure(Server(url), clips, *counts):
+        for load in measure(server, clips, *counts):
             loads.append(load)
             print(f"{load.label}, {load.concurrency} at a time: measured", file=sys.stderr)
     if out:

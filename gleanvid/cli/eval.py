@@ -30,7 +30,8 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     )
     parser.add_argument(
         "--preset",
-        help="run the setups of a table of the paper; gleanvid tables --list prints the names",
+        help="run the setups of a table of the paper (gleanvid tables --list prints the names), or "
+        "fixed-token-budget-baselines",
     )
     parser.add_argument(
         "--num-frames", "--frames", type=int, help="number of frames sampled from each clip"

@@ -21,7 +21,7 @@ def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], l
     """
     from gleanvid.evaluation.paper import numbers
     from gleanvid.evaluation.paper.numbers import GRIDS
-    from gleanvid.evaluation.paper.presets import ABLATIONS, PRESETS
+    from gleanvid.evaluation.paper.presets import ABLATIONS, OWN_PRESETS, PRESETS
     from gleanvid.evaluation.run.setups import grid
 
     given = [
@@ -42,10 +42,11 @@ def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], l
         return [], numbers.setups_of(options.preset)
     if len(ratios) > 1:
         raise ValueError("--ablation and --preset take a single --retention-ratio")
+    own = {} if options.preset == "all" else OWN_PRESETS
     chosen = (
         _named("ablation", options.ablation, ABLATIONS)
         if options.ablation is not None
-        else _named("preset", options.preset, PRESETS, GRIDS)
+        else _named("preset", options.preset, PRESETS | own, GRIDS)
     )
     ratio = ratios[0] if ratios else None
     presets = [(preset, preset.setups(options.num_frames, ratio)) for preset in chosen]

@@ -233,7 +233,7 @@ def add_compressor(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
     declared = declared_settings(type(chosen))
     for name, (_, kind, about) in declared.items():
         default = getattr(chosen, name)
-        help_text = f"{about.help}; {about.describe_range(kind)} (default {default})"
+        help_text = f"{about.help}; {about.describe_range(kind)} (default: {default})"
         try:
             parser.add_argument(
                 "--" + name.replace("_", "-"),

@@ -72,8 +72,8 @@ def _describe(table: Table, found: Sequence[Step], options: argparse.Namespace) 
         print(shlex.join(["gleanvid", *step.words]))
     print(f"\n{shlex.join(['gleanvid', *_tables(table, found[0].folder.parent, options.model)])}")
     print(
-        "\n# GPU hours are estimated for one of the paper's GPUs: its seconds of eight GPUs, times "
-        "questions,\n# rows and frames. --run runs the commands."
+        "\n# GPU hours are estimated for one of the paper's GPUs: eight times its wall-clock "
+        "seconds,\n# times questions, rows and frames. --run runs the commands."
     )
 
 

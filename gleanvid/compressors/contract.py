@@ -178,7 +178,7 @@ def findings(method: type[Compressor]) -> dict[str, str]:
     for check in CHECKS:
         error, message = _first_error(check, first_stage)
         if error and not isinstance(error, ContractError):
-            return found | {RUNS: message}
+            return found | {RUNS: f"{message}, while checking: {check.__doc__}"}
         found[check.__doc__ or ""] = message
     return found
 

@@ -96,7 +96,7 @@ class FastVID(Compressor):
     )
     anchor_step: int = setting(
         4,
-        "Every how many frames one holds cluster centres (Qwen: how many groups of similar frames)",
+        "Step from one frame with cluster centres to the next (Qwen: in groups of similar frames)",
         low=1,
         high=64,
         step=1,

@@ -33,18 +33,18 @@ class Setting:
     # names of numbers in ``Compression.trace`` that the page shows with the method's settings
     readout: tuple[str, ...] = ()
 
-    def describe_range(self, kind: type) -> str:
+    def describe_range(self, kind: type = float) -> str:
         """Return the allowed values of a setting of type ``kind`` as text, such as "(0, 1]"."""
         if self.choices is not None:
             return "one of " + ", ".join(map(repr, self.choices))
+        none = f" or None ({self.optional})" if self.optional else ""
         if kind in _PLAIN:
-            return _PLAIN[kind]
+            return _PLAIN[kind] + none
         left = "(" if self.above_low or self.low is None else "["
         right = ")" if self.high is None else "]"
         low = "-inf" if self.low is None else f"{self.low:g}"
         high = "inf" if self.high is None else f"{self.high:g}"
-        text = f"in {left}{low}, {high}{right}"
-        return text + (f" or None ({self.optional})" if self.optional else "")
+        return f"in {left}{low}, {high}{right}{none}"
 
     def accepts(self, value: Any, kind: type) -> bool:
         """Return whether this setting, whose annotation is ``kind``, accepts ``value``."""

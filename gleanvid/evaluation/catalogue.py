@@ -11,7 +11,6 @@ from typing import Any
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
-from gleanvid.plugins import is_plugin
 from gleanvid.serving.vllm.methods import refusal
 
 WORK = Path(__file__).parents[2] / "results" / "compress_work.json"
@@ -79,7 +78,8 @@ def _licence(method: type[Compressor]) -> str:
     """Return the licence that a method states; a plug-in does not inherit this repository's."""
     stated = [vars(kind).get("licence") for kind in method.__mro__ if kind is not Compressor]
     own = next((licence for licence in stated if licence), "")
-    return own if own or is_plugin(method) else Compressor.licence
+    is_ours = method.__module__.startswith("gleanvid.")
+    return Compressor.licence if is_ours and not own else own
 
 
 def methods_table() -> str:

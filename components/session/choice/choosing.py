@@ -114,7 +114,8 @@ class Choosing:
         from gleanvid.models.loading.outlook import outlook
 
         if name.startswith(SCHEME):
-            from gleanvid.serving.vllm.remote import checkpoint_of, servers_of
+            from gleanvid.serving.vllm.client import servers_of
+            from gleanvid.serving.vllm.remote import checkpoint_of
 
             name, precision = checkpoint_of(servers_of(name)), AUTO
         return outlook(name, precision, frames, self.device, stop)

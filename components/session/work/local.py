@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gleanvid.errors import MALFORMED
 from gleanvid.models.loading.precision import PRECISIONS, split_precision
-from gleanvid.serving.vllm import SCHEME, send_key_to
+from gleanvid.serving.vllm import SCHEME
 
 from .backend import Backend, EncodedClip, Progress, Question, Sampled
 
@@ -64,8 +64,6 @@ class LocalBackend(Backend):
         self, models: Mapping[str, Mapping[str, Any]], others: Mapping[str, Any] | None = None
     ) -> None:
         self._models, self._others = models, others or {}
-        for name in models:
-            send_key_to(name)
 
     def load_model(self, name: str) -> Any:
         """Return the named model, without asking a hub if all its files are here.

@@ -196,7 +196,7 @@ def source_of(name: str) -> str:
         raise ModelError(f"{name} is a file; pass the directory that holds the model.")
     if "://" in name:
         raise ModelError(
-            f"{name} is the address of a server. gleanvid.serving.vllm.remote.load_served takes "
+            f"{name} is the address of a server. gleanvid.serving.vllm.remote.load_own takes "
             "one; here, name a model by its hub id or directory."
         )
     if name == "builtin" or name.startswith((".", "/", "~")) or name.count("/") > 1:

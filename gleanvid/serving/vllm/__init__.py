@@ -21,21 +21,38 @@ MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vl
     "Qwen2_5_VLForConditionalGeneration": "Qwen25VL",
 }
 
-_with_key: set[str] = set()  # model names (``vllm:http://...``) whose servers get the API key
+_with_key: set[str] = set()  # addresses of the servers that get the API key
+
+
+def addresses(name: str) -> list[str]:
+    """Return the addresses in a model name such as ``vllm:http://host:port,http://...``.
+
+    ``http://`` is added where it is missing, and a ``/v1`` at the end is dropped.
+    """
+    parts = [part.strip().rstrip("/") for part in name.strip().removeprefix(SCHEME).split(",")]
+    bare = [part.removesuffix("/v1") for part in parts]
+    return [part if "://" in part else f"http://{part}" for part in bare]
 
 
 def send_key_to(name: str) -> None:
-    """Send ``VLLM_API_KEY`` to the servers of a model name from now on.
+    """Send ``VLLM_API_KEY`` to the servers in a model name from now on; other names do nothing.
 
     Call this for names from the command line alone: a visitor of the app may type the address of a
     server that collects keys.
     """
-    _with_key.add(name)
+    if name.startswith(SCHEME):
+        _with_key.update(addresses(name))
 
 
-def key_for(name: str) -> str:
-    """Return the API key for the servers of a model name; "" if there is none."""
-    return os.environ.get("VLLM_API_KEY", "") if name in _with_key else ""
+def key_for(address: str) -> str:
+    """Return the API key for a server; "" if it gets none.
+
+    Raises ``ValueError`` if no HTTP header can hold the key; the message does not quote it.
+    """
+    key = os.environ.get("VLLM_API_KEY", "").strip() if address in _with_key else ""
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("VLLM_API_KEY must be printable ASCII characters")
+    return key
 
 
 def register() -> None:

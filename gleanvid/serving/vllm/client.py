@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 
 from gleanvid.errors import refusing
 from gleanvid.models.loading.background import in_background, result_of
+from gleanvid.serving.vllm import addresses, key_for
 from gleanvid.serving.vllm.answers import (
     checked_records,
     event_text,
@@ -200,6 +201,15 @@ class Server:
             raise
         except (OSError, HTTPException, ValueError) as error:
             raise ModelError(f"no vLLM server answers at {self.url} ({error})") from error
+
+
+def servers_of(name: str) -> list[Server]:
+    """Return the servers in a model name, ``vllm:http://host:port,http://...``; sends no request.
+
+    Servers that the command line named get the API key in the environment variable
+    ``VLLM_API_KEY``.
+    """
+    return [Server(address, key_for(address)) for address in addresses(name)]
 
 
 def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -24,8 +24,8 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.generation.text import literal
-from gleanvid.serving.vllm import SCHEME, key_for, send_key_to
-from gleanvid.serving.vllm.client import Reply, Server, frames_part
+from gleanvid.serving.vllm import send_key_to
+from gleanvid.serving.vllm.client import Reply, Server, frames_part, servers_of
 from gleanvid.types import Compression, ModelError, StoppedError
 
 
@@ -48,19 +48,9 @@ def load_served(name: str, **loading: Any) -> ModelAdapter:
 
 
 def load_own(name: str, **loading: Any) -> ModelAdapter:
-    """Load a model like :func:`load_served`, and send its servers the API key."""
+    """Load a model like :func:`load_served`; its servers get the key in ``VLLM_API_KEY``."""
     send_key_to(name)
     return load_served(name, **loading)
-
-
-def servers_of(name: str) -> list[Server]:
-    """Return the servers of ``vllm:http://host:port,http://...``; sends no request.
-
-    ``http://`` may be left out, and a ``/v1`` at the end is dropped. Servers that the command line
-    named get the API key in the environment variable ``VLLM_API_KEY``.
-    """
-    urls = [url.strip().rstrip("/").removesuffix("/v1") for url in name[len(SCHEME) :].split(",")]
-    return [Server(url if "://" in url else f"http://{url}", key_for(name)) for url in urls]
 
 
 def checkpoint_of(servers: Sequence[Server]) -> str:

@@ -20,6 +20,7 @@ class Stand(BaseHTTPRequestHandler):
 
     def do_GET(self):
         server = self.server
+        server.keys.add(self.headers["Authorization"])
         if self.path == "/v1/models":
             self._send({"data": [{"id": "builtin", "root": server.root}]})
         elif self.path.startswith("/gleanvid/records") and server.told is not None:
@@ -74,6 +75,7 @@ def standing() -> Iterator[Any]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stand)
     server.asked, server.records, server.next_record, server.refuses = [], [], [], ""
     server.told = {"method": gleanvid.GleanVID().settings(), "pruning_rate": 0.75}
+    server.keys = set()  # the Authorization headers of GET requests; None: without
     server.told["seconds"], server.takes_s = 0.0, 0.0
     server.prompt_tokens, server.root = 130, str(BUILTIN)
     server.url = f"http://127.0.0.1:{server.server_port}"

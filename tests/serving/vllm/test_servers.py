@@ -9,11 +9,14 @@ import gleanvid
 from components.session.actions.ask import Habits, ask
 from components.session.actions.preview import preview
 from components.session.choice.choosing import Choosing
+from components.session.display import short_name
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend, served
 from gleanvid.models import load_model
-from gleanvid.serving.vllm.remote import load_served, servers_of
+from gleanvid.serving import vllm
+from gleanvid.serving.vllm.client import servers_of
+from gleanvid.serving.vllm.remote import load_own, load_served
 from gleanvid.types import ModelError
 from tests.serving.vllm.stand import standing
 
@@ -55,15 +58,24 @@ def name(quarter, every):
 
 
 def test_server_address_may_lack_the_protocol_and_end_in_v1():
-    first, second = servers_of("vllm:127.0.0.1:8000/v1/, https://host:8001")
-    assert (first.url, second.url) == ("http://127.0.0.1:8000", "https://host:8001")
+    name = "vllm:127.0.0.1:8000/v1/, https://host:8001"
+    assert [server.url for server in servers_of(name)] == [
+        "http://127.0.0.1:8000",
+        "https://host:8001",
+    ]
+    assert short_name(name) == "127.0.0.1:8000 and 1 more"
 
 
-def test_only_servers_named_on_the_command_line_get_the_api_key(monkeypatch):
-    monkeypatch.setenv("VLLM_API_KEY", "secret")
-    LocalBackend({"vllm:http://ours:8000": {}})
-    (ours,), (typed,) = servers_of("vllm:http://ours:8000"), servers_of("vllm:http://typed:8000")
-    assert ours.key == "secret" and typed.key == "" and "secret" not in repr(ours)
+def test_only_servers_named_on_the_command_line_get_the_api_key(quarter, every, name, monkeypatch):
+    monkeypatch.setattr(vllm, "_with_key", set())
+    monkeypatch.setenv("VLLM_API_KEY", "secret\n")
+    load_own(f"vllm:{quarter.url.removeprefix('http://')}/v1", device="cpu")
+    load_served(name, device="cpu")
+    assert quarter.keys == {"Bearer secret"} and every.keys == {None}
+    monkeypatch.setenv("VLLM_API_KEY", "two\nlines")
+    with pytest.raises(ValueError, match="printable") as refused:
+        servers_of(name)
+    assert "lines" not in str(refused.value)
 
 
 def test_request_for_all_tokens_goes_to_the_server_without_compression(
