@@ -1,4 +1,4 @@
-"""The paper's ablations, sensitivity grids and fixed-token-budget table as data, and one of our own.
+"""Tables of setups as data: the paper's ablations, grids and fixed-token-budget table, and our own.
 
 A variant is one row of a table: a method with the settings that are not its defaults. Rows are in
 the paper's order.
