@@ -113,20 +113,29 @@ def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
 
 def leads() -> str:
     """Return a table: the question type that causes each significant difference from GleanVID."""
+    return _leads(compared(), "")
+
+
+def hard_leads() -> str:
+    """Return the table of :func:`leads` for the mean of the hard question types."""
+    return _leads(compared(_HARD, _HARD_MEAN), _HARD_MEAN)
+
+
+def _leads(found: Mapping[str, Compared], average: str) -> str:
     rows = []
-    for folder, lines in compared().items():
+    key, p_raw = (f"{name} {average}".strip() for name in ("gleanvid_minus", "p_gleanvid_clips"))
+    for folder, lines in found.items():
         every = results(folder)
         for line, p in lines:
-            raw = line["p_gleanvid_clips"]
             # Also list differences that are significant only without the correction.
-            if p >= 0.05 and raw >= 0.005:
+            if p >= 0.05 and line[p_raw] >= 0.005:
                 continue
             setup = f"gleanvid(retention_ratio={line['retention_ratio']})@"
             ours = next(own for own in every if own["setup"].startswith(setup))
-            parts = {name: _part(ours, line, name) for name in _kinds(line)}
-            most = max(parts, key=lambda name: parts[name] * line["gleanvid_minus"])
+            parts = {name: _part(ours, line, name, average) for name in _kinds(line)}
+            most = max(parts, key=lambda name: parts[name] * line[key])
             cells = [line["label"], f"{100 * line['retention_ratio']:g} %", f"`{folder}/`"]
-            cells += [f"{100 * line['gleanvid_minus']:+.1f}", "yes" if p < 0.05 else "no"]
+            cells += [f"{100 * line[key]:+.1f}", "yes" if p < 0.05 else "no"]
             rows.append([*cells, f"`{most}` {parts[most]:+.1f}"])
     heads = ["GleanVID against", "kept", "folder", "points", "told apart by Holm"]
     return markdown_table([*heads, "of these, the kind that carries most"], rows)
@@ -136,6 +145,10 @@ def _kinds(line: Mapping[str, Any]) -> list[str]:
     return [name.removesuffix(" questions") for name in line if name.endswith(" questions")]
 
 
-def _part(ours: Mapping[str, Any], line: Mapping[str, Any], kind: str) -> float:
-    """Return how many points of a difference in accuracy come from one question type."""
-    return 100 * (ours[kind] - line[kind]) * line[f"{kind} questions"] / line["questions"]
+def _part(ours: Mapping[str, Any], line: Mapping[str, Any], kind: str, average: str) -> float:
+    """Return how many points of a difference come from one question type.
+
+    In the accuracy ("") a type counts by its questions; in a mean of types, all count alike.
+    """
+    weight = 1 / len(_kinds(line)) if average else line[f"{kind} questions"] / line["questions"]
+    return 100 * weight * (ours[kind] - line[kind])
