@@ -1,4 +1,4 @@
-from tools.reader_tables import lost_with_all_evidence
+from tools.hard_tables import lost_with_all_evidence
 from tools.write_tables import outdated, written
 
 

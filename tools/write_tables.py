@@ -21,6 +21,7 @@ from tools import (
     claim_tables,
     comparison_tables,
     filmed_history,
+    hard_tables,
     reader_tables,
     relevance_tables,
 )
@@ -100,7 +101,8 @@ TABLES = {
     "budget-events": claim_tables.events,
     "evidence-correlation": claim_tables.evidence_correlation,
     "reader": reader_tables.accepted,
-    "lost-with-all-evidence": reader_tables.lost_with_all_evidence,
+    "lost-with-all-evidence": hard_tables.lost_with_all_evidence,
+    "hard-collision": hard_tables.collision,
 }
 
 
