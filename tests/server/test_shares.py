@@ -77,8 +77,9 @@ def test_cancelled_gradio_event_counts_until_its_function_has_ended(slow, clip):
         def joined():
             return httpx.post(f"{url}{G}/queue/join", json=call)
 
+        wait_until(lambda: not slow.queue.asked())  # requests of the test before have ended
         event = joined().json()["event_id"]
-        time.sleep(1.0)  # gives the first request time to begin
+        wait_until(slow.queue.asked)
         named = {"fn_index": number, "session_hash": "one", "event_id": event}
         assert httpx.post(f"{url}{G}/cancel", json=named).json() == {"success": True}
         assert joined().status_code == 429

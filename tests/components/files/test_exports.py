@@ -87,7 +87,7 @@ def test_pdf_export_stops_at_the_time_limit_even_while_the_file_is_written(runs,
     monkeypatch.setattr(exports, "time", clock)
     draw = Figure.draw
     monkeypatch.setattr(Figure, "draw", lambda *given: (now.append(now.pop() + 50), draw(*given)))
-    with pytest.raises(StoppedError, match="longer than 60 seconds"):
+    with pytest.raises(StoppedError, match="Stopped after 60 seconds"):
         exports.make("pdf", runs, 60.0)
 
 

@@ -213,14 +213,14 @@ def test_upload_is_decoded_once_and_refused_if_it_is_no_video(engine, clip, tmp_
 
 def test_reading_a_long_clip_counts_its_frames_as_they_are_decoded(tmp_path, monkeypatch):
     monkeypatch.setattr(display, "READ_S", 0.01)
-    write_long_clip(tmp_path / "long.mp4", 3000, size=(240, 320))
+    write_long_clip(tmp_path / "long.mp4", 1000, size=(240, 320))
     engine = Engine(LocalBackend({}))
-    texts = list(uploads.read(engine, str(tmp_path / "long.mp4"), 768, "me"))
+    texts = list(uploads.read(engine, str(tmp_path / "long.mp4"), 256, "me"))
     counts = [int(text.removeprefix("Reading the clip: frame ").split()[0]) for text in texts]
-    assert all(text.endswith(" of 768.") for text in texts)
+    assert all(text.endswith(" of 256.") for text in texts)
     assert len(counts) > 5 and counts == sorted(set(counts))
-    assert counts[0] < 384 < counts[-1] <= 768
-    assert len(engine.clip(str(tmp_path / "long.mp4"), 768).frames) == 768
+    assert counts[0] < 128 < counts[-1] <= 256
+    assert len(engine.clip(str(tmp_path / "long.mp4"), 256).frames) == 256
 
 
 @pytest.mark.parametrize("then", ["begin_upload", "end_upload", "stop"])
