@@ -113,6 +113,16 @@ def hard_standing() -> str:
     )
 
 
+def hard_verdicts() -> set[tuple[str, str, str, float]]:
+    """Return (folder, "ahead of" or "behind", method, ratio) of all significant differences."""
+    return {
+        (folder, verdict, line["label"], line["retention_ratio"])
+        for folder, lines in compared(_HARD, _HARD_MEAN).items()
+        for line, p in lines
+        if (verdict := side(line[f"gleanvid_minus {_HARD_MEAN}"], p)) != "not told apart from"
+    }
+
+
 def _drop(name: str) -> float:
     """Return how many points a method loses from 25 to 15 % by the mean of hard families."""
     high, low = (kept("glimpse-hard", name, ratio)[_HARD_MEAN] for ratio in (0.25, 0.15))
