@@ -12,7 +12,7 @@ import urllib.error
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from io import BytesIO
 from time import perf_counter
 from typing import Any
@@ -29,7 +29,7 @@ from gleanvid.serving.vllm.answers import (
     sentence,
     token_count,
 )
-from gleanvid.serving.vllm.opener import OPENER, Request, shut
+from gleanvid.serving.vllm.opener import OPENER, Connections, Request
 from gleanvid.types import ModelError, Video
 
 METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # maximum seconds and bytes of a JSON response
@@ -166,7 +166,7 @@ class Server:
     ) -> Iterator[bytes]:
         end = perf_counter() + within_s
         count = 0
-        connections: list[HTTPConnection] = []
+        connections = Connections()
         try:
             opened = in_background(self._open, path, body, within_s, connections)
             answer = result_of(opened, stop, within_s)
@@ -183,10 +183,10 @@ class Server:
         except (OSError, HTTPException, ValueError) as error:
             raise ModelError(f"{self.url} broke off its answer ({error!r})") from error
         finally:  # a background thread may still wait for the response's headers, perhaps for ever
-            shut(connections)
+            connections.shut()
 
     def _open(
-        self, path: str, body: bytes | None, within_s: float, connections: list[HTTPConnection]
+        self, path: str, body: bytes | None, within_s: float, connections: Connections
     ) -> Any:
         headers = {"Content-Type": "application/json"}
         if self.key:

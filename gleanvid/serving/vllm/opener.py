@@ -3,36 +3,57 @@
 from __future__ import annotations
 
 import urllib.request
-from collections.abc import Iterable
 from contextlib import suppress
 from http.client import HTTPConnection
 from socket import SHUT_RDWR
 from typing import Any
 
 
-class Request(urllib.request.Request):
-    """A request that adds its connection to the list ``connections``."""
+class Connections:
+    """The connections of a request that waits in another thread for its response."""
 
-    def __init__(self, connections: list[HTTPConnection], url: str, *given: Any) -> None:
+    def __init__(self) -> None:
+        self._all: list[HTTPConnection] = []
+        self._shut = False
+
+    def add(self, connection: HTTPConnection) -> None:
+        """Add a connection before it connects."""
+        connect = connection.connect
+
+        def connect_unless_shut() -> None:
+            connect()
+            if self._shut:
+                connection.close()
+                raise OSError("the request was given up")
+
+        connection.connect = connect_unless_shut  # type: ignore[method-assign]
+        self._all.append(connection)
+
+    def shut(self) -> None:
+        """Shut all connections whose response has not begun, also those that connect later.
+
+        Otherwise a server that sends ``100 Continue`` for ever would keep Python's HTTP client
+        reading.
+        """
+        self._shut = True  # before the sockets are read: a connection is closed here or there
+        for sock in [connection.sock for connection in self._all]:
+            # The socket may be closed, or be None because it is not open or the response has begun.
+            with suppress(OSError, AttributeError):
+                sock.shutdown(SHUT_RDWR)
+
+
+class Request(urllib.request.Request):
+    """A request that adds its connection to ``connections``."""
+
+    def __init__(self, connections: Connections, url: str, *given: Any) -> None:
         super().__init__(url, *given)
         self.connections = connections
-
-
-def shut(connections: Iterable[HTTPConnection]) -> None:
-    """Shut connections whose response has not begun, so that threads stop waiting for it.
-
-    Otherwise a server that sends ``100 Continue`` for ever would keep Python's HTTP client reading.
-    """
-    for sock in [connection.sock for connection in connections]:
-        # The socket may be closed, or be None because the response has begun.
-        with suppress(OSError, AttributeError):
-            sock.shutdown(SHUT_RDWR)
 
 
 class _Handler(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
     def do_open(self, http_class: Any, req: Any, **options: Any) -> Any:
         def connect(*given: Any, **named: Any) -> HTTPConnection:
-            req.connections.append(connection := http_class(*given, **named))
+            req.connections.add(connection := http_class(*given, **named))
             return connection
 
         return super().do_open(connect, req, **options)

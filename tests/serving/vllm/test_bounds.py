@@ -1,6 +1,7 @@
 import json
 import threading
 import time
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -121,16 +122,46 @@ def test_client_gives_up_an_answer_after_its_time_limit(evil, monkeypatch):
     assert time.monotonic() - start < 2
 
 
-def test_thread_of_a_request_with_endless_interim_responses_ends(evil, monkeypatch):
-    evil.answer = endless(b"HTTP/1.1 100 Continue\r\n\r\n", begin=lambda request: None)
+@pytest.fixture
+def ended(monkeypatch):
+    """Return an event that is set once a request's thread no longer waits for the response."""
+    ended, opening = threading.Event(), Server._open
+
+    def record(*given):
+        try:
+            return opening(*given)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Server, "_open", record)
+    return ended
+
+
+INTERIM = endless(b"HTTP/1.1 100 Continue\r\n\r\n", begin=lambda request: None)
+
+
+def test_thread_of_a_request_with_endless_interim_responses_ends(evil, ended, monkeypatch):
+    evil.answer = INTERIM
     monkeypatch.setattr(client, "METADATA_S", 0.3)
-    before = threading.active_count()
     with pytest.raises(ModelError, match="did not finish its answer within"):
         Server(evil.url).model()
-    end = time.monotonic() + 20
-    while threading.active_count() > before and time.monotonic() < end:
-        time.sleep(0.05)
-    assert threading.active_count() <= before
+    assert ended.wait(20)
+
+
+def test_thread_of_a_request_that_connects_after_the_time_limit_ends(evil, ended, monkeypatch):
+    evil.answer = INTERIM
+    monkeypatch.setattr(client, "METADATA_S", 0.1)
+    given_up, connect = threading.Event(), HTTPConnection.connect
+
+    def connect_late(connection):
+        assert given_up.wait(20)
+        connect(connection)
+
+    monkeypatch.setattr(HTTPConnection, "connect", connect_late)
+    with pytest.raises(ModelError, match="did not finish its answer within"):
+        Server(evil.url).model()
+    given_up.set()
+    assert ended.wait(20)
 
 
 def test_stop_ends_waiting_for_a_silent_server_at_once(evil):
