@@ -28,11 +28,7 @@ ROOT = Path(__file__).parents[1]
 CLIP, RATIOS = ROOT / "assets/clips/glimpse_1.mp4", (0.25, 0.5)
 QUESTION = "Which object flashes briefly?"
 # frames sampled, units shown and pixel width of a compressor's strip
-FRAMES, UNITS, WIDTH = (
-    16,
-    (0, 2, 4, 6),
-    208,
-)
+FRAMES, UNITS, WIDTH = (16, (0, 2, 4, 6), 208)
 ENDPOINTS = ROOT / "components" / "server" / "endpoints.py"
 
 

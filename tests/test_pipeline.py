@@ -144,10 +144,7 @@ def test_cached_encoding_is_reused_for_a_subset_of_its_signals(video, wanted):
 
 @pytest.mark.parametrize(
     ("setting", "error"),
-    [
-        ({"temprature": 1.0}, "temprature"),
-        ({"max_new_tokens": 0}, "max_new_tokens=0 must be"),
-    ],
+    [({"temprature": 1.0}, "temprature"), ({"max_new_tokens": 0}, "max_new_tokens=0 must be")],
     ids=str,
 )
 @pytest.mark.parametrize("door", ["ask", "ask_many", "stream", "compare"])

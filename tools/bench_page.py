@@ -205,7 +205,7 @@ def main() -> None:
         masks, answers = zip(*(release(page, ratio) for ratio in ratios), strict=True)
         said("slider to masks", masks)
         said("live answer", answers)
-        page.get_by_label("Ask again when settings change").uncheck()
+        page.get_by_label("Ask again on each change").uncheck()
         page.get_by_label("Question", exact=True).fill("Tell everything that moves in this clip.")
         stops("ask", lambda after: stop(page, engine, "#gv-ask", "#gv-stop", after))
         page.get_by_role("tab", name="Compare", exact=True).click()

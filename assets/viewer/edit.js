@@ -14,6 +14,7 @@ export class Edit {
   #before = []; // earlier sets of kept tokens, for undo
   #after = []; // undone sets of kept tokens, for redo
   #sent = ""; // the setting that was sent last
+  #isDrawn = false; // whether #kept is drawn although the server may not have answered yet
   #clip = ""; // name of the page's clip
   #corner = -1; // the token on which a pointer went down
   #brush = make("div", "gv-brush");
@@ -79,8 +80,24 @@ export class Edit {
     viewer.telling.say("Edit B: arrows move, Space changes a token, Escape leaves.");
   }
 
+  // The stage of B as edited, which is drawn before the server has answered with the same tokens.
+  drawn(stage, key, grid) {
+    const kept = this.#kept;
+    if (key !== "b" || !this.#isDrawn || !sameGrid(grid, this.#start.grid) || isSame(kept, stage.kept)) return stage;
+    const budgets = Array.from({ length: grid.units }, (_, unit) => count(kept.subarray(unit * grid.perUnit, (unit + 1) * grid.perUnit)));
+    return { ...stage, layer: 0, kept, budgets, total: count(kept), merges: false, home: null, weight: null, turns: undefined };
+  }
+
+  // Draw B as the server knows it.
+  undraw() {
+    if (!this.#isDrawn) return;
+    this.#isDrawn = false;
+    if (this.viewer.clip) this.viewer.refresh();
+  }
+
   leave() {
     this.isOn = false;
+    this.undraw();
     this.#corner = -1;
     this.#brush.hidden = true;
     if (this.viewer.clip) this.describe(this.viewer.shown());
@@ -138,7 +155,8 @@ export class Edit {
     const { viewer } = this;
     this.#kept = kept;
     for (const pane of Object.values(viewer.panes)) pane.card.hidden = true; // the card's text is outdated
-    this.describe(viewer.shown());
+    this.#isDrawn = true;
+    viewer.refresh();
     viewer.telling.say(this.#part("output").textContent);
     const { grid, kept: start, isEdited } = this.#start;
     this.#send(isSame(kept, start) && !isEdited ? "" : textOf(grid, kept));

@@ -36,7 +36,7 @@ function sideOf(viewer, place, key, named, heats) {
   const { clip, frame, kind, layer, score: name } = viewer;
   const method = clip.methods[place];
   const { grid } = method;
-  const stage = stageAt(method, layer);
+  const stage = viewer.edit.drawn(stageAt(method, layer), key, grid);
   const unit = grid.unitOf[frame];
   const truth = truthOf(viewer);
   const shared = sameGrid(grid, clip.methods[0].grid);

@@ -203,6 +203,7 @@ export class Viewer {
     if (name === "layer") this.layer = Number(value);
     if (name === "score" || name === "layer") return this.refresh();
     const index = value === "" ? null : Number(value);
+    this.edit.undraw();
     // Choosing the run of the other side swaps the sides.
     if (name === "b") this.choosePair(index === this.a && this.b !== null ? this.b : this.a, index);
     else this.choosePair(index, index === this.b ? this.a : this.b);

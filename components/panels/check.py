@@ -54,15 +54,7 @@ class CheckTab(Tab):
     def connect(self, page: Page) -> None:
         self.page = page
         outputs = [self.notice, self.report, *self.files, *page.outputs.buttons]
-        start(
-            page,
-            self.start.click,
-            self.notice,
-            self.stop,
-            self.on_check,
-            outputs,
-            [self.quick],
-        )
+        start(page, self.start.click, self.notice, self.stop, self.on_check, outputs, [self.quick])
         self.stop.click(self.on_stop, None, self.stop, **AT_ONCE)
         shown = [self.notice, self.report, *self.files]
         known: set[Any] = {page.inputs.settings["model"], self.report}

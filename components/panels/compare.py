@@ -111,10 +111,7 @@ class CompareTab(Tab):
         asked.append(page.inputs.shelf)
         self.left_on_show = [
             start(page, button.click, self.notice, self.stop, handler, changed, asked)
-            for button, handler in (
-                (self.start, self.on_compare),
-                (self.sweep, self.on_sweep),
-            )
+            for button, handler in ((self.start, self.on_compare), (self.sweep, self.on_sweep))
         ]
         begin = gr.Button("Begin", visible="hidden", elem_id="gv-begin")
         page.inputs.when(begin.click, self.on_begin, [self.table], [self.before], **AT_ONCE)

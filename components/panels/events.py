@@ -46,11 +46,7 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
     mount = f"gleanvid.mount({json.dumps(name)}, {{ element, props, watch, trigger }});"
     heard = f"const EVENTS = {json.dumps(events)};\n"
     return gr.HTML(
-        value,
-        apply_default_css=False,
-        html_template=markup,
-        js_on_load=heard + mount,
-        **options,
+        value, apply_default_css=False, html_template=markup, js_on_load=heard + mount, **options
     )
 
 

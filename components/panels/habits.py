@@ -20,7 +20,7 @@ LOG = """<div class="gv-log" role="log" aria-label="Conversation" tabindex="0"><
 
 def live_switch() -> gr.Checkbox:
     return gr.Checkbox(
-        True, label="Ask again when settings change", interactive=True, elem_id="gv-live-switch"
+        True, label="Ask again on each change", interactive=True, elem_id="gv-live-switch"
     )
 
 
@@ -69,7 +69,7 @@ class HabitsPanel(Panel):
 
 
 def switch_state(example: Example | None, model: str) -> dict[str, Any]:
-    """Disable "Ask again when settings change" if the model's answers on this clip mean nothing.
+    """Disable "Ask again on each change" if the model's answers on this clip mean nothing.
 
     The reason is shown below the checkbox, which keeps its value; ``style.css`` hides the tick.
     """

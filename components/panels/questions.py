@@ -6,14 +6,7 @@ from pathlib import Path
 
 import gradio as gr
 
-from ..session.actions.questions import (
-    FILE_BYTES,
-    Listed,
-    as_lines,
-    in_file,
-    in_lines,
-    of_clips,
-)
+from ..session.actions.questions import FILE_BYTES, Listed, as_lines, in_file, in_lines, of_clips
 from ..session.display import message
 from ..session.request import LONGEST
 from .events import AT_ONCE, Changes, Values

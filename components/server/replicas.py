@@ -34,6 +34,7 @@ from starlette.types import Message, Receive
 from gleanvid import plugins
 from gleanvid.cli.options import LOADING
 from gleanvid.errors import BusyError
+from gleanvid.serving.vllm import send_key_to
 
 from ..session.display import UNEXPECTED
 from ..session.work.engine import CLIPS_REMEMBERED, Engine
@@ -98,6 +99,7 @@ class Replica:
     ) -> None:
         if plugin:
             plugins.load(plugin)
+        send_key_to(model)
         self.engine = Engine(LocalBackend({model: loading}), queue=ModelQueue(deadline, AT_ONCE))
         self.calls = Calls(self.engine, [model], max_frames)
         self.upload_bytes = int(upload_mb * 2**20)

@@ -22,11 +22,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 # Beginnings of names of headers that Gradio would trust from any sender.
-FORWARDED = (
-    b"x-forwarded-",
-    b"forwarded",
-    b"x-gradio-server",
-)
+FORWARDED = (b"x-forwarded-", b"forwarded", b"x-gradio-server")
 SINGLE = (b"host", b"origin", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix")
 VISITORS = 10_000  # maximum number of visitors whose request rates are remembered
 PREVIEWS = 3  # maximum number of concurrent previews of one visitor

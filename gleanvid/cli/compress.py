@@ -25,10 +25,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     shared.add_compressor(parser, words)
     shared.add_frames(parser, "each video")
     parser.add_argument(
-        "--out",
-        required=True,
-        metavar="DIR",
-        help="output folder for one NPZ file per video",
+        "--out", required=True, metavar="DIR", help="output folder for one NPZ file per video"
     )
     shared.add_model(parser)
     add_workers(parser)

@@ -22,13 +22,7 @@ from gleanvid.ops.cells import Cells
 from gleanvid.ops.debiasing import DebiasedClip, remove_directions, top_directions
 from gleanvid.ops.novelty import history_residuals, novelty_shares
 from gleanvid.ops.residuals import Evidence, SubspaceEvidence
-from gleanvid.ops.scoring import (
-    choose,
-    joint_score,
-    local_scores,
-    min_max,
-    saturated,
-)
+from gleanvid.ops.scoring import choose, joint_score, local_scores, min_max, saturated
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Compression, VideoTokens
 

@@ -61,9 +61,7 @@ def retention_figure(
 
 
 def group_figure(
-    groups: Mapping[str, Mapping[str, Sequence[Point]]],
-    full: Mapping[str, float],
-    title: str = "",
+    groups: Mapping[str, Mapping[str, Sequence[Point]]], full: Mapping[str, float], title: str = ""
 ) -> Any:
     """Draw accuracy against the retention ratio in one panel for each group of questions.
 

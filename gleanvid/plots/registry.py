@@ -68,11 +68,7 @@ FIGURES = {
     for figure in (
         Figure("budget", "Tokens kept in each unit", "tokens; dashed: an even share", "units"),
         Figure(
-            "novelty",
-            "Novelty of each unit",
-            "novelty R, logarithmic",
-            "units",
-            _measured_novelty,
+            "novelty", "Novelty of each unit", "novelty R, logarithmic", "units", _measured_novelty
         ),
         Figure(
             "effective_rank",

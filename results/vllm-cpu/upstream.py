@@ -71,9 +71,7 @@ def cached_prefix() -> str:
     )
     grid = SimpleNamespace(data=torch.tensor([3, 4, 4]))
     feature = SimpleNamespace(
-        modality="video",
-        mm_position=SimpleNamespace(offset=1),
-        data={"video_grid_thw": grid},
+        modality="video", mm_position=SimpleNamespace(offset=1), data={"video_grid_thw": grid}
     )
     initial, _ = Qwen3VLForConditionalGeneration._get_mrope_input_positions(
         prompt, [feature], config

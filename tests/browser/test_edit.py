@@ -12,6 +12,7 @@ from tests.components.fake import COLUMNS, ROWS
 FRAME = "[data-side=b] .gv-frame"
 PER_UNIT = ROWS * COLUMNS
 EDITED = "by_hand.keep"
+REQUESTS = re.compile("/gradio_api/(run|queue/join)")
 
 
 @pytest.fixture(name="page")
@@ -64,6 +65,23 @@ def test_clicking_a_token_in_edit_mode_toggles_it_and_asks_with_the_edited_mask(
     named(page, "b", "GleanVID 30 %")
     until(page, lambda: EDITED not in page.url)
     assert page.get_by_role("group", name="Edit B").is_hidden() and note.is_hidden()
+
+
+def test_edit_is_drawn_before_the_server_has_answered(page):
+    waiting = []
+    page.route(REQUESTS, lambda route: waiting.insert(0, route))
+    shown = page.locator("[data-side=b] .gv-count")
+    before, budget = shown.inner_text(), counted(page)
+    page.mouse.click(*window_position_of(page, 7))
+    until(page, lambda: waiting)
+    assert shown.inner_text().split()[0] == f"{counted(page)}" != f"{budget}"
+    named(page, "b", "GleanVID 50 %")
+    page.keyboard.press("Escape")  # the tokens that the server knows are drawn again
+    assert shown.inner_text() == before
+    page.unroute(REQUESTS)  # lets the held requests pass
+    page.wait_for_function(
+        "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Edited by')"
+    )
 
 
 def test_rectangle_in_edit_mode_gives_all_its_tokens_the_inverted_state_of_its_first_token(page):

@@ -124,7 +124,7 @@ def test_moving_the_ratio_slider_updates_masks_and_address_without_encoding(page
 
 def test_answer_is_marked_stale_once_its_settings_or_question_change(page, library):
     stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
-    page.get_by_label("Ask again when settings change").uncheck()
+    page.get_by_label("Ask again on each change").uncheck()
     slider(page, "tau").focus()
     page.keyboard.press("PageUp")
     page.wait_for_selector(stale.format("b"))

@@ -148,7 +148,7 @@ def test_copied_link_restores_the_compared_methods_and_the_tab(lasting, fresh, c
 
 def test_original_video_plays_from_the_current_frame(visit):
     visit.get_by_label(
-        "Ask again when settings change"
+        "Ask again on each change"
     ).uncheck()  # with this switch on, a change of the settings would ask the question again
     more(visit)
     box = visit.get_by_label("number input for Frames")

@@ -16,10 +16,7 @@ from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, tab, upload
 
 # file name -> encoder; browsers cannot play these files
-UNPLAYABLE = {
-    "hevc.mkv": "libx265",
-    "old.avi": "mpeg4",
-}
+UNPLAYABLE = {"hevc.mkv": "libx265", "old.avi": "mpeg4"}
 FRAMES = 8
 
 

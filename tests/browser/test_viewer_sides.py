@@ -277,10 +277,7 @@ def test_hovering_a_merged_token_outlines_the_tokens_of_its_group(page, case):
     before = page.evaluate(pixels)
     box = page.locator("[data-side=a] .gv-frame").bounding_box()
     row, column = divmod(token % CELLS, COLUMNS)
-    at = {
-        "x": (column + 0.5) / COLUMNS * box["width"],
-        "y": (row + 0.5) / ROWS * box["height"],
-    }
+    at = {"x": (column + 0.5) / COLUMNS * box["width"], "y": (row + 0.5) / ROWS * box["height"]}
     page.hover("[data-side=a] .gv-frame", position=at)
     settle(page)
     assert page.evaluate(pixels) != before

@@ -91,7 +91,4 @@ def over(page, token: int) -> dict[str, float]:
     """Return the centre of a token, in pixels from the frame's top left corner."""
     box = page.locator(FRAME).bounding_box()
     row, column = divmod(token % CELLS, COLUMNS)
-    return {
-        "x": (column + 0.5) / COLUMNS * box["width"],
-        "y": (row + 0.5) / ROWS * box["height"],
-    }
+    return {"x": (column + 0.5) / COLUMNS * box["width"], "y": (row + 0.5) / ROWS * box["height"]}

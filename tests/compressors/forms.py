@@ -187,10 +187,9 @@ def below_floor(compressor, grid):
     number; EVS keeps the first unit.
     """
     units, per_unit = grid[0], grid[1] * grid[2]
-    whole = {
-        "dycoke": sum(t % 4 == 0 or t >= units - 2 for t in range(0, units, 2)),
-        "evs": 1,
-    }.get(compressor.name, 0)
+    whole = {"dycoke": sum(t % 4 == 0 or t >= units - 2 for t in range(0, units, 2)), "evs": 1}.get(
+        compressor.name, 0
+    )
     return max(1, int(compressor.retention_ratio * units * per_unit + 1e-9)) < whole * per_unit
 
 

@@ -24,9 +24,7 @@ def one_clip(monkeypatch, tmp_path):
         return archive
 
     clip = replace(
-        filmed_clips.CLIPS[0],
-        member="some/clip.mp4",
-        sha256=hashlib.sha256(b"frames").hexdigest(),
+        filmed_clips.CLIPS[0], member="some/clip.mp4", sha256=hashlib.sha256(b"frames").hexdigest()
     )
     monkeypatch.setattr(filmed_clips, "download", download)
     monkeypatch.setattr(filmed_clips, "CLIPS", (clip,))

@@ -57,9 +57,7 @@ def test_built_in_tokenizer_equals_the_one_that_training_builds():
 def test_built_in_model_uses_at_most_100_tokens_per_unit(size, count):
     processor = AutoProcessor.from_pretrained(BUILTIN)
     videos = processor.video_processor(
-        videos=[np.zeros((count, *size, 3), np.uint8)],
-        do_sample_frames=False,
-        return_tensors="pt",
+        videos=[np.zeros((count, *size, 3), np.uint8)], do_sample_frames=False, return_tensors="pt"
     )
     units, rows, columns = videos["video_grid_thw"][0].tolist()
     assert units == -(-count // 2)

@@ -9,13 +9,7 @@ from gleanvid.glimpse.questions.clips import ask_about
 from gleanvid.glimpse.world.render import boxes, coverage, render
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.shapes import DISTANCES
-from gleanvid.glimpse.world.world import (
-    CHANGES,
-    SHAPES,
-    SPLITS,
-    ClipSettings,
-    stream,
-)
+from gleanvid.glimpse.world.world import CHANGES, SHAPES, SPLITS, ClipSettings, stream
 
 
 @cache  # made on first use, so only in pytest processes that run these tests

@@ -4,12 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.metrics import (
-    budget_gini,
-    debiased,
-    gini,
-    novelty,
-)
+from gleanvid.metrics import budget_gini, debiased, gini, novelty
 from gleanvid.types import VideoTokens
 from tests.metrics.cases import record
 

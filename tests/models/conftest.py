@@ -51,21 +51,9 @@ RECURRENT = {
 
 
 # Model families that are compressed only before the language model, not between its layers.
-AHEAD_ONLY = {
-    "gemma4",
-    "gemma4_large",
-    "gemma4_unified",
-    *RECURRENT,
-}
+AHEAD_ONLY = {"gemma4", "gemma4_large", "gemma4_unified", *RECURRENT}
 # model families that need transformers 5.23 or later
-LATER = {
-    "qwen3_omni",
-    "gemma4",
-    "gemma4_large",
-    "gemma4_unified",
-    "minicpmv",
-    "molmo2",
-}
+LATER = {"qwen3_omni", "gemma4", "gemma4_large", "gemma4_unified", "minicpmv", "molmo2"}
 ALL = list(FAMILIES | RECURRENT)
 if parse(transformers.__version__) < parse("5.23"):
     FAMILIES = {family: FAMILIES[family] for family in FAMILIES if family not in LATER}
@@ -74,14 +62,7 @@ if parse(transformers.__version__) < parse("5.23"):
 EVERY = FAMILIES | RECURRENT
 # Models that differ from the first model of their family in MLP, vision tower, attention masks or
 # timestamps.
-VARIANTS = {
-    "qwen3_vl_moe",
-    "glm46v",
-    "glm4v_moe",
-    "gemma4_large",
-    "gemma4_unified",
-    "qwen3_5_moe",
-}
+VARIANTS = {"qwen3_vl_moe", "glm46v", "glm4v_moe", "gemma4_large", "gemma4_unified", "qwen3_5_moe"}
 DENSE = [family for family in FAMILIES if family not in VARIANTS]
 INSIDE = [family for family in FAMILIES if family not in AHEAD_ONLY]
 # Code that all model families share is tested with three families only. They differ in what this

@@ -41,11 +41,7 @@ CHAINS = [
 # model families tested with all compressor chains, each on one prompt and on a batch of two
 WHOLE = ("qwen3_vl", "llava_onevision")
 # name of a compressor chain tested with the other families -> number of prompts in the batch
-FEW = {
-    "ahead-and-inside": 2,
-    "twice-inside": 1,
-    "thrice": 2,
-}
+FEW = {"ahead-and-inside": 2, "twice-inside": 1, "thrice": 2}
 every_pair = pytest.mark.parametrize(
     ("oracle_adapter", "chain", "rows"),
     [

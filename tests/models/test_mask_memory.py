@@ -9,12 +9,7 @@ from tests.models.test_memory import tensors_in
 from tests.models.tiny import noise_video
 
 # All model families for which transformers builds an attention mask [L, L].
-PAIRING = (
-    "gemma4",
-    "gemma4_large",
-    "gemma4_unified",
-    "molmo2",
-)
+PAIRING = ("gemma4", "gemma4_large", "gemma4_unified", "molmo2")
 METHODS = {"all tokens": None, "25 %": EveryNth(retention_ratio=0.25)}
 
 

@@ -132,11 +132,7 @@ def _gemma4(classes: Any, tower: dict[str, Any], more: dict[str, Any], directory
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
     # a random model would generate placeholders, so generate() suppresses them
-    placeholders = [
-        "<|image|>",
-        "<|video|>",
-        "<|audio|>",
-    ]
+    placeholders = ["<|image|>", "<|video|>", "<|audio|>"]
     model = build(config)
     for layer in model.model.language_model.layers:  # Gemma 4 does not scale attention logits
         torch.nn.init.constant_(layer.self_attn.q_norm.weight, 0.25)

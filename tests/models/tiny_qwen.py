@@ -119,9 +119,5 @@ def _qwen35(model: Any, config: Any, more: dict[str, Any], directory: Path) -> N
     tokenizer = tiny_tokenizer()
     rope = ROPE | {"partial_rotary_factor": 0.5, "mrope_interleaved": True}
     numbers = text_numbers(tokenizer) | LINEAR | {"head_dim": 16, "rope_parameters": rope}
-    made = config(
-        text_config=numbers | more,
-        vision_config=TOWER3,
-        **ids_of(tokenizer),
-    )
+    made = config(text_config=numbers | more, vision_config=TOWER3, **ids_of(tokenizer))
     save(model(made), processor3(tokenizer), directory)

@@ -3,12 +3,7 @@ import torch
 
 from gleanvid.compressors import GleanVID
 from gleanvid.ops import debiasing
-from gleanvid.ops.debiasing import (
-    DebiasedClip,
-    orthonormalised,
-    remove_directions,
-    top_directions,
-)
+from gleanvid.ops.debiasing import DebiasedClip, orthonormalised, remove_directions, top_directions
 from gleanvid.types import VideoTokens
 
 

@@ -5,11 +5,7 @@ from gleanvid.types import VideoTokens
 from tests.golden.inputs import video_features
 from tests.parity.checksums import assert_checksum, features, grid, in_order, rows
 
-VARIANTS = {
-    "no_cls": "frame",
-    "cls_official": "cls",
-    "vidcom2_repo_qwen3vl_port": "qwen3_port",
-}
+VARIANTS = {"no_cls": "frame", "cls_official": "cls", "vidcom2_repo_qwen3vl_port": "qwen3_port"}
 
 
 def check(case):

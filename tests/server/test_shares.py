@@ -14,19 +14,7 @@ from tests.server.running import running
 from tests.server.test_gradio_patches import wait_until
 
 # arguments of the endpoint /ask after the clip, in order
-ARGUMENTS = [
-    "What?",
-    "gleanvid",
-    0.25,
-    "",
-    8,
-    None,
-    0,
-    0.0,
-    8,
-    1.0,
-    0,
-]
+ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gleanvid.errors import BusyError
-from gleanvid.models.loading.precision import (
-    AUTO,
-    check_precision,
-    split_precision,
-    with_precision,
-)
+from gleanvid.models.loading.precision import AUTO, check_precision, split_precision, with_precision
 from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import StoppedError
@@ -117,7 +112,7 @@ class Choosing:
             from gleanvid.serving.vllm.client import servers_of
             from gleanvid.serving.vllm.remote import checkpoint_of
 
-            name, precision = checkpoint_of(servers_of(name)), AUTO
+            name, precision = checkpoint_of(servers_of(name), stop), AUTO
         return outlook(name, precision, frames, self.device, stop)
 
     def begin(self, name: str, precision: str = AUTO, frames: int = FRAMES) -> None:

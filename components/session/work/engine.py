@@ -147,11 +147,7 @@ class Engine:
         return self.backend.encode(clip, self.model(clip.model), work.stop)
 
     def compress(
-        self,
-        clip: ClipKey,
-        encoded: EncodedClip,
-        compressor: Compressor,
-        work: Work | None = None,
+        self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor, work: Work | None = None
     ) -> Run:
         """Compress the tokens of a clip; return the result as a run without a question.
 
@@ -201,12 +197,7 @@ class Engine:
                 yield piece
 
     def run(
-        self,
-        clip: ClipKey,
-        question: str,
-        compressor: Compressor,
-        sampling: Sampling,
-        work: Work,
+        self, clip: ClipKey, question: str, compressor: Compressor, sampling: Sampling, work: Work
     ) -> Run:
         """Answer a question without streaming; return the run. Raises ``StoppedError``."""
         pieces = self.answer(clip, question, compressor, sampling, work)

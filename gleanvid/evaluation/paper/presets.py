@@ -141,10 +141,7 @@ ABLATIONS: dict[str, Preset] = {
         {"1 x 1": 1, "2 x 2 †": 2, "4 x 4": 4},
     ),
     "temperature": _grid(
-        "LRS temperature",
-        "Temperature tau",
-        "tau",
-        {"1": 1.0, "2": 2.0, "4 †": 4.0, "8": 8.0},
+        "LRS temperature", "Temperature tau", "tau", {"1": 1.0, "2": 2.0, "4 †": 4.0, "8": 8.0}
     ),
     "alpha": _grid(
         "Adaptive allocation bounds",
@@ -171,7 +168,7 @@ class ClipSample:
 
 
 DIAGNOSES: dict[str, ClipSample] = {
-    "longvideobench-100": ClipSample("longvideobench", videos=100, num_frames=42),
+    "longvideobench-100": ClipSample("longvideobench", videos=100, num_frames=42)
 }
 
 _FIXED_BUDGET = Preset(
@@ -200,5 +197,5 @@ OWN_PRESETS: dict[str, Preset] = {  # tables that are not in the paper
                 for method in (VidCom2, Uniform, Random)
             ),
         ),
-    ),
+    )
 }

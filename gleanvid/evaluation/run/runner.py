@@ -177,11 +177,7 @@ def answers(
 
 
 def relevance_maps(
-    model: ModelAdapter,
-    benchmark: Benchmark,
-    encoded: Encoded,
-    items: Mapping[str, Item],
-    how: str,
+    model: ModelAdapter, benchmark: Benchmark, encoded: Encoded, items: Mapping[str, Item], how: str
 ) -> dict[str, Relevance]:
     """Return a relevance map for each question about one clip, by the question's id.
 

@@ -17,12 +17,7 @@ from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import REFUSAL, AnswerRow
 from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.evaluation.tables.evidence_kept import (
-    Evidence,
-    Sample,
-    evidence,
-    fractions_kept,
-)
+from gleanvid.evaluation.tables.evidence_kept import Evidence, Sample, evidence, fractions_kept
 from gleanvid.evaluation.tables.relevance_kept import RelevanceKept, relevance_kept
 from gleanvid.evaluation.tables.statistics import (
     Estimate,

@@ -97,12 +97,7 @@ class Batch:
 
 
 def make_clip(
-    seed: int,
-    split: str,
-    index: int,
-    settings: ClipSettings,
-    worse: bool,
-    limit: int,
+    seed: int, split: str, index: int, settings: ClipSettings, worse: bool, limit: int
 ) -> Clip:
     """Render clip ``index`` of a split and choose at most ``limit`` of its questions.
 

@@ -61,7 +61,7 @@ MODELS = Registry(  # config.model_type -> adapter class of its family
 
 REFUSED = {  # type of a video model that cannot be compressed -> reason
     "qwen4_exp": "its indexer picks groups of neighbouring tokens for a layer to read, and "
-    "removing tokens would change these groups; its cache keeps the positions of the whole prompt",
+    "removing tokens would change these groups; its cache keeps the positions of the whole prompt"
 }
 
 

@@ -31,10 +31,7 @@ class Prefix:
         first = self.text_position + lead
         next_position = state.next_position.clamp(min=first) if lead else state.next_position
         self.hook.prefilled = replace(
-            state,
-            lead=lead,
-            lead_position=self.text_position,
-            next_position=next_position,
+            state, lead=lead, lead_position=self.text_position, next_position=next_position
         )
         try:
             with boundary.installed(hf_model, self.hook):

@@ -13,21 +13,10 @@ from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, validat
 
 from gleanvid.errors import ModelError
 from gleanvid.models.loading.background import in_background, result_of
-from gleanvid.models.loading.hub import (
-    SILENCE_S,
-    explaining,
-    is_reachable,
-    unreachable,
-)
+from gleanvid.models.loading.hub import SILENCE_S, explaining, is_reachable, unreachable
 
 # Endings of the files to download. Pickles are left out, because they can contain code.
-_FORMATS = (
-    ".safetensors",
-    ".json",
-    ".jinja",
-    ".txt",
-    ".model",
-)
+_FORMATS = (".safetensors", ".json", ".jinja", ".txt", ".model")
 # Strict, as files are named after their digests: a malformed one could be a harmful path.
 _DIGEST = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 

@@ -7,13 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from gleanvid.plots.palette import GREY
-from gleanvid.plots.paper.layout import (
-    legend_above,
-    lines_of,
-    new_figure,
-    paper_style,
-    random_line,
-)
+from gleanvid.plots.paper.layout import legend_above, lines_of, new_figure, paper_style, random_line
 from gleanvid.run import Run
 
 

@@ -10,6 +10,9 @@ Without a method of GleanVID, vLLM prunes by its own method. Images are pruned, 
 from __future__ import annotations
 
 import os
+import re
+
+from gleanvid.errors import ModelError
 
 SCHEME = "vllm:"  # prefix of a model name that is an address, as in vllm:http://host:port
 
@@ -20,6 +23,12 @@ MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vl
     "Qwen3_5MoeForConditionalGeneration": "Qwen35Moe",
     "Qwen2_5_VLForConditionalGeneration": "Qwen25VL",
 }
+
+MOST_SERVERS = 16
+# Without a user, a query or a fragment; an IPv6 address stands in brackets.
+_ADDRESS = re.compile(
+    r"https?://(\[[0-9a-f:.]+\]|[^\s/@?#:\[\]]+)(:[0-9]+)?(/[^\s?#]*)?", re.IGNORECASE
+)
 
 _with_key: set[str] = set()  # addresses of the servers that get the API key
 
@@ -34,6 +43,19 @@ def addresses(name: str) -> list[str]:
     return [part if "://" in part else f"http://{part}" for part in bare]
 
 
+def checked_addresses(name: str) -> list[str]:
+    """Return :func:`addresses` without repeats.
+
+    Raises ``ModelError`` if they are too many, or not like ``http://host:port``.
+    """
+    found = list(dict.fromkeys(addresses(name)))
+    if len(found) > MOST_SERVERS:
+        raise ModelError(f"a model name may have the addresses of {MOST_SERVERS} vLLM servers")
+    if not all(_ADDRESS.fullmatch(address) for address in found):
+        raise ModelError("the address of a vLLM server looks like http://host:port")
+    return found
+
+
 def send_key_to(name: str) -> None:
     """Send ``VLLM_API_KEY`` to the servers in a model name from now on; other names do nothing.
 
@@ -41,18 +63,12 @@ def send_key_to(name: str) -> None:
     server that collects keys.
     """
     if name.startswith(SCHEME):
-        _with_key.update(addresses(name))
+        _with_key.update(checked_addresses(name))
 
 
 def key_for(address: str) -> str:
-    """Return the API key for a server; "" if it gets none.
-
-    Raises ``ValueError`` if no HTTP header can hold the key; the message does not quote it.
-    """
-    key = os.environ.get("VLLM_API_KEY", "").strip() if address in _with_key else ""
-    if not (key.isascii() and key.isprintable()):
-        raise ValueError("VLLM_API_KEY must be printable ASCII characters")
-    return key
+    """Return the API key for a server; "" if it gets none."""
+    return os.environ.get("VLLM_API_KEY", "").strip() if address in _with_key else ""
 
 
 def register() -> None:

@@ -21,22 +21,29 @@ def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
     Raises ``ModelError`` for a line of more than ``MOST_LINE`` bytes.
     """
-    held = b""
+    held = bytearray()
     for piece in pieces:
-        *whole, held = (held + piece).split(b"\n")
-        yield from whole
+        held += piece
+        if b"\n" in piece:
+            *whole, held = held.split(b"\n")
+            yield from map(bytes, whole)
         if len(held) > MOST_LINE:
             raise ModelError(f"the server's answer has a line of more than {MOST_LINE:,} bytes")
     if held:
-        yield held
+        yield bytes(held)
 
 
 def sentence(error: urllib.error.HTTPError) -> str:
     """Return the error message in a server's response; its HTTP status if there is none."""
     try:
-        return message(json.loads(error.read(MOST_SENTENCE)))
+        with error:
+            text = b""
+            # Not read(): it would read a chunk of size -1 to its end, however long that is.
+            while len(text) < MOST_SENTENCE and (piece := error.read1(MOST_SENTENCE)):
+                text += piece
+        return message(json.loads(text))
     except (*MALFORMED, OSError, HTTPException):
-        return str(error)
+        return str(error)[:LONGEST_SENTENCE]
 
 
 def message(answer: Any) -> str:
@@ -75,6 +82,7 @@ def checked_records(answer: Any) -> dict[str, Any]:
         isinstance(answer, dict)
         and isinstance(answer.get("method"), dict)
         and isinstance(answer["method"].get("name"), str)
+        and len(str(answer["method"])) <= LONGEST_SENTENCE
         and _is_number(answer.get("pruning_rate"), 1.0)
         and _is_number(answer.get("seconds", 0.0))
         and _is_number(answer.get("count", 0))

@@ -20,8 +20,9 @@ from urllib.parse import urlencode
 
 from gleanvid.errors import refusing
 from gleanvid.models.loading.background import in_background, result_of
-from gleanvid.serving.vllm import addresses, key_for
+from gleanvid.serving.vllm import checked_addresses, key_for
 from gleanvid.serving.vllm.answers import (
+    LONGEST_SENTENCE,
     checked_records,
     event_text,
     lines,
@@ -51,28 +52,41 @@ class Reply:
 
 @dataclass(frozen=True)
 class Server:
-    """A vLLM server at the address ``url``, e.g. ``http://127.0.0.1:8000``, and its API key."""
+    """A vLLM server at the address ``url``, e.g. ``http://127.0.0.1:8000``, and its API key.
+
+    Raises ``ValueError`` if no HTTP header can hold the key; the message does not quote it.
+    """
 
     url: str
     key: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise ValueError("the API key of a vLLM server must be printable ASCII characters")
 
     def model(self) -> str:
         """Return the name of the served model. Raises ``ModelError`` if no server answers."""
         return self._served()["id"]
 
-    def checkpoint(self) -> str:
-        """Return the hub id or directory of the model's weights, as the server knows it."""
-        return self._served()["root"] or self.model()
+    def checkpoint(self, stop: threading.Event | None = None) -> str:
+        """Return the hub id or directory of the model's weights, as the server knows it.
 
-    def _served(self) -> dict[str, str]:
+        Raises ``ModelError`` if no server answers, and ``StoppedError`` once ``stop`` is set.
+        """
+        served = self._served(stop)
+        return served["root"] or served["id"]
+
+    def _served(self, stop: threading.Event | None = None) -> dict[str, str]:
         with refusing(ModelError, f"{self.url} is not a vLLM server: it names no model"):
-            served = dict(self._json("/v1/models")["data"][0])
+            served = dict(self._json("/v1/models", stop)["data"][0])
             names = {name: str(served.get(name) or "") for name in ("id", "root")}
             if not names["id"] or max(map(len, names.values())) > LONGEST_NAME:
                 raise ValueError
             return names
 
-    def records(self, since: int = 0, uuid: str | None = None) -> dict[str, Any] | None:
+    def records(
+        self, since: int = 0, uuid: str | None = None, stop: threading.Event | None = None
+    ) -> dict[str, Any] | None:
         """Return the server's method, its pruning rate, and its compression records.
 
         Only records numbered above ``since`` are returned; with ``uuid``, only those of the video
@@ -82,7 +96,7 @@ class Server:
         query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
         try:
             with refusing(ModelError, f"{self.url} reports records that are not GleanVID's"):
-                return checked_records(self._json(f"/gleanvid/records?{urlencode(query)}"))
+                return checked_records(self._json(f"/gleanvid/records?{urlencode(query)}", stop))
         except ModelError as error:
             if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
                 return None
@@ -116,7 +130,7 @@ class Server:
             StoppedError: ``stop`` was set.
         """
         request = {
-            "model": model or self.model(),
+            "model": model or self._served(stop)["id"],
             "messages": [{"role": "user", "content": content}, *later],
             "max_tokens": max_new_tokens,
             "temperature": 0.0,
@@ -149,12 +163,12 @@ class Server:
                     event = json.loads(line.removeprefix(b"data: "))
                     refusal = message(event) if "error" in event else ""
                 if refusal:
-                    raise ModelError(f"{self.url}: {refusal}")
+                    raise self._error(f"{self.url}: {refusal}")
                 yield event
 
-    def _json(self, path: str) -> Any:
+    def _json(self, path: str, stop: threading.Event | None = None) -> Any:
         with refusing(ModelError, f"{self.url} is not a vLLM server: it does not answer with JSON"):
-            return json.loads(b"".join(self._pieces(path, METADATA_S, MOST_METADATA)))
+            return json.loads(b"".join(self._pieces(path, METADATA_S, MOST_METADATA, stop=stop)))
 
     def _pieces(
         self,
@@ -181,8 +195,8 @@ class Server:
             text = f"{self.url} did not finish its answer within {within_s:.0f} seconds"
             raise ModelError(text) from error
         except (OSError, HTTPException, ValueError) as error:
-            raise ModelError(f"{self.url} broke off its answer ({error!r})") from error
-        finally:  # a background thread may still wait for the response's headers, perhaps for ever
+            raise self._error(f"{self.url} broke off its answer ({error!r})") from error
+        finally:  # a background thread may still read, perhaps for ever
             connections.shut()
 
     def _open(
@@ -196,11 +210,16 @@ class Server:
             return OPENER.open(request, timeout=within_s)
         except urllib.error.HTTPError as error:
             asked = self.url.rstrip("/") + path.partition("?")[0]
-            raise ModelError(f"{asked}: {sentence(error)}") from error
+            raise self._error(f"{asked}: {sentence(error)}") from error
         except TimeoutError:
             raise
         except (OSError, HTTPException, ValueError) as error:
-            raise ModelError(f"no vLLM server answers at {self.url} ({error})") from error
+            raise self._error(f"no vLLM server answers at {self.url} ({error})") from error
+
+    def _error(self, text: str) -> ModelError:
+        """Return an error without the API key, which a server may quote."""
+        short = text[: 2 * LONGEST_SENTENCE]
+        return ModelError(short.replace(self.key, "[key]") if self.key else short)
 
 
 def servers_of(name: str) -> list[Server]:
@@ -209,7 +228,7 @@ def servers_of(name: str) -> list[Server]:
     Servers that the command line named get the API key in the environment variable
     ``VLLM_API_KEY``.
     """
-    return [Server(address, key_for(address)) for address in addresses(name)]
+    return [Server(address, key_for(address)) for address in checked_addresses(name)]
 
 
 def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import urllib.request
 from contextlib import suppress
 from http.client import HTTPConnection
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, socket
 from typing import Any
+from urllib.parse import urlsplit
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Connections:
@@ -14,6 +17,7 @@ class Connections:
 
     def __init__(self) -> None:
         self._all: list[HTTPConnection] = []
+        self._sockets: list[socket] = []  # urllib takes a connection's socket from it
         self._shut = False
 
     def add(self, connection: HTTPConnection) -> None:
@@ -22,6 +26,7 @@ class Connections:
 
         def connect_unless_shut() -> None:
             connect()
+            self._sockets.append(connection.sock)
             if self._shut:
                 connection.close()
                 raise OSError("the request was given up")
@@ -30,15 +35,14 @@ class Connections:
         self._all.append(connection)
 
     def shut(self) -> None:
-        """Shut all connections whose response has not begun, also those that connect later.
+        """Shut all connections, also those that connect later.
 
-        Otherwise a server that sends ``100 Continue`` for ever would keep Python's HTTP client
-        reading.
+        Otherwise a server that sends ``100 Continue`` or trailers for ever would keep Python's HTTP
+        client reading.
         """
         self._shut = True  # before the sockets are read: a connection is closed here or there
-        for sock in [connection.sock for connection in self._all]:
-            # The socket may be closed, or be None because it is not open or the response has begun.
-            with suppress(OSError, AttributeError):
+        for sock in [*(connection.sock for connection in self._all), *self._sockets]:
+            with suppress(OSError, AttributeError):  # the socket is closed, or not open yet
                 sock.shutdown(SHUT_RDWR)
 
 
@@ -48,6 +52,15 @@ class Request(urllib.request.Request):
     def __init__(self, connections: Connections, url: str, *given: Any) -> None:
         super().__init__(url, *given)
         self.connections = connections
+
+
+class _Proxies(urllib.request.ProxyHandler):
+    """Proxies of the environment, but not for this machine: a proxy would get the API key."""
+
+    def proxy_open(self, req: Any, proxy: str, type: str) -> Any:
+        if urlsplit(f"//{req.host}").hostname in LOOPBACK:
+            return None
+        return super().proxy_open(req, proxy, type)
 
 
 class _Handler(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
@@ -61,9 +74,11 @@ class _Handler(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
 
 def _opener() -> urllib.request.OpenerDirector:
     opener = urllib.request.OpenerDirector()
+    schemes = {"http", "https"}
+    named = urllib.request.getproxies().items()
+    opener.add_handler(_Proxies({scheme: proxy for scheme, proxy in named if scheme in schemes}))
     for kind in (
         _Handler,
-        urllib.request.ProxyHandler,
         urllib.request.HTTPErrorProcessor,
         urllib.request.HTTPDefaultErrorHandler,
         urllib.request.UnknownHandler,

@@ -53,12 +53,13 @@ def load_own(name: str, **loading: Any) -> ModelAdapter:
     return load_served(name, **loading)
 
 
-def checkpoint_of(servers: Sequence[Server]) -> str:
+def checkpoint_of(servers: Sequence[Server], stop: threading.Event | None = None) -> str:
     """Return the hub id or folder of the model that all servers run.
 
-    Raises ``ModelError`` if they run different models or one does not answer.
+    Raises ``ModelError`` if they run different models or one does not answer, and ``StoppedError``
+    once ``stop`` is set.
     """
-    checkpoints = list(dict.fromkeys(server.checkpoint() for server in servers))
+    checkpoints = list(dict.fromkeys(server.checkpoint(stop) for server in servers))
     if len(checkpoints) > 1:
         raise ModelError(f"the vLLM servers run different models: {', '.join(checkpoints)}")
     return checkpoints[0]
@@ -109,7 +110,7 @@ class ServedAdapter(ModelAdapter):
         this compressor at its ratio.
         """
         with self.lock:
-            server, reports = self._server_for(compressor)
+            server, reports = self._server_for(compressor, stop)
             whole = self.prompt(encoded, question, history)["input_ids"].shape[1]
             part, more = frames_part(encoded.video)
             reply = self._ask(server, part, more, question, sampling, history, on_text, stop)
@@ -130,14 +131,16 @@ class ServedAdapter(ModelAdapter):
             peak_memory_mib=math.nan,
         )
 
-    def _server_for(self, compressor: Compressor | None) -> tuple[Server, bool]:
+    def _server_for(
+        self, compressor: Compressor | None, stop: threading.Event | None
+    ) -> tuple[Server, bool]:
         """Return the server with this compressor and ratio, and whether it reports kept tokens.
 
         A server that does not report them is used for "full", or for any method if it is the only
         server. Raises ``ModelError`` if no server fits.
         """
         asked = COMPRESSORS["full"]().settings() if compressor is None else compressor.settings()
-        served = {server: server.records() for server in self.servers}
+        served = {server: server.records(stop=stop) for server in self.servers}
         for server, settings in served.items():
             if settings is not None and _serves(settings, asked):
                 return server, True

@@ -55,10 +55,7 @@ def opened(
     """
     try:
         container = av.open(
-            request.path,
-            format=request.container,
-            container_options=_LOCAL,
-            **_TITLES,
+            request.path, format=request.container, container_options=_LOCAL, **_TITLES
         )
     except av.error.FFmpegError as error:
         raise UnreadableVideoError(_why_not_opened(request)) from error

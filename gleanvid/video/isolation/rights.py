@@ -148,18 +148,12 @@ DENIED = {  # kind of system call -> numbers on x86-64, numbers on aarch64
         (180, 181, *range(186, 197)),
     ),
     "truncation by path, which Landlock controls from Linux 6.2 on": ((76,), (45,)),
-    "modes and owners of files": (
-        (90, 91, 92, 93, 94, 260, 268, 452),
-        (52, 53, 54, 55, 452),
-    ),
+    "modes and owners of files": ((90, 91, 92, 93, 94, 260, 268, 452), (52, 53, 54, 55, 452)),
     "attributes and times of files, new nodes": (
         (132, 133, 188, 189, 190, 197, 198, 199, 235, 259, 261, 280),
         (5, 6, 7, 14, 15, 16, 33, 88),
     ),
-    "watching other files (inotify, fanotify)": (
-        (253, 254, 294, 300, 301),
-        (26, 27, 262, 263),
-    ),
+    "watching other files (inotify, fanotify)": ((253, 254, 294, 300, 301), (26, 27, 262, 263)),
     "mounts and namespaces": (
         (155, 161, 165, 166, 272, 308, 428, 429, 430, 431, 432, 433, 442),
         (39, 40, 41, 51, 97, 268, 428, 429, 430, 431, 432, 433, 442),

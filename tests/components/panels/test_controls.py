@@ -111,8 +111,7 @@ def test_changed_controls_reach_the_compressor(panel):
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"alpha_min": 0.9, "alpha_max": 0.1}, {"tau": 0.0}, {"tau": None}],
+    "wrong", [{"alpha_min": 0.9, "alpha_max": 0.1}, {"tau": 0.0}, {"tau": None}]
 )
 def test_error_about_a_setting_out_of_range_names_the_setting(panel, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

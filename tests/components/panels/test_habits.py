@@ -1,4 +1,4 @@
-""" "Ask again when settings change" is disabled if the built-in model does not know the clip."""
+""" "Ask again on each change" is disabled if the built-in model does not know the clip."""
 
 from __future__ import annotations
 

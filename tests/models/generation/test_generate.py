@@ -144,10 +144,7 @@ def test_a_streamer_gives_the_answer_token_by_token(adapter):
 )
 def test_generate_options_that_cannot_work_with_compression_are_refused(qwen3, option, said):
     inputs = model_inputs(qwen3, QUESTIONS[:1])
-    with (
-        pytest.raises(ValueError, match=said),
-        compressing(qwen3.hf_model, QUARTER),
-    ):
+    with pytest.raises(ValueError, match=said), compressing(qwen3.hf_model, QUARTER):
         qwen3.hf_model.generate(**inputs, **option)
     assert "generate" not in vars(qwen3.hf_model)
 

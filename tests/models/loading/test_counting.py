@@ -46,11 +46,7 @@ def test_count_command_counts_the_tokens_of_a_file_or_of_a_frame_size(capsys):
     told = capsys.readouterr().out.splitlines()
     assert told[0] == told[1] == "800 visual tokens: 8 units of 10 x 10; GleanVID keeps 400"
     assert main(["count", "640x320", *words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["grid"] == [
-        8,
-        7,
-        14,
-    ]
+    assert json.loads(capsys.readouterr().out)["grid"] == [8, 7, 14]
 
 
 @pytest.mark.parametrize("size", [(0, 4, 4), (2, 4), (1.0, 4, 4)])

@@ -14,10 +14,7 @@ from gleanvid.models.loading.registry import CHECKPOINTS
 from tests.models.conftest import ALL, EVERY
 
 # model types that load as another type: LLaVA-Video, or the thinker of Qwen3-Omni
-READ_AS_ANOTHER = {
-    "llava_qwen",
-    "qwen3_omni_moe",
-}
+READ_AS_ANOTHER = {"llava_qwen", "qwen3_omni_moe"}
 CONFIGS = Path(gleanvid.models.__file__).parent / "configs"
 
 

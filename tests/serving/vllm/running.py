@@ -17,11 +17,7 @@ from pathlib import Path
 
 MODEL = Path(__file__).parents[3] / "gleanvid/models/builtin"
 CLIPS = Path(__file__).parents[3] / "assets/clips"
-QUIET = {
-    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-    "VLLM_NO_USAGE_STATS": "1",
-    "HF_HUB_OFFLINE": "1",
-}
+QUIET = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
 HERE = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
 ENVIRONMENT = QUIET | {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_PLUGINS": "gleanvid"}
 

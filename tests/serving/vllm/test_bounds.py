@@ -1,6 +1,7 @@
 import json
 import threading
 import time
+from concurrent.futures import wait
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
@@ -9,10 +10,11 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from gleanvid.serving.vllm import client, endpoint
-from gleanvid.serving.vllm.client import Server
+from gleanvid.models.loading.background import in_background
+from gleanvid.serving.vllm import client, endpoint, opener
+from gleanvid.serving.vllm.client import Server, servers_of
 from gleanvid.serving.vllm.endpoint import RecordsEndpoint
-from gleanvid.serving.vllm.remote import settings_served
+from gleanvid.serving.vllm.remote import checkpoint_of, settings_served
 from gleanvid.serving.vllm.start import WORKER
 from gleanvid.types import ModelError, StoppedError
 
@@ -61,7 +63,7 @@ def endless(piece, begin=begin):
     return answer
 
 
-def test_client_does_not_follow_redirects_and_sends_the_key_to_one_host_only(evil):
+def test_client_does_not_follow_redirects(evil):
     def away(request):
         begin(request, 302, Location=f"{evil.url}/elsewhere")
 
@@ -123,32 +125,56 @@ def test_client_gives_up_an_answer_after_its_time_limit(evil, monkeypatch):
 
 
 @pytest.fixture
-def ended(monkeypatch):
-    """Return an event that is set once a request's thread no longer waits for the response."""
-    ended, opening = threading.Event(), Server._open
+def calls(monkeypatch):
+    """The calls that the client has made in background threads."""
+    made = []
 
     def record(*given):
+        made.append(in_background(*given))
+        return made[-1]
+
+    monkeypatch.setattr(client, "in_background", record)
+    return made
+
+
+def raw(start, piece):
+    """Answer with ``start``, then with ``piece`` for ever, slowly if it is a single byte."""
+
+    def answer(request):
         try:
-            return opening(*given)
-        finally:
-            ended.set()
+            request.wfile.write(start)
+            while not request.server.over.wait(0.01 if len(piece) == 1 else 0):
+                request.wfile.write(piece)
+        except OSError:
+            return
 
-    monkeypatch.setattr(Server, "_open", record)
-    return ended
-
-
-INTERIM = endless(b"HTTP/1.1 100 Continue\r\n\r\n", begin=lambda request: None)
+    return answer
 
 
-def test_thread_of_a_request_with_endless_interim_responses_ends(evil, ended, monkeypatch):
-    evil.answer = INTERIM
+CHUNKED = b"HTTP/1.1 %d x\r\nTransfer-Encoding: chunked\r\n\r\n"
+INTERIM = raw(b"", b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        INTERIM,
+        raw(CHUNKED % 200 + b"0\r\n", b"X: y\r\n"),
+        raw(CHUNKED % 500 + b"0\r\n", b"X: y\r\n"),
+        raw(CHUNKED % 200, b"0"),
+        raw(CHUNKED % 500 + b"-1\r\n", b"x" * 2**16),
+    ],
+    ids=["interim", "trailers", "error_trailers", "chunk_size", "error_of_negative_size"],
+)
+def test_threads_of_a_given_up_request_end(evil, calls, monkeypatch, answer):
+    evil.answer = answer
     monkeypatch.setattr(client, "METADATA_S", 0.3)
-    with pytest.raises(ModelError, match="did not finish its answer within"):
+    with pytest.raises(ModelError, match=r"did not finish its answer within|500"):
         Server(evil.url).model()
-    assert ended.wait(20)
+    assert not wait(calls, 20).not_done
 
 
-def test_thread_of_a_request_that_connects_after_the_time_limit_ends(evil, ended, monkeypatch):
+def test_thread_of_a_request_that_connects_after_the_time_limit_ends(evil, calls, monkeypatch):
     evil.answer = INTERIM
     monkeypatch.setattr(client, "METADATA_S", 0.1)
     given_up, connect = threading.Event(), HTTPConnection.connect
@@ -161,7 +187,57 @@ def test_thread_of_a_request_that_connects_after_the_time_limit_ends(evil, ended
     with pytest.raises(ModelError, match="did not finish its answer within"):
         Server(evil.url).model()
     given_up.set()
-    assert ended.wait(20)
+    assert not wait(calls, 20).not_done
+
+
+@pytest.mark.parametrize("start", [b"HTTP/1.1 401 no %s\r\n\r\n", b"junk %s\r\n\r\n"])
+def test_key_that_a_server_quotes_is_not_in_the_error(evil, start):
+    evil.answer = lambda request: request.wfile.write(start % b"s3cret")
+    with pytest.raises(ModelError, match=r"\[key\]") as refused:
+        Server(evil.url, "s3cret").model()
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "http://[::1]:1", "ftp://host.invalid"])
+def test_proxies_get_no_request_to_this_machine_or_of_another_protocol(evil, monkeypatch, address):
+    for scheme in ("http", "ftp"):
+        monkeypatch.setenv(f"{scheme}_proxy", evil.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setattr(client, "OPENER", opener._opener())
+    evil.answer = begin
+    with pytest.raises(ModelError, match="no vLLM server answers"):
+        Server(address, "s3cret").model()
+    assert not evil.asked
+    with pytest.raises(ModelError):
+        Server("http://host.invalid").model()
+    assert evil.asked == [("http://host.invalid/v1/models", None)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("vllm:", "vllm:http:/host", "vllm:http://user:word@host", "vllm:http://host/any#"),
+        *("vllm:host?a=1", "vllm:ftp://host", "vllm:host,", "vllm:[::1", "vllm:a b"),
+        "vllm:" + ",".join(f"host:{port}" for port in range(8000, 8017)),
+    ],
+)
+def test_odd_addresses_are_refused_without_quoting_them(name):
+    with pytest.raises(ModelError, match=r"http://host:port|addresses of 16") as refused:
+        servers_of(name)
+    assert "word" not in str(refused.value)
+
+
+@pytest.mark.parametrize("host", ["host", "https://h-1.example.org:8000/proxy/v1", "[::1]:8000"])
+def test_usual_addresses_are_accepted_once(host):
+    assert len(servers_of(f"vllm:{host},{host}/")) == 1
+
+
+def test_looking_up_a_typed_server_can_be_cancelled(evil):
+    evil.answer = lambda request: evil.over.wait(30)
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    with pytest.raises(StoppedError):
+        checkpoint_of([Server(evil.url)], stop)
 
 
 def test_stop_ends_waiting_for_a_silent_server_at_once(evil):

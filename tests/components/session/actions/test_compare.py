@@ -220,11 +220,7 @@ def test_no_comparison_row_is_left_running_after_a_stop(clip):
 
 @pytest.mark.parametrize(
     ("question", "sentence"),
-    [
-        ("", NO_QUESTION),
-        ("   ", NO_QUESTION),
-        ("x" * 10_001, "this one has 10,001"),
-    ],
+    [("", NO_QUESTION), ("   ", NO_QUESTION), ("x" * 10_001, "this one has 10,001")],
     ids=["empty", "blank", "long"],
 )
 def test_comparison_with_an_empty_or_overlong_question_is_refused(clip, question, sentence):
