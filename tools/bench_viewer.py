@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +18,6 @@ import torch
 from components.viewer.payload import Packed, pack
 from gleanvid.types import Compression, Video, VideoTokens
 from tests.browser.alone import open_alone
-from tests.browser.conftest import FLAGS, NAMES
 from tests.components.made_up import made_up_run
 
 UNITS, SIDE, METHODS, KEPT = 64, 27, 12, 0.25
@@ -103,7 +101,7 @@ def drag(page: Any, selector: str, moves: int) -> Callable[[], None]:
 
 
 def main() -> None:
-    from playwright.sync_api import sync_playwright
+    from tools.bench_page import browsing  # here: the tests import this module, but not Gradio
 
     parser = argparse.ArgumentParser(description="Frame times of the viewer.")
     parser.add_argument(
@@ -120,9 +118,7 @@ def main() -> None:
     size = packed.value["bytes"]
     print(f"frames {size['frames'] / 1e6:.1f} MB, masks and scores {size['tokens'] / 1e6:.1f} MB")
     print(f"cores {os.cpu_count()}, load before {os.getloadavg()[0]:.1f}")
-    chromium = next(filter(None, map(shutil.which, NAMES)))
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+    with browsing() as browser:
         page = browser.new_page(viewport={"width": 1000, "height": 900})
         page = open_alone(page, packed)
         print(f"ready {page.evaluate(LOADED):.0f} ms after the files of a result are there")
@@ -136,7 +132,6 @@ def main() -> None:
         report("kept: overlay", measured(page, drag(page, overlay, moves)))
         strip = ".gv-strip[data-strip=budget] canvas"
         report("kept: strip", measured(page, drag(page, strip, moves)))
-        browser.close()
 
 
 def report(name: str, gaps: np.ndarray) -> None:

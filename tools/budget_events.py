@@ -15,12 +15,12 @@ import torch
 
 from gleanvid.compressors import method_from, title_of
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
+from gleanvid.evaluation.tables.statistics import clip_mean
 from gleanvid.glimpse.questions.clips import make_video
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import ClipSettings, Scene
 from gleanvid.models import load_model
-from tools.rows_and_table import run, standings
+from tools.rows_and_table import cell, run, standings
 
 SEED, RATIOS = 47, (0.25, 0.10)
 OURS = "gleanvid"
@@ -87,7 +87,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = [
         [title_of(name), f"{ratio:.0%}"]
         + [
-            _cell(clip_mean([*own.values()], [*own]))
+            cell(clip_mean([*own.values()], [*own]))
             for kind in kinds
             for own in [cells[ratio, name, kind]]
         ]
@@ -109,10 +109,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         + "\n".join(told)
         + "\n"
     )
-
-
-def _cell(found: Estimate) -> str:
-    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
 
 
 TEXT = """# Budgets against what happens

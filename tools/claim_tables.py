@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from gleanvid.evaluation.paper.numbers import tables
@@ -28,14 +28,13 @@ def fixed_budget() -> str:
     paper = {row.setup.rpartition("@")[0]: row for row in tables()["fixed-token-budget"].rows}
     told, gains = [], []
     for times, ratio in (("five", 0.2), ("ten", 0.1)):
-        setup = f"gleanvid(retention_ratio={ratio})"
-        line = next(line for line in lines if line["setup"].startswith(f"{setup}@"))
+        line = kept("glimpse-fixed-budget", "gleanvid", ratio)
         gains.append(line["relative_low"] > 1)
         low, high = (100 * line[f"relative_{end}"] for end in ("low", "high"))
         told.append(
             f"{100 * line['relative']:.1f} % ({low:.1f} to {high:.1f}, p = "
             f"{line['p_full_clips']:.2f}) with {times} times the frames, where the paper has "
-            f"{paper[setup].values['percent']:.1f} %"
+            f"{paper[f'gleanvid(retention_ratio={ratio})'].values['percent']:.1f} %"
         )
     rivals = [line for line in lines if line.get("p_gleanvid_clips") is not None]
     adjusted = holm([line["p_gleanvid_clips"] for line in rivals])
@@ -43,7 +42,7 @@ def fixed_budget() -> str:
     if gains != [True, False] or apart != ["random(retention_ratio=0.2)@30"]:
         raise ValueError("glimpse-fixed-budget: other numbers of frames now help; reword this")
     others = [
-        f"{title} {' and '.join(_relative(lines, name, ratio) for ratio in (0.2, 0.1))}"
+        f"{title} {' and '.join(_relative(name, ratio) for ratio in (0.2, 0.1))}"
         for name, title in _SPREAD.items()
     ]
     return (
@@ -59,9 +58,8 @@ def fixed_budget() -> str:
     )
 
 
-def _relative(lines: Sequence[Mapping[str, Any]], name: str, ratio: float) -> str:
-    setup = f"{name}(retention_ratio={ratio})@"
-    return f"{100 * next(li['relative'] for li in lines if li['setup'].startswith(setup)):.1f}"
+def _relative(name: str, ratio: float) -> str:
+    return f"{100 * kept('glimpse-fixed-budget', name, ratio)['relative']:.1f}"
 
 
 def complementarity() -> str:

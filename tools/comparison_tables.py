@@ -142,27 +142,21 @@ def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
     return " and ".join(found)
 
 
-def leads() -> str:
-    """Return a table: the question type that causes each significant difference from GleanVID."""
-    return _leads(compared(), "")
-
-
 def hard_leads() -> str:
     """Return the table of :func:`leads` for the mean of the hard question types."""
-    return _leads(compared(_HARD, _HARD_MEAN), _HARD_MEAN)
+    return leads(_HARD, _HARD_MEAN)
 
 
-def _leads(found: Mapping[str, Compared], average: str) -> str:
+def leads(folders: Iterable[str] = _COMPARED, average: str = "") -> str:
+    """Return a table: the question type that causes each significant difference from GleanVID."""
     rows = []
     key, p_raw = (f"{name} {average}".strip() for name in ("gleanvid_minus", "p_gleanvid_clips"))
-    for folder, lines in found.items():
-        every = results(folder)
+    for folder, lines in compared(folders, average).items():
         for line, p in lines:
             # Also list differences that are significant only without the correction.
             if p >= 0.05 and line[p_raw] >= 0.005:
                 continue
-            setup = f"gleanvid(retention_ratio={line['retention_ratio']})@"
-            ours = next(own for own in every if own["setup"].startswith(setup))
+            ours = kept(folder, "gleanvid", line["retention_ratio"])
             parts = {name: _part(ours, line, name, average) for name in _kinds(line)}
             most = max(parts, key=lambda name: parts[name] * line[key])
             cells = [line["label"], f"{100 * line['retention_ratio']:g} %", f"`{folder}/`"]

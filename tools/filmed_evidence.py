@@ -10,8 +10,6 @@ clip; a stopped run adds the clips and methods missing there. ``table.md`` cover
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import math
 import os
 import sys
@@ -40,6 +38,7 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 from tools.filmed_clips import CLIPS
 from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document
+from tools.rows_and_table import read_rows, write_rows
 
 ENCODER = "mobilenet_v2"
 # retention ratio at which kept tokens are compared with those of a re-encoded and a shifted copy
@@ -164,11 +163,7 @@ def written(folder: Path, frames: int) -> list[dict[str, Any]]:
     file = folder / "rows.csv"
     if not file.is_file():
         return []
-    with file.open(newline="", encoding="utf-8") as lines:
-        rows: list[dict[str, Any]] = [
-            {name: text if name in NAMES else float(text or "nan") for name, text in row.items()}
-            for row in csv.DictReader(lines)
-        ]
+    rows = [{n: math.nan if v == "" else v for n, v in row.items()} for row in read_rows(file)]
     for row in rows:
         if row["frames"] != frames:
             raise ValueError(
@@ -182,13 +177,12 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write ``rows.csv``, in the order of clips and methods, and ``table.md``."""
     order = {name: place for place, name in enumerate(names())}
     rows = sorted(rows, key=lambda row: (row["clip"], order.get(row["method"], len(order))))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*KEYS, *COLUMNS], restval="", lineterminator="\n")
-    writer.writeheader()
+    lines = []
     for row in rows:
         numbers = {n: round(v, 5) if v == v else "" for n, v in row.items() if n not in NAMES}
-        writer.writerow(row | numbers | {"frames": int(row["frames"])})
-    write_whole(folder / "rows.csv", text.getvalue())
+        whole = dict.fromkeys([*KEYS, *COLUMNS], "") | dict(row) | numbers
+        lines.append(whole | {"frames": int(row["frames"])})
+    write_rows(folder / "rows.csv", lines)
     write_whole(folder / "table.md", document(rows))
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from gleanvid.evaluation.benchmarks.glimpse import HARD
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.statistics import Estimate, paired_difference
+from gleanvid.evaluation.tables.statistics import paired_difference
 from tools.collisions import collisions
-from tools.result_tables import RESULTS, kept
+from tools.result_tables import RESULTS, kept, line_of, points, read
 
 _FOLDER = "glimpse-hard"
 _METHODS = {"gleanvid": "GleanVID", "vidcom2": "VidCom2", "vcast": "V-CAST", "uniform": "Uniform"}
@@ -34,16 +34,16 @@ def collision() -> str:
         [title, *(" -> ".join(_difference(name, ratio)) for ratio in _RATIOS)]
         for name, title in _RIVALS.items()
     ]
-    alone = "ablation(retention_ratio={}, selection='lrs')@"
+    alone = "ablation(retention_ratio={}, selection='lrs')"
     pairs = [
         " -> ".join(
             f"{100 * row['collision']:.1f}"
-            for row in (_row(alone.format(ratio)), kept(_FOLDER, "gleanvid", ratio))
+            for row in (line_of(_FOLDER, alone.format(ratio)), kept(_FOLDER, "gleanvid", ratio))
         )
         for ratio in _RATIOS
     ]
     both = [_on_both(name, 0.1) for name in ("vcast", "vidcom2", "divprune")]
-    report = json.loads((RESULTS / _FOLDER / "collisions.json").read_text("utf-8"))
+    report = read(f"{_FOLDER}/collisions.json")
     centred = [
         f"{100 * right:.1f} at {100 * float(ratio):g} % (its own rule "
         f"{100 * kept(_FOLDER, 'gleanvid', float(ratio))['collision']:.1f})"
@@ -58,12 +58,6 @@ def collision() -> str:
         "so that it takes fewer tokens, answers\n% of the collision questions: "
         f"{', '.join(centred)}."
     )
-
-
-def _row(setup: str) -> dict[str, Any]:
-    report = json.loads((RESULTS / _FOLDER / "results.json").read_text("utf-8"))
-    found: dict[str, Any] = next(row for row in report["results"] if row["setup"].startswith(setup))
-    return found
 
 
 def _difference(name: str, ratio: float) -> list[str]:
@@ -115,7 +109,7 @@ def lost_with_all_evidence() -> str:
                     f"{100 * ratio:.0f} %",
                     f"{len(kept):,}",
                     *(f"{100 * fmean(right):.1f}" for right in pair),
-                    _points(lost),
+                    points(vars(lost)),
                 ]
             )
     heads = ["method", "kept", "questions", "all tokens (%)", "kept tokens (%)"]
@@ -132,8 +126,3 @@ def _rows() -> dict[str, dict[str, dict[str, Any]]]:
             if "error" not in row:
                 found.setdefault(row["setup"], {})[row["item"]] = row
     return found
-
-
-def _points(gap: Estimate) -> str:
-    value, low, high = (100 * number for number in (gap.value, gap.low, gap.high))
-    return f"{value:+.1f} ({low:.1f} to {high:.1f})"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from gleanvid.evaluation.markdown import markdown_table
-from tools.result_tables import RESULTS
+from tools.result_tables import read
 
+_FILE = "relevance/results.json"
 _VALIDITY = (  # titles of the tables in results.json that `trust` reads
     "Against the truth",
     "By hiding tokens",
@@ -16,18 +14,13 @@ _VALIDITY = (  # titles of the tables in results.json that `trust` reads
 )
 
 
-def _read() -> dict[str, Any]:
-    report: dict[str, Any] = json.loads((RESULTS / "relevance/results.json").read_text("utf-8"))
-    return report
-
-
 def kept() -> str:
     """Return sentences on the fraction of the relevance that lies on the tokens methods keep.
 
     They also give the AUC with which this fraction predicts right answers, and how lower precisions
     change the relevance maps.
     """
-    tables = _read()
+    tables = read(_FILE)
     by_method = {row.pop("method"): row for row in tables["Relevance kept"]}
     shares = [
         f"{title} {', '.join(_rounded(cell) for cell in by_method[name].values())} %"
@@ -59,7 +52,7 @@ def _rounded(cell: str) -> str:
 def trust() -> str:
     """Return a table of how well relevance agrees with ground truth and with hiding tokens."""
     truth, hiding, right, worded = (
-        {next(iter(row.values())): row for row in _read()[part]} for part in _VALIDITY
+        {next(iter(row.values())): row for row in read(_FILE)[part]} for part in _VALIDITY
     )
     agreed = hiding["gradient"]["agreement by unit"]
     rows = [

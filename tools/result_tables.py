@@ -42,7 +42,7 @@ def results(folder: str) -> list[dict[str, Any]]:
     return lines
 
 
-def _line(folder: str, setup: str, how: str | None = None) -> dict[str, Any]:
+def line_of(folder: str, setup: str, how: str | None = None) -> dict[str, Any]:
     return next(
         line
         for line in results(folder)
@@ -52,11 +52,17 @@ def _line(folder: str, setup: str, how: str | None = None) -> dict[str, Any]:
 
 def kept(folder: str, name: str, ratio: float) -> dict[str, Any]:
     """Return the row of an evaluation's ``results.json`` for a method at a retention ratio."""
-    return _line(folder, f"{name}(retention_ratio={ratio})")
+    return line_of(folder, f"{name}(retention_ratio={ratio})")
 
 
 def full(folder: str, how: str | None = None) -> dict[str, Any]:
-    return _line(folder, "full(retention_ratio=1.0)", how)
+    return line_of(folder, "full(retention_ratio=1.0)", how)
+
+
+def points(gap: Mapping[str, float]) -> str:
+    """Format a difference with its interval in percentage points."""
+    value, low, high = (100 * gap[name] for name in ("value", "low", "high"))
+    return f"{value:+.1f} ({low:.1f} to {high:.1f})"
 
 
 def _percent(share: float) -> str:
@@ -196,7 +202,7 @@ def ablations() -> str:
     )
     rows = []
     for folder, label, setup in variants:
-        line = _line(folder, setup)
+        line = line_of(folder, setup)
         moments = _percent(line["evidence_moments"]) if "evidence_moments" in line else ""
         rows.append([f"`{folder}/`", label, _percent(line["accuracy"]), moments])
     heads = ["folder", "variant at 15 %", "accuracy (%)", "evidence kept (%)"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.tables.comparisons import sentence, side
-from gleanvid.evaluation.tables.statistics import holm, sign_flip
+from gleanvid.evaluation.tables.statistics import Estimate, holm, sign_flip
 
 Row = Mapping[str, Any]
 
@@ -88,3 +88,8 @@ def standings(gaps: Mapping[tuple[Any, str], Sequence[float]]) -> dict[Any, str]
     for ((group, name), own), p in zip(gaps.items(), ps, strict=True):
         sides.setdefault(group, {}).setdefault(side(sum(own), p), []).append(name)
     return {group: sentence(own) for group, own in sides.items()}
+
+
+def cell(estimate: Estimate) -> str:
+    """Format a value with its interval: 0.98 (0.97 to 0.98)."""
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

@@ -156,12 +156,10 @@ def grown(rows: list[dict[str, float]]) -> dict[str, Any]:
 
 def draw_figure(found: dict[str, Any], path: Path) -> None:
     """Plot each measured quantity against the number of actions; shade the warm-up."""
-    import matplotlib as mpl
+    from matplotlib.figure import Figure
 
-    mpl.use("agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(len(COLUMNS), 1, figsize=(8, 9), sharex=True)
+    figure = Figure(figsize=(8, 9), layout="tight")
+    axes = figure.subplots(len(COLUMNS), 1, sharex=True)
     done = [row["done"] for row in found["rows"]]
     for axis, (name, title) in zip(axes, COLUMNS.items(), strict=True):
         values = [row[name] for row in found["rows"]]
@@ -170,7 +168,6 @@ def draw_figure(found: dict[str, Any], path: Path) -> None:
         axis.set_title(title, loc="left", fontsize=9)
         axis.set_ylim(0, max(values) * 1.15 or 1)
     axes[-1].set_xlabel("Actions done by three sessions (shaded: warm-up)")
-    figure.tight_layout()
     figure.savefig(path, dpi=110)
 
 

@@ -24,9 +24,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         help="output folder for images of the kept tokens (PNG) and the run (JSON, NPZ)",
     )
     add_html(parser, "this run")
-    parser.add_argument(
-        "--json", action="store_true", help="print answer and costs as JSON instead of text"
-    )
+    shared.add_json(parser, "answer and costs as JSON instead of text")
     parser.set_defaults(run=_ask)
 
 

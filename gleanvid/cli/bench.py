@@ -63,18 +63,14 @@ def _add_compress(commands: Any) -> None:
     )
     parser.add_argument("--repeats", type=int, default=5, help="number of timed repetitions")
     parser.add_argument(
-        "--device",
-        default=None,
-        help="device that compresses: cpu or cuda (default: cuda if available)",
+        "--device", help="device that compresses: cpu or cuda (default: cuda if available)"
     )
     parser.add_argument(
         "--count",
         action="store_true",
         help="count GPU kernels, device-to-host syncs and bytes moved instead of timing",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print the measurements as JSON instead of a table"
-    )
+    shared.add_json(parser, "the measurements as JSON instead of a table")
     parser.set_defaults(run=_bench_compress)
 
 
@@ -131,9 +127,7 @@ def _add_memory(commands: Any) -> None:
     )
     parser.add_argument("--compressor", default="gleanvid", help="name of the compressor")
     parser.add_argument("--retention-ratio", type=float, help=shared.ONE_RATIO)
-    parser.add_argument(
-        "--json", action="store_true", help="print the measurements as JSON instead of a table"
-    )
+    shared.add_json(parser, "the measurements as JSON instead of a table")
     shared.add_model(parser)
     parser.set_defaults(run=_bench_memory)
 

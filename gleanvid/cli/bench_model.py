@@ -44,9 +44,7 @@ def add(commands: Any, words: Sequence[str]) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="output folder for the report (JSON and Markdown)"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print the measurements as JSON instead of a table"
-    )
+    shared.add_json(parser, "the measurements as JSON instead of a table")
     shared.add_model(parser)
     parser.set_defaults(run=_bench_model, command=shlex.join(["gleanvid", *words]))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from gleanvid.cli import options as shared
+from gleanvid.cli.running import report
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
@@ -23,9 +23,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="output folder for the report (Markdown and JSON)"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print the report as JSON instead of Markdown"
-    )
+    shared.add_json(parser, "the report as JSON instead of Markdown")
     shared.add_model(parser)
     parser.set_defaults(run=_check)
 
@@ -37,15 +35,11 @@ def _check(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.check.check import check
 
     video = _video(options)
-    report = check(shared.load(options), video, quick=options.quick, on_progress=_tell)
-    print(json.dumps(report.as_dict(), indent=1) if options.json else report.text())
+    found = check(shared.load(options), video, quick=options.quick, on_progress=report)
+    print(json.dumps(found.as_dict(), indent=1) if options.json else found.text())
     if options.out:
-        report.write(Path(options.out))
-    return int(bool(report.failed))
-
-
-def _tell(text: str) -> None:
-    sys.stderr.write(f"{text} ...\n")
+        found.write(Path(options.out))
+    return int(bool(found.failed))
 
 
 def _video(options: argparse.Namespace) -> Any:

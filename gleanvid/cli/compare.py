@@ -33,11 +33,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         help="also measure how much relevance each compressor keeps (dependence of the answer on "
         "the tokens, by gradient)",
     )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object per compressor instead of a table",
-    )
+    shared.add_json(parser, "one JSON object per compressor instead of a table")
     parser.set_defaults(run=_compare)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.running import add_workers, drawer, report, resumable, workers
+from gleanvid.cli.running import add_workers, drawer, report, resumable, workers, writable
 from gleanvid.errors import printable
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def _compress(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.recording.recorded_model import recorded_model
     from gleanvid.evaluation.run.clips import named_clips
-    from gleanvid.evaluation.run.journal import Journal, writable_folder
+    from gleanvid.evaluation.run.journal import Journal
     from gleanvid.evaluation.run.journal_rows import is_clip_row
     from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
 
     method = options.method(**{name: getattr(options, name) for name in options.settings})
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
     clips = named_clips(options.paths)
-    folder = writable_folder(options.out)
+    folder = writable(options.out)
     recorded = recorded_model(clips.values())
     with workers(options, compress_clips, compress_on_workers, recorded) as (model, compress):
         settings = {"model_weights": model["model_weights"]} | job.settings()

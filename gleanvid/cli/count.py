@@ -17,9 +17,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     shared.add_compressor(parser, words)
     shared.add_frames(parser)
     shared.add_model(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="print the counts as JSON instead of a sentence"
-    )
+    shared.add_json(parser, "the counts as JSON instead of a sentence")
     parser.set_defaults(run=_count)
 
 

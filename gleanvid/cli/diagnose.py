@@ -65,14 +65,11 @@ def _diagnose(options: argparse.Namespace) -> int:
     The code is 1 if a clip failed or nothing could be measured. A retention ratio that a
     compressor cannot reach is not a failure.
     """
-    from gleanvid.compressors import COMPRESSORS, names_in
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
     from gleanvid.evaluation.recording.recorded_model import recorded_model
 
     clips, num_frames = _clips(options)
     shares = shared.ratios(options.retention_ratio)
-    everything = [name for name in COMPRESSORS if name != "ablation"]
-    names = everything if options.compressor == "all" else names_in(options.compressor)
     out = writable(options.out)
     model: Any = recorded_model(clips) or shared.load(options)
     rows: list[Any] = []
@@ -80,7 +77,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     found = diagnose.diagnose_clips(
         clips,
         model,
-        names,
+        shared.names_of(options.compressor),
         shares,
         num_frames,
         backend=options.backend,

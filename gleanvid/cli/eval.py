@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
 from gleanvid.cli.eval_setups import setups_of
-from gleanvid.cli.running import add_workers, drawer, report, resumable, workers
+from gleanvid.cli.running import add_workers, drawer, report, resumable, workers, writable
 
 if TYPE_CHECKING:
     from gleanvid.evaluation.provenance import Machine
@@ -81,7 +81,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
 def _eval(options: argparse.Namespace) -> int:
     from gleanvid.evaluation.benchmarks.base import items_of_seeds
     from gleanvid.evaluation.provenance import public_command, public_name
-    from gleanvid.evaluation.run.journal import Journal, writable_folder
+    from gleanvid.evaluation.run.journal import Journal
     from gleanvid.evaluation.run.journal_rows import is_answer_row
     from gleanvid.evaluation.run.phases import check_timed
     from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
@@ -104,7 +104,7 @@ def _eval(options: argparse.Namespace) -> int:
         raise ValueError("--phases cannot be combined with --relevance, --num-workers or --address")
     if options.phases:  # check before a new journal stores ``--how`` for good
         check_timed(ways)
-    folder = writable_folder(options.out)
+    folder = writable(options.out)
     with workers(options, evaluate, evaluate_on_workers) as (model, answer):
         settings = {
             "model_weights": model["model_weights"],

@@ -32,7 +32,7 @@ def setups_of(options: argparse.Namespace, benchmark: Any) -> tuple[list[Any], l
     ratios = shared.ratios(options.retention_ratio) if options.retention_ratio else []
     if options.ablation is None and options.preset is None:
         frames = benchmark.num_frames if options.num_frames is None else options.num_frames
-        return [], grid(_names(options.compressor or "gleanvid"), ratios or [0.25], frames)
+        return [], grid(shared.names_of(options.compressor or "gleanvid"), ratios or [0.25], frames)
     if options.preset in GRIDS:
         if ratios or options.num_frames is not None:
             raise ValueError(
@@ -61,10 +61,3 @@ def _named(option: str, names: str, known: dict[str, Any], others: Sequence[str]
             allowed = ", ".join([*known, *others])
             raise ValueError(f"{option}={name!r} must be one of {allowed} or all")
     return [known[name] for name in chosen]
-
-
-def _names(text: str) -> list[str]:
-    """Expand ``all`` to every method but "ablation", which equals GleanVID by default."""
-    from gleanvid.compressors import COMPRESSORS, names_in
-
-    return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)

@@ -34,11 +34,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         default=7,
         help="maximum number of answers generated for each compressor",
     )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object per compressor with every ratio tried",
-    )
+    shared.add_json(parser, "one JSON object per compressor with every ratio tried")
     parser.set_defaults(run=_least)
 
 

@@ -11,14 +11,14 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from gleanvid.cli.options import add_json
+
 _INDENT = "  "
 
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of ``gleanvid methods`` and ``gleanvid models``."""
-    parser.add_argument(
-        "--json", action="store_true", help="print the list as JSON instead of a table"
-    )
+    add_json(parser, "the list as JSON instead of a table")
     help_text = "print a Markdown table of any width, even on a terminal"
     parser.add_argument("--markdown", action="store_true", help=help_text)
     parser.set_defaults(run=_methods if words[0] == "methods" else _models)

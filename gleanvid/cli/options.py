@@ -85,7 +85,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         default=1.0,
         help="nucleus sampling: cumulative probability of the tokens sampled from",
     )
-    add("--sampling-seed", type=int, default=None, help="random seed for sampling the answer")
+    add("--sampling-seed", type=int, help="random seed for sampling the answer")
     add_model(parser)
 
 
@@ -104,6 +104,11 @@ def add_frames(
     parser.add_argument(
         "--backend", default="pyav", help="video decoder: pyav, torchcodec, decord or opencv"
     )
+
+
+def add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add ``--json``; ``what`` says what is printed, and instead of what."""
+    parser.add_argument("--json", action="store_true", help=f"print {what}")
 
 
 def whole_numbers(name: str, listed: str) -> list[int]:
@@ -147,33 +152,15 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         help="model to load: builtin, a Hugging Face id, a local directory, or running servers as "
         "vllm:http://host:port[,http:...]",
     )
-    add(
-        "--device",
-        default=None,
-        help="device of the model: cpu, cuda, cuda:1 ... (default: cuda if available)",
-    )
-    add("--dtype", default=None, help="number format of the weights: float32, bfloat16 or float16")
+    add("--device", help="device of the model: cpu, cuda, cuda:1 ... (default: cuda if available)")
+    add("--dtype", help="number format of the weights: float32, bfloat16 or float16")
     add(
         "--attn-implementation",
-        default=None,
         help="attention implementation of transformers: sdpa, eager or flash_attention_2",
     )
-    add(
-        "--device-map",
-        default=None,
-        help="auto spreads the model over all devices; replaces --device",
-    )
-    add(
-        "--quantization",
-        default=None,
-        help="quantize the weights to 8bit or 4bit (needs bitsandbytes)",
-    )
-    add(
-        "--max-pixels",
-        type=int,
-        default=None,
-        help="maximum number of pixels of all sampled frames together",
-    )
+    add("--device-map", help="auto spreads the model over all devices; replaces --device")
+    add("--quantization", help="quantize the weights to 8bit or 4bit (needs bitsandbytes)")
+    add("--max-pixels", type=int, help="maximum number of pixels of all sampled frames together")
     add(
         "--model-setting",
         metavar="NAME=VALUE",
@@ -284,6 +271,13 @@ def methods(names: str, retention_ratio: float | None) -> list[Any]:
 
     chosen = list(COMPRESSORS) if names == "all" else names_in(names)
     return [_method(name, retention_ratio) for name in chosen]
+
+
+def names_of(text: str) -> list[str]:
+    """Expand ``all`` to every method but "ablation", which equals GleanVID by default."""
+    from gleanvid.compressors import COMPRESSORS, names_in
+
+    return [name for name in COMPRESSORS if name != "ablation"] if text == "all" else names_in(text)
 
 
 def _method(text: str, retention_ratio: float | None = None) -> Any:

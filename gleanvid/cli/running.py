@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -18,12 +19,13 @@ Act = Callable[..., None]
 
 
 def writable(place: str) -> Path:
-    """Create the folder if it is missing. Raises ``ValueError`` if that is not possible."""
+    """Make the folder if it is missing. Raises ``ValueError`` if it cannot be written."""
     try:
         Path(place).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            return Path(place)
     except OSError as error:
         raise ValueError(f"cannot write to {place}: {error}") from error
-    return Path(place)
 
 
 def add_html(parser: argparse.ArgumentParser, runs: str) -> None:

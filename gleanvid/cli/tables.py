@@ -6,6 +6,8 @@ import argparse
 import json
 from collections.abc import Sequence
 
+from gleanvid.cli.options import add_json
+
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
@@ -25,9 +27,7 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         default="",
         help="model whose results are put next to the paper's (default: the paper's model)",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print the tables as JSON instead of Markdown"
-    )
+    add_json(parser, "the tables as JSON instead of Markdown")
     parser.add_argument(
         "--latex",
         action="store_true",

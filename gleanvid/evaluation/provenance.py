@@ -41,7 +41,7 @@ class Machine(TypedDict):
 def describe_machine(device: torch.device) -> Machine:
     """Return hardware, load and versions. Call it before measuring, which raises the load."""
     facts: Machine = {
-        "device": _device_name(device),
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "cpu": _cpu_name(),
         "cpu_cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
@@ -78,10 +78,6 @@ def in_words(machine: Machine) -> str:
 
 def _load() -> float | None:
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
-
-
-def _device_name(device: torch.device) -> str:
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def _cpu_name() -> str:

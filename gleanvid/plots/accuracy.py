@@ -147,8 +147,6 @@ def _line(axes: Any, name: str, points: Sequence[Point], place: int) -> None:
 
 def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[Level]) -> None:
     """Make the x axis logarithmic, with round percentages as ticks, and draw levels as lines."""
-    from matplotlib.ticker import NullFormatter, NullLocator
-
     for number, level in enumerate(levels):
         style = (0, (6, 3)) if number == 0 else (0, (1, 2))
         axes.axhline(100 * level.value, color=_GREY, linestyle=style, lw=1.2, zorder=1)
@@ -164,19 +162,10 @@ def _finish(axes: Any, curves: Mapping[str, Sequence[Point]], levels: Sequence[L
         )
     ticks = _ticks([100 * point[0] for points in curves.values() for point in points])
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(_fixed(ticks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticklabels([f"{tick:g}" for tick in ticks])
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
     axes.grid(alpha=0.25)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-
-
-def _fixed(ticks: Sequence[float]) -> Any:
-    from matplotlib.ticker import FixedLocator
-
-    return FixedLocator(list(ticks))
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _ticks(kept: Sequence[float]) -> list[float]:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from gleanvid.metrics import diagnostics_of
 from gleanvid.plots.labels import title_of
 from gleanvid.plots.palette import GREY, styles
-from gleanvid.plots.style import compressed, listed, note, styled
+from gleanvid.plots.style import add_line, compressed, listed, note, styled
 from gleanvid.plots.units import UNMEASURED
 from gleanvid.run import Run
 
@@ -31,24 +31,11 @@ def effective_dimension_figure(runs: Run | Sequence[Run]) -> go.Figure:
             random[share] = diagnostics.random_effective_rank
     figure = go.Figure()
     for (name, points), style in zip(curves.items(), styles(list(curves)), strict=True):
-        _line(figure, name, points, **style)
+        add_line(figure, name, dict(sorted(points.items())), _HOVER, **style)
     if curves:
-        _line(figure, "random keeping", random, line={"color": GREY, "dash": "dash", "width": 1})
+        look = {"color": GREY, "dash": "dash", "width": 1}
+        add_line(figure, "random keeping", dict(sorted(random.items())), _HOVER, line=look)
     else:
         note(figure, UNMEASURED)
     styled(figure, "visual tokens kept", "effective rank (directions)")
     return figure.update_xaxes(tickformat=".0%")
-
-
-def _line(figure: go.Figure, name: str, points: dict[float, float], **style: object) -> None:
-    shares = sorted(points)
-    figure.add_scatter(
-        x=shares,
-        y=[points[share] for share in shares],
-        mode="lines+markers" if "marker" in style else "lines",
-        name=name,
-        meta=name,
-        showlegend=True,
-        hovertemplate=_HOVER,
-        **style,
-    )

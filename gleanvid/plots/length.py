@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gleanvid.plots.palette import styles
-
 # number of temporal units of a clip; time and memory, as the titles of the y axes define them
 Point = tuple[int, float, float]
-
-_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
-_MARKERS = {"circle": "o", "square": "s", "diamond": "D", "x": "x", "cross": "P"}
-_MARKERS |= {"triangle-up": "^", "triangle-down": "v"}
 
 
 def length_figure(
@@ -26,18 +20,14 @@ def length_figure(
     """
     from matplotlib.figure import Figure
 
+    from gleanvid.plots.paper.layout import lines_of
+
     figure = Figure(figsize=(10.5, 4.6), layout="constrained")
     panels = figure.subplots(1, 2)
-    for title, style in zip(series, styles([*series]), strict=True):
+    for title, style in zip(series, lines_of([*series]), strict=True):
         units, *columns = zip(*series[title], strict=True)
-        line, marker = style["line"], style["marker"]
-        symbol = marker["symbol"].removesuffix("-open")
-        look = {"color": line["color"], "lw": line["width"], "ls": _DASHES[line["dash"]]}
-        look |= {"marker": _MARKERS[symbol], "markersize": 5, "label": title}
-        if symbol != marker["symbol"]:
-            look["markerfacecolor"] = "none"
         for axes, values in zip(panels, columns, strict=True):
-            axes.plot(units, values, **look)
+            axes.plot(units, values, markersize=5, label=title, **style)
     ticks = sorted({point[0] for points in series.values() for point in points})
     for axes, name in zip(panels, (clock, memory), strict=True):
         axes.set(xlabel="temporal units", ylabel=name, xscale="log", yscale="log")

@@ -11,7 +11,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 _MARKERS = "osD^v"
 
 
-def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
+def load_figure(loads: Mapping[int, Sequence[Point]]) -> Any:
     """Draw throughput and latency against the retention ratio, with matplotlib.
 
     ``loads``: points of each line, by its number of concurrent requests.
@@ -32,6 +32,4 @@ def load_figure(loads: Mapping[int, Sequence[Point]], title: str = "") -> Any:
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
     panels[0].legend(fontsize=9, frameon=False)
-    if title:
-        figure.suptitle(title, fontsize=10)
     return figure

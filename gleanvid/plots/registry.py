@@ -60,9 +60,6 @@ def _several_ratios(runs: Sequence[Run]) -> bool:
     )
 
 
-ENERGY = "% of the energy, logarithmic; a line ends where nothing is new"
-DIMENSION = "effective rank, directions; dashed: random"
-RANK = "effective rank, directions"
 FIGURES = {
     figure.name: figure
     for figure in (
@@ -80,7 +77,7 @@ FIGURES = {
         Figure(
             "residual_energy",
             "Energy that earlier units do not explain",
-            ENERGY,
+            "% of the energy, logarithmic; a line ends where nothing is new",
             "units",
             _measured,
         ),
@@ -99,7 +96,7 @@ FIGURES = {
         Figure(
             "effective_dimension",
             "Effective rank by retention ratio",
-            DIMENSION,
+            "effective rank, directions; dashed: random",
             needs=_several_ratios,
         ),
     )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from gleanvid.metrics import random_iou_curve, spatial_iou_curve
 from gleanvid.plots.labels import labels
 from gleanvid.plots.palette import GREY, styles
-from gleanvid.plots.style import compressed, listed, styled
+from gleanvid.plots.style import add_line, compressed, listed, styled
 from gleanvid.run import Run
 
 _GAPS = 20  # largest gap between two units that is drawn, as in the paper
@@ -26,26 +26,13 @@ def spatial_iou_figure(runs: Run | Sequence[Run]) -> go.Figure:
     methods = [str(run.compressor["name"]) for run in drawn]
     for run, name, style in zip(drawn, labels(drawn), styles(methods), strict=True):
         curve = spatial_iou_curve(run.compression, _gaps(run)).tolist()
-        _line(figure, name, curve, "lines+markers", **style)
+        add_line(figure, name, dict(enumerate(curve, 1)), _HOVER, **style)
     for run in drawn[:1]:
         curve = random_iou_curve(run.compression, _gaps(run)).tolist()
         style = {"color": GREY, "dash": "dash", "width": 1}
-        _line(figure, "random positions", curve, "lines", line=style)
+        add_line(figure, "random positions", dict(enumerate(curve, 1)), _HOVER, line=style)
     return styled(figure, "gap in temporal units", "spatial IoU")
 
 
 def _gaps(run: Run) -> range:
     return range(1, min(_GAPS, run.compression.grid[0] - 1) + 1)
-
-
-def _line(figure: go.Figure, name: str, curve: list[float], mode: str, **style: object) -> None:
-    figure.add_scatter(
-        x=list(range(1, len(curve) + 1)),
-        y=curve,
-        mode=mode,
-        name=name,
-        meta=name,
-        showlegend=True,
-        hovertemplate=_HOVER,
-        **style,
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -31,6 +32,22 @@ def styled(figure: go.Figure, x_title: str, y_title: str, height: int = 260) -> 
     figure.update_xaxes(title=x_title, **axis)
     figure.update_yaxes(title=y_title, rangemode="tozero", **axis)
     return figure
+
+
+def add_line(
+    figure: go.Figure, name: str, points: Mapping[Any, float], hover: str, **style: object
+) -> None:
+    """Add a line through ``points`` (x -> y), with markers if ``style`` has a marker."""
+    figure.add_scatter(
+        x=list(points),
+        y=list(points.values()),
+        mode="lines+markers" if "marker" in style else "lines",
+        name=name,
+        meta=name,
+        showlegend=True,
+        hovertemplate=hover,
+        **style,
+    )
 
 
 def log_axis(figure: go.Figure, floor: float) -> go.Figure:

@@ -64,7 +64,8 @@ def test_overlay_figure_has_one_row_per_run_and_one_column_per_unit():
 )
 def test_saved_paper_figures_are_valid_files(tmp_path, ending, start):
     figure = paper.overlays([run()], units=[0])
-    path = paper.save_figure(figure, tmp_path / f"figure.{ending}")
+    path = tmp_path / f"figure.{ending}"
+    paper.save_figure(figure, path)
     assert path.read_bytes().startswith(start)
     if ending == "png":
         assert Image.open(path).width == pytest.approx(6.75 * 300, abs=2)

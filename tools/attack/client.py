@@ -104,13 +104,10 @@ class Target:
             for number, kind in event["targets"]
             if kind == CLICKS.get(happens, happens) and name in named.get(number, ())
         )
-        if happens == "work":
-            after = (later for later in events if later["trigger_after"] == event["id"])
-            event = next(later for later in after if not later["backend_fn"])
 
-        def following(event: Any) -> Any:
+        def following(event: Any, on_server: bool = True) -> Any:
             after = (later for later in events if later["trigger_after"] == event["id"])
-            return next(later for later in after if later["backend_fn"])
+            return next(later for later in after if later["backend_fn"] == on_server)
 
         def values(event: Any) -> list[Any]:
             found = []
@@ -119,6 +116,8 @@ class Target:
                 found.append(changed[0] if changed else props[number].get("value"))
             return found
 
+        if happens == "work":
+            event = following(event, on_server=False)
         if not event["backend_fn"]:
             box = event["outputs"][0]
             named[box], props[box] = {"gathered"}, {"value": [*values(event), 1, False]}

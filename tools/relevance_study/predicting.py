@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ import numpy as np
 from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.tables.correlations import correlation
 from gleanvid.evaluation.tables.statistics import Estimate
+from tools.result_tables import RESULTS
+from tools.rows_and_table import cell
 
-RESULTS = Path(__file__).parents[2] / "results"
 JOURNALS = ("glimpse", "glimpse-rivals", "glimpse-downsampling")
 Sample = tuple[str, str, float, float]  # clip, setup, value of a measure, 1 if the answer is right
 
@@ -93,8 +93,3 @@ def weighted_auc(values: np.ndarray, positive: np.ndarray, weights: np.ndarray) 
     if not high.sum() or not low.sum():
         return math.nan
     return float((high * (low.cumsum() - low / 2)).sum() / (high.sum() * low.sum()))
-
-
-def cell(estimate: Estimate) -> str:
-    """Format a value with its interval: 0.98 (0.97 to 0.98)."""
-    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

@@ -22,7 +22,8 @@ from tools.relevance_study.measuring import (
     RATIOS,
 )
 from tools.relevance_study.measuring import setup as setup_of
-from tools.relevance_study.predicting import cell, predicting
+from tools.relevance_study.predicting import predicting
+from tools.rows_and_table import cell
 
 Rows = Sequence[tuple[Item, Any]]
 Table = tuple[str, list[str], list[list[str]]]  # a table: its note, column heads and lines

@@ -74,7 +74,7 @@ def measure(
     """
     machine = describe_machine(model.device)
     # warm-up: libraries allocate their workspace in the first call
-    _once(model, noise(2), compressor, new_tokens)
+    _row(model, noise(2), compressor, new_tokens)
     rows = [_row(model, noise(count), compressor, new_tokens) for count in frames]
     return {
         "machine": machine,
@@ -110,11 +110,6 @@ def _row(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: 
         "answer_all_mib": peak_above(model.device, answer(None))[0],
         "answer_compressed_mib": peak_above(model.device, answer(compressor))[0],
     }
-
-
-def _once(model: ModelAdapter, video: Video, compressor: Compressor, new_tokens: int) -> None:
-    encoded = model.encode(video, compressor.needs)
-    model.generate(encoded, QUESTION, compressor, Sampling(new_tokens))
 
 
 def peak_above(device: torch.device, call: Callable[[], Any]) -> tuple[float, Any]:

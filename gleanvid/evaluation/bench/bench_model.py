@@ -66,7 +66,6 @@ def measure(
     new_tokens: int = 16,
     repeats: int = 5,
     warmup: int = 2,
-    question: str = QUESTION,
 ) -> Iterator[Report]:
     """Yield the report so far after every video; the last one is complete.
 
@@ -83,14 +82,14 @@ def measure(
             "repeats": repeats,
             "warmup": warmup,
             "batch_size": 1,
-            "question": question,
+            "question": QUESTION,
             "frame_size": list(videos[0].frames.shape[1:3]) if videos else [],
         },
         "rows": rows,
     }
     for video in videos:
         chosen = [FullTokens(), *(m for m in methods if not isinstance(m, FullTokens))]
-        items, errors = _rounds(model, video, chosen, question, new_tokens, repeats, warmup)
+        items, errors = _rounds(model, video, chosen, new_tokens, repeats, warmup)
         measured = [
             _row(len(video), method, items[place], errors[place])
             for place, method in enumerate(chosen)
@@ -122,7 +121,6 @@ def _rounds(
     model: ModelAdapter,
     video: Video,
     methods: Sequence[Compressor],
-    question: str,
     new_tokens: int,
     repeats: int,
     warmup: int,
@@ -135,7 +133,7 @@ def _rounds(
             if errors[place]:
                 continue
             try:
-                item, _ = measure_item(model, video, method, question, new_tokens)
+                item, _ = measure_item(model, video, method, QUESTION, new_tokens)
             except Exception as error:
                 errors[place] = f"{type(error).__name__}: {error}"[:500]
                 continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tarfile
 import zipfile
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +64,10 @@ def _unpack_one(archive: Path, target: Path) -> None:
             with zipfile.ZipFile(archive) as opened:
                 opened.extractall(target)
             return
-        with ExitStack() as stack:
-            parts = [archive]
-            if archive.name.endswith(".part.aa"):
-                parts = sorted(archive.parent.glob(archive.name[: -len("aa")] + "*"))
-            stream: Any = stack.enter_context(_Parts(parts))
-            tar = stack.enter_context(tarfile.open(fileobj=stream, mode="r|*"))
+        parts = [archive]
+        if archive.name.endswith(".part.aa"):
+            parts = sorted(archive.parent.glob(archive.name[: -len("aa")] + "*"))
+        with _Parts(parts) as stream, tarfile.open(fileobj=stream, mode="r|*") as tar:
             tar.extractall(target, filter="data")
     except (OSError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
         raise BenchmarkError(f"{archive} could not be unpacked: {error}") from error
@@ -92,7 +89,7 @@ class _Parts:
             got += self.file.read(size - len(got))
         return got
 
-    def __enter__(self) -> _Parts:
+    def __enter__(self) -> Any:  # what tarfile asks for has many more methods
         return self
 
     def __exit__(self, *exception: object) -> None:

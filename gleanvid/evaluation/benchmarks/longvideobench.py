@@ -41,13 +41,10 @@ class LongVideoBench(Published):
         for place, row in read_rows(self.annotations(root)[0], columns):
             length = row["duration_group"]
             options, answer = _options(row, place), row["correct_choice"]
-            if isinstance(answer, bool) or not isinstance(answer, int):
+            if type(answer) is not int or not 0 <= answer < len(options):
                 raise BenchmarkError(
-                    f"{place}: correct_choice={answer!r} must be the index of an option, from 0"
-                )
-            if not 0 <= answer < len(options):
-                raise BenchmarkError(
-                    f"{place}: correct_choice={answer} is outside its {len(options)} options"
+                    f"{place}: correct_choice={answer!r} must be the index of one of its "
+                    f"{len(options)} options, from 0"
                 )
             video = row["video_path"]
             yield Item(

@@ -181,11 +181,8 @@ def logits_at(hf_model: Any, rows: Tensor) -> Iterator[None]:
     def cut(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][..., rows.to(args[0].device), :], *args[1:])
 
-    handle = hf_model.get_output_embeddings().register_forward_pre_hook(cut)
-    try:
+    with hf_model.get_output_embeddings().register_forward_pre_hook(cut):
         yield
-    finally:
-        handle.remove()
 
 
 def apart(ours: Tensor, theirs: Tensor) -> float:

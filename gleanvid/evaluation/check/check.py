@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.check import times
 from gleanvid.evaluation.check.laws import LAWS, examine
@@ -14,6 +12,7 @@ from gleanvid.evaluation.check.report import Report
 from gleanvid.evaluation.provenance import caution, describe_machine, public_name
 from gleanvid.models.base import ModelAdapter
 from gleanvid.types import StoppedError, Video
+from gleanvid.video.plan import uniform_indices
 
 TESTED_FRAMES = 8  # few frames, as the attention mask of the reference grows with tokens squared
 
@@ -35,7 +34,8 @@ def check(
     tell = on_progress or (lambda text: None)
     machine = describe_machine(model.device)
     tell("encoding")
-    few = _spread(video, TESTED_FRAMES)
+    rows = uniform_indices(len(video), TESTED_FRAMES)
+    few = video if len(rows) == len(video) else Video.from_frames(video.frames[rows], fps=1.0)
     encoded = model.encode(few)
     findings = examine(model, encoded, GleanVID(0.25), tell)
     clip = {
@@ -58,14 +58,6 @@ def check(
         return Report(facts, findings, not_tested=("times",))
     said += caution(machine)
     return Report(facts, findings, timed, encode_s, said)
-
-
-def _spread(video: Video, frames: int) -> Video:
-    """Return at most ``frames`` frames, spread evenly over the clip."""
-    if len(video) <= frames:
-        return video
-    rows = np.linspace(0, len(video) - 1, frames).round().astype(int)
-    return Video.from_frames(video.frames[rows], fps=1.0)
 
 
 def _model_facts(model: ModelAdapter) -> dict[str, Any]:

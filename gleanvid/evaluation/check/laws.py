@@ -163,11 +163,8 @@ def _first_logits(case: Case, call: Callable[[], Any]) -> Tensor:
         if not found:
             found.append(output[0, -1:].clone())
 
-    handle = case.hf_model.get_output_embeddings().register_forward_hook(look)
-    try:
+    with case.hf_model.get_output_embeddings().register_forward_hook(look):
         call()
-    finally:
-        handle.remove()
     return found[0]
 
 

@@ -130,11 +130,8 @@ def language_model_calls(model: ModelAdapter) -> Iterator[list[dict[str, Any]]]:
     def look(module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
         calls.append({name: kwargs[name] for name in _SEEN if name in kwargs})
 
-    handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
-    try:
+    with model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True):
         yield calls
-    finally:
-        handle.remove()
 
 
 @contextmanager
@@ -149,11 +146,8 @@ def compact_positions(model: ModelAdapter) -> Iterator[None]:
         positions = torch.arange(length, device=given.device).expand_as(given)
         return args, kwargs | {"position_ids": positions}
 
-    handle = model.layout.language_model.register_forward_pre_hook(compact, with_kwargs=True)
-    try:
+    with model.layout.language_model.register_forward_pre_hook(compact, with_kwargs=True):
         yield
-    finally:
-        handle.remove()
 
 
 def hook_count(hf_model: nn.Module) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +63,7 @@ class Report:
     findings: tuple[Finding, ...]
     timings: tuple[Timing, ...] = ()  # the first timing is with all visual tokens kept
     encode_s: float | None = None
-    advice: tuple[str, ...] = field(default=())  # sentences that interpret the times
+    advice: tuple[str, ...] = ()  # sentences that interpret the times
     not_tested: tuple[str, ...] = ()  # checks (or "times") that did not run, as the user stopped
 
     @property
@@ -133,7 +133,6 @@ class Report:
     def write(self, folder: Path, stem: str = "check") -> None:
         """Write ``check.md`` and ``check.json``. Raises ``ValueError`` if writing fails."""
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / f"{stem}.json", json.dumps(self.as_dict(), indent=1) + "\n")
             write_whole(folder / f"{stem}.md", self.text())
         except OSError as error:

@@ -150,11 +150,8 @@ def _each_token(model: ModelAdapter, clock: Clock) -> Iterator[list[Any]]:
     def mark(module: nn.Module, args: Any, output: Any) -> None:
         marks.append(clock.mark())
 
-    handle = model.hf_model.get_output_embeddings().register_forward_hook(mark)
-    try:
+    with model.hf_model.get_output_embeddings().register_forward_hook(mark):
         yield marks
-    finally:
-        handle.remove()
 
 
 def _median(rows: Sequence[Timing]) -> Timing:

@@ -150,8 +150,7 @@ class GleanVIDModel(lmms):
         except (Exception, SystemExit) as error:  # some tasks call sys.exit if a video is missing
             row["error"] = f"{type(error).__name__}: {error}"[:500]
             logger.warning(f"gleanvid: {task} {doc_id}: {row['error']}")
-        before = journal.rows.get((row["item"], row["setup"]), {}) if journal else {}
-        if journal is not None and ("error" not in row or before.get("error") != row["error"]):
+        if journal is not None:
             journal.append(row)
         return row
 

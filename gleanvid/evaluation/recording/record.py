@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.evaluation.files import whole_file
-from gleanvid.evaluation.provenance import describe_machine, describe_model
+from gleanvid.evaluation.provenance import describe_machine, describe_model, public_name
 from gleanvid.evaluation.recording.file_format import (
     KEY,
     STORED,
@@ -104,7 +104,8 @@ def record(
             refused.append(f"{method.name} at {method.retention_ratio:g}: {error}")
             continue
         tensors |= _record_tensors(run, len(runs))
-        runs.append(_nameless(run) | {"log_probability": likely})
+        told = {"model": public_name(run.model), "log_probability": likely}
+        runs.append(run.summary() | told)
     questions = wanted.questions if wanted.relevance else ()
     maps = measure_each(model, encoded, questions, wanted.max_new_tokens)
     tensors |= {named(number): found.tokens for number, found in enumerate(maps)}
@@ -167,20 +168,11 @@ def _record_tensors(run: Run, number: int) -> dict[str, Tensor]:
     }
 
 
-def _nameless(run: Run) -> dict[str, Any]:
-    """Return the run's summary, with the path of a local model cut to its last folder."""
-    return run.summary() | {"model": _last(run.model)}
-
-
-def _last(name: str) -> str:
-    return Path(name).name if Path(name).exists() else name
-
-
 def _facts(model: ModelAdapter, encoded: Encoded, wanted: Wanted) -> dict[str, Any]:
     named = describe_model(model)
     config: Any = model.hf_model.config
     about = named | {
-        "model": _last(model.name),
+        "model": public_name(model.name),
         "family": config.model_type,
         "class": type(model.hf_model).__name__,
         "dtype": str(encoded.tokens.features.dtype).removeprefix("torch."),

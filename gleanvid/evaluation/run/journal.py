@@ -11,7 +11,6 @@ import errno
 import json
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Required, Self, TypedDict
@@ -82,17 +81,6 @@ class LmmsRow(Row, total=False):
     compress_s: float
     generate_s: float
     peak_memory_mib: float
-
-
-def writable_folder(path: str | Path) -> Path:
-    """Make the folder if it is missing. Raises :class:`JournalError` if it cannot be written."""
-    folder = Path(path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError as error:
-        raise JournalError(f"out={folder}: nothing can be written there ({error})") from error
 
 
 class Journal:

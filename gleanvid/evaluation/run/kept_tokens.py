@@ -166,12 +166,12 @@ def _read(job: Job, part: tuple[str, Path]) -> Video:
 
 def _saved(
     done: Iterable[tuple[ClipRow, Arrays]], folder: Path, journal: Journal
-) -> Iterator[tuple[str, ClipRow]]:
-    """Yield each clip's name and journal row, once the clip's NPZ is written."""
+) -> Iterator[ClipRow]:
+    """Yield each clip's journal row, once the clip's NPZ is written."""
     for row, arrays in done:
         if arrays:
             _write(folder / row["file"], arrays, journal)
-        yield row["item"], row
+        yield row
 
 
 def _write(path: Path, arrays: Arrays, journal: Journal) -> None:

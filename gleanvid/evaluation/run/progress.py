@@ -19,11 +19,10 @@ class Progress:
     failed: int
     elapsed_s: float
     remaining_s: float | None
-    clip: str
 
 
 def keep(
-    rows: Iterable[tuple[str, Mapping[str, Any]]],
+    rows: Iterable[Mapping[str, Any]],
     total: int,
     left: int,
     journal: Journal,
@@ -31,17 +30,17 @@ def keep(
 ) -> None:
     """Append rows to the journal as they come, and report progress after each.
 
-    ``rows``: pairs of a clip and a journal row. ``total``: number of rows of the whole run.
-    ``left``: how many of them the journal does not have yet.
+    ``total``: number of rows of the whole run. ``left``: how many of them the journal does not have
+    yet.
     """
     report = on_progress or (lambda progress: None)
     already, failed, started = total - left, 0, time.perf_counter()
     done = already
-    for clip, row in rows:
+    for row in rows:
         journal.append(row)
         done, failed = done + 1, failed + ("error" in row)
         elapsed = time.perf_counter() - started
         remaining = elapsed / (done - already) * (total - done)
-        report(Progress(done, total, failed, elapsed, remaining, clip))
+        report(Progress(done, total, failed, elapsed, remaining))
     if done == already:
-        report(Progress(already, total, 0, 0.0, None, ""))
+        report(Progress(already, total, 0, 0.0, None))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import AnswerRow, Journal
@@ -44,8 +45,7 @@ def evaluate_on_workers(
     left = pending(items, setups, journal)
     read, work = partial(_read, benchmark), partial(_answer, benchmark, ways, max_pixels, relevance)
     done = on_workers(load, num_workers, num_gpus, left, read, work)
-    rows = ((clip, row) for clip, found in done for row in found)
-    keep(rows, total(items, setups), missing(left), journal, on_progress)
+    keep(chain.from_iterable(done), total(items, setups), missing(left), journal, on_progress)
 
 
 def _read(benchmark: Benchmark, part: Part) -> Video:
@@ -61,12 +61,12 @@ def _answer(
     model: ModelAdapter,
     part: Part,
     seen: Video | Exception,
-) -> tuple[str, list[AnswerRow]]:
-    """Answer all questions about a clip; return the clip's name and the journal rows."""
+) -> list[AnswerRow]:
+    """Answer all questions about a clip; return the journal rows."""
 
     def read() -> Video:
         if isinstance(seen, Exception):
             raise seen
         return seen
 
-    return part[0], list(answers(model, benchmark, read, part[2], ways, max_pixels, relevance))
+    return list(answers(model, benchmark, read, part[2], ways, max_pixels, relevance))

@@ -76,7 +76,7 @@ def evaluate(
         ask = timed_answers
     left = pending(items, setups, journal)
     rows = (
-        (clip, row)
+        row
         for clip, num_frames, work in left
         for row in ask(
             model, benchmark, partial(benchmark.video, clip, num_frames), work, ways, max_pixels

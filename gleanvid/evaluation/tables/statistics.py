@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 Groups = Sequence[Hashable | None]
+_DRAWS = 2000  # bootstrap draws of clips
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,6 @@ def sign_flip(
     differences: Sequence[float],
     clips: Sequence[Hashable],
     groups: Groups | None = None,
-    seed: int = 0,
     draws: int = 9999,
 ) -> float:
     """Return the two-sided p value of a paired permutation test of two methods.
@@ -61,7 +61,7 @@ def sign_flip(
     sums = _by_clip(weights * np.asarray(differences, dtype=float), clips)[:, 0]
     sums = sums[sums != 0]
     observed, slack = abs(sums.sum()), 1e-9 * np.abs(sums).sum()
-    signs = np.random.default_rng(seed).integers(0, 2, (draws, len(sums)), dtype=np.int8)
+    signs = np.random.default_rng(0).integers(0, 2, (draws, len(sums)), dtype=np.int8)
     drawn = np.abs(2 * (signs @ sums) - sums.sum())
     return float((1 + (drawn >= observed - slack).sum()) / (draws + 1))
 
@@ -76,18 +76,14 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def clip_mean(
-    values: Sequence[float],
-    clips: Sequence[Hashable],
-    groups: Groups | None = None,
-    seed: int = 0,
-    draws: int = 2000,
+    values: Sequence[float], clips: Sequence[Hashable], groups: Groups | None = None, seed: int = 0
 ) -> Estimate:
     """Return the average over questions, with a 95 % percentile bootstrap interval over clips.
 
     With ``groups``, the mean of every group is computed again in every draw of clips.
     """
     check_equally_many(values, clips)
-    found, drawn = _averages([values], clips, groups, seed, draws)
+    found, drawn = _averages([values], clips, groups, seed)
     return _estimate(found[0], drawn[:, 0])
 
 
@@ -111,8 +107,6 @@ def relative_accuracy(
     full: Sequence[float],
     clips: Sequence[Hashable],
     groups: Groups | None = None,
-    seed: int = 0,
-    draws: int = 2000,
 ) -> Estimate:
     """Return the accuracy of ``first`` divided by that of ``full``, bootstrapped over clips.
 
@@ -120,7 +114,7 @@ def relative_accuracy(
     model gives no right answer with all tokens.
     """
     check_equally_many(first, full)
-    found, drawn = _averages([first, full], clips, groups, seed, draws)
+    found, drawn = _averages([first, full], clips, groups)
     if not found[1]:
         return Estimate(math.nan, math.nan, math.nan)
     drawn = drawn[drawn[:, 1] > 0]
@@ -212,8 +206,7 @@ def _averages(
     values: Sequence[Sequence[float]],
     clips: Sequence[Hashable],
     groups: Groups | None,
-    seed: int,
-    draws: int,
+    seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return averages over questions, and these averages in random draws of clips.
 
@@ -225,7 +218,7 @@ def _averages(
     member = _columns(groups, len(clips))
     parts = [member * np.asarray(own, dtype=float)[:, None] for own in values]
     sums = _by_clip(np.concatenate([*parts, member], axis=1), clips)
-    counts = np.concatenate([np.ones((1, len(sums))), _resampling(len(sums), seed, draws)])
+    counts = np.concatenate([np.ones((1, len(sums))), _resampling(len(sums), seed)])
     drawn = (counts @ sums).reshape(len(counts), -1, member.shape[1])
     drawn = drawn[drawn[:, -1].sum(1) > 0]
     asked = drawn[:, -1:] > 0
@@ -249,10 +242,10 @@ def _by_clip(columns: np.ndarray, clips: Sequence[Hashable]) -> np.ndarray:
 
 
 @lru_cache(maxsize=4)
-def _resampling(count: int, seed: int, draws: int) -> np.ndarray:
+def _resampling(count: int, seed: int) -> np.ndarray:
     """Draw ``count`` clips with replacement; return how often each is drawn, [draws, clips]."""
     generator = np.random.default_rng(seed)
-    return generator.multinomial(count, np.full(count, 1 / count), draws).astype(float)
+    return generator.multinomial(count, np.full(count, 1 / count), _DRAWS).astype(float)
 
 
 def share(right: Sequence[float], clips: Sequence[str]) -> Estimate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -55,8 +55,10 @@ def lifetime(thing: Thing, k: int) -> tuple[Evidence, ...]:
     return (Evidence(k, thing.appears, thing.ends),)
 
 
-def lifetimes(scene: Scene) -> tuple[Evidence, ...]:
-    return tuple(Evidence(k, t.appears, t.ends) for k, t in enumerate(scene.things))
+def lifetimes(scene: Scene, which: Iterable[int] | None = None) -> tuple[Evidence, ...]:
+    """Return the objects ``which`` (None: all) as evidence, as :func:`lifetime` does."""
+    numbers = range(len(scene.things)) if which is None else which
+    return tuple(one for k in numbers for one in lifetime(scene.things[k], k))
 
 
 def touches_another(scene: Scene, asked: Sequence[int]) -> bool:

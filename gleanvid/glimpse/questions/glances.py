@@ -23,12 +23,6 @@ _STATE = 7  # number of features of one object
 _MOST = 6  # the number of visible objects is one-hot encoded: 0 to this number
 
 
-def frames_of(scene: Scene) -> np.ndarray:
-    """Return the middle time of each temporal unit (two frames), as a fraction of the clip."""
-    units = scene.settings.num_units
-    return (np.arange(units) + 0.5) / units
-
-
 def glances(scene: Scene, question: Question, kinds: list[str]) -> np.ndarray:
     """Return the features for a question, its options and each temporal unit of its clip.
 
@@ -38,11 +32,11 @@ def glances(scene: Scene, question: Question, kinds: list[str]) -> np.ndarray:
     Returns:
         float32 [units, 4 options, features].
     """
-    subjects = _subjects(scene, question)
+    subjects, units = _subjects(scene, question), scene.settings.num_units
     kind = _number(kinds, _WORDS.sub("", question.text))
     rows = [
         [_glance(scene, time, subjects, option, kind, kinds) for option in question.options]
-        for time in frames_of(scene)
+        for time in (np.arange(units) + 0.5) / units  # the middle of each unit
     ]
     return np.array(rows, dtype=np.float32)
 

@@ -7,7 +7,7 @@ are enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def _sequence(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
         for asked, answer, words in ((place, place + 1, after), (place + 1, place, before)):
             options = [name(thing) for k, thing in enumerate(scene.things) if k != asked]
             text = draw(rng, *words).format(refer_to(rng, scene.things[asked]))
-            yield text, name(scene.things[answer]), options, _lives(scene, (asked, answer))
+            yield text, name(scene.things[answer]), options, lifetimes(scene, (asked, answer))
 
 
 def _duration(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -77,7 +77,7 @@ def _returns(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     if scene.theme == "returns":
         text = draw(rng, "Which object goes away and comes back?", "Which object comes back?")
         options = [name(thing) for thing in scene.things]
-        yield text, options[0], options, _lives(scene, (0,))
+        yield text, options[0], options, lifetimes(scene, (0,))
 
 
 def _speed(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -89,7 +89,7 @@ def _speed(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
                 f"Which of the moving objects is the {word}?",
                 f"Which object that moves is the {word}?",
             )
-            yield text, options[answer], options, _lives(scene, range(_MOVERS))
+            yield text, options[answer], options, lifetimes(scene, range(_MOVERS))
 
 
 def _turn(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
@@ -116,10 +116,6 @@ def _cause(scene: Scene, rng: np.random.Generator) -> Iterator[Found]:
     options = [*(name(thing) for thing in scene.things[1:]), invent_names(scene, rng)[0]]
     evidence = tuple(Evidence(k, hit - span, hit + span) for k in (0, 1))
     yield text.format(refer_to(rng, moved)), name(mover), options, evidence
-
-
-def _lives(scene: Scene, which: Sequence[int]) -> tuple[Evidence, ...]:
-    return tuple(Evidence(k, scene.things[k].appears, scene.things[k].ends) for k in which)
 
 
 FAMILIES: dict[str, Family] = {

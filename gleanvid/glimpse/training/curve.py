@@ -70,8 +70,7 @@ def draw(folder: Path, picture: Path) -> None:
     right.set(xlabel="minutes of training", ylabel="validation answers right", ylim=(0, 1.02))
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    left.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    right.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(picture, dpi=110)
 
 

@@ -68,7 +68,7 @@ def first_scene(seed: int, split: str, index: int, settings: ClipSettings) -> Sc
         settings,
         theme,
         things,
-        _shots(rng, [cut] if cuts else []),
+        tuple(_shot(rng, *edges) for edges in pairwise([0.0, *([cut] if cuts else []), 1.0])),
         change,
         flicker=float(rng.uniform(0, 0.2) * (rng.random() < 0.5)),
         noise=float(rng.uniform(1, 6) * (rng.random() < 0.6)),
@@ -84,7 +84,7 @@ def cast(
     Only in the theme "cut" does anything change.
     """
     appearances = draw_appearances(rng)
-    behaviours = _behaviours(rng, theme, settings.num_units)
+    behaviours = _behaviours(rng, theme)
     crossing = rng.random() < _CROSSING and theme != "collision"
     clearance = 0.0 if crossing else _CLEARANCE
     things: list[Thing] = []
@@ -110,7 +110,7 @@ def draw_appearances(rng: Rng) -> list[Appearance]:
     return [(str(shape), str(colour), list(SIZES)[size]) for shape, colour, size in names]
 
 
-def _behaviours(rng: Rng, theme: str, units: int) -> list[str]:
+def _behaviours(rng: Rng, theme: str) -> list[str]:
     """Draw the behaviour of each object.
 
     The number of objects is uniform over 1 to 4 in every theme with a counting question.
@@ -136,11 +136,6 @@ def _behaviours(rng: Rng, theme: str, units: int) -> list[str]:
     }
     first = str(rng.choice(leading[theme]))
     return [first] + [str(rng.choice(fillers)) for _ in range(count - 1)]
-
-
-def _shots(rng: Rng, cuts: list[float]) -> tuple[Shot, ...]:
-    edges = [0.0, *cuts, 1.0]
-    return tuple(_shot(rng, start, end) for start, end in pairwise(edges))
 
 
 def _shot(rng: Rng, start: float, end: float) -> Shot:

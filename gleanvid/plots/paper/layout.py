@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from gleanvid.plots.palette import DASHES, GREY, SYMBOLS, styles
+from gleanvid.plots.palette import DASHES, SYMBOLS, styles
 
 COLUMN, PAGE = 3.3, 6.75  # widths in inches: one text column, and a page of two columns
 _MARKERS = dict(zip(SYMBOLS, ("o", "s", "D", "^", "X", "v", "P"), strict=True))
@@ -64,22 +64,15 @@ def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str,
     ]
 
 
-def random_line() -> dict[str, Any]:
-    """Return the line settings for random tokens."""
-    return {"color": GREY, "linestyle": "--", "label": "random positions"}
-
-
 def legend_above(figure: Figure) -> None:
     """Draw one legend above all axes, where it hides no line."""
     figure.legend(loc="outside upper center", ncols=4, columnspacing=1.0, handlelength=1.6)
 
 
-def save_figure(figure: Figure, path: str | Path) -> Path:
+def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure as PDF, PNG or SVG, chosen by the file's ending.
 
     PNG has 300 dots per inch.
     """
-    target = Path(path)
     with paper_style():
-        figure.savefig(target, dpi=300, metadata={} if target.suffix == ".png" else None)
-    return target
+        figure.savefig(path, dpi=300)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from gleanvid.plots.palette import GREY
-from gleanvid.plots.paper.layout import legend_above, lines_of, new_figure, paper_style, random_line
+from gleanvid.plots.paper.layout import legend_above, lines_of, new_figure, paper_style
 from gleanvid.run import Run
 
 
@@ -64,7 +64,8 @@ def spatial_iou(
             curves.items(), lines_of(list(curves), names), strict=True
         ):
             axes.plot(range(1, len(values) + 1), values, label=name, **style)
-        axes.plot(range(1, len(random) + 1), random, **random_line())
+        gaps = range(1, len(random) + 1)
+        axes.plot(gaps, random, color=GREY, linestyle="--", label="random positions")
         axes.set(xlabel="gap in temporal units", ylabel="spatial IoU", ylim=(0, None))
         legend_above(figure)
     return figure

@@ -113,9 +113,7 @@ def from_columns(columns: Tensor) -> Tensor:
     number of the medium's embeddings before its first visual token.
     """
     digits = columns.cpu().long().unflatten(1, (5, len(_DIGITS)))
-    return sum(
-        (digits[..., place] << shift for place, shift in enumerate(_DIGITS)), digits.new_zeros(())
-    )
+    return (digits << torch.tensor(_DIGITS)).sum(2)
 
 
 def place(

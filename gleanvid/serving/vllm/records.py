@@ -40,7 +40,8 @@ class Records:
 
     def __init__(self) -> None:
         self._latest: deque[_Record] = deque(maxlen=KEPT)
-        self._count, self._seconds = 0, 0.0
+        self.count = 0
+        self.seconds = 0.0  # total seconds that the engine's thread spent choosing tokens
 
     def add(self, grid: Grid, keep: Tensor, name: Sequence[int] = (), seconds: float = 0.0) -> None:
         """Add a record. ``keep`` int64 [K]: indices of the kept tokens, left on their device.
@@ -48,9 +49,9 @@ class Records:
         ``name``: digest of the uuid of the video or image. ``seconds``: time that the engine's
         thread took to choose the tokens; GPU kernels may still be running after that.
         """
-        self._count += 1
-        self._seconds += seconds
-        self._latest.append(_Record(self._count, grid, keep, tuple(name)))
+        self.count += 1
+        self.seconds += seconds
+        self._latest.append(_Record(self.count, grid, keep, tuple(name)))
 
     def since(self, number: int, uuid: str | None = None) -> list[dict[str, Any]]:
         """Return the records numbered above ``number`` as JSON values.
@@ -64,15 +65,6 @@ class Records:
             for one in self._latest
             if one.number > number and (uuid is None or one.digest == name)
         ]
-
-    @property
-    def count(self) -> int:
-        return self._count
-
-    @property
-    def seconds(self) -> float:
-        """Total seconds that the engine's thread spent choosing tokens, for all records so far."""
-        return self._seconds
 
 
 class WorkerRecords:

@@ -17,6 +17,7 @@ import torch
 
 from gleanvid.compressors import COMPRESSORS, declared_settings, from_settings
 from gleanvid.compressors.base import Compressor
+from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.cost import Answer
 from gleanvid.errors import refusing
 from gleanvid.models import load_model
@@ -109,20 +110,22 @@ class ServedAdapter(ModelAdapter):
         The times of the answer are measured by this client. Raises ``ModelError`` if no server runs
         this compressor at its ratio.
         """
+        method = FullTokens() if compressor is None else compressor
         with self.lock:
-            server, reports = self._server_for(compressor, stop)
+            server, reports = self._server_for(method.settings(), stop)
             whole = self.prompt(encoded, question, history)["input_ids"].shape[1]
             part, more = frames_part(encoded.video)
             reply = self._ask(server, part, more, question, sampling, history, on_text, stop)
             record = self._record(server, encoded, part["uuid"]) if reports else None
             if record is None:
-                record = _local_choice(encoded, compressor)
+                record = method.stages[0][1].compress(encoded.tokens).to("cpu")
+            dropped = record.num_tokens - record.num_kept
             if not reports:
-                _check_count(server, reply.prompt_tokens, whole - _dropped(record))
+                _check_count(server, reply.prompt_tokens, whole - dropped)
         return Answer(
             text=reply.text.strip(),
             by_layer={0: record},
-            prompt_tokens=reply.prompt_tokens + _dropped(record),
+            prompt_tokens=reply.prompt_tokens + dropped,
             prompt_tokens_kept=reply.prompt_tokens,
             compress_s=0.0,  # the server's time to compress is part of prefill_s
             prefill_s=reply.first_token_s,
@@ -132,14 +135,13 @@ class ServedAdapter(ModelAdapter):
         )
 
     def _server_for(
-        self, compressor: Compressor | None, stop: threading.Event | None
+        self, asked: Mapping[str, Any], stop: threading.Event | None
     ) -> tuple[Server, bool]:
-        """Return the server with this compressor and ratio, and whether it reports kept tokens.
+        """Return the server with these settings, and whether it reports kept tokens.
 
         A server that does not report them is used for "full", or for any method if it is the only
         server. Raises ``ModelError`` if no server fits.
         """
-        asked = COMPRESSORS["full"]().settings() if compressor is None else compressor.settings()
         served = {server: server.records(stop=stop) for server in self.servers}
         for server, settings in served.items():
             if settings is not None and _serves(settings, asked):
@@ -149,9 +151,9 @@ class ServedAdapter(ModelAdapter):
             return silent[0], False
         known = " and ".join(_describe(settings) for settings in served.values())
         plural = len(served) > 1
-        ratio = float(asked.get("retention_ratio", 1.0))
+        rate = 1.0 - asked["retention_ratio"]
         every = asked["name"] == "full"
-        wanted = _describe(None if every else {"method": asked, "pruning_rate": 1.0 - ratio})
+        wanted = _describe(None if every else {"method": asked, "pruning_rate": rate})
         raise ModelError(
             f"{'These servers keep' if plural else 'This server keeps'} {known} for every "
             f"request, and not {wanted}: choose {'one of these settings' if plural else known}, "
@@ -205,15 +207,6 @@ class ServedAdapter(ModelAdapter):
         return known.get(server)
 
 
-def _local_choice(encoded: Encoded, compressor: Compressor | None) -> Compression:
-    first = COMPRESSORS["full"]() if compressor is None else compressor.stages[0][1]
-    return first.compress(encoded.tokens).to("cpu")
-
-
-def _dropped(record: Compression) -> int:
-    return record.num_tokens - record.num_kept
-
-
 def _check_count(server: Server, read: int, expected: int) -> None:
     """Raise ``ModelError`` if the server's prompt has ``read`` tokens instead of ``expected``."""
     if abs(read - expected) > 1:  # vLLM may round the number of kept tokens differently
@@ -226,7 +219,7 @@ def _check_count(server: Server, read: int, expected: int) -> None:
 
 def _serves(served: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
     """Return whether a server, by its :meth:`Server.records`, runs the settings ``asked``."""
-    ratio = asked.get("retention_ratio", 1.0)
+    ratio = asked["retention_ratio"]
     same = {**served["method"], "retention_ratio": ratio} == asked
     return same and abs(ratio - (1.0 - served["pruning_rate"])) <= 1e-6
 

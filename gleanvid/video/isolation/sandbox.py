@@ -99,7 +99,7 @@ def _running(
                 expired.set()
             is_stopped = stop is not None and stop.is_set()
             if expired.is_set() or is_stopped or decoder.threads() > MOST_THREADS:
-                decoder.kill()
+                decoder.process.kill()
                 return
 
     threading.Thread(target=watch, daemon=True).start()
@@ -163,6 +163,6 @@ def _forged(request: Request) -> UnreadableVideoError:
 
 
 def _why_it_died(request: Request, decoder: Decoder) -> str:
-    code, lines = decoder.wait(), decoder.complaints()
+    code, lines = decoder.process.wait(), decoder.complaints()
     detail = f" (signal {-code})" if code < 0 else f" ({lines[-1][:200]})" if lines and code else ""
     return f"The decoder crashed on {request.name}{detail}; the file is damaged or far too large."

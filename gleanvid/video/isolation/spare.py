@@ -68,19 +68,12 @@ class Decoder:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
 
-    def kill(self) -> None:
-        self.process.kill()
-
     def threads(self) -> int:
         """Return how many threads the process has, or 0 on systems without ``/proc``."""
         try:
             return os.stat(f"/proc/{self.process.pid}/task").st_nlink - 2
         except OSError:
             return 0
-
-    def wait(self) -> int:
-        """Wait until the process ends; return its exit status (-N if signal N killed it)."""
-        return self.process.wait()
 
     def complaints(self) -> list[str]:
         """Return the lines that the process wrote to standard error; call this after its end."""

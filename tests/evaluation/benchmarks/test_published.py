@@ -235,7 +235,7 @@ SPOILED = [
     ("mvbench", "json/moving_count.json", {"answer": "a cap fell"}, "none of the options"),
     ("mvbench", "json/moving_count.json", {"candidates": ["one"]}, "at least two options"),
     ("mvbench", "json/moving_count.json", {"video": "../../x.mp4"}, "must lie inside the folder"),
-    ("longvideobench", "lvb_val.json", {"correct_choice": 5}, "outside its"),
+    ("longvideobench", "lvb_val.json", {"correct_choice": 5}, "must be the index"),
     ("longvideobench", "lvb_val.json", {"correct_choice": "B"}, "must be the index"),
     ("longvideobench", "lvb_val.json", {"id": "same"}, "item id same occurs twice"),
     ("mlvu", "mlvu/test-00000-of-00001.parquet", {"answer": "E"}, "letters A to D"),
