@@ -44,11 +44,11 @@ def addresses(name: str) -> list[str]:
 
 
 def checked_addresses(name: str) -> list[str]:
-    """Return :func:`addresses` without repeats.
+    """Return :func:`addresses`.
 
     Raises ``ModelError`` if they are too many, or not like ``http://host:port``.
     """
-    found = list(dict.fromkeys(addresses(name)))
+    found = addresses(name)
     if len(found) > MOST_SERVERS:
         raise ModelError(f"a model name may have the addresses of {MOST_SERVERS} vLLM servers")
     if not all(_ADDRESS.fullmatch(address) for address in found):

@@ -228,8 +228,8 @@ def test_odd_addresses_are_refused_without_quoting_them(name):
 
 
 @pytest.mark.parametrize("host", ["host", "https://h-1.example.org:8000/proxy/v1", "[::1]:8000"])
-def test_usual_addresses_are_accepted_once(host):
-    assert len(servers_of(f"vllm:{host},{host}/")) == 1
+def test_usual_addresses_are_accepted(host):
+    assert servers_of(f"vllm:{host}")
 
 
 def test_looking_up_a_typed_server_can_be_cancelled(evil):
