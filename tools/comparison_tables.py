@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.comparisons import sentence, side
+from gleanvid.evaluation.tables.comparisons import side
 from gleanvid.evaluation.tables.statistics import holm
 from tools.result_tables import full, kept, results
 
@@ -35,6 +35,12 @@ _DROPS = {
     "divprune": "DivPrune",
 }
 
+_NAMES = {  # label in results.json -> name in the tables
+    "Ablation (selection lrs)": "LRS alone",
+    "Ablation (selection scs)": "SCS alone",
+    "Ablation (selection pairwise)": "Pairwise distances",
+}
+
 # pairs: a result row of a method, and the corrected p-value of its difference from GleanVID
 Compared = Sequence[tuple[Mapping[str, Any], float]]
 
@@ -59,12 +65,13 @@ def compared(folders: Iterable[str] = _COMPARED, average: str = "") -> dict[str,
 
 
 def glimpse_standing() -> str:
-    """Return sentences that compare GleanVID with other methods, by accuracy and macro-average."""
-    found, parts = compared(), []
+    """Return tables that compare GleanVID with other methods by accuracy, and sentences."""
+    found = compared()
+    parts = [_legend(found, "below")]
     for folder, about in _COMPARED.items():
         count = full(folder)["questions"]
         parts += [f"{about.format(questions=count)}:"] if about else []
-        parts.append(_standing(found[folder]))
+        parts.append(_table(folder, found[folder]))
     averages = [
         f"{title} {_macro(folder, name, ratios)}"
         for folder, name, title, ratios in (
@@ -73,44 +80,65 @@ def glimpse_standing() -> str:
             ("glimpse-rivals", "pairwise_gain", "`pairwise_gain`", (0.15, 0.1)),
         )
     ]
-    return (
-        f"Holm over all {sum(map(len, found.values()))} comparisons below.\n\n"
-        + "\n\n".join(parts)
-        + f"\n\n{_LIMITS}\n\nOthers minus GleanVID by the macro-average without `count`, in points "
-        "(95 % by clip, not adjusted):\n" + ";\n".join(averages) + "."
+    parts.append(_LIMITS)
+    parts.append(
+        "Others minus GleanVID by the macro-average without `count`, in points (95 % by clip, not "
+        "adjusted):\n" + ";\n".join(averages) + "."
     )
-
-
-def _standing(lines: Compared, average: str = "") -> str:
-    """Return a line per ratio: which methods GleanVID is ahead of, equal to or behind.
-
-    Differences are in percentage points, with intervals. "Equal" means no significant difference.
-    """
-    found: dict[float, dict[str, list[str]]] = {}
-    key = f"gleanvid_minus {average}".strip()
-    for line, p in lines:
-        points, low, high = (100 * line[f"{key}{end}"] for end in ("", "_low", "_high"))
-        about = f"{line['label']} ({points:+.1f}, {low:+.1f} to {high:+.1f})"
-        sides = found.setdefault(line["retention_ratio"], {})
-        sides.setdefault(side(line[key], p), []).append(about)
-    return "\n".join(f"- {100 * ratio:g} %: {sentence(own)}." for ratio, own in found.items())
+    return "\n\n".join(parts)
 
 
 def hard_standing() -> str:
-    """Return sentences that compare GleanVID with other methods by the mean of hard families."""
-    found, parts = compared(_HARD, _HARD_MEAN), []
+    """Return tables that compare GleanVID with other methods by the mean of hard families."""
+    found = compared(_HARD, _HARD_MEAN)
+    parts = [_legend(found, "of both sizes")]
     for folder, about in _HARD.items():
         whole = 100 * full(folder)[_HARD_MEAN]
         parts.append(f"{about} (all tokens {whole:.1f} %, `{folder}/`):")
-        parts.append(_standing(found[folder], _HARD_MEAN))
-    count = sum(map(len, found.values()))
+        parts.append(_table(folder, found[folder], _HARD_MEAN))
     drops = ", ".join(f"{title} {_drop(name):.1f}" for name, title in _DROPS.items())
-    return (
-        f"Holm over all {count} comparisons of both sizes.\n\n"
-        + "\n\n".join(parts)
-        + f"\n\nFrom 25 to 15 % at 160 px these lose, in points: {drops}. In the paper GleanVID "
-        "loses 1.6\n(of relative performance) and VidCom2 4.1."
+    parts.append(
+        f"From 25 to 15 % at 160 px these lose, in points: {drops}. In the paper GleanVID loses "
+        "1.6\n(of relative performance) and VidCom2 4.1."
     )
+    return "\n\n".join(parts)
+
+
+def _legend(found: Mapping[str, Compared], where: str) -> str:
+    count = sum(map(len, found.values()))
+    return (
+        f"GleanVID minus each method, in points (95 % by clip, not adjusted). **Bold**: told apart "
+        f"by Holm over all {count} comparisons\n{where}; the kind of question that carries most of "
+        "a clear difference (p < 0.005 before Holm) stands behind it."
+    )
+
+
+def _table(folder: str, lines: Compared, average: str = "") -> str:
+    """Return the table of GleanVID minus each method, a row a method and a column a ratio."""
+    cells: dict[str, dict[float, str]] = {}
+    for line, p in lines:
+        own = cells.setdefault(line["label"], {})
+        own[line["retention_ratio"]] = _difference(folder, line, p, average)
+    ratios = list(dict.fromkeys(line["retention_ratio"] for line, _ in lines))
+    rows = [
+        [_NAMES.get(label, label), *(own.get(ratio, "") for ratio in ratios)]
+        for label, own in cells.items()
+    ]
+    heads = ["GleanVID minus", *(f"{100 * ratio:g} %" for ratio in ratios)]
+    return markdown_table(heads, rows).strip()
+
+
+def _difference(folder: str, line: Mapping[str, Any], p: float, average: str) -> str:
+    key, p_raw = (f"{name} {average}".strip() for name in ("gleanvid_minus", "p_gleanvid_clips"))
+    points, low, high = (100 * line[f"{key}{end}"] for end in ("", "_low", "_high"))
+    mark = "**" if p < 0.05 else ""
+    text = f"{mark}{points:+.1f}{mark} ({low:+.1f} to {high:+.1f})"
+    if p >= 0.05 and line[p_raw] >= 0.005:
+        return text
+    ours = kept(folder, "gleanvid", line["retention_ratio"])
+    parts = {name: _part(ours, line, name, average) for name in _kinds(line)}
+    most = max(parts, key=lambda name: parts[name] * line[key])
+    return f"{text} `{most}` {parts[most]:+.1f}"
 
 
 def hard_verdicts() -> set[tuple[str, str, str, float]]:
@@ -140,30 +168,6 @@ def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
         lead, low, high = (-100 * line[key + end] for end in ("", "_high", "_low"))
         found.append(f"{lead:+.1f} at {100 * ratio:.0f} % ({low:.1f} to {high:.1f})")
     return " and ".join(found)
-
-
-def hard_leads() -> str:
-    """Return the table of :func:`leads` for the mean of the hard question types."""
-    return leads(_HARD, _HARD_MEAN)
-
-
-def leads(folders: Iterable[str] = _COMPARED, average: str = "") -> str:
-    """Return a table: the question type that causes each significant difference from GleanVID."""
-    rows = []
-    key, p_raw = (f"{name} {average}".strip() for name in ("gleanvid_minus", "p_gleanvid_clips"))
-    for folder, lines in compared(folders, average).items():
-        for line, p in lines:
-            # Also list differences that are significant only without the correction.
-            if p >= 0.05 and line[p_raw] >= 0.005:
-                continue
-            ours = kept(folder, "gleanvid", line["retention_ratio"])
-            parts = {name: _part(ours, line, name, average) for name in _kinds(line)}
-            most = max(parts, key=lambda name: parts[name] * line[key])
-            cells = [line["label"], f"{100 * line['retention_ratio']:g} %", f"`{folder}/`"]
-            cells += [f"{100 * line[key]:+.1f}", "yes" if p < 0.05 else "no"]
-            rows.append([*cells, f"`{most}` {parts[most]:+.1f}"])
-    heads = ["GleanVID against", "kept", "folder", "points", "told apart by Holm"]
-    return markdown_table([*heads, "of these, the kind that carries most"], rows)
 
 
 def _kinds(line: Mapping[str, Any]) -> list[str]:

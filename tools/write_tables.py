@@ -93,8 +93,6 @@ TABLES = {
     "question-sets": measured.question_sets,
     "ablations": measured.ablations,
     "hard-standing": comparison_tables.hard_standing,
-    "hard-leads": comparison_tables.hard_leads,
-    "leads": comparison_tables.leads,
     "fixed-budget": claim_tables.fixed_budget,
     "complementarity": claim_tables.complementarity,
     "picking": claim_tables.picking,
