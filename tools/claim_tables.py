@@ -151,7 +151,7 @@ def evidence_correlation() -> str:
         if not other["evidence_moments"] > ours["evidence_moments"]:
             raise ValueError("glimpse: VidCom2 no longer keeps more evidence; reword this")
     return (
-        "More evidence goes only weakly with right answers: over the questions of one row, moments "
-        f"kept and being right correlate\nwith {min(found):+.2f} to {max(found):+.2f} "
-        f"({len(found)} rows), and VidCom2 keeps more evidence than GleanVID below one half."
+        "Evidence kept correlates weakly with right answers: "
+        f"{min(found):+.2f} to {max(found):+.2f} within a method and ratio ({len(found)} "
+        "pairs).\nBelow 50 % kept, VidCom2 keeps more of it than GleanVID."
     )

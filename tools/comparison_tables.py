@@ -6,21 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gleanvid.evaluation.markdown import markdown_table
+from gleanvid.evaluation.paper.numbers import tables
 from gleanvid.evaluation.tables.comparisons import side
 from gleanvid.evaluation.tables.statistics import holm
 from tools.result_tables import full, kept, results
 
-_LIMITS = (  # the clips have 16 units
-    f"At 10 % the first unit, which EVS keeps whole, is {1 / 16 / 0.1:.0%} of its tokens, and STTM "
-    "is far below the 30 to 50 % of\nits paper: a lead over either there says little about them."
+_FIRST_OF_EVS = 100 / 16 / 0.1  # per cent of its tokens at 10 %: the clips have 16 units
+_LIMITS = (
+    f"Leads at 10 % over EVS ({_FIRST_OF_EVS:.0f} % of its tokens are the first unit) and STTM (30 "
+    "to 50 % in its paper) say little."
 )
 _COMPARED = {  # folders in results/ -> heading; one Holm correction covers all their comparisons
-    "glimpse": "",
-    "glimpse-rivals": "Newer methods",
-    "glimpse-all": "Others, {questions} questions of one seed",
-    "glimpse-dycoke": "DyCoke, at a ratio it can reach and at the least it can reach",
-    "glimpse-downsampling": "Plain downsampling, and CDPruner, which reads the question; "
-    "{questions} other questions",
+    "glimpse": "The {questions} questions of the table above",
+    "glimpse-rivals": "The same {questions} questions, newer methods",
+    "glimpse-dycoke": "The same {questions} questions, DyCoke at 50 % and at its minimum",
+    "glimpse-all": "{questions} questions of one seed",
+    "glimpse-downsampling": "{questions} other questions, plain downsampling, and CDPruner, which "
+    "reads the question",
 }
 
 _HARD = {"glimpse-hard": "At 160 px", "glimpse-hard-96": "At 96 px"}  # folder -> heading
@@ -69,21 +71,21 @@ def glimpse_standing() -> str:
     found = compared()
     parts = [_legend(found, "below")]
     for folder, about in _COMPARED.items():
-        count = full(folder)["questions"]
-        parts += [f"{about.format(questions=count)}:"] if about else []
+        whole = full(folder)
+        title = about.format(questions=whole["questions"])
+        parts.append(f"{title} (all tokens {100 * whole['accuracy']:.1f} %, `{folder}/`):")
         parts.append(_table(folder, found[folder]))
     averages = [
         f"{title} {_macro(folder, name, ratios)}"
         for folder, name, title, ratios in (
             ("glimpse", "vidcom2", "VidCom2", (0.15, 0.1)),
+            ("glimpse-rivals", "pairwise_gain", "Pairwise gain", (0.15, 0.1)),
             ("glimpse-rivals", "aot", "AOT", (0.15, 0.1)),
-            ("glimpse-rivals", "pairwise_gain", "`pairwise_gain`", (0.15, 0.1)),
         )
     ]
-    parts.append(_LIMITS)
     parts.append(
-        "Others minus GleanVID by the macro-average without `count`, in points (95 % by clip, not "
-        "adjusted):\n" + ";\n".join(averages) + "."
+        f"{_LIMITS} `count` carries some of them: by the mean over kinds without `count`, GleanVID "
+        "minus these is, in points\n(95 % by clip, not adjusted): " + "; ".join(averages) + "."
     )
     return "\n\n".join(parts)
 
@@ -96,20 +98,36 @@ def hard_standing() -> str:
         whole = 100 * full(folder)[_HARD_MEAN]
         parts.append(f"{about} (all tokens {whole:.1f} %, `{folder}/`):")
         parts.append(_table(folder, found[folder], _HARD_MEAN))
-    drops = ", ".join(f"{title} {_drop(name):.1f}" for name, title in _DROPS.items())
-    parts.append(
-        f"From 25 to 15 % at 160 px these lose, in points: {drops}. In the paper GleanVID loses "
-        "1.6\n(of relative performance) and VidCom2 4.1."
-    )
+    parts.append(_drops())
     return "\n\n".join(parts)
+
+
+def hard_grid() -> str:
+    """Return the table of significant differences on the hard questions, a row a method."""
+    found: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for folder, verdict, label, ratio in hard_verdicts():
+        own = found.setdefault(_NAMES.get(label, label), {})
+        own.setdefault(folder, {}).setdefault(verdict.removesuffix(" of"), []).append(ratio)
+    rows = [
+        [label, *(_sides(own.get(folder, {})) for folder in _HARD)] for label, own in found.items()
+    ]
+    return markdown_table(["GleanVID against", "160 px", "96 px"], rows, numbers=False)
+
+
+def _sides(ratios: Mapping[str, Sequence[float]]) -> str:
+    return ", ".join(
+        f"{verdict} at {', '.join(f'{100 * ratio:g}' for ratio in own)} %"
+        for verdict, own in ratios.items()
+    )
 
 
 def _legend(found: Mapping[str, Compared], where: str) -> str:
     count = sum(map(len, found.values()))
     return (
-        f"GleanVID minus each method, in points (95 % by clip, not adjusted). **Bold**: told apart "
-        f"by Holm over all {count} comparisons\n{where}; the kind of question that carries most of "
-        "a clear difference (p < 0.005 before Holm) stands behind it."
+        "GleanVID minus each method, in points (95 % by clip, not adjusted); above 0, GleanVID is "
+        f"better. **Bold**: significant, Holm over\nall {count} comparisons {where}. After "
+        "differences with p < 0.005 before Holm: the kind of question that contributes most, and "
+        "its part\nof the points."
     )
 
 
@@ -121,7 +139,7 @@ def _table(folder: str, lines: Compared, average: str = "") -> str:
         own[line["retention_ratio"]] = _difference(folder, line, p, average)
     ratios = list(dict.fromkeys(line["retention_ratio"] for line, _ in lines))
     rows = [
-        [_NAMES.get(label, label), *(own.get(ratio, "") for ratio in ratios)]
+        [_NAMES.get(label, label), *(own.get(ratio, "refused") for ratio in ratios)]
         for label, own in cells.items()
     ]
     heads = ["GleanVID minus", *(f"{100 * ratio:g} %" for ratio in ratios)]
@@ -138,34 +156,51 @@ def _difference(folder: str, line: Mapping[str, Any], p: float, average: str) ->
     ours = kept(folder, "gleanvid", line["retention_ratio"])
     parts = {name: _part(ours, line, name, average) for name in _kinds(line)}
     most = max(parts, key=lambda name: parts[name] * line[key])
-    return f"{text} `{most}` {parts[most]:+.1f}"
+    return f"{text}; `{most}` {parts[most]:+.1f}"
 
 
-def hard_verdicts() -> set[tuple[str, str, str, float]]:
+def hard_verdicts() -> list[tuple[str, str, str, float]]:
     """Return (folder, "ahead of" or "behind", method, ratio) of all significant differences."""
-    return {
+    return [
         (folder, verdict, line["label"], line["retention_ratio"])
         for folder, lines in compared(_HARD, _HARD_MEAN).items()
         for line, p in lines
         if (verdict := side(line[f"gleanvid_minus {_HARD_MEAN}"], p)) != "not told apart from"
-    }
+    ]
 
 
-def _drop(name: str) -> float:
-    """Return how many points a method loses from 25 to 15 % by the mean of hard families."""
-    high, low = (kept("glimpse-hard", name, ratio)[_HARD_MEAN] for ratio in (0.25, 0.15))
+def _drops() -> str:
+    """Return sentences on the loss from 25 to 15 %, here and in the paper, in points."""
+    here = [f"{title} {_drop('glimpse-hard', name):.1f}" for name, title in _DROPS.items()]
+    paper = {row.setup: row.values["percent"] for row in tables()["qwen3-vl-8b-32"].rows}
+    there = [
+        f"{_DROPS[name]} {_in_paper(paper, name, 0.25) - _in_paper(paper, name, 0.15):.1f}"
+        for name in ("gleanvid", "vcast", "vidcom2")
+    ]
+    return (
+        "From 25 to 15 % kept, accuracy relative to all tokens falls by, in points (160 px): "
+        f"{', '.join(here)}.\nIn the paper (Qwen3-VL-8B, 32 frames): {', '.join(there)}."
+    )
+
+
+def _drop(folder: str, name: str) -> float:
+    high, low = (kept(folder, name, ratio)["relative"] for ratio in (0.25, 0.15))
     return 100 * (high - low)
 
 
+def _in_paper(values: Mapping[str, float], name: str, ratio: float) -> float:
+    return values[f"{name}(retention_ratio={ratio})@32"]
+
+
 def _macro(folder: str, name: str, ratios: Sequence[float]) -> str:
-    """Return the text of a method's macro-average minus GleanVID's, at each ratio.
+    """Return the text of GleanVID's macro-average minus a method's, at each ratio.
 
     The macro-average leaves out the question type ``count``.
     """
     key, found = "gleanvid_minus macro without count", []
     for ratio in ratios:
         line = kept(folder, name, ratio)
-        lead, low, high = (-100 * line[key + end] for end in ("", "_high", "_low"))
+        lead, low, high = (100 * line[key + end] for end in ("", "_low", "_high"))
         found.append(f"{lead:+.1f} at {100 * ratio:.0f} % ({low:.1f} to {high:.1f})")
     return " and ".join(found)
 

@@ -31,12 +31,12 @@ def collision() -> str:
     """Return a table of differences with and without collisions, and sentences on collisions."""
     heads = ["GleanVID minus", *(f"{100 * ratio:g} %" for ratio in _RATIOS)]
     rows = [
-        [title, *(" -> ".join(_difference(name, ratio)) for ratio in _RATIOS)]
+        [title, *(" / ".join(_difference(name, ratio)) for ratio in _RATIOS)]
         for name, title in _RIVALS.items()
     ]
     alone = "ablation(retention_ratio={}, selection='lrs')"
     pairs = [
-        " -> ".join(
+        " and ".join(
             f"{100 * row['collision']:.1f}"
             for row in (line_of(_FOLDER, alone.format(ratio)), kept(_FOLDER, "gleanvid", ratio))
         )
@@ -45,17 +45,19 @@ def collision() -> str:
     both = [_on_both(name, 0.1) for name in ("vcast", "vidcom2", "divprune")]
     report = read(f"{_FOLDER}/collisions.json")
     centred = [
-        f"{100 * right:.1f} at {100 * float(ratio):g} % (its own rule "
-        f"{100 * kept(_FOLDER, 'gleanvid', float(ratio))['collision']:.1f})"
+        f"{100 * right:.1f} % ({100 * kept(_FOLDER, 'gleanvid', float(ratio))['collision']:.1f}) "
+        f"at {100 * float(ratio):g} %"
         for ratio, right in report["accuracy"].items()
     ]
     return (
         markdown_table(heads, rows)
-        + "\nRight answers to collision questions from LRS alone -> from LRS + SCS, at 25, 15, 10 "
-        f"and 5 %: {'; '.join(pairs)} %.\nOf the collision questions of which both methods keep a "
-        "token of every moment, at 10 %, the same model answers\n" + ";\n".join(both) + ".\n"
-        "GleanVID whose first unit counts by its distance from the clip's mean, not by its norm, "
-        "so that it takes fewer tokens, answers\n% of the collision questions: "
+        + "\nCollision questions at 10 % of which both methods keep a token of every moment: "
+        "the same model answers\n" + ";\n".join(both) + ".\n\n"
+        "Two parts of GleanVID cost collisions:\n\n"
+        "- Adding SCS to LRS. Right answers with LRS alone and with LRS + SCS, in %, at 25, 15, 10 "
+        f"and 5 %: {'; '.join(pairs)}.\n"
+        "- The first unit, whose novelty is its norm. If it is the distance from the clip's mean "
+        "(norm in brackets), the unit takes fewer tokens,\n  and right answers are "
         f"{', '.join(centred)}."
     )
 
@@ -112,7 +114,7 @@ def lost_with_all_evidence() -> str:
                     points(vars(lost)),
                 ]
             )
-    heads = ["method", "kept", "questions", "all tokens (%)", "kept tokens (%)"]
+    heads = ["method", "kept", "questions", "right, all tokens (%)", "right, kept tokens (%)"]
     return markdown_table([*heads, "difference, points (95 % by clip)"], cells)
 
 

@@ -17,31 +17,22 @@ _VALIDITY = (  # titles of the tables in results.json that `trust` reads
 def kept() -> str:
     """Return sentences on the fraction of the relevance that lies on the tokens methods keep.
 
-    They also give the AUC with which this fraction predicts right answers, and how lower precisions
-    change the relevance maps.
+    They also give the AUC with which this fraction predicts right answers.
     """
     tables = read(_FILE)
     by_method = {row.pop("method"): row for row in tables["Relevance kept"]}
     shares = [
-        f"{title} {', '.join(_rounded(cell) for cell in by_method[name].values())} %"
+        f"{title} {', '.join(_rounded(cell) for cell in by_method[name].values())}"
         for name, title in (("gleanvid", "GleanVID"), ("vidcom2", "VidCom2"), ("aot", "AOT"))
     ]
-    within, overall = "AUC within method and ratio", "AUC, all together"
     predict = {row["measure"]: row for row in tables["Does it predict a right answer"]}
-    agree = ", ".join(
-        f"{row['rank correlation']} in {row['dtype']}"
-        for row in tables["In lower precision"]
-        if row["rank correlation"]
+    relevance, evidence = (
+        predict[f"{name} kept"]["AUC within method and ratio"] for name in ("relevance", "evidence")
     )
     return (
-        "Of what the built-in model's answers rest on (`results/relevance/table.md`), at 25, 15 "
-        f"and 10 % kept: {'; '.join(shares)}.\nGleanVID is behind VidCom2 at every ratio. Whether "
-        "an answer is right, relevance kept tells with an AUC of\n"
-        f"{predict['relevance kept'][within]} within a method and ratio, evidence kept with "
-        f"{predict['evidence kept'][within]};\nover all methods and ratios together with "
-        f"{predict['relevance kept'][overall]} and {predict['evidence kept'][overall]}. "
-        "Rank correlation of the maps "
-        f"with those in float32:\n{agree}."
+        f"At 25, 15 and 10 % they keep of it, in %: {'; '.join(shares)}.\nRelevance kept hardly "
+        f"predicts a right answer (AUC within a method and ratio {relevance}),\nnor does evidence "
+        f"kept ({evidence})."
     )
 
 
