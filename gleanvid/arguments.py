@@ -12,7 +12,7 @@ import numpy as np
 
 from gleanvid.models import load_model
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.encoded import History
+from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.context import checked_max_pixels
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.pipeline import MAX_SIDE
@@ -106,6 +106,26 @@ def as_model(model: Any) -> ModelAdapter:
         raise TypeError(f"model must be a name or what load_model returns, not {kind}")
     adapter: ModelAdapter = model
     return adapter
+
+
+def as_key(
+    video: Any,
+    question: Any,
+    model: Any,
+    frames: Frames,
+    history: Any,
+    signals: frozenset[str] = frozenset(),
+) -> tuple[ClipKey, ModelAdapter, History]:
+    """Check the arguments of one question, read its clip and then load its model.
+
+    Raises what the functions of this module raise; ``ModelError`` if the model cannot answer.
+    """
+    check_questions([question])
+    turns = check_history(history)
+    clip = as_clip(video, frames)
+    adapter = as_model(model)
+    adapter.check_can_answer()
+    return ClipKey(clip, adapter.name, frames.max_pixels, signals), adapter, turns
 
 
 def check_questions(question: Any) -> list[str]:

@@ -149,20 +149,16 @@ def visual_tokens_by_layer(
     return tuple(counts)
 
 
-def prefill_flops(text_config: Any, n: float, *, exact: bool = False) -> float:
+def prefill_flops(text_config: Any, n: float) -> float:
     """Return the multiply-accumulates of the language model for reading ``n`` tokens.
 
     The formula is layers * (2 n d^2 (1 + g/a) + 2 n^2 d + 3 n d m), with hidden size d, MLP width
-    m, a query heads and g key/value heads. It leaves out the output head and counts no saving from
-    the causal mask. It assumes d = a * head_dim; ``exact`` uses a * head_dim for projections and
-    attention where that differs from d.
+    m, a query heads and g key/value heads. It leaves out the output head, counts no saving from the
+    causal mask, and assumes d = a * head_dim.
     """
     hidden, width = text_config.hidden_size, text_config.intermediate_size
     heads = text_config.num_attention_heads
     groups = getattr(text_config, "num_key_value_heads", None) or heads
-    inner = hidden
-    if exact:
-        inner = heads * (getattr(text_config, "head_dim", None) or hidden // heads)
-    projections = 2 * n * hidden * inner * (1 + groups / heads)
-    attention = 2 * n * n * inner
+    projections = 2 * n * hidden * hidden * (1 + groups / heads)
+    attention = 2 * n * n * hidden
     return text_config.num_hidden_layers * (projections + attention + 3 * n * hidden * width)

@@ -156,10 +156,10 @@ class Run:
 
 
 @cache
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that an answer depends on."""
+def versions(*names: str) -> dict[str, str]:
+    """Return the versions of packages; of those that an answer depends on, if none is named."""
     found = {}
-    for name in ("gleanvid", "torch", "transformers"):
+    for name in names or ("gleanvid", "torch", "transformers"):
         with suppress(PackageNotFoundError):  # a source tree that was not installed
             found[name] = version(name)
     return found

@@ -36,6 +36,7 @@ from gleanvid.glimpse.questions.make import write_mp4
 from gleanvid.models import load_model
 from gleanvid.types import Video
 from gleanvid.video import read_video
+from tools import filmed_metrics
 from tools.filmed_clips import CLIPS
 from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document
 from tools.rows_and_table import read_rows, write_rows
@@ -77,7 +78,7 @@ def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any
         for name, copy in copies.items()
     }
     head, features = model.hf_model.classifier, tokens.features.float()
-    debiased, components = metrics.debiased(features), metrics.principal_components(features)
+    debiased, components = metrics.debiased(features), filmed_metrics.principal_components(features)
     change = _change(video)
     cuts = next((clip.cuts for clip in CLIPS if clip.file == path.name), ())
     for name in asked:
@@ -89,17 +90,17 @@ def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any
                 rows.append({"clip": path.stem, "method": name, "frames": frames, "ratio": ratio})
                 continue
             span = metrics.kept_span(debiased, record)
-            overlap, divergence = metrics.clip_agreement(features, record, head)
+            overlap, divergence = filmed_metrics.clip_agreement(features, record, head)
             row = {
                 "clip": path.stem,
                 "method": name,
                 "frames": frames,
                 "ratio": ratio,
-                "labels": metrics.label_recall(features, record, head),
-                "frame top 5": metrics.frame_agreement(features, record, head),
+                "labels": filmed_metrics.label_recall(features, record, head),
+                "frame top 5": filmed_metrics.frame_agreement(features, record, head),
                 "clip KL": divergence,
                 "clip top 5": overlap,
-                "ridge R2": metrics.reconstruction(components, record),
+                "ridge R2": filmed_metrics.reconstruction(components, record),
                 "coverage error": metrics.coverage_error(debiased, record, span),
                 "raw coverage error": metrics.coverage_error(features, record),
                 "residual energy": metrics.later_residual_energy(debiased, record, span),

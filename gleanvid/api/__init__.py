@@ -3,23 +3,14 @@
 They check their arguments first and read the video before they load a model, which takes longer.
 """
 
-from gleanvid.api.asking import ask, ask_many, stream
-from gleanvid.api.attributing import relevance
-from gleanvid.api.comparing import Failure, compare
-from gleanvid.api.counting import TokenCount, count_tokens
-from gleanvid.api.own_models import compressing, relevance_of
-from gleanvid.api.searching import least
-
-__all__ = [
-    "Failure",
-    "TokenCount",
-    "ask",
-    "ask_many",
-    "compare",
-    "compressing",
-    "count_tokens",
-    "least",
-    "relevance",
-    "relevance_of",
-    "stream",
-]
+from gleanvid.api.asking import ask as ask
+from gleanvid.api.asking import ask_many as ask_many
+from gleanvid.api.asking import stream as stream
+from gleanvid.api.attributing import relevance as relevance
+from gleanvid.api.comparing import Failure as Failure
+from gleanvid.api.comparing import compare as compare
+from gleanvid.api.counting import TokenCount as TokenCount
+from gleanvid.api.counting import count_tokens as count_tokens
+from gleanvid.api.own_models import compressing as compressing
+from gleanvid.api.own_models import relevance_of as relevance_of
+from gleanvid.api.searching import least as least

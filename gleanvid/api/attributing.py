@@ -5,20 +5,11 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from gleanvid.arguments import (
-    FRAMES,
-    Clip,
-    Frames,
-    as_clip,
-    as_model,
-    check_history,
-    check_questions,
-    override,
-)
+from gleanvid.arguments import FRAMES, Clip, Frames, as_key, override
 from gleanvid.attribution.measure import PASSES, check_model, check_way, measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.encoded import History
 from gleanvid.pipeline import encode
 
 
@@ -75,15 +66,10 @@ def relevance(
     """
     check_way(by, words, passes)
     frames = override(frames, num_frames=num_frames)
-    check_questions([question])
-    history = check_history(history)
     if answer is not None and not (isinstance(answer, str) and answer.strip()):
         raise ValueError(f"answer={answer!r} must be text; None takes the model's own")
-    clip = as_clip(video, frames)
-    adapter = as_model(model)
-    adapter.check_can_answer()
+    key, adapter, history = as_key(video, question, model, frames, history)
     check_model(adapter)
-    key = ClipKey(clip, adapter.name, frames.max_pixels)
     encoded, _ = encode(key, adapter, stop)
     if answer is None:
         answer = adapter.generate(encoded, question, None, history=history, stop=stop).text

@@ -7,21 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from gleanvid.arguments import (
-    FRAMES,
-    Clip,
-    Frames,
-    as_clip,
-    as_model,
-    check_history,
-    check_questions,
-    override,
-)
+from gleanvid.arguments import FRAMES, Clip, Frames, as_key, override
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.encoded import History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.pipeline import answer, encode
 from gleanvid.run import Run
@@ -80,13 +71,8 @@ def compare(
     frames = override(frames, num_frames=num_frames)
     names = [compressors] if isinstance(compressors, str) else compressors
     methods = [as_compressor(name) or GleanVID() for name in names]
-    check_questions([question])
-    history = check_history(history)
-    clip = as_clip(video, frames)
-    adapter = as_model(model)
-    adapter.check_can_answer()
     signals = frozenset[str]().union(*(method.needs for method in methods))
-    key = ClipKey(clip, adapter.name, frames.max_pixels, signals)
+    key, adapter, history = as_key(video, question, model, frames, history, signals)
     one = partial(answer, key, question, adapter, sampling=sampling, history=history, stop=stop)
 
     def runs() -> Iterator[Run | Failure]:

@@ -6,23 +6,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from gleanvid.arguments import (
-    FRAMES,
-    Clip,
-    Frames,
-    as_clip,
-    as_model,
-    check_history,
-    check_questions,
-    override,
-)
+from gleanvid.arguments import FRAMES, Clip, Frames, as_key, override
 from gleanvid.compressors import as_compressor
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.metrics.least import LOW, PASSES, Least, check_search
 from gleanvid.models.base import ModelAdapter
-from gleanvid.models.encoded import ClipKey, History
+from gleanvid.models.encoded import History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.pipeline import answer as run_of
 from gleanvid.pipeline import encode
@@ -88,12 +79,7 @@ def least(
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
     method = as_compressor(compressor) or GleanVID()
-    check_questions([question])
-    history = check_history(history)
-    clip = as_clip(video, frames)
-    adapter = as_model(model)
-    adapter.check_can_answer()
-    key = ClipKey(clip, adapter.name, frames.max_pixels, method.needs)
+    key, adapter, history = as_key(video, question, model, frames, history, method.needs)
 
     def ask(chosen: Compressor) -> Run:
         return run_of(key, question, adapter, chosen, sampling, history=history, stop=stop)

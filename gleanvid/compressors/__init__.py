@@ -10,7 +10,8 @@ from typing import Any
 
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.aot import AOT
-from gleanvid.compressors.base import Compressor, declared_settings
+from gleanvid.compressors.base import Compressor as Compressor
+from gleanvid.compressors.base import declared_settings as declared_settings
 from gleanvid.compressors.by_hand import ByHand
 from gleanvid.compressors.cdpruner import CDPruner
 from gleanvid.compressors.declaration import check_declaration
@@ -31,9 +32,11 @@ from gleanvid.compressors.pool import Pool
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.random import Random
 from gleanvid.compressors.resize import Resize
-from gleanvid.compressors.settings import Setting, setting
+from gleanvid.compressors.settings import setting as setting
 from gleanvid.compressors.sparsevlm import SparseVLM
-from gleanvid.compressors.specs import key_in, names_in, plain, settings_in
+from gleanvid.compressors.specs import key_in, plain
+from gleanvid.compressors.specs import names_in as names_in
+from gleanvid.compressors.specs import settings_in as settings_in
 from gleanvid.compressors.sttm import STTM
 from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
@@ -142,20 +145,3 @@ def as_compressor(given: Compressor | str | None) -> Compressor | None:
 def title_of(name: str) -> str:
     """Return the title of the named method; the name itself if the method is unknown."""
     return METHODS[name].title if name in METHODS else name
-
-
-__all__ = [
-    "COMPRESSORS",
-    "METHODS",
-    "Compressor",
-    "Setting",
-    "as_compressor",
-    "declared_settings",
-    "from_settings",
-    "key_of",
-    "method_from",
-    "names_in",
-    "setting",
-    "settings_in",
-    "title_of",
-]

@@ -22,23 +22,17 @@ import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_setting
+from gleanvid.ops.anchors import fractions_given, units_merged
 from gleanvid.ops.apportion import largest_remainder
+from gleanvid.ops.blocks import even_bounds
 from gleanvid.ops.ranking import ranks
 from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import starts_of
-from gleanvid.ops.transport import sinkhorn
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_EPSILON = 0.1  # entropic regularisation of the transport, within a unit and over time
-# weight of spatial distance in the transport cost; a frame has width and height 1
-_SPACE = 0.5
-# weight of the assignment to the most similar anchor; the transport plan has the rest
-_NEAREST = 0.1
-# standard deviation of the Gaussian that scales the cost over time, in temporal units
-_SPREAD = 1.5
 _SIDE = 3  # number of windows along each side of the grid
 
 
@@ -103,10 +97,11 @@ class AOT(Compressor):
         features = tokens.features.float().view(units, per_unit, -1)
         if self.exact and self.budget(tokens) == len(tokens):
             return identity_record(tokens, {"saliency": saliency.flatten()})
-        spans = _spans(units, min(self.clips, units))
+        edges = pairwise(even_bounds(units, min(self.clips, units)))
+        spans = [slice(first, stop) for first, stop in edges]
         counts = self._anchors(tokens, spans)
         chosen = self._chosen(saliency, torch.tensor(counts, device=saliency.device), tokens.grid)
-        made_of = _units_merged(features, chosen, tokens.grid)
+        made_of = units_merged(features, chosen, tokens.grid)
         places = [torch.nonzero(unit).squeeze(1) for unit in chosen]
         parts = []
         for span, total in zip(spans, self._totals(tokens, spans), strict=True):
@@ -196,7 +191,7 @@ class AOT(Compressor):
         flat, merged = features[span].flatten(0, 1), spread[0]
         for unit in range(1, length):
             # [V, V]: fraction of each of this unit's anchors that goes to each of the first unit's
-            fit = _fit(merged @ flat, spread[unit] @ flat, unit)
+            fit = fractions_given(merged @ flat, spread[unit] @ flat, unit)
             best = fit.amax(dim=1)
             if left is None:
                 stays = best < torch.quantile(best.double(), self.residual)
@@ -208,12 +203,6 @@ class AOT(Compressor):
             merged = (merged + given.T @ spread[unit]) / (1.0 + given.sum(dim=0)[:, None])
             yield spread[unit][stays], at[unit][stays], False
         yield merged, at[0], True
-
-
-def _spans(units: int, count: int) -> list[slice]:
-    """Cut ``units`` into ``count`` slices whose lengths differ by at most one."""
-    edges = [place * units // count for place in range(count + 1)]
-    return [slice(first, stop) for first, stop in pairwise(edges)]
 
 
 def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int]:
@@ -228,59 +217,3 @@ def _windows(rows: int, columns: int, device: torch.device) -> tuple[Tensor, int
         for column in range(columns)
     ]
     return torch.tensor(places, device=device), down * across
-
-
-def _units_merged(features: Tensor, chosen: Tensor, grid: tuple[int, int, int]) -> list[Tensor]:
-    """Merge the tokens of every unit of ``features`` [T, N, D] into its V anchors.
-
-    Returns the weights [V, N] of each unit's tokens in its anchors. ``chosen`` [T, N]: the anchors.
-    """
-    sides = [torch.linspace(0, 1, side, device=features.device) for side in grid[1:]]
-    place = torch.cartesian_prod(*sides)  # [N, 2]: position in the frame
-    sizes = chosen.sum(dim=1).tolist()
-    found: list[Tensor] = [features.new_zeros(0)] * len(sizes)
-    for size in set(sizes):  # all units with the same number of anchors at once
-        same = [unit for unit, own in enumerate(sizes) if own == size]
-        order = torch.sort(~chosen[same], dim=1, stable=True).indices  # anchors come first
-        for unit, rows in zip(same, _merged(features[same], order, size, place), strict=True):
-            found[unit] = rows
-    return found
-
-
-def _merged(features: Tensor, order: Tensor, size: int, place: Tensor) -> Tensor:
-    """Return the weights [T, V, N] of the tokens of T units in their V = ``size`` anchors.
-
-    The anchors are the first ``size`` tokens of ``order`` [T, N]. ``place`` [N, 2]: position of
-    every token in the frame.
-    """
-    units, per_unit, width = features.shape
-    anchor, rest = order[:, :size], order[:, size:]
-    own = torch.zeros(units, size, per_unit, device=features.device)
-    if size == 0 or size == per_unit:
-        return own.scatter_(2, anchor[..., None], 1.0)
-    unit = torch.nn.functional.normalize(features, dim=-1)
-    targets, sources = (
-        unit.gather(1, part[..., None].expand(-1, -1, width)) for part in (anchor, rest)
-    )
-    cosine = sources @ targets.mT  # [T, N - V, V]: other tokens, anchors
-    cost = (1.0 - cosine) + _SPACE * torch.cdist(place[rest], place[anchor])
-    plan = sinkhorn(cost, _EPSILON)
-    nearest = torch.zeros_like(plan).scatter_(2, cosine.argmax(dim=2, keepdim=True), 1.0)
-    for part, weight in ((plan, 1.0 - _NEAREST), (nearest, _NEAREST)):
-        share = weight / (1.0 + part.sum(dim=1, keepdim=True))  # [T, 1, V]
-        own.scatter_add_(2, anchor[..., None], share.mT)
-        own.scatter_add_(2, rest[:, None].expand(-1, size, -1), (part * share).mT)
-    return own
-
-
-def _fit(anchors: Tensor, sources: Tensor, apart: int) -> Tensor:
-    """Return the fraction of each source (row) that would be merged into each anchor, [V, V].
-
-    ``anchors`` [V, D]: the anchors of the first unit of a part of the video, with the later units
-    merged into them so far. ``sources`` [V, D]: the anchors of the unit ``apart`` units later.
-    """
-    targets, unit = (torch.nn.functional.normalize(rows, dim=-1) for rows in (anchors, sources))
-    distance = 1.0 - (unit @ targets.T).clamp(-1 + 1e-6, 1 - 1e-6)
-    dear = 1.0 - math.exp(-(apart**2) / (2.0 * _SPREAD**2))
-    plan = sinkhorn(((distance - distance.min()) * dear)[None], _EPSILON)[0]
-    return plan / plan.sum(dim=1, keepdim=True).clamp(min=1e-9)

@@ -11,12 +11,12 @@ from collections.abc import Sized
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-from gleanvid.compressors.settings import Setting, setting
+from gleanvid.compressors.settings import Setting
+from gleanvid.compressors.settings import setting as setting
 from gleanvid.devices import has_float64
+from gleanvid.ops.depth import scale_layer
 from gleanvid.plugins import is_plugin, naming_failures
 from gleanvid.types import Compression, VideoTokens
-
-__all__ = ["Compressor", "declared_settings", "setting"]
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,17 @@ class Compressor(ABC):
     def at_depth(self, num_layers: int) -> Compressor:
         """Return this compressor with its settings adapted to ``num_layers`` layers.
 
-        By default the compressor is returned unchanged.
+        By default only a method with a setting ``num_layers`` changes: to this number, with its
+        setting ``layer``, if it has one, scaled by ``scale_layer``.
         """
-        return self
+        declared = declared_settings(type(self))
+        if "num_layers" not in declared:
+            return self
+        changes = {"num_layers": num_layers}
+        if "layer" in declared:
+            settings = self.settings()
+            changes["layer"] = scale_layer(settings["layer"], num_layers, settings["num_layers"])
+        return replace(self, **changes)  # type: ignore[arg-type]
 
     def budget(self, tokens: Sized) -> int:
         """Return how many of the L tokens to keep: floor(retention_ratio * L), but at least 1."""

@@ -52,7 +52,8 @@ def says_where_tokens_went(method: Compressor, tokens: VideoTokens) -> None:
     """Returns a valid record of where every token went."""
     record = method.compress(tokens)
     check_record(method, record, tokens)
-    _require(_is_finite(record.apply(tokens.features)), "returns features that are NaN or infinite")
+    finite = bool(torch.isfinite(record.apply(tokens.features)).all())
+    _require(finite, "returns features that are NaN or infinite")
 
 
 def check_record(method: Compressor, record: Compression, tokens: VideoTokens) -> None:
@@ -137,18 +138,12 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def why_broken(check: Check, make: Callable[[float], Compressor]) -> str:
-    """Run a check on every synthetic clip; return its first error message, "" if it passes.
+def first_error(check: Check, make: Callable[[float], Compressor]) -> tuple[Exception | None, str]:
+    """Run a check on every synthetic clip; return its first error and the error's message.
 
-    Args:
-        check: One of ``CHECKS``.
-        make: Returns the method for a retention ratio. Ratios that the method refuses are skipped.
+    None and "" if the check passes. ``make`` returns the method for a retention ratio. Ratios that
+    the method refuses are skipped.
     """
-    return _first_error(check, make)[1]
-
-
-def _first_error(check: Check, make: Callable[[float], Compressor]) -> tuple[Exception | None, str]:
-    """Return the first error of a check and its message; None and "" if the check passes."""
     for grid, ratio in product(GRIDS, RATIOS):
         try:
             method = make(ratio)
@@ -176,7 +171,7 @@ def findings(method: type[Compressor]) -> dict[str, str]:
 
     found: dict[str, str] = {}
     for check in CHECKS:
-        error, message = _first_error(check, first_stage)
+        error, message = first_error(check, first_stage)
         if error and not isinstance(error, ContractError):
             return found | {RUNS: f"{message}, while checking: {check.__doc__}"}
         found[check.__doc__ or ""] = message
@@ -200,10 +195,6 @@ def _tensors(tokens: VideoTokens) -> Iterator[tuple[str, Tensor]]:
     for name in ("features", *_SIGNALS):
         if (part := getattr(tokens, name)) is not None:
             yield name, part
-
-
-def _is_finite(values: Tensor) -> bool:
-    return bool(torch.isfinite(values).all())
 
 
 def _ends(method: Compressor) -> Iterator[tuple[str, object]]:

@@ -11,12 +11,12 @@ layer K.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_on_average_setting, num_layers_setting
-from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import top_indices
 from gleanvid.ops.records import identity_record, required
 from gleanvid.types import Compression, VideoTokens
@@ -44,10 +44,6 @@ class FastV(Compressor):
     )
     num_layers: int = num_layers_setting()
     exact: bool = exact_on_average_setting()
-
-    def at_depth(self, num_layers: int) -> FastV:
-        layer = scale_layer(self.layer, num_layers, self.num_layers)
-        return replace(self, layer=layer, num_layers=num_layers)
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:

@@ -17,16 +17,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
-from gleanvid.compressors.settings import (
-    exact_on_average_setting,
-    exact_setting,
-    num_layers_setting,
-)
-from gleanvid.compressors.two_stage import TwoStage
+from gleanvid.compressors.base import setting
+from gleanvid.compressors.settings import exact_setting, num_layers_setting
+from gleanvid.compressors.two_stage import InnerStage, TwoStage
 from gleanvid.ops.apportion import largest_remainder
 from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import descending, top_indices
 from gleanvid.ops.records import Shares, identity_record, required, shared_record
 from gleanvid.ops.segments import neighbour_cosines, spans_between, starts_of, weakest
@@ -110,10 +105,8 @@ class FlashVID(TwoStage):
     num_layers: int = num_layers_setting()
     exact: bool = exact_setting()
 
-    def inner_stage(self) -> Compressor:
-        return FlashVIDPrune(
-            self.retention_ratio, self.layer, self.num_layers, self.inner_retention, self.exact
-        )
+    def inner_kind(self) -> type[InnerStage]:
+        return FlashVIDPrune
 
     @property
     def inner_share(self) -> float:
@@ -269,31 +262,20 @@ def _trees(features: Tensor, free: Tensor, floor: int, threshold: float) -> tupl
 
 
 @dataclass(frozen=True)
-class FlashVIDPrune(Compressor):
+class FlashVIDPrune(InnerStage):
     """Inner stage before layer K: keeps the tokens that the last prompt token attends to most.
 
-    K is the setting ``layer``; the attention is that of layer K - 1. With ``exact`` it keeps so
-    many tokens that the average over the layers is ``retention_ratio``. Without ``exact`` it keeps
-    the fraction ``share`` of the tokens it gets, rounded up.
+    K is the setting ``layer``; the attention is that of layer K - 1. Without ``exact`` the number
+    of tokens is rounded up.
     """
 
     name: ClassVar[str] = "flashvid_prune"
     paper: ClassVar[str] = FlashVID.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(
-        20, "Language-model layer before which tokens are pruned", low=1, high=127, step=1
-    )
-    num_layers: int = num_layers_setting()
-    share: float = setting(0.3, "Fraction of tokens to keep", low=0.0, high=1.0, above_low=True)
-    exact: bool = exact_on_average_setting()
-
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "FlashVID")[:, -1].float().mean(dim=0)  # [L]
-        rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit
-        count = math.ceil(rows * self.share)
-        if self.exact:
-            ratio, layer = self.retention_ratio, self.layer
-            count = rows_for_average(total, rows, ratio, layer, self.num_layers, "FlashVID")
-        keep = top_indices(score, count)
+        rows = len(tokens)
+        few = self.exact_count(tokens, "FlashVID") if self.exact else math.ceil(rows * self.share)
+        keep = top_indices(score, few)
         return Compression.pruned(keep, tokens.grid, {"attention": score}, num_tokens=rows)

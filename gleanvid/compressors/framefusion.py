@@ -78,9 +78,6 @@ class FrameFusion(Compressor):
     num_layers: int = num_layers_setting()
     exact: bool = setting(True, "Never exceed the retention ratio, on average over the layers")
 
-    def at_depth(self, num_layers: int) -> FrameFusion:
-        return replace(self, num_layers=num_layers)
-
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
         return tuple((layer, self) for layer in range(self.num_layers))

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-
 from gleanvid.compressors.base import Compressor, setting
+from gleanvid.ops.records import identity_record
 from gleanvid.types import Compression, VideoTokens
 
 
@@ -31,5 +30,4 @@ class FullTokens(Compressor):
     )
 
     def _compress(self, tokens: VideoTokens) -> Compression:
-        keep = torch.arange(len(tokens), device=tokens.features.device)
-        return Compression.pruned(keep, tokens.grid)
+        return identity_record(tokens)

@@ -17,15 +17,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
-from gleanvid.compressors.settings import (
-    exact_on_average_setting,
-    exact_setting,
-    num_layers_setting,
-)
-from gleanvid.compressors.two_stage import TwoStage
+from gleanvid.compressors.base import setting
+from gleanvid.compressors.settings import exact_setting, num_layers_setting
+from gleanvid.compressors.two_stage import InnerStage, TwoStage
 from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import most_similar, ranks, top_indices
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.ops.windows import Windows, exact_counts, with_singles
@@ -86,10 +81,8 @@ class HoliTom(TwoStage):
     num_layers: int = num_layers_setting()
     exact: bool = exact_setting()
 
-    def inner_stage(self) -> Compressor:
-        return HoliTomMerge(
-            self.retention_ratio, self.layer, self.num_layers, self.inner_drop, self.exact
-        )
+    def inner_kind(self) -> type[InnerStage]:
+        return HoliTomMerge
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         units, per_unit = tokens.num_units, tokens.tokens_per_unit
@@ -207,35 +200,23 @@ def still_windows(features: Tensor, tau: float, longest: int) -> Windows:
 
 
 @dataclass(frozen=True)
-class HoliTomMerge(Compressor):
+class HoliTomMerge(InnerStage):
     """Inner stage: merges the least attended tokens into their most similar kept token.
 
     Dropped tokens h_i are merged into a kept token h one after the other, h <- (h + h_i) / 2. So
-    later ones have more weight. With ``exact``, ``retention_ratio`` is the average over all layers,
-    those before this stage included. Without ``exact`` the fraction 1 - ``drop`` is kept.
+    later ones have more weight.
     """
 
     name: ClassVar[str] = "holitom_merge"
     paper: ClassVar[str] = HoliTom.paper
     queries: ClassVar[str] = "last"
 
-    layer: int = setting(
-        18, "Language-model layer before which tokens are merged", low=1, high=127, step=1
-    )
-    num_layers: int = num_layers_setting()
-    drop: float = setting(
-        0.5, "Fraction of tokens removed by merging", low=0.0, high=0.95, step=0.05
-    )
-    exact: bool = exact_on_average_setting()
-
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "HoliTom")[:, -1].float().mean(dim=0)  # [L]
-        rows, total = len(tokens), tokens.num_units * tokens.tokens_per_unit
-        count = max(1, round(rows * (1.0 - self.drop)))
+        rows = len(tokens)
+        count = max(1, round(rows * self.share))
         if self.exact:
-            count = rows_for_average(
-                total, rows, self.retention_ratio, self.layer, self.num_layers, "HoliTom"
-            )
+            count = self.exact_count(tokens, "HoliTom")
         if count >= rows:
             return identity_record(tokens, {"attention": score})
         keep = top_indices(score, count)

@@ -17,15 +17,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
-from gleanvid.compressors.base import Compressor, setting
-from gleanvid.compressors.settings import (
-    exact_on_average_setting,
-    exact_setting,
-    num_layers_setting,
-)
-from gleanvid.compressors.two_stage import TwoStage
+from gleanvid.compressors.base import setting
+from gleanvid.compressors.settings import exact_setting, num_layers_setting
+from gleanvid.compressors.two_stage import InnerStage, TwoStage
 from gleanvid.ops.density_peaks import density_peaks
-from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.ranking import descending
 from gleanvid.ops.records import identity_record, merge_record, required
 from gleanvid.ops.segments import contiguous_labels, runs_of
@@ -100,10 +95,8 @@ class PruneVid(TwoStage):
     num_layers: int = num_layers_setting()
     exact: bool = exact_setting()
 
-    def inner_stage(self) -> Compressor:
-        return PruneVidSelection(
-            self.retention_ratio, self.layer, self.num_layers, self.alpha, self.exact
-        )
+    def inner_kind(self) -> type[InnerStage]:
+        return PruneVidSelection
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         features = tokens.features.float().view(tokens.num_units, tokens.tokens_per_unit, -1)
@@ -203,7 +196,7 @@ def _change(features: Tensor, windows: Windows) -> Tensor:
 
 
 @dataclass(frozen=True)
-class PruneVidSelection(Compressor):
+class PruneVidSelection(InnerStage):
     """Stage 2: keeps the tokens with the largest attention from any question token in any head.
 
     Stage 1 leaves static and dynamic sets of tokens (:class:`PruneVid`). The same fraction of each
@@ -216,33 +209,17 @@ class PruneVidSelection(Compressor):
     paper: ClassVar[str] = PruneVid.paper
     queries: ClassVar[str] = "text"
 
-    layer: int = setting(
-        10, "Language-model layer before which tokens are selected", low=1, high=127, step=1
-    )
-    num_layers: int = num_layers_setting()
-    alpha: float = setting(
-        0.4,
-        "Fraction of tokens to keep in each group of static or of dynamic tokens",
-        low=0.0,
-        high=1.0,
-        above_low=True,
-    )
-    exact: bool = exact_on_average_setting()
-
     def _compress(self, tokens: VideoTokens) -> Compression:
         score = required(tokens, "attention", "PruneVid").float().amax(dim=(0, 1))  # [L]
         group = _groups(tokens)
         sizes = torch.bincount(group, minlength=2 * tokens.num_units)
         if self.exact:
-            total, rows = tokens.num_units * tokens.tokens_per_unit, len(tokens)
-            left = rows_for_average(
-                total, rows, self.retention_ratio, self.layer, self.num_layers, "PruneVid"
-            )
-            if left >= rows:
+            left = self.exact_count(tokens, "PruneVid")
+            if left >= len(tokens):
                 return identity_record(tokens, {"attention": score})
             counts = exact_counts(sizes.cpu(), left).to(sizes.device)
         else:
-            counts = (sizes.double() * self.alpha).long()
+            counts = (sizes.double() * self.share).long()
         best = descending(score)
         order = best[torch.sort(group[best], stable=True).indices]  # sorted by group, best first
         place = (

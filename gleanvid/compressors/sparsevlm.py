@@ -18,7 +18,7 @@ from typing import ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.compressors.settings import num_layers_setting
+from gleanvid.compressors.settings import exact_on_average_setting, num_layers_setting
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import scale_layer
 from gleanvid.ops.ranking import descending
@@ -64,9 +64,6 @@ class SparseVLM(Compressor):
         "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)",
     )
 
-    def at_depth(self, num_layers: int) -> SparseVLM:
-        return replace(self, num_layers=num_layers)
-
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
         layers = tuple(_schedule(self.num_layers))
@@ -105,10 +102,7 @@ class SparseVLMStage(Compressor):
         3, "Language-model layer before which tokens are pruned", low=1, high=127, step=1
     )
     num_layers: int = num_layers_setting()
-    exact: bool = setting(
-        True,
-        "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)",
-    )
+    exact: bool = exact_on_average_setting()
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         if tokens.previous is None or "raters" not in tokens.previous.state:
@@ -139,10 +133,7 @@ class SparseVLMStage(Compressor):
 
     def _count(self, tokens: VideoTokens) -> int:
         total = tokens.num_units * tokens.tokens_per_unit
-        counts = keep_counts(total, self.retention_ratio, self.num_layers, self.exact)
-        if self.layer not in counts:
-            raise ValueError(f"layer={self.layer} must be one of {sorted(counts)}")
-        return counts[self.layer]
+        return keep_counts(total, self.retention_ratio, self.num_layers, self.exact)[self.layer]
 
 
 def _schedule(num_layers: int) -> dict[int, int]:

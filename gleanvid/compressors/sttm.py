@@ -11,14 +11,14 @@ most similar neighbour.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_setting, num_layers_setting
-from gleanvid.ops.depth import rows_for_average, scale_layer
+from gleanvid.ops.depth import rows_for_average
 from gleanvid.ops.quadtree import Level, Trees, levels_of
 from gleanvid.ops.ranking import top_indices
 from gleanvid.ops.records import identity_record, merge_record
@@ -90,10 +90,6 @@ class STTM(Compressor):
     )
     num_layers: int = num_layers_setting()
     exact: bool = exact_setting()
-
-    def at_depth(self, num_layers: int) -> STTM:
-        layer = scale_layer(self.layer, num_layers, self.num_layers)
-        return replace(self, layer=layer, num_layers=num_layers)
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:

@@ -56,7 +56,6 @@ class VisionZip(Compressor):
         "frame",
         "Variant of VisionZip: per frame, with a [CLS] token, or its Qwen3-VL port",
         choices=("frame", "cls", "qwen3_port"),
-        kind=str,
     )
     true_mean: bool = setting(
         False, "Average an anchor with its merged tokens instead of adding them"

@@ -12,11 +12,12 @@ import re
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import torch
+
+from gleanvid.run import versions
 
 _PACKAGES = ("torch", "transformers", "numpy", "flash-attn")
 _SAMPLES = 64  # the fingerprint reads at most _SAMPLES + 1 values of every tensor
@@ -48,7 +49,7 @@ def describe_machine(device: torch.device) -> Machine:
         "load_average": _load(),
         "system": platform.system(),
         "python": platform.python_version(),
-        "versions": _versions(),
+        "versions": versions(*_PACKAGES),
     }
     if device.type == "cuda":
         properties = torch.cuda.get_device_properties(device)
@@ -86,14 +87,6 @@ def _cpu_name() -> str:
         if found:
             return found[1]
     return platform.processor() or platform.machine()
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def describe_model(model: Any) -> dict[str, Any]:

@@ -5,91 +5,39 @@ debiased tokens are computed once per clip by :func:`debiased`. Metrics of overl
 take a record alone. :func:`agreement` compares two answers.
 """
 
-from gleanvid.metrics.agreement import agreement, same_answer
-from gleanvid.metrics.allocation import budget_gini, gini, novelty
-from gleanvid.metrics.diagnostics import (
-    ROUNDING,
-    Diagnostics,
-    RandomKeeping,
-    diagnose,
-    diagnostics_of,
-    random_keeping,
-    with_diagnostics,
-)
-from gleanvid.metrics.diversity import (
-    centred_energy_rank,
-    effective_dimension,
-    effective_dimensions,
-    effective_rank,
-    effective_rank_by_unit,
-    energy_rank,
-)
-from gleanvid.metrics.head import clip_agreement, frame_agreement, label_recall
-from gleanvid.metrics.overlap import (
-    mask_overlap,
-    mask_overlaps,
-    random_iou,
-    random_iou_curve,
-    spatial_iou,
-    spatial_iou_curve,
-)
-from gleanvid.metrics.reconstruction import principal_components, reconstruction
-from gleanvid.metrics.saturation import Saturation, saturation
-from gleanvid.metrics.span import (
-    Span,
-    basis_rank,
-    coverage_error,
-    coverage_errors,
-    debiased,
-    energy_outside_picked,
-    energy_outside_span,
-    kept_span,
-    later_residual_energy,
-    residual_energy,
-    residual_energy_by_unit,
-)
-
-__all__ = [
-    "ROUNDING",
-    "Diagnostics",
-    "RandomKeeping",
-    "Saturation",
-    "Span",
-    "agreement",
-    "basis_rank",
-    "budget_gini",
-    "centred_energy_rank",
-    "clip_agreement",
-    "coverage_error",
-    "coverage_errors",
-    "debiased",
-    "diagnose",
-    "diagnostics_of",
-    "effective_dimension",
-    "effective_dimensions",
-    "effective_rank",
-    "effective_rank_by_unit",
-    "energy_outside_picked",
-    "energy_outside_span",
-    "energy_rank",
-    "frame_agreement",
-    "gini",
-    "kept_span",
-    "label_recall",
-    "later_residual_energy",
-    "mask_overlap",
-    "mask_overlaps",
-    "novelty",
-    "principal_components",
-    "random_iou",
-    "random_iou_curve",
-    "random_keeping",
-    "reconstruction",
-    "residual_energy",
-    "residual_energy_by_unit",
-    "same_answer",
-    "saturation",
-    "spatial_iou",
-    "spatial_iou_curve",
-    "with_diagnostics",
-]
+from gleanvid.metrics.agreement import agreement as agreement
+from gleanvid.metrics.agreement import same_answer as same_answer
+from gleanvid.metrics.allocation import budget_gini as budget_gini
+from gleanvid.metrics.allocation import gini as gini
+from gleanvid.metrics.allocation import novelty as novelty
+from gleanvid.metrics.diagnostics import ROUNDING as ROUNDING
+from gleanvid.metrics.diagnostics import Diagnostics as Diagnostics
+from gleanvid.metrics.diagnostics import RandomKeeping as RandomKeeping
+from gleanvid.metrics.diagnostics import diagnose as diagnose
+from gleanvid.metrics.diagnostics import diagnostics_of as diagnostics_of
+from gleanvid.metrics.diagnostics import random_keeping as random_keeping
+from gleanvid.metrics.diagnostics import with_diagnostics as with_diagnostics
+from gleanvid.metrics.diversity import centred_energy_rank as centred_energy_rank
+from gleanvid.metrics.diversity import effective_dimension as effective_dimension
+from gleanvid.metrics.diversity import effective_dimensions as effective_dimensions
+from gleanvid.metrics.diversity import effective_rank as effective_rank
+from gleanvid.metrics.diversity import effective_rank_by_unit as effective_rank_by_unit
+from gleanvid.metrics.diversity import energy_rank as energy_rank
+from gleanvid.metrics.overlap import mask_overlap as mask_overlap
+from gleanvid.metrics.overlap import mask_overlaps as mask_overlaps
+from gleanvid.metrics.overlap import random_iou as random_iou
+from gleanvid.metrics.overlap import random_iou_curve as random_iou_curve
+from gleanvid.metrics.overlap import spatial_iou as spatial_iou
+from gleanvid.metrics.overlap import spatial_iou_curve as spatial_iou_curve
+from gleanvid.metrics.saturation import Saturation as Saturation
+from gleanvid.metrics.saturation import saturation as saturation
+from gleanvid.metrics.span import basis_rank as basis_rank
+from gleanvid.metrics.span import coverage_error as coverage_error
+from gleanvid.metrics.span import coverage_errors as coverage_errors
+from gleanvid.metrics.span import debiased as debiased
+from gleanvid.metrics.span import energy_outside_picked as energy_outside_picked
+from gleanvid.metrics.span import energy_outside_span as energy_outside_span
+from gleanvid.metrics.span import kept_span as kept_span
+from gleanvid.metrics.span import later_residual_energy as later_residual_energy
+from gleanvid.metrics.span import residual_energy as residual_energy
+from gleanvid.metrics.span import residual_energy_by_unit as residual_energy_by_unit

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
 from gleanvid.ops.cells import Cells
-from gleanvid.ops.novelty import history_residuals
+from gleanvid.ops.novelty import history_residuals, novelty_shares
 from gleanvid.types import Compression
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def gini(values: Tensor) -> float:
+def gini(values: torch.Tensor) -> float:
     """Return the Gini coefficient of non-negative values (Eq. gini).
 
     Args:
@@ -30,14 +25,9 @@ def gini(values: Tensor) -> float:
     >>> round(gini(torch.tensor([1.0, 1.0, 2.0])), 3)
     0.167
     """
-    ordered = values.double().sort().values
-    if len(ordered) and ordered[0] < 0:
+    if (values < 0).any():
         raise ValueError("values must not be negative")
-    count, total = len(ordered), float(ordered.sum())
-    if total <= 0:
-        return 0.0
-    rank = torch.arange(1, count + 1, dtype=torch.float64, device=ordered.device)
-    return max(0.0, 2 * float((rank * ordered).sum()) / (count * total) - (count + 1) / count)
+    return float(novelty_shares(values)[1])
 
 
 def budget_gini(record: Compression) -> float:
@@ -46,12 +36,12 @@ def budget_gini(record: Compression) -> float:
 
 
 def novelty(
-    debiased: Tensor,
+    debiased: torch.Tensor,
     grid: tuple[int, int, int],
     history: int | None = None,
     neighborhood: int = 2,
     epsilon: float = 1e-4,
-) -> Tensor:
+) -> torch.Tensor:
     """Return the temporal novelty R_t of each unit of a clip (Eq. novelty).
 
     The novelty is a property of the clip alone, so it can be shown for any method.
@@ -68,6 +58,7 @@ def novelty(
     """
     units, rows, columns = grid
     cells = Cells(rows, columns, neighborhood, debiased.device)
-    prototypes = cells.means(debiased.float().view(units, rows * columns, -1))
-    residuals = history_residuals(prototypes, history, epsilon)  # [T, C] for C cells per unit
+    means = cells.means_and_whole(debiased.float().view(units, rows * columns, -1))
+    # [T, C] for C cells per unit
+    residuals = history_residuals(means[:, :-1], history, epsilon)
     return (residuals * cells.sizes).sum(1).cpu()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gleanvid.ops.debiasing import remove_directions, top_directions
+from gleanvid.ops.debiasing import outside, remove_directions, top_directions
 from gleanvid.types import Compression
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def _grown(
     basis = rows.new_empty(min(rows.shape), rows.shape[1])
     across, fresh, ranks, used = [], [], [], 0
     for block in rows.split(list(blocks)):
-        residual = _outside(block, basis[:used]).double()
+        # subtracted twice, to remove the rounding errors of the first time
+        residual = outside(outside(block, basis[:used]), basis[:used]).double()
         sizes = _pivots(residual, scale)
         across.append(residual.square().sum(1))
         fresh.append(sizes.square())
@@ -109,8 +110,8 @@ def _grown(
         ranks.append(used)
     energy = rows.double().square().sum(1)
     share = torch.where(energy > 0, 1.0 / energy, 0.0)
-    outside, new = ((torch.cat(part) * share).clamp(max=1.0).cpu() for part in (across, fresh))
-    return outside, new, torch.tensor(ranks), basis[:used]
+    old, new = ((torch.cat(part) * share).clamp(max=1.0).cpu() for part in (across, fresh))
+    return old, new, torch.tensor(ranks), basis[:used]
 
 
 def residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
@@ -215,16 +216,6 @@ def coverage_errors(debiased: Tensor, record: Compression, span: Span | None = N
         explained = (rows @ basis.T).double().square().sum(1)
         errors[places.cpu()] = (1.0 - explained / energy).clamp(min=0).cpu()  # 0 / 0 is NaN
     return errors
-
-
-def _outside(rows: Tensor, basis: Tensor) -> Tensor:
-    """Return vectors [k, D] minus their projection on an orthonormal basis [q, D].
-
-    The projection is subtracted twice, to remove the rounding errors of the first time.
-    """
-    for _ in range(2 if len(basis) else 0):
-        rows = torch.addmm(rows, rows @ basis.T, basis, alpha=-1.0)
-    return rows
 
 
 def _pivots(residual: Tensor, scale: float) -> Tensor:

@@ -9,23 +9,13 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-_HOME = {
-    "MODELS": "families",
-    "Conversation": "generation.conversation",
-    "Encoded": "encoded",
-    "ModelAdapter": "base",
-    "load_model": "loading.load",
-}
-
-__all__ = [*_HOME, "compressing"]
+_HOME = {"MODELS": "families", "ModelAdapter": "base", "load_model": "loading.load"}
 
 if TYPE_CHECKING:
     from gleanvid.compressors.base import Compressor
     from gleanvid.models.base import ModelAdapter as ModelAdapter
     from gleanvid.models.boundary import Layout, Prefill
-    from gleanvid.models.encoded import Encoded as Encoded
     from gleanvid.models.families import MODELS as MODELS
-    from gleanvid.models.generation.conversation import Conversation as Conversation
     from gleanvid.models.loading.load import load_model as load_model
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
@@ -67,11 +67,8 @@ class TokenModel(ABC):
 
     def generate(self, *_: Any, **__: Any) -> Any:
         """Raise ``ModelError``; only Video LLMs, which override this, can answer."""
-        self._refuse()
+        raise ModelError(self.cannot_answer)
 
     def conversation(self, *_: Any, **__: Any) -> Any:
         """Raise ``ModelError``; only Video LLMs, which override this, can answer."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
         raise ModelError(self.cannot_answer)

@@ -31,10 +31,6 @@ class Cells:
         self._sizes = torch.tensor([*counts, len(places)], dtype=torch.float32, device=device)
         self.sizes = self._sizes[:-1]
 
-    def means(self, features: Tensor) -> Tensor:
-        """Average the features [T, N, D] over every cell: [T, C, D]."""
-        return self.means_and_whole(features)[:, :-1]
-
     def means_and_whole(self, features: Tensor) -> Tensor:
         """Average the features [T, N, D] over every cell, then over the whole unit: [T, C + 1, D].
 

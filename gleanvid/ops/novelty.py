@@ -168,7 +168,7 @@ def novelty_shares(novelty: Tensor) -> tuple[Tensor, Tensor]:
     values = novelty.tolist()
     units, total = len(values), math.fsum(values)
     if total <= 0:
-        return torch.full((units,), 1 / units, dtype=torch.float64), torch.zeros(()).double()
+        return torch.ones(units).double() / units, torch.zeros(()).double()
     ranked = math.fsum(rank * value for rank, value in enumerate(sorted(values), 1))
     gini = 2 * ranked / (units * total) - (units + 1) / units
     share = torch.tensor([value / total for value in values], dtype=torch.float64)

@@ -118,7 +118,7 @@ def test_sampling_is_reproducible_by_seed_and_leaves_the_global_generator_unchan
 def test_stop_event_ends_generation_and_leaves_no_hooks(adapter):
     before = hook_count(adapter.hf_model)
     encoded = adapter.encode(noise_video())
-    stop, steps = threading.Event(), []
+    stop, steps, pieces = threading.Event(), [], []
 
     def third(*_):
         steps.append(1)
@@ -126,9 +126,12 @@ def test_stop_event_ends_generation_and_leaves_no_hooks(adapter):
             stop.set()
 
     handle = adapter.hf_model.lm_head.register_forward_hook(third)
-    answer = adapter.generate(encoded, "what?", QUARTER, Sampling(60), stop=stop)
+    answer = adapter.generate(
+        encoded, "what?", QUARTER, Sampling(60), on_text=pieces.append, stop=stop
+    )
     handle.remove()
     assert answer.new_tokens == 3
+    assert "".join(pieces).strip() == answer.text != ""
     with pytest.raises(StoppedError):
         adapter.generate(encoded, "what?", QUARTER, Sampling(60), stop=stop)
     with pytest.raises(StoppedError):

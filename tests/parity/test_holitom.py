@@ -52,6 +52,6 @@ def with_newlines(out, grid_row, newline):
 def inner(case):
     visual = features(case)
     tokens = VideoTokens(visual, grid(case), attention=attention_rows_of(case, len(visual)))
-    record = HoliTomMerge(drop=case["config"]["r"], exact=False).compress(tokens)
+    record = HoliTomMerge(share=1 - case["config"]["r"], exact=False).compress(tokens)
     assert record.keep.tolist() == case["kept"]
     assert_checksum(between_text(case, record.apply(visual)), case["merged_checksum"])

@@ -54,4 +54,4 @@ def select(record, hidden, case):
         attention=attention[..., torch.argsort(order)],
         previous=record,
     )
-    return PruneVidSelection(alpha=config["alpha"], exact=False).compress(tokens)
+    return PruneVidSelection(share=config["alpha"], exact=False).compress(tokens)

@@ -1,35 +1,16 @@
 """All hooks into language models; no other package installs one."""
 
-from gleanvid.models.boundary.decoding import cache_argument
-from gleanvid.models.boundary.hooks import (
-    check_uncompressed,
-    compressing,
-    installed,
-    last_logits_only,
-    prompt_hook,
-)
-from gleanvid.models.boundary.layout import Layout
-from gleanvid.models.boundary.prefill import Prefill
-from gleanvid.models.boundary.streams import (
-    recomputed_layers,
-    visual_leaves,
-    weights_without_gradient,
-)
-from gleanvid.models.boundary.vision import capture_vision, prompt_positions, remembered_vision
-
-__all__ = [
-    "Layout",
-    "Prefill",
-    "cache_argument",
-    "capture_vision",
-    "check_uncompressed",
-    "compressing",
-    "installed",
-    "last_logits_only",
-    "prompt_hook",
-    "prompt_positions",
-    "recomputed_layers",
-    "remembered_vision",
-    "visual_leaves",
-    "weights_without_gradient",
-]
+from gleanvid.models.boundary.decoding import cache_argument as cache_argument
+from gleanvid.models.boundary.hooks import check_uncompressed as check_uncompressed
+from gleanvid.models.boundary.hooks import compressing as compressing
+from gleanvid.models.boundary.hooks import installed as installed
+from gleanvid.models.boundary.hooks import last_logits_only as last_logits_only
+from gleanvid.models.boundary.hooks import prompt_hook as prompt_hook
+from gleanvid.models.boundary.layout import Layout as Layout
+from gleanvid.models.boundary.prefill import Prefill as Prefill
+from gleanvid.models.boundary.streams import recomputed_layers as recomputed_layers
+from gleanvid.models.boundary.streams import visual_leaves as visual_leaves
+from gleanvid.models.boundary.streams import weights_without_gradient as weights_without_gradient
+from gleanvid.models.boundary.vision import capture_vision as capture_vision
+from gleanvid.models.boundary.vision import prompt_positions as prompt_positions
+from gleanvid.models.boundary.vision import remembered_vision as remembered_vision

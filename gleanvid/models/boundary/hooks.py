@@ -95,8 +95,7 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
             (layout.core, hook.before_core),
             (layout.language_model, hook.before_language_model),
         ):
-            handle = module.register_forward_pre_hook(function, with_kwargs=True)
-            stack.callback(handle.remove)
+            stack.enter_context(module.register_forward_pre_hook(function, with_kwargs=True))
         if not hook.collector.needs <= set(hook.signals):
             stack.enter_context(hook.collector.collecting())
         if hook.layers.stages:
@@ -115,11 +114,8 @@ def last_logits_only(hf_model: Any, count: int = 1) -> Iterator[None]:
     def cut(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return (args[0][:, -count:], *args[1:])
 
-    handle = hf_model.get_output_embeddings().register_forward_pre_hook(cut)
-    try:
+    with hf_model.get_output_embeddings().register_forward_pre_hook(cut):
         yield
-    finally:
-        handle.remove()
 
 
 @contextmanager

@@ -40,17 +40,15 @@ class LayerHooks:
 
     def __init__(self, stages: dict[int, Compressor], prefill: Prefill) -> None:
         self.stages, self.prefill = stages, prefill
-        self.prefilling = False
-        self._plans: dict[int, Plan] = {}  # layer of a stage -> the tokens left after it
-        self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
-        # (prompt of the batch, video) -> attention [heads, R, V] of R text tokens to its V tokens
-        self._attention: dict[tuple[int, int], Tensor] = {}
         self.reset()
 
     def reset(self) -> None:
         """Forget the current prompt."""
         self.prefilling = False
-        self._plans, self._steps, self._attention = {}, [], {}
+        self._plans: dict[int, Plan] = {}  # layer of a stage -> the tokens left after it
+        self._steps: list[tuple[Plan, list[list[Span]], Rows]] = []
+        # (prompt of the batch, video) -> attention [heads, R, V] of R text tokens to its V tokens
+        self._attention: dict[tuple[int, int], Tensor] = {}
         # Plan, mask and rotary tables that the previous layer got, and the arguments cut from them.
         self._cut: tuple[Any, ...] = ()
 
@@ -66,8 +64,8 @@ class LayerHooks:
         self.reset()
         self.prefilling = True
         self._spans, self._present, self._previous = spans, present, previous
-        whole = torch.arange(present.shape[1], device=present.device).expand_as(present)
-        self._entered = Plan(whole, present, spans)
+        # int64 [B, P]: the place of each token that enters layer 0
+        self._entered = torch.arange(present.shape[1], device=present.device).expand_as(present)
 
     @contextmanager
     def installed(self, language_model: Any) -> Iterator[None]:
@@ -76,8 +74,7 @@ class LayerHooks:
             for index in range(min(self.stages, default=0), len(language_model.layers)):
                 hook = partial(self._before_layer, index)
                 layer = language_model.layers[index]
-                handle = layer.register_forward_pre_hook(hook, with_kwargs=True)
-                stack.callback(handle.remove)
+                stack.enter_context(layer.register_forward_pre_hook(hook, with_kwargs=True))
             for index, stage in self.stages.items():
                 if stage.queries:
                     module = language_model.layers[index - 1].self_attn
@@ -110,7 +107,7 @@ class LayerHooks:
             if all(a is b for a, b in zip(made_for, (plan, mask, tables), strict=True)):
                 return made
         static = getattr(passed_cache(kwargs), "is_compileable", False)
-        entered = self._entered.index.shape[1]
+        entered = self._entered.shape[1]
         shorter: dict[str, Any] = {
             "attention_mask": narrowed_mask(mask, plan, entered, self.prefilling, static)
         }
@@ -128,8 +125,8 @@ class LayerHooks:
         ]
         plan = plan_prompt(self._present, self._spans, records)
         hidden = reduce_rows(hidden, plan, self._spans, records)
-        before = list(self._plans.values())[-1] if self._plans else self._entered
-        index = before.index.gather(1, plan.index)
+        before = list(self._plans.values())[-1].index if self._plans else self._entered
+        index = before.gather(1, plan.index)
         self._plans[layer] = Plan(index, plan.mask, plan.spans, plan.lengths)
         self._steps.append((plan, self._spans, records))
         self._spans, self._present, self._previous = plan.spans, plan.mask, records

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -61,20 +60,17 @@ class Plan:
         index: int64 [B, P], for each token that is left its place in the uncompressed prompt.
         mask: bool [B, P], False on the padding at the left.
         spans: the videos of every prompt, with their places after compression.
-        lengths: number of tokens left of each prompt, without padding. If None, ``padded`` reads
-            ``mask``, which makes the host wait for the device.
+        lengths: number of tokens left of each prompt, without padding.
     """
 
     index: Tensor
     mask: Tensor
     spans: list[list[Span]]
-    lengths: tuple[int, ...] | None = None
+    lengths: tuple[int, ...]
 
-    @cached_property
+    @property
     def padded(self) -> bool:
-        if self.lengths is not None:
-            return min(self.lengths) < self.index.shape[1]
-        return not bool(self.mask.all())
+        return min(self.lengths) < self.index.shape[1]
 
     def gather(self, stream: Tensor) -> Tensor:
         """Select from ``stream`` the tokens that are left: [B, L, ...] -> [B, P, ...]."""

@@ -109,7 +109,7 @@ class PromptHook:
         records = self._compress(embeds, present, spans)
         plan = plan_prompt(present, spans, records)
         self.prefill.prompt_tokens = present.sum(1).tolist()
-        self.prefill.prompt_tokens_kept = list(plan.lengths or ())
+        self.prefill.prompt_tokens_kept = list(plan.lengths)
         whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
         entering = (spans, present) if whole else (plan.spans, plan.mask)
         self.layers.begin(*entering, self.prefill.stages.get(0))

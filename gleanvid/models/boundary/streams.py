@@ -36,11 +36,10 @@ def visual_leaves(layout: Layout, columns: Tensor) -> Iterator[list[Tensor]]:
             changed["deepstack_visual_embeds"] = [_with_leaf(one, rank, leaves) for one in levels]
         return args, kwargs | changed
 
-    handle = layout.language_model.register_forward_pre_hook(replace, with_kwargs=True)
     try:
-        yield leaves
+        with layout.language_model.register_forward_pre_hook(replace, with_kwargs=True):
+            yield leaves
     finally:
-        handle.remove()
         leaves.clear()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -94,13 +94,9 @@ def _reach(layout: Layout, inputs: dict[str, Any]) -> dict[str, Any]:
         reached.update(kwargs)
         raise _ReachedError
 
-    handle = layout.language_model.register_forward_pre_hook(stop, with_kwargs=True)
-    try:
+    hook = layout.language_model.register_forward_pre_hook(stop, with_kwargs=True)
+    with hook, suppress(_ReachedError):
         layout.core(**inputs, use_cache=False)
-    except _ReachedError:
-        pass
-    finally:
-        handle.remove()
     return reached
 
 

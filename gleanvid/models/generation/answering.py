@@ -14,7 +14,7 @@ from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.adapted import Adapted
 from gleanvid.models.generation.sampling import Sampling, seeded
-from gleanvid.models.generation.streaming import StopOnEvent, TimedStreamer
+from gleanvid.models.generation.streaming import TimedStreamer
 from gleanvid.types import StoppedError
 
 
@@ -75,14 +75,12 @@ def write_answer(
     ):
         try:
             model.hf_model.generate(
-                **inputs,
-                generation_config=generation_config(sampling, stated),
-                streamer=streamer,
-                stopping_criteria=[StopOnEvent(stop)] if stop is not None else None,
+                **inputs, generation_config=generation_config(sampling, stated), streamer=streamer
             )
         except StoppedError:
             if not streamer.new_ids:
                 raise
+            streamer.end()  # passes the text on that it holds back
     compress_s = prefill.compress_s - compressed_s
     kept = prefill.prompt_tokens_kept
     dropped = prefill.prompt_tokens[0] - kept[0] if kept else 0

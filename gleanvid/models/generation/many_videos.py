@@ -18,7 +18,7 @@ from gleanvid.models.cost.measure import ADVICE, explaining_out_of_memory
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import check_context
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.models.generation.text import split_after
+from gleanvid.models.generation.text import split_after, with_text_behind
 from gleanvid.types import Compression, ModelError, Video
 
 PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
@@ -97,14 +97,10 @@ def _prompt(
         inputs = model.without_outro(made)
         places.append(model.place_tokens(video, inputs))
         parts.append(_without_start(model, inputs) if number else inputs)
-    inputs = _joined(model, parts)
     encoding = model.processor.tokenizer(
         model.anchor + model.outro + rest, add_special_tokens=False, return_tensors="pt"
     )
-    tail = encoding["input_ids"][:, 1:]
-    for name in PER_COLUMN & inputs.keys():
-        fill = tail if name == "input_ids" else torch.full_like(tail, name == "attention_mask")
-        inputs[name] = torch.cat([inputs[name], fill.to(inputs[name].dtype)], 1)
+    inputs = with_text_behind(_joined(model, parts), encoding["input_ids"][:, 1:])
     dtype, device = model.hf_model.dtype, model.device
 
     def on_device(value: Any) -> Any:

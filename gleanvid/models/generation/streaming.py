@@ -1,14 +1,13 @@
-"""Streamer and stopping criterion for generate(), with times of first and last token."""
+"""Streamer for generate(), with times of first and last token."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import StoppingCriteria, TextStreamer
+from transformers import TextStreamer
 
 from gleanvid.models.cost.measure import now
 
@@ -38,13 +37,3 @@ class TimedStreamer(TextStreamer):
     def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
         if text and self.on_text is not None:
             self.on_text(text)
-
-
-class StopOnEvent(StoppingCriteria):
-    """End generation after the current token once the event is set."""
-
-    def __init__(self, event: threading.Event) -> None:
-        self.event = event
-
-    def __call__(self, input_ids: Tensor, scores: Tensor, **kwargs: Any) -> Tensor:
-        return torch.full((len(input_ids),), self.event.is_set(), device=input_ids.device)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 ORACLE = "random weights: equals masked attention"
 RECURRENT = "random weights: equals a recomputed prompt"
 AHEAD = "compressors before the language model only: most layers keep a recurrent state"
+QWEN3_5 = f"the class of Qwen3.5; {AHEAD}"
 LATE = "needs transformers 5.23"
 WINDOWS = "compressors before the language model only; sdpa alone; needs transformers 5.23"
 WHOLE = "published weights: accuracy and app"
@@ -144,27 +145,11 @@ CHECKPOINTS: tuple[Checkpoint, ...] = (
         tested=RECURRENT,
         note=f"frames are not sliced; needs transformers 5.23; {AHEAD}",
     ),
+    Checkpoint("Qwen/Qwen3.6-27B", "qwen3_5", 27, APACHE, 256 * _K, tested=RECURRENT, note=QWEN3_5),
     Checkpoint(
-        "Qwen/Qwen3.6-27B",
-        "qwen3_5",
-        27,
-        APACHE,
-        256 * _K,
-        tested=RECURRENT,
-        note=f"the class of Qwen3.5; {AHEAD}",
+        "Qwen/Qwen3.6-35B-A3B", "qwen3_5_moe", 35, APACHE, 256 * _K, tested=RECURRENT, note=QWEN3_5
     ),
-    Checkpoint(
-        "Qwen/Qwen3.6-35B-A3B",
-        "qwen3_5_moe",
-        35,
-        APACHE,
-        256 * _K,
-        tested=RECURRENT,
-        note=f"the class of Qwen3.5; {AHEAD}",
-    ),
-    Checkpoint(
-        "Qwen/Qwen3.8-27B", "qwen3_5", 27, tested=RECURRENT, note=f"the class of Qwen3.5; {AHEAD}"
-    ),
+    Checkpoint("Qwen/Qwen3.8-27B", "qwen3_5", 27, tested=RECURRENT, note=QWEN3_5),
 )
 
 FIRST_CHOICES = (  # (minimum GPU memory in GB, checkpoint to recommend in bfloat16)

@@ -54,8 +54,8 @@ def servable() -> list[str]:
     return [name for name, method in COMPRESSORS.items() if refusal(method()) is None]
 
 
-def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
-    """Return the method given in ``--additional-config '{"gleanvid": ...}'``; None if missing.
+def chosen_method(given: Any, pruning_rate: float | None) -> Compressor:
+    """Return the method given in ``--additional-config '{"gleanvid": ...}'``.
 
     ``given`` is the method as text, e.g. ``"gleanvid(tau=2)"``, or a mapping of its settings.
     Raises ``ValueError`` if the method cannot be served.
@@ -63,8 +63,6 @@ def chosen_method(given: Any, pruning_rate: float | None) -> Compressor | None:
     >>> chosen_method({"name": "gleanvid", "tau": 2.0}, pruning_rate=0.75).tau
     2.0
     """
-    if given is None:
-        return None
     settings = settings_in(given) if isinstance(given, str) else given
     if not isinstance(settings, Mapping) or "name" not in settings:
         raise ValueError(

@@ -61,7 +61,6 @@ def take_settings(vllm_config: Any) -> None:
         hf_config.gleanvid_plugin = plugin
     rate = vllm_config.model_config.multimodal_config.video_pruning_rate
     method = chosen_method(given, rate)
-    assert method is not None
     if vllm_config.speculative_config is not None:
         raise ValueError(
             f"{method.name} is not served together with speculative decoding, whose draft model "

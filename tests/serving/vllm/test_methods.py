@@ -56,7 +56,6 @@ def test_features_that_are_not_finite_do_not_stop_the_vllm_engine():
 
 
 def test_served_compressor_is_given_by_name_or_by_settings():
-    assert chosen_method(None, 0.75) is None
     assert chosen_method("vcast", 0.5).name == "vcast"
     assert chosen_method({"name": "gleanvid", "tau": 2}, 0.5).tau == 2
 

@@ -4,10 +4,17 @@ import pytest
 import torch
 
 from gleanvid.compressors import method_from
-from gleanvid.metrics import clip_agreement, frame_agreement, label_recall
 from gleanvid.types import Compression, VideoTokens
+from tools.filmed_metrics import (
+    clip_agreement,
+    frame_agreement,
+    label_recall,
+    principal_components,
+    reconstruction,
+)
 
 GRID = (3, 2, 2)
+LONG = (12, 4, 4)
 CLASSES = torch.eye(12)
 
 
@@ -58,3 +65,30 @@ def test_frame_agreement_counts_a_merged_token_for_every_unit_it_covers():
     found = method_from("pool(0.34, units=3)").compress(VideoTokens(features, GRID))
     assert found.budgets.tolist() == [4, 0, 0]
     assert frame_agreement(features, found, head) == pytest.approx(1.0)
+
+
+def every(step):
+    return Compression.pruned(torch.arange(0, 192, step), LONG)
+
+
+def test_reconstruction_predicts_dropped_tokens_that_repeat_the_nearest_kept_token():
+    frames = torch.randn(12, 2, 8, generator=torch.Generator().manual_seed(0))
+    # tokens within each half of a frame are equal
+    features = frames.repeat_interleave(8, dim=1).flatten(0, 1)
+    assert reconstruction(features, every(2)) > 0.95
+
+
+def test_reconstruction_cannot_predict_noise_on_held_out_units():
+    features = torch.randn(192, 8, generator=torch.Generator().manual_seed(1))
+    assert reconstruction(features, every(2)) < 0.05
+
+
+def test_reconstruction_score_without_dropped_tokens_is_nan():
+    assert math.isnan(reconstruction(torch.randn(192, 8), every(1)))
+
+
+def test_enough_principal_components_preserve_distances():
+    features = torch.randn(40, 6, generator=torch.Generator().manual_seed(2)).double()
+    described = principal_components(features, 6)
+    torch.testing.assert_close(torch.cdist(described, described), torch.cdist(features, features))
+    assert principal_components(features, 2).var(dim=0).sum() < described.var(dim=0).sum()
