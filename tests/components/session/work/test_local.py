@@ -83,20 +83,17 @@ def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
 
 
-def test_link_to_an_evaluation_clip_generates_the_clip_and_suggests_its_questions(
-    site, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+def test_link_to_an_evaluation_clip_generates_the_clip_and_suggests_its_questions(site, cache):
     name = failures.file_name(next(iter(failures.known()["questions"])))
     changed = loaded(site, clip=name)
-    assert changed["gv-clip"] == str(tmp_path / "glimpse" / name)
+    assert changed["gv-clip"] == str(cache / "glimpse" / name)
     assert Path(changed["gv-clip"]).is_file() and changed["gv-ready"]
     assert [one["clip"] for one in changed["gv-shelf"]["clips"]] == [f"glimpse/{name}"]
     other = loaded(site, clip="glimpse-0-test-99999.mp4")
     assert "gv-clip" not in other and "99999" in other["gv-unread"]["text"]
     sent = loaded(site, clip="own")
     assert "gv-clip" not in sent and "uploaded by its sender" in sent["gv-unread"]["text"]
-    assert [file.name for file in (tmp_path / "glimpse").glob("*.mp4")] == [name]
+    assert [file.name for file in (cache / "glimpse").glob("*.mp4")] == [name]
 
 
 def test_link_restores_methods_and_ratios_of_the_comparison_and_the_tab(site):
@@ -106,8 +103,7 @@ def test_link_restores_methods_and_ratios_of_the_comparison_and_the_tab(site):
     assert "tabs" not in loaded(site, tab="Evil")
 
 
-def test_results_restored_after_a_reload_take_precedence_over_the_link(site, tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+def test_results_restored_after_a_reload_take_precedence_over_the_link(site, cache):
     engine, _, clips = site
     engine.pages.start("me")
     request = Request(str(clips[1].path), 8, "builtin")
