@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from components.panels.method_settings import MethodSettings
 from components.panels.page import build_app
 from components.session import failures
 from components.session.actions.ask import ask
@@ -36,10 +37,11 @@ def loaded(site, kept="", **query):
     load = next(fn for fn in page.fns.values() if fn.name == "on_load")
     values = load.fn(SimpleNamespace(query_params=query), kept)
     assert set(values) <= set(load.outputs)
+    kinds = {gr.Tabs: "tabs", MethodSettings: "settings"}
     named = {}
     for place, (block, value) in enumerate(values.items()):
-        name = getattr(block, "elem_id", None) or getattr(block, "label", None)
-        named["tabs" if isinstance(block, gr.Tabs) else name or place] = value
+        name = kinds.get(type(block), block.elem_id) or getattr(block, "label", None)
+        named.setdefault(name or place, value)  # the settings in the open come before the folded
     return named
 
 
@@ -49,10 +51,10 @@ def test_page_opens_with_the_settings_of_its_vllm_server(site):
     told = GleanVID(0.25, tau=3.0).settings()
     served = engine, build_app(engine, examples=clips, served=told), clips
     changed = loaded(served)
-    assert changed["gv-open"] == {"retention_ratio": 0.25, "gleanvid.tau": 3.0}
+    assert changed["settings"] == {"retention_ratio": 0.25, "gleanvid.tau": 3.0}
     assert changed["Retention ratio"] == [0.25]
     assert changed["gv-tokens"]["value"] is None and not changed["gv-budget"]["visible"]
-    linked = loaded(served, retention_ratio="0.5")["gv-open"]
+    linked = loaded(served, retention_ratio="0.5")["settings"]
     assert linked == {"retention_ratio": 0.5, "gleanvid.tau": 3.0}
     assert any(fn.js == "gleanvid.openLink(true)" for fn in served[1].fns.values())
 
