@@ -93,7 +93,7 @@
       const log = element.querySelector(".gv-log");
       return () => log.replaceChildren(...(props.value || []).flatMap(({ question, answer }) => [
         make("p", { className: "gv-asked", textContent: question }),
-        make("p", { className: "gv-told", textContent: answer }),
+        make("p", { textContent: answer }),
       ]));
     },
 

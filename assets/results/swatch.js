@@ -35,16 +35,12 @@ export function marker({ colour, symbol }, hollow = symbol.endsWith("-open")) {
 }
 
 /** @param {{ colour: string, dash: string, symbol: string }} look */
-export function line({ colour, dash }, points) {
-  const style = `fill:none;stroke:${colour};stroke-width:2;stroke-dasharray:${DASHES[dash] || "none"}`;
-  return draw("polyline", { points, style });
-}
-
-/** @param {{ colour: string, dash: string, symbol: string }} look */
 export function swatch(look) {
+  const { colour, dash } = look;
+  const style = `fill:none;stroke:${colour};stroke-width:2;stroke-dasharray:${DASHES[dash] || "none"}`;
   const sign = draw("g", { transform: "translate(15 7)" }, marker(look));
   const whole = draw("svg", { viewBox: "0 0 30 14", width: 30, height: 14, "aria-hidden": "true" });
-  whole.append(line(look, "0,7 30,7"), sign);
+  whole.append(draw("polyline", { points: "0,7 30,7", style }), sign);
   return whole;
 }
 

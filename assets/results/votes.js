@@ -19,15 +19,6 @@ export class Votes {
   /** @param {Vote} vote */
   add(vote) {
     this.all = [...this.all, vote].slice(-MOST);
-    this.#write();
-  }
-
-  clear() {
-    this.all = [];
-    this.#write();
-  }
-
-  #write() {
     try { localStorage.setItem(KEY, JSON.stringify(this.all)); } catch { /* no storage: votes are lost with the page */ }
   }
 

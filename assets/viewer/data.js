@@ -166,33 +166,11 @@ export function overlap(grid, a, b, unit = null) {
   return { ...counts, iou: union ? counts.both / union : 1 };
 }
 
-// The kept tokens most similar to `token`: [{ token, cosine }], by the cosine of the feature sketches.
-export function mostAlike(clip, stage, token, count = 3) {
-  const { width, levels } = clip.sketch;
-  const own = levels.subarray(token * width, (token + 1) * width);
-  const best = [];
-  for (let other = 0; other < stage.kept.length; other++) {
-    if (!stage.kept[other] || other === token) continue;
-    let [dot, size] = [0, 0];
-    for (let d = 0, at = other * width; d < width; d++, at++) {
-      dot += own[d] * levels[at];
-      size += levels[at] * levels[at];
-    }
-    const likeness = size ? dot / Math.sqrt(size) : 0;
-    if (best.length === count && likeness <= best[count - 1].likeness) continue;
-    best.push({ token: other, likeness });
-    best.sort((left, right) => right.likeness - left.likeness);
-    best.length = Math.min(best.length, count);
-  }
-  const length = Math.hypot(...own) || 1;
-  return best.map(({ token: other, likeness }) => ({ token: other, cosine: likeness / length }));
-}
-
-// Cosine of every token's feature sketch to that of `token`, as levels up to 255 scaled from `low` to `high`.
-export function likenessOf({ sketch: { width, levels } }, token) {
+// Cosine of every token's feature sketch to that of `token`.
+function cosinesTo({ sketch: { width, levels } }, token) {
   const own = levels.subarray(token * width, (token + 1) * width);
   const length = Math.hypot(...own) || 1;
-  const cosines = Float32Array.from({ length: levels.length / width }, (_, other) => {
+  return Float32Array.from({ length: levels.length / width }, (_, other) => {
     let [dot, size] = [0, 0];
     for (let d = 0, at = other * width; d < width; d++, at++) {
       dot += own[d] * levels[at];
@@ -200,6 +178,19 @@ export function likenessOf({ sketch: { width, levels } }, token) {
     }
     return size ? dot / (length * Math.sqrt(size)) : 0;
   });
+}
+
+// The kept tokens most similar to `token`: [{ token, cosine }], by the cosine of the feature sketches.
+export function mostAlike(clip, stage, token, count = 3) {
+  const cosines = cosinesTo(clip, token);
+  const kept = [...cosines.keys()].filter((other) => stage.kept[other] && other !== token);
+  const best = kept.sort((left, right) => cosines[right] - cosines[left]).slice(0, count);
+  return best.map((other) => ({ token: other, cosine: cosines[other] }));
+}
+
+// The cosines to `token`, as levels up to 255 scaled from `low` to `high`.
+export function likenessOf(clip, token) {
+  const cosines = cosinesTo(clip, token);
   const [low, high] = cosines.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [1, -1]);
   const step = (high - low || 1) / 255;
   return { low, high, levels: Uint8Array.from(cosines, (cosine) => Math.round((cosine - low) / step)) };

@@ -4,7 +4,7 @@
 
 import { fateOf, firstFrame } from "./data.js";
 import { heatColour, SHADES } from "./looks.js";
-import { A_COLOUR, B_COLOUR, DARK, fitCanvas, paintCells, paintFrame } from "./paint.js";
+import { A_COLOUR, B_COLOUR, DARK, areaOf, fitCanvas, paintCells, paintFrame } from "./paint.js";
 
 const TALL = 28; // greatest height of a small frame in pixels
 const [LEAST, MOST] = [20, 96]; // smallest and largest width of a small frame in pixels; frames that would be smaller scroll
@@ -121,15 +121,10 @@ export class Film {
     const [wide, tall] = this.#size;
     const frame = firstFrame(main.grid, unit);
     const first = grid.unitOf[frame] * grid.perUnit;
-    const [left, top, right, bottom] = grid.area;
-    const box = {
-      rows: grid.rows, columns: grid.columns, left: left * wide, top: top * tall,
-      width: (right - left) * wide, height: (bottom - top) * tall,
-    };
     context.setTransform(ratio, 0, 0, ratio, ...this.#placeOf(unit, ratio));
     context.imageSmoothingQuality = "medium";
     paintFrame(context, clip.sheet, clip.value.tiles, frame, wide, tall);
-    paintCells(context, box, (n) => colour(first + n), SHADE);
+    paintCells(context, areaOf(grid, wide, tall), (n) => colour(first + n), SHADE);
     painted[unit] = 1;
   }
 

@@ -2,7 +2,7 @@
 // Entry of the viewer's modules: creates a viewer on the page and connects it with Gradio and the document.
 
 import { KINDS } from "./controls.js";
-import { firstFrame, frameAt } from "./data.js";
+import { firstFrame } from "./data.js";
 import { attachKeys } from "./keys.js";
 import { Player } from "./player.js";
 import { attachPointer } from "./pointer.js";
@@ -50,30 +50,26 @@ function observe(viewer) {
     .observe(document.body, { attributes: true, attributeFilter: ["class"] });
 }
 
-// Events of the document: "gleanvid:unit" {unit or seconds, source} moves the viewer. "gleanvid:pair" {a, b,
-// source} chooses its runs by place, label or the id of a run that it does not have yet. "gleanvid:view" {kind}
-// chooses its view. "gleanvid:question" {text} and "gleanvid:setting" {name, value} report the text of the
-// question box. The viewer itself also sends the first two, with the source "viewer".
+// Events of the document: "gleanvid:unit" {unit, source} moves the viewer. "gleanvid:pair" {a, b, id, source}
+// chooses its runs by place or label, or by the id of a run that it does not have yet. "gleanvid:question" {text}
+// and "gleanvid:setting" {name, value} report the text of the question box. The viewer itself also sends the first
+// two, with the source "viewer".
 function follow(viewer) {
   const mounted = new AbortController();
   const hear = (name, act) => document.addEventListener(name, ({ detail }) => {
     if (!viewer.element.isConnected) return mounted.abort();
     if (viewer.clip && detail && detail.source !== "viewer") act(detail);
   }, { signal: mounted.signal });
-  hear("gleanvid:unit", ({ unit, seconds }) => {
-    const { clip, frame } = viewer;
+  hear("gleanvid:unit", ({ unit }) => {
     const { grid } = viewer.shown().main;
-    const wanted = unit ?? (seconds >= 0 ? grid.unitOf[frameAt(clip.value.seconds, seconds)] : -1);
-    if (!Number.isInteger(wanted) || wanted < 0 || wanted >= grid.units) return;
-    if (wanted === grid.unitOf[frame]) return;
+    if (!Number.isInteger(unit) || unit < 0 || unit >= grid.units || unit === grid.unitOf[viewer.frame]) return;
     viewer.onHalt();
-    viewer.showFrame(firstFrame(grid, wanted));
+    viewer.showFrame(firstFrame(grid, unit));
   });
   hear("gleanvid:question", ({ text }) => viewer.hearQuestion(text));
   hear("gleanvid:setting", ({ name, value }) => { // for example, the page sets the question of an example clip
     if (name === "question") viewer.hearQuestion(String(value ?? ""));
   });
-  hear("gleanvid:view", ({ kind }) => viewer.chooseView(kind));
   hear("gleanvid:pair", (detail) => {
     for (const side of ["a", "b"]) {
       if (detail[side] === undefined) continue;
@@ -81,7 +77,6 @@ function follow(viewer) {
       const place = viewer.clip.methods.findIndex(wanted);
       if (place >= 0) viewer.choose(side, place);
       else if (detail.id) return viewer.tellServer("pair", { ...viewer.pair, [side]: detail.id });
-      else if (side === "b" && detail.b === null) viewer.choosePair(viewer.a, null);
     }
     viewer.tellServer("pair", viewer.pair);
   });

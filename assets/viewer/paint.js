@@ -39,6 +39,12 @@ export function fitCanvas(canvas, width, height) {
   return context;
 }
 
+// The box of all tokens of a grid on a frame of this width and height.
+export function areaOf({ rows, columns, area: [left, top, right, bottom] }, wide, tall) {
+  const [width, height] = [(right - left) * wide, (bottom - top) * tall];
+  return { rows, columns, left: left * wide, top: top * tall, width, height };
+}
+
 export function paintFrame(context, sheet, tiles, frame, width, height) {
   const left = (frame % tiles.columns) * tiles.width;
   const top = Math.floor(frame / tiles.columns) * tiles.height;

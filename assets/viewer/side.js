@@ -6,7 +6,7 @@ import { placeOf, sameGrid } from "./data.js";
 import { make, plural, short } from "./dom.js";
 import { LOOKS, paintGroup } from "./looks.js";
 import { boundWords, keptWords, spell } from "./relevance.js";
-import { fitCanvas, paintChanges, paintDisc, paintFrame, paintRing } from "./paint.js";
+import { areaOf, fitCanvas, paintChanges, paintDisc, paintFrame, paintRing } from "./paint.js";
 import { evidenceKept, paintTruth } from "./truth.js";
 
 const PINNED = "#ff7a33";
@@ -49,12 +49,7 @@ export class Side {
 
   // The box of all tokens of a grid on the frame, in page pixels.
   boxOf(grid) {
-    const [left, top, right, bottom] = grid.area;
-    const [wide, tall] = this.size;
-    return {
-      rows: grid.rows, columns: grid.columns, left: left * wide, top: top * tall,
-      width: (right - left) * wide, height: (bottom - top) * tall,
-    };
+    return areaOf(grid, ...this.size);
   }
 
   // Write the token count, the answer, and the fraction of object tokens kept.

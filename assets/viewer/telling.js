@@ -37,17 +37,14 @@ export class Telling {
   }
 
   // Tell other parts of the page the current unit; they may also change it (see mount.js).
-  announce({ clip, frame, main: { unit, grid } }) {
+  announce({ clip, main: { unit } }) {
     if (unit === this.#announced) return;
-    const moved = this.#announced >= 0;
     this.#announced = unit;
-    const { name, seconds } = clip.value;
-    const until = seconds[grid.unitOf.lastIndexOf(unit) + 1] ?? Infinity;
-    const detail = { unit, seconds: seconds[frame], until, name, moved, source: "viewer" };
+    const detail = { unit, name: clip.value.name, source: "viewer" };
     document.dispatchEvent(new CustomEvent("gleanvid:unit", { detail }));
   }
 
-  // Called for a new clip, so that its first unit is not announced as a move of the user.
+  // Called for a new clip, so that its first unit is announced, whichever it is.
   forget() {
     this.#announced = -1;
   }

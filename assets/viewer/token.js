@@ -48,7 +48,7 @@ function groupLines(grid, stage, token) {
 function describePin(panel, shown, token, alike, visit, unpin) {
   const { grid, stage } = shown.own;
   const title = make("b", "", `Pinned: ${placeWords(grid, token)}`);
-  const head = make("div", "gv-pin-head", "", title, button("Unpin", unpin, "gv-unpin"));
+  const head = make("div", "gv-pin-head", "", title, button("Unpin", unpin));
   const pinnedFrame = { ...shown, frame: firstFrame(grid, placeOf(grid, token).unit) };
   const facts = tokenLines(pinnedFrame, token).map(([text, kind]) => make("li", kind, text));
   const home = homeOf(stage, token);

@@ -21,9 +21,7 @@ MAX_TOKENS = 2**20
 LONGEST = 10_000  # maximum length of a question in characters, as on the page
 LONGEST_SIDE = 8192  # maximum width and height of a frame in pixels
 LONGEST_ANSWER = 20 * LONGEST
-LONGEST_SETTINGS = (
-    10_000  # maximum length of ``compressor`` or ``made_with`` as JSON, in characters
-)
+LONGEST_SETTINGS = 10_000  # maximum length of ``compressor`` or ``made_with`` as JSON
 LONGEST_NAME = 1_000
 
 

@@ -10,8 +10,7 @@ from gleanvid.evaluation.catalogue import methods_table, model_table
 
 from ..places import ASSETS, DOCS
 from ..session.actions.story import story
-from ..viewer import modules
-from .events import PRIVATE, Changes, Values, script
+from .events import PRIVATE, Changes, Values, mounted, script
 from .panel import Page, Tab
 
 STORY = """
@@ -53,13 +52,7 @@ class AboutTab(Tab):
 
     def __init__(self) -> None:
         gr.Markdown(STORY + DOCUMENTATION * DOCS.is_dir(), elem_classes="gv-about")
-        self.story: Any = gr.HTML(
-            None,
-            apply_default_css=False,
-            html_template=BLANK,
-            js_on_load=modules.mounting("results/story.js"),
-            elem_id="gv-story",
-        )
+        self.story = mounted("story", BLANK, elem_id="gv-story")
         gr.Markdown(TEXT, elem_classes="gv-about")
         gr.Markdown(RELEVANCE, elem_classes="gv-about gv-models gv-relevance")
         with gr.Accordion("Compressors", open=False):

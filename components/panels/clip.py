@@ -76,13 +76,11 @@ class ClipPanel(Panel):
         # lines of text that change when another clip is chosen
         self.lines = [outputs.ready, outputs.notice, outputs.status]
         changed = [self.model, self.method, *self.lines, *outputs.results]
-        self.arrived = (
-            gr.State()
-        )  # time at which an upload was last read; its change starts a preview
+        # time at which an upload was last read; its change starts a preview
+        self.arrived = gr.State()
         self.tried = gr.State({})  # path of an earlier clip -> ids of its runs
-        self.is_unknown = gr.Checkbox(
-            True, visible=False
-        )  # False: saved results are shown, no preview needed
+        # False: saved results are shown, no preview needed
+        self.is_unknown = gr.Checkbox(True, visible=False)
         # Start a second upload without waiting for the first: it ends the reading of the first.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
         over = page.inputs.when(

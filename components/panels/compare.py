@@ -25,10 +25,9 @@ from ..session.actions.rows import Asked
 from ..session.answers import caveat
 from ..session.display import message
 from ..session.request import NONE, RATIO, Request, can_answer
-from ..viewer import modules
 from . import failures, notice
 from .clip import shortened
-from .events import AT_ONCE, PRIVATE, Changes, Values, script
+from .events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
 from .least import LeastPanel
 from .page_state import Inputs, owner
 from .panel import Page, Tab
@@ -84,13 +83,7 @@ class CompareTab(Tab):
             )
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-compare-stop")
         self.notice = notice.panel()
-        self.table: Any = gr.HTML(
-            None,
-            apply_default_css=False,
-            html_template=HTML,
-            js_on_load=modules.mounting("results/compare.js", ("open",)),
-            elem_id="gv-rows",
-        )
+        self.table = mounted("compare", HTML, None, "open", elem_id="gv-rows")
         self.least = LeastPanel(self.methods)
         self.failures = failures.fold()
         self.starters = self.start, self.sweep, *self.least.starters

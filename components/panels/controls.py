@@ -20,7 +20,6 @@ from gleanvid.metrics import saturation
 from gleanvid.types import Compression
 
 from ..session.request import EDITED, NONE, RATIO, has_free_ratio
-from . import notice
 from .method_settings import MethodSettings
 
 SLIDER_STOPS = 2000  # a number with more possible values gets a number box, not a slider
@@ -170,12 +169,7 @@ def part(
         for name, method in methods.items()
     }
     fields = {key: setting.drawn() for key, setting in held.items()}
-    place = "gv-open" if in_the_open else "gv-folded"
-    return MethodSettings(fields=fields, shown=shown, method=start, elem_id=place)
-
-
-def problem() -> gr.HTML:
-    return notice.plain("gv-refused")
+    return MethodSettings(fields=fields, shown=shown, method=start)
 
 
 def given_settings(

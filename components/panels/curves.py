@@ -19,9 +19,8 @@ from ..session.actions import figures
 from ..session.actions.runs import GONE, distinct, measured_runs
 from ..session.display import message
 from ..session.work.engine import Engine
-from ..viewer import modules
 from . import notice
-from .events import PRIVATE, Changes, Values, script
+from .events import PRIVATE, Changes, Values, mounted, script
 from .panel import Page, Tab
 
 SOME = "Curves of {drawn} of {count} runs in the table: {names} no longer in the viewer."
@@ -42,13 +41,7 @@ class CurvesTab(Tab):
         gr.Markdown(ABOUT, elem_classes="gv-hint")
         self.notice = notice.panel()
         with gr.Row(elem_classes="gv-results"):
-            self.legend: Any = gr.HTML(
-                saved.get("legend"),
-                apply_default_css=False,
-                html_template=KEY,
-                js_on_load=modules.mounting("results/curves.js"),
-                elem_id="gv-key",
-            )
+            self.legend = mounted("curves", KEY, saved.get("legend"), elem_id="gv-key")
             with gr.Row(elem_classes="gv-curves"):
                 self.plots = {name: _plot(name, saved.get(name)) for name in FIGURES}
 

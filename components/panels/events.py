@@ -11,6 +11,8 @@ from typing import Any
 
 import gradio as gr
 
+from ..viewer import modules
+
 Values = Mapping[Any, Any]  # input values of an event, by widget
 Changes = dict[Any, Any]  # new values, by widget; other widgets keep their values
 
@@ -47,6 +49,22 @@ def part(name: str, markup: str, value: Any = None, *events: str, **options: Any
     heard = f"const EVENTS = {json.dumps(events)};\n"
     return gr.HTML(
         value, apply_default_css=False, html_template=markup, js_on_load=heard + mount, **options
+    )
+
+
+def mounted(
+    name: str, markup: str, value: Any = None, *events: str, elem_id: str = "", **fixed: Any
+) -> Any:
+    """Return a ``gr.HTML`` whose value is drawn by the module ``assets/results/<name>.js``.
+
+    ``fixed``: constants of the module; see :func:`components.viewer.modules.mounting`.
+    """
+    return gr.HTML(
+        value,
+        apply_default_css=False,
+        html_template=markup,
+        js_on_load=modules.mounting(f"results/{name}.js", events, **fixed),
+        elem_id=elem_id or None,
     )
 
 

@@ -24,7 +24,7 @@ from ..session.work.engine import Engine
 from ..viewer import modules
 from ..viewer.payload import payload
 from . import notice
-from .events import AT_ONCE, PRIVATE, Changes, Values, script
+from .events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
 from .page_state import Inputs, owner
 from .panel import Page, Tab
 from .sides import TokensTab, as_pinned
@@ -78,12 +78,7 @@ class ExportTab(Tab):
         self.file = gr.File(show_label=False, interactive=False, visible=False, elem_id="gv-file")
         gr.Markdown(f"## Code\n{CODE}", elem_classes="gv-heading")
         self.write = gr.Button("Write code for the current settings", size="sm", elem_id="gv-code")
-        self.code: Any = gr.HTML(
-            None,
-            apply_default_css=False,
-            html_template=CODE_HTML,
-            js_on_load=modules.mounting("results/code.js"),
-        )
+        self.code = mounted("code", CODE_HTML)
         gr.Markdown(f"## API\n{API}", elem_classes="gv-heading")
 
     def connect(self, page: Page) -> None:

@@ -19,10 +19,9 @@ from ..session.actions.runs import GONE
 from ..session.display import message
 from ..session.examples import Example, ready
 from ..session.request import RATIO
-from ..viewer import modules
 from .clip import ClipPanel
 from .controls import Controls, given_settings
-from .events import AT_ONCE, PRIVATE, Changes, Values, script
+from .events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
 from .panel import Page, Panel
 from .sides import TokensTab
 
@@ -32,17 +31,9 @@ FOLDER = "glimpse"  # subfolder of the upload folder, for rendered clips of the 
 
 def fold() -> Any:
     """Make the collapsed list of wrong answers; expanding it fetches them from the server."""
-    return gr.HTML(
-        None,
-        apply_default_css=False,
-        html_template=HTML,
-        js_on_load=modules.mounting(
-            "results/failures.js",
-            ("open", "pick"),
-            titles={name: title_of(name) for name in COMPRESSORS},
-        ),
-        elem_id="gv-failures",
-    )
+    titles = {name: title_of(name) for name in COMPRESSORS}
+    events = "open", "pick"
+    return mounted("failures", HTML, None, *events, elem_id="gv-failures", titles=titles)
 
 
 def folder() -> Path:

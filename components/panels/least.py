@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import gradio as gr
 
 from ..session.actions import least
 from ..session.display import message
-from ..viewer import modules
 from . import notice
-from .events import AT_ONCE, Changes, Values
+from .events import AT_ONCE, Changes, Values, mounted
 from .page_state import owner
 from .panel import Page, Panel
 from .served import not_served
@@ -35,12 +33,7 @@ class LeastPanel(Panel):
             self.stop = gr.Button("Stop", interactive=False, scale=0, elem_id="gv-find-stop")
         self.starters, self.stoppers = (self.start,), (self.stop,)
         self.notice = notice.panel()
-        self.found: Any = gr.HTML(
-            None,
-            apply_default_css=False,
-            html_template=HTML,
-            js_on_load=modules.mounting("results/least.js"),
-        )
+        self.found = mounted("least", HTML)
 
     def connect(self, page: Page) -> None:
         self.page = page

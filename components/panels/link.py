@@ -118,10 +118,8 @@ class LinkPanel(Panel):
         if example and "model" not in query:
             suited = self.clip.suited(standing, example)
             changes, standing = changes | suited, standing | suited
-        back, first = (
-            restore.restored(engine, text, self.kept_clip, changes.get(menu, menu.value)),
-            None,
-        )
+        model, first = changes.get(menu, menu.value), None
+        back = restore.restored(engine, text, self.kept_clip, model)
         own = back.own if back else {}
         if back and back.path and "clip" not in query:
             changes[named["clip"]] = back.path

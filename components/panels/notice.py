@@ -1,7 +1,8 @@
-"""Lines for messages, which the page always shows as text, never as HTML."""
+"""Lines for messages and the server's status, which the page shows as text, never as HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..session.display import message
@@ -17,3 +18,9 @@ def panel(text: str = "") -> Any:
 def plain(css_class: str) -> Any:
     """Make a line of plain text, which is empty until an event fills it."""
     return part("text", f'<p class="{css_class}" role="status"></p>', "")
+
+
+def status(pairs: Sequence[tuple[str, str]]) -> Any:
+    """Make the line with the status of the server; ``pairs``: (name, text) of each value."""
+    markup = """<dl class="gv-status" aria-label="Status"></dl>"""
+    return part("status", markup, list(pairs), elem_id="gv-status")

@@ -18,7 +18,7 @@ from ..session.examples import Example, files, ready
 from ..session.work.engine import Engine
 from ..session.work.local import BUILT_IN, PHOTOS
 from ..session.work.recorded import Entry
-from . import notice, picker, status, talk
+from . import notice, picker, talk
 from .about import AboutTab
 from .check import CheckTab
 from .clip import ClipPanel, questions
@@ -121,7 +121,7 @@ class Layout:
             with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
                 self.settings = SettingsPanel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
                 copy_button()
-                self.status = status.panel(display.status(engine))
+                self.status = notice.status(display.status(engine))
         self.sides = SidesPanel(self.settings.controls)
         (compare,) = (tab for tab in self.tabs if isinstance(tab, CompareTab))
         self.served = ServedPanel(self.settings.controls.method, compare.methods)

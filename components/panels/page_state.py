@@ -81,7 +81,7 @@ def _checked(widget: Any, value: Any) -> Any:
         return value
     if value is not None and not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
-    return within(value, widget.minimum, widget.maximum, widget.value)
+    return within(value, widget.minimum, widget.maximum, widget.value)  # type: ignore[arg-type]
 
 
 def owner(user: gr.Request) -> str:

@@ -150,8 +150,6 @@ def _number(widget: Any, text: str) -> float | int | None:
         number = float(text)
     except ValueError:
         return None
-    low = -float("inf") if widget.minimum is None else widget.minimum
-    high = float("inf") if widget.maximum is None else widget.maximum
-    if not low <= number <= high:
+    if not widget.minimum <= number <= widget.maximum:
         return None
     return int(number) if number == int(number) else number

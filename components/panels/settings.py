@@ -16,7 +16,7 @@ from gleanvid.compressors import COMPRESSORS
 from ..server.serving import Limits
 from ..session.request import NEW_TOKENS, SEEDS
 from ..session.work.local import BUILT_IN, PHOTOS
-from . import controls
+from . import controls, notice
 from .events import AT_ONCE
 from .habits import HabitsPanel, live_switch
 from .panel import Page, Panel
@@ -53,7 +53,7 @@ class SettingsPanel(Panel):
         method = controls.choice(methods, start)
         every = controls.settings_by_key(methods, start, ratio)
         in_the_open = controls.part(methods, every, start, in_the_open=True)
-        refused = controls.problem()
+        refused = notice.plain("gv-refused")
         live = live_switch()
         with gr.Accordion("More settings", open=False, elem_id=FOLD):
             in_fold = controls.part(methods, every, start, in_the_open=False)
@@ -64,13 +64,7 @@ class SettingsPanel(Panel):
             heading("<h3>Answer</h3>")
             self.habits = HabitsPanel(live, str(model.value))
             self.seed = gr.Number(
-                0,
-                label="Seed",
-                precision=0,
-                minimum=0,
-                maximum=SEEDS,
-                interactive=True,
-                elem_classes="gv-short",
+                0, label="Seed", precision=0, minimum=0, maximum=SEEDS, interactive=True
             )
             self.temperature, self.top_p, self.new_tokens = sampling()
         self.controls = controls.Controls(method, every, [in_the_open, in_fold], refused)

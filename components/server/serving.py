@@ -34,9 +34,7 @@ from .visitors import PRIVATE, Proxies, RateLimit, bracketed, networks
 
 HOUR_S = 60 * 60
 SWEEP_S = 15.0
-SPACE_FRAMES = (
-    " https://huggingface.co https://*.hf.space"  # sites that may embed a Space in a frame
-)
+SPACE_FRAMES = " https://huggingface.co https://*.hf.space"  # sites that may embed a Space
 SCRIPT = "\n".join(path.read_text("utf-8") for path in sorted(ASSETS.glob("page/*.js")))
 
 

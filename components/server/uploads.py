@@ -109,9 +109,7 @@ def delete_old(folder: Path, keep_s: float) -> None:
     """
     ages = {"tmp*": min(keep_s, BROKEN_S)} | dict.fromkeys(OF_VISITORS, keep_s)
     for pattern, most_s in ages.items():
-        with suppress(
-            FileNotFoundError
-        ):  # a folder was deleted meanwhile; the next call tries again
+        with suppress(FileNotFoundError):  # a folder was deleted meanwhile: the next call retries
             for path in folder.glob(pattern):
                 _delete_if_old(path, most_s)
 

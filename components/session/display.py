@@ -190,17 +190,17 @@ def history(exchanges: Sequence[Exchange]) -> list[tuple[str, str]]:
     return [pair for pair in pairs if all(pair)][-EXCHANGES_READ:]
 
 
-def used(video: Video, units: int | None = None) -> str:
+def used(video: Video, units: int) -> str:
     """Return a sentence on how much of the clip was read, with the notes of the video reader.
 
     If frames are far apart, it also states the seconds between frames and the frames per token.
-    ``units``: number of temporal units, if known.
+    ``units``: number of temporal units.
     """
     frames = f"{len(video)} of {count_of(video.total_frames, 'frame')}"
     said = [f"Used {frames} from {duration_text(video.duration)}."]
     gap = video.duration / len(video)
     if gap >= FAR_S:
-        each = round(len(video) / units) if units else 1
+        each = round(len(video) / units)
         covers = "" if each < 2 else f"; a token covers {'two' if each == 2 else each} of them"
         said.append(f"One frame every {duration_text(gap)}{covers}.")
     return " ".join([*said, *video.notes])

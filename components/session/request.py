@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -242,12 +241,11 @@ def clamped(name: str, value: Any, low: float, high: float) -> float:
     return value
 
 
-def within(value: float | None, low: float | None, high: float | None, usual: float) -> float:
+def within(value: float | None, low: float, high: float, usual: float) -> float:
     """Return ``value`` clamped to [low, high], or ``usual`` if it is None or NaN."""
     if value is None or value != value:  # only NaN differs from itself
         return usual
-    least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
-    return min(max(value, least), most)
+    return min(max(value, low), high)
 
 
 def pinned_settings(text: str | None, model: str = "") -> dict[str, Any] | None:

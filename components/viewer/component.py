@@ -24,8 +24,8 @@ from the page, so check them.
     ``ask`` (``side``): the user pressed "Ask again" under an answer to other settings.
     ``measure``: measure the relevance of the tokens for the answer.
 
-On the page, the document gets the DOM events ``gleanvid:unit``, ``gleanvid:pair`` and
-``gleanvid:view``; see ``assets/viewer/mount.js``.
+The document gets the DOM events ``gleanvid:unit`` and ``gleanvid:pair``; see
+``assets/viewer/mount.js``.
 
 The class has a file of its own because Gradio writes a stub next to each file with a component.
 """
@@ -77,15 +77,3 @@ class MaskViewer(gr.HTML):
 
     def preprocess(self, payload: Any) -> None:
         """Ignore the value that a page sends back."""
-
-    def postprocess(self, value: Any) -> Any:
-        return value
-
-    def api_info(self) -> dict[str, Any]:
-        return {"type": "object"}
-
-    def example_payload(self) -> dict[str, Any]:
-        return {}
-
-    def example_value(self) -> dict[str, Any]:
-        return {}

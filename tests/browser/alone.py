@@ -80,13 +80,8 @@ def open_alone(page: Any, packed: Packed, *others: Packed, dark: bool = False) -
     page.on("request", lambda request: page.requested.append(request.url))
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.on("console", lambda line: page.errors.append(line.text) if line.type == "error" else None)
+    page.unroute_all()
     page.route("**/*", answer)
     page.goto(f"{HOST}/")
     page.wait_for_selector(".gv-viewer[data-state=ready]", timeout=20_000)
     return page
-
-
-def settle(page: Any) -> None:
-    page.evaluate(
-        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    )

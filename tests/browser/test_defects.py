@@ -24,9 +24,16 @@ IN_SIGHT = """part => {  // whether its last letter can be seen
 LINK = "?clip=glimpse_2.mp4&question=What+does+the+star+do%3F&gleanvid.tau=9&retention_ratio=0.2"
 
 
-@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_wrong_answer_is_shown_with_the_expected_answer(window, address, size):
+@pytest.fixture
+def page(window, address):
+    """A new browser tab with the page as it opens, that is with the results of an example."""
     page = opened_at(window, address)
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
+def test_wrong_answer_is_shown_with_the_expected_answer(page, size):
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.get_by_role("button", name="What is there?").click()
     page.wait_for_selector(".gv-pane[data-side=b] .gv-wrong:has-text('green cross')")
@@ -38,7 +45,6 @@ def test_wrong_answer_is_shown_with_the_expected_answer(window, address, size):
         box = part.bounding_box()
         assert box["x"] + box["width"] <= pane["x"] + pane["width"] + 1
     assert verdict.evaluate("found => found.scrollWidth <= found.clientWidth")
-    page.close()
 
 
 def test_answers_stay_if_ask_is_pressed_right_after_typing_a_number(visit, library):
@@ -69,8 +75,7 @@ def test_enter_in_a_number_box_of_a_slider_applies_the_number(visit):
     assert box.evaluate("box => box === document.activeElement")
 
 
-def test_browser_back_and_forward_restore_the_results_of_each_page(window, address):
-    page = opened_at(window, address)
+def test_browser_back_and_forward_restore_the_results_of_each_page(page, address):
     answered(page)
     question = page.get_by_label("Question", exact=True)
     before = question.input_value(), reply(page, "b").inner_text()
@@ -86,7 +91,6 @@ def test_browser_back_and_forward_restore_the_results_of_each_page(window, addre
     named(page, "b", "GleanVID 20 % · tau 9")
     answered(page)
     assert question.input_value() == "What does the star do?"
-    page.close()
 
 
 BUDGETS = {  # tokens kept in each of four temporal units, sentence of the viewer about them
@@ -118,14 +122,12 @@ def test_hovering_a_bar_of_the_budget_strip_shows_the_unit_s_budgets_on_both_sid
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_legends_of_sides_a_and_b_are_not_cut_off(window, address, width):
-    page = opened_at(window, address)
+def test_legends_of_sides_a_and_b_are_not_cut_off(page, width):
     page.set_viewport_size({"width": width, "height": 844})
     page.check("input[value=ab]", force=True)
     entries = page.locator(".gv-legend li")
     assert {"both", "only A", "only B", "neither"} < set(entries.all_inner_texts())
     assert entries.last.evaluate(IN_SIGHT)
-    page.close()
 
 
 @pytest.mark.parametrize("width", [1400, 390])
@@ -177,10 +179,7 @@ def test_frames_keep_their_size_before_during_and_after_answers_of_any_length(
     page.close()
 
 
-def test_message_about_a_ratio_out_of_reach_has_a_button_that_sets_the_lowest_possible_ratio(
-    window, address
-):
-    page = opened_at(window, address)
+def test_message_about_a_ratio_out_of_reach_has_a_button_that_sets_the_lowest_possible_ratio(page):
     page.locator("[data-pick=b] select").select_option("run:dycoke")
     offer = page.locator("#gv-under .gv-notice", has_text="out of reach").get_by_role("button")
     share = offer.first.inner_text().removeprefix("Use").replace("\xa0", " ").strip()
@@ -188,4 +187,3 @@ def test_message_about_a_ratio_out_of_reach_has_a_button_that_sets_the_lowest_po
     offer.first.press("Enter")
     named(page, "b", f"DyCoke {share}")
     assert 100 * float(slider(page, "Retention").input_value()) == int(share.split()[0])
-    page.close()

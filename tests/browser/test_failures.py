@@ -2,12 +2,21 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from tests.browser.conftest import opened_at
 from tests.browser.steps import answered, more, named, tab
 
 
-def test_long_answer_is_shown_beside_a_square_frame_without_shrinking_it(window, address):
+@pytest.fixture
+def page(window, address):
+    """A new browser tab with the page as it opens, that is with the results of an example."""
     page = opened_at(window, address)
+    yield page
+    page.close()
+
+
+def test_long_answer_is_shown_beside_a_square_frame_without_shrinking_it(page):
     frame = page.locator(".gv-pane[data-side=b] .gv-frame")
     before = frame.bounding_box()
     assert before["width"] == before["height"] > 300
@@ -24,11 +33,9 @@ def test_long_answer_is_shown_beside_a_square_frame_without_shrinking_it(window,
     assert not cost.locator("b").count()  # only measured times are bold; this run has none
     sentence = page.locator(".gv-moment").bounding_box()
     assert sentence["y"] + sentence["height"] <= 900
-    page.close()
 
 
-def test_compare_table_begins_with_the_runs_that_the_viewer_holds(window, address):
-    page = opened_at(window, address)
+def test_compare_table_begins_with_the_runs_that_the_viewer_holds(page):
     tab(page, "Compare")
     page.wait_for_selector(".gv-table tbody tr:nth-child(8)")
     assert "The table shows earlier runs" in page.inner_text(".gv-times")
@@ -39,11 +46,9 @@ def test_compare_table_begins_with_the_runs_that_the_viewer_holds(window, addres
     assert page.inner_text(".gv-where").split("Show")[0].split() == (
         ["In", "the", "viewer:", "A", "All", "tokens", "B", "GleanVID", "10", "%"]
     )
-    page.close()
 
 
-def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(window, address):
-    page = opened_at(window, address)
+def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(page):
     page.get_by_role("button", name="Pin B as A").click()
     named(page, "a", "GleanVID 10 %")
     before = page.get_by_label("Question", exact=True).input_value()
@@ -88,7 +93,6 @@ def test_wrong_answer_of_the_evaluation_can_be_opened_from_the_keyboard(window, 
     page.goto(link)
     named(page, "b", "Uniform 5 %")
     is_whole(page, question)
-    page.close()
 
 
 def is_whole(page, question):
@@ -104,8 +108,7 @@ def is_whole(page, question):
     assert link["compressor"] == ["uniform"] and "tab" not in link and "a" not in link
 
 
-def test_settings_are_shown_only_on_tabs_that_use_them(window, address):
-    page = opened_at(window, address)
+def test_settings_are_shown_only_on_tabs_that_use_them(page):
     for name, is_seen in (("About", False), ("Compare", True), ("Check", False), ("Tokens", True)):
         tab(page, name)
         page.wait_for_function(
@@ -115,4 +118,3 @@ def test_settings_are_shown_only_on_tabs_that_use_them(window, address):
     pixels = page.get_by_label("Pixels per frame", exact=True)
     # The arrow of the menu covers no text.
     assert pixels.evaluate("box => box.scrollWidth <= box.clientWidth")
-    page.close()

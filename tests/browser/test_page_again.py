@@ -147,9 +147,8 @@ def test_copied_link_restores_the_compared_methods_and_the_tab(lasting, fresh, c
 
 
 def test_original_video_plays_from_the_current_frame(visit):
-    visit.get_by_label(
-        "Ask again on each change"
-    ).uncheck()  # with this switch on, a change of the settings would ask the question again
+    # With this switch on, a change of the settings would ask the question again.
+    visit.get_by_label("Ask again on each change").uncheck()
     more(visit)
     box = visit.get_by_label("number input for Frames")
     box.fill("4")  # four frames are sampled over the clip's one second

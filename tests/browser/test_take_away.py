@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.session.actions.take_away import web_page
-from tests.browser.alone import settle
+from tests.browser.steps import settle
 from tests.browser.viewer_case import made_case, shared_tab  # noqa: F401
 
 QUESTION = "</script><img src=x onerror=alert(1)> $modules what moves?"

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from components.viewer.features import clip_features
-from tests.browser.alone import open_alone, settle, value_of
+from tests.browser.alone import open_alone, value_of
+from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
     FRAME,
@@ -177,7 +178,6 @@ CHANGED = """async (value) => {
 
 
 def test_sending_the_same_clip_again_keeps_the_current_unit(shared, case):
-    shared.unroute_all()
     page = open_alone(shared, case.packed, case.packed)
     look_at(page, 0)
     page.evaluate("show", value_of(case.packed, "b") | {"cuts": [6]})
@@ -188,7 +188,6 @@ def test_sending_the_same_clip_again_keeps_the_current_unit(shared, case):
 def test_scene_cut_is_marked_on_every_strip(shared, case):
     cut = 6  # the first frame of the last of four units
     marked = case.packed._replace(value=case.packed.value | {"cuts": [cut]})
-    shared.unroute_all()
     page = open_alone(shared, case.packed, marked)
     strips = page.evaluate(CHANGED, value_of(marked, "b"))
     assert len(strips) == 3 and "▾ cut" in page.locator(".gv-note").first.text_content()

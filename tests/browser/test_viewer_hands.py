@@ -7,7 +7,8 @@ import torch
 from components.viewer.payload import pack
 from gleanvid import Video
 from gleanvid.types import Compression, VideoTokens
-from tests.browser.alone import open_alone, settle, value_of
+from tests.browser.alone import open_alone, value_of
+from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     FRAME,
     MERGED,
@@ -106,7 +107,6 @@ def test_same_clip_with_another_number_of_frames_keeps_the_current_time(shared, 
     half = Video.from_frames(video.frames[::2], fps=2.0, name=video.name)
     record = Compression.pruned(torch.arange(9), (2, ROWS, COLUMNS))
     few = pack([made_up_run(half, record, "random")])
-    shared.unroute_all()
     page = open_alone(shared, case.packed, few)
     page.press(".gv-scrub", "Home")
     for _ in range(5):
@@ -132,7 +132,6 @@ def test_clips_that_are_tiny_tall_or_flat_are_shown_uncropped(shared, size, grid
     score = {"saliency": torch.rand(total)}
     run = made_up_run(video, Compression.pruned(torch.tensor([0]), grid, score), "<i>mine</i>")
     tokens = VideoTokens(torch.randn(total, 5), grid)
-    shared.unroute_all()
     page = open_alone(shared, pack([run], tokens=tokens))
     assert caption(page).startswith(f"Frame {grid[0] // 2 + 1} of {grid[0]}")
     page.focus(FRAME)
@@ -150,7 +149,6 @@ def test_clips_that_are_tiny_tall_or_flat_are_shown_uncropped(shared, size, grid
 
 @pytest.mark.alone
 def test_drawing_a_frame_takes_less_than_a_sixtieth_of_a_second(shared):
-    shared.unroute_all()
     page = open_alone(shared, stress(units=16))
     page.evaluate("""() => {
       const asked = window.requestAnimationFrame.bind(window);

@@ -4,7 +4,8 @@ import pytest
 
 from components.session.answers import answer
 from components.viewer.payload import pack
-from tests.browser.alone import open_alone, settle
+from tests.browser.alone import open_alone
+from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
     LATE,
@@ -93,7 +94,6 @@ def pixels(page) -> int:
 
 
 def test_relevance_is_measured_on_demand_or_refused_with_a_reason(shared, case):
-    shared.unroute_all()
     page = open_alone(shared, pack(case.runs, 0, 1, case.tokens))
     open_view(page)
     assert "not measured for this question yet" in page.inner_text(".gv-legend")

@@ -8,7 +8,8 @@ import torch
 from components.session.answers import answer
 from components.viewer.payload import pack
 from gleanvid.types import Compression
-from tests.browser.alone import open_alone, settle
+from tests.browser.alone import open_alone
+from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
     LATE,
@@ -237,7 +238,6 @@ def test_sides_with_different_token_grids_each_use_their_own_grid(shared, case):
     coarse = (2, 3, 5)
     record = Compression.pruned(torch.arange(0, 30, 3), coarse)
     other = made_up_run(case.runs[0].video, record, "random")
-    shared.unroute_all()
     page = open_alone(shared, pack([case.runs[PRUNED], other], 0, 1, case.tokens))
     look_at(page, 1)
     kept = int(record.budgets[1])
@@ -253,7 +253,6 @@ def test_sentence_names_the_unit_with_the_largest_budget_and_links_to_it(shared,
     grid, keep = (4, ROWS, COLUMNS), [range(20), range(112, 115), range(224, 233), range(336, 339)]
     places = torch.tensor([token for unit in keep for token in unit])
     run = made_up_run(case.runs[0].video, Compression.pruned(places, grid), "random")
-    shared.unroute_all()
     page = open_alone(shared, pack([run]))
     sentence = page.locator(".gv-moment").inner_text()
     assert sentence.startswith("Unit 3 keeps 9 of its 112 tokens, ")

@@ -10,7 +10,8 @@ from components.viewer.payload import pack
 from gleanvid import Video
 from gleanvid.compressors import GleanVID
 from gleanvid.types import Compression
-from tests.browser.alone import open_alone, settle, value_of
+from tests.browser.alone import open_alone, value_of
+from tests.browser.steps import settle
 from tests.browser.test_viewer import PIXELS
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
@@ -148,7 +149,6 @@ def test_filmstrip_shows_the_masks_of_every_unit_and_selects_a_clicked_unit(page
 def test_long_filmstrip_scrolls_to_the_current_unit(shared):
     video = Video.from_frames(np.full((400, 24, 32, 3), 90, np.uint8))
     record = Compression.pruned(torch.arange(0, 2400, 5), (400, 2, 3))
-    shared.unroute_all()
     page = open_alone(shared, pack([made_up_run(video, record, "random")]))
     for unit in (399, 0, 200):
         look_at(page, unit)
@@ -165,7 +165,6 @@ def test_moving_a_slider_marks_added_and_removed_tokens(shared, case):
     before = case.runs[PRUNED].compression.mask
     came, went = int((moved.mask & ~before).sum()), int((before & ~moved.mask).sum())
     assert came and came == went
-    shared.unroute_all()
     later = pack([run], 0, None, case.tokens)
     page = open_alone(shared, case.packed, later)
     changed = int((moved.mask != before).nonzero()[0])

@@ -15,7 +15,8 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
 from gleanvid.types import Compression, VideoTokens
-from tests.browser.alone import open_alone, settle
+from tests.browser.alone import open_alone
+from tests.browser.steps import settle
 from tests.components.fake import COLUMNS, ROWS, FakeBackend, moving_square
 from tests.components.made_up import made_up_run
 
@@ -64,7 +65,6 @@ def shared_tab(window):
 @pytest.fixture(name="page")
 def fresh_page(shared, case):
     """Page on which the viewer shows the runs of ``case``."""
-    shared.unroute_all()
     return open_alone(shared, case.packed)
 
 

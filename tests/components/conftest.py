@@ -14,4 +14,8 @@ def clip(tmp_path):
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+    """Return the folder of visitors' files, which is empty."""
+    path = tmp_path / "cache"
+    path.mkdir()
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(path))
+    return path

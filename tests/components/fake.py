@@ -143,6 +143,13 @@ class FakeBackend(Backend):
             self.closed.set()
 
 
+def runs_of(*methods, frames: int = 8) -> tuple[list[Run], VideoTokens]:
+    """Return a run of each compressor on one clip, and the tokens of the clip."""
+    video = moving_square(frames)
+    tokens = FakeBackend().tokens(video)
+    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
+
+
 def a_run(video, record, compressor, question="What moves?", answer="A square.") -> Run:
     units = record.grid[0]
     starts = torch.arange(units, dtype=torch.float64) / 2

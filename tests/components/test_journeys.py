@@ -15,7 +15,7 @@ import pytest
 
 from components.panels.page import build_app
 from components.session.work.engine import Engine
-from tests.components.fake import FakeBackend, write_clip
+from tests.components.fake import FakeBackend
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -25,18 +25,16 @@ MOST = {"A question is asked": 17, "Tau is moved": 13}
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch):
+def page(clip, cache):
     """Return name -> event handler of the page, callable without arguments."""
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    write_clip(tmp_path / "clip.mp4")
     events = list(build_app(Engine(FakeBackend())).fns.values())
     gather = next(event for event in events if event.js == "gleanvid.gather")
     chosen = {widget: widget.value for widget in gather.inputs}
     words = next(widget for widget in chosen if widget.elem_id == "gv-question")
     chosen[words] = "What moves?"
     values = {widget: widget.value for event in events for widget in event.inputs}
-    clip = next(widget for widget in values if widget.elem_id == "gv-clip")
-    values |= {gather.outputs[0]: [*chosen.values(), 0, False], clip: str(tmp_path / "clip.mp4")}
+    chooser = next(widget for widget in values if widget.elem_id == "gv-clip")
+    values |= {gather.outputs[0]: [*chosen.values(), 0, False], chooser: clip}
 
     def handled(event):
         return lambda: list(event.fn(USER, values) if event.inputs else event.fn(USER))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import math
 from collections.abc import Sequence
 from textwrap import shorten
@@ -11,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image
 
 from gleanvid.plots.labels import label_of, title_of
 from gleanvid.plots.overlay import first_frame, heat_frame, overlay_frame
 from gleanvid.run import Run
+
+from .uploads import thumbnail
 
 WIDTH = 220  # maximum width and height of an image in pixels
 LONGEST = 160  # maximum number of characters shown of an answer
@@ -185,11 +184,7 @@ def _heat(run: Run, unit: int, scores: Sequence[tuple[str, str]]) -> list[tuple[
 
 
 def _picture(caption: str, pixels: np.ndarray) -> tuple[str, str]:
-    """Return the caption and ``pixels``, uint8 [H, W, 3], as JPEG of at most ``WIDTH`` a side."""
-    image, buffer = Image.fromarray(pixels), io.BytesIO()
-    image.thumbnail((WIDTH, WIDTH))
-    image.save(buffer, "JPEG", quality=84)
-    return caption, f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    return caption, thumbnail(pixels, WIDTH, quality=84)
 
 
 def _percent(fraction: float) -> str:

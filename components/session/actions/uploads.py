@@ -35,10 +35,10 @@ def read(engine: Engine, path: str | None, frames: int, session: str) -> Iterato
         engine.pages.leave(session, work)
 
 
-def thumbnail(frame: Any) -> str:
-    """Return a frame, uint8 [height, width, 3], as a small JPEG in a data URL."""
+def thumbnail(frame: Any, side: int = THUMBNAIL, quality: int = 75) -> str:
+    """Return a frame, uint8 [height, width, 3], as a JPEG of at most ``side`` in a data URL."""
     picture = Image.fromarray(frame)
-    picture.thumbnail((THUMBNAIL, THUMBNAIL))
+    picture.thumbnail((side, side))
     content = io.BytesIO()
-    picture.save(content, "JPEG")
+    picture.save(content, "JPEG", quality=quality)
     return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"

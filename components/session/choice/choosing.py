@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gleanvid.errors import BusyError
-from gleanvid.models.loading.precision import AUTO, check_precision, split_precision, with_precision
+from gleanvid.models.loading.precision import AUTO, split_precision, with_precision
 from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.serving.vllm import SCHEME
 from gleanvid.types import StoppedError
@@ -88,11 +88,10 @@ class Choosing:
         """Start loading :attr:`first`, even if it seems too large for memory; returns at once."""
         self._start(*split_precision(self.first), FRAMES, anyway=True)
 
-    def offers(self, precision: str = AUTO, frames: int = FRAMES) -> list[Offer]:
-        """Return the checkpoints to choose from. Raises ``ValueError`` for an unknown precision."""
-        check_precision(precision)
+    def offers(self, frames: int = FRAMES) -> list[Offer]:
+        """Return the checkpoints to choose from."""
         names = dict.fromkeys([*self.names, *(row.name for row in CHECKPOINTS)])
-        return list(offers(names, precision, frames, self.device))
+        return list(offers(names, frames, self.device))
 
     def look(
         self,

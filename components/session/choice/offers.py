@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from gleanvid.models.loading.precision import AUTO
 from gleanvid.models.loading.registry import checkpoint, first_choice
 
 from ..work.local import BUILT_IN
@@ -33,9 +34,7 @@ class Offer:
         return f"{text} · start with this one" if self.first else text
 
 
-def offers(
-    names: Iterable[str], precision: str, frames: int, device: str | None = None
-) -> Iterator[Offer]:
+def offers(names: Iterable[str], frames: int, device: str | None = None) -> Iterator[Offer]:
     """Yield the ``Offer`` of each name for the page's list of models, without network requests.
 
     Reads memory and disk, so it takes milliseconds; the first call imports torch.
@@ -51,7 +50,7 @@ def offers(
         if row is None:
             yield Offer(name, None, HERE if here else "", None, here, False, "", False)
             continue
-        found = check_fit(row.parameters or row.size, precision, frames, available)
+        found = check_fit(row.parameters or row.size, AUTO, frames, available)
         state = f"{HERE}, {found.text}" if here and name != BUILT_IN else found.text
         terms = row.gated, row.licence
         yield Offer(name, row.weights_gb, state, found.ok, here, *terms, name == best)

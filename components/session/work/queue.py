@@ -88,7 +88,10 @@ class ModelQueue:
                     raise StoppedError
                 ahead = self._waiting.index(work)
                 if not ahead:
-                    self._start(work, self.deadline_s, LATE.format(limit=self.deadline_s))
+                    why = LATE.format(limit=self.deadline_s)
+                    timer = self._timers[work] = threading.Timer(self.deadline_s, work.end, [why])
+                    timer.daemon = True
+                    timer.start()
                     return
                 if ahead == announced:
                     self._changed.wait(POLL_S)
@@ -99,28 +102,16 @@ class ModelQueue:
     def leave(self, work: Work) -> None:
         """Leave the queue, so that the next job runs. Does nothing for a job not in the queue."""
         with self._changed:
-            if timer := self._timers.pop(work, None):
-                timer.cancel()
+            self.take_time(work)
             if work in self._waiting:
                 self._waiting.remove(work)
             self._changed.notify_all()
 
-    def take_time(self, work: Work, deadline_s: float | None = None, why: str = "") -> None:
-        """Give the running job another deadline, or none if ``deadline_s`` is None.
-
-        ``why``: the message if the job misses it. The user can stop the job in any case.
-        """
+    def take_time(self, work: Work) -> None:
+        """Take the deadline from the running job; the user can still stop it."""
         with self._changed:
             if timer := self._timers.pop(work, None):
                 timer.cancel()
-            if deadline_s is not None:
-                self._start(work, deadline_s, why)
-
-    def _start(self, work: Work, deadline_s: float, why: str) -> None:
-        timer = threading.Timer(deadline_s, work.end, [why])
-        timer.daemon = True
-        self._timers[work] = timer
-        timer.start()
 
 
 class Pages:

@@ -75,9 +75,6 @@ class Shelf:
         """Whether a file, after symbolic links are resolved, lies directly in the folder."""
         return Path(path).resolve().parent == self.folder
 
-    def runs(self, path: str) -> tuple[Run, ...]:
-        return self.open(path).runs
-
     def model(self, name: str) -> Any:
         """Return a model that stands for the one recorded in the file ``name``."""
         from gleanvid.evaluation.recording.recorded_model import RecordedModel

@@ -24,7 +24,7 @@ from components.session.work.local import LocalBackend
 from gleanvid import GleanVID, Uniform
 from gleanvid.errors import StoppedError
 from gleanvid.plots import overlay
-from tests.components.fake import FakeBackend, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square, runs_of
 
 SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # a fake gr.Request of a visitor
 
@@ -39,11 +39,7 @@ def first_screen():
 
 @pytest.fixture(scope="module")
 def runs():
-    video, library = moving_square(), FakeBackend()
-    tokens = library.tokens(video)
-    methods = [GleanVID(0.25), Uniform(0.5)]
-    made = [a_run(video, method.compress(tokens), method) for method in methods]
-    return measured(made, tokens)
+    return measured(*runs_of(GleanVID(0.25), Uniform(0.5)))
 
 
 def test_tokens_per_unit_in_the_csv_sum_to_all_kept_tokens(runs, tmp_path):

@@ -18,7 +18,7 @@ def panel():
         own = controls.settings_by_key(COMPRESSORS, "gleanvid", 0.25)
         places = (True, False)
         parts = [controls.part(COMPRESSORS, own, "gleanvid", in_the_open=place) for place in places]
-        return controls.Controls(method, own, parts, controls.problem())
+        return controls.Controls(method, own, parts, gr.HTML())
 
 
 def compressor_from_controls(panel, name, **changed):

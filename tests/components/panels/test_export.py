@@ -21,9 +21,8 @@ QUESTION = "What moves?"
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch):
+def page(tmp_path, cache):
     """Return an engine, its page and two examples; the page opens with the first example."""
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
     shown = []
     for name in ("first.mp4", "second.mp4"):
         write_clip(tmp_path / name)

@@ -72,29 +72,23 @@ def test_long_text_with_many_commas_passes_the_check_of_request_bodies():
     assert json.loads(checked_json(json.dumps(content).encode())) == content
 
 
-@pytest.fixture
-def uploads(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    return tmp_path
+def test_duplicate_key_in_a_request_body_keeps_only_its_last_value(cache):
+    twice = f'{{"path": "http://evil.example/x", "path": "{cache}/a/b"}}'
+    assert checked_json(twice.encode()) == f'{{"path": "{cache}/a/b"}}'.encode()
 
 
-def test_duplicate_key_in_a_request_body_keeps_only_its_last_value(uploads):
-    twice = f'{{"path": "http://evil.example/x", "path": "{uploads}/a/b"}}'
-    assert checked_json(twice.encode()) == f'{{"path": "{uploads}/a/b"}}'.encode()
-
-
-def test_path_in_a_request_must_be_an_upload_or_an_example(uploads):
-    set_static_paths(uploads.parent / "clips")
-    for path in (uploads / "a/é b.mp4", uploads.parent / "clips/a.mp4"):
+def test_path_in_a_request_must_be_an_upload_or_an_example(cache):
+    set_static_paths(cache.parent / "clips")
+    for path in (cache / "a/é b.mp4", cache.parent / "clips/a.mp4"):
         assert checked_json(json.dumps({"path": str(path)}).encode())
     for odd in ("/../x.mp4", "/" + "x/" * 600, "/a\n.mp4", "/a\x1b]0;.mp4", "/a\u2028.mp4"):
         with pytest.raises(RefusedError, match="does not belong to an upload"):
-            checked_json(json.dumps({"path": f"{uploads}{odd}"}).encode())
+            checked_json(json.dumps({"path": f"{cache}{odd}"}).encode())
 
 
-def test_number_of_files_named_in_a_request_is_limited(uploads):
+def test_number_of_files_named_in_a_request_is_limited(cache):
     """Looking a file up on disk blocks all other requests, so a request may name only a few."""
-    one = {"path": str(uploads / "a/b.mp4")}
+    one = {"path": str(cache / "a/b.mp4")}
     assert checked_json(json.dumps({"data": [one] * 16}).encode())
     for many in ([one] * 17, [{"video": one}] * 9):
         with pytest.raises(RefusedError, match="too many files") as refused:

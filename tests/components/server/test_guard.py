@@ -64,16 +64,10 @@ def statuses_of_simultaneous(behind, *asked):
     return concurrently(requests)
 
 
-@pytest.fixture
-def uploads(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    return tmp_path
-
-
-def test_requests_from_the_app_s_own_page_are_accepted(client, uploads):
-    content = {"data": [{"path": f"{uploads}/a/clip.mp4", "url": f"{HERE}/x"}]}
+def test_requests_from_the_app_s_own_page_are_accepted(client, cache):
+    content = {"data": [{"path": f"{cache}/a/clip.mp4", "url": f"{HERE}/x"}]}
     reply = post(client, content, origin=HERE)
-    assert reply.status_code == 200 and f"{uploads}/a/clip.mp4" in reply.json()["body"]
+    assert reply.status_code == 200 and f"{cache}/a/clip.mp4" in reply.json()["body"]
     assert client.get("/").status_code == 200
 
 
@@ -88,9 +82,9 @@ def test_web_address_in_a_json_body_is_refused_under_every_content_type(client, 
 
 
 @pytest.mark.parametrize("at", [HERE, "https://proxy.example/gleanvid"])
-def test_web_address_of_an_upload_is_replaced_by_its_path(client, at, uploads):
-    reply = post(client, {"data": [{"path": f"{at}/gradio_api/file={uploads}/a/a%20clip.mp4"}]})
-    assert json.loads(reply.json()["body"]) == {"data": [{"path": f"{uploads}/a/a clip.mp4"}]}
+def test_web_address_of_an_upload_is_replaced_by_its_path(client, at, cache):
+    reply = post(client, {"data": [{"path": f"{at}/gradio_api/file={cache}/a/a%20clip.mp4"}]})
+    assert json.loads(reply.json()["body"]) == {"data": [{"path": f"{cache}/a/a clip.mp4"}]}
     hidden = {"path": f"{at}/gradio_api/file=http://evil.example/x"}
     assert post(client, hidden).status_code == 422
 

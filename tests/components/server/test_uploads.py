@@ -15,15 +15,7 @@ from components.server.uploads import FORM_BYTES, MIB, Uploads
 from components.server.visitors import RateLimit
 from components.viewer import payload as viewer
 
-pytestmark = pytest.mark.usefixtures("folder")
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    path = tmp_path / "cache"
-    path.mkdir()
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(path))
-    return path
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 def written(path, size=10):
@@ -48,10 +40,10 @@ def test_upload_without_a_length_or_over_the_limit_is_refused(length, expected):
     assert status(Uploads(1000), length) == expected
 
 
-def test_uploads_are_refused_while_their_folder_is_full(folder):
+def test_uploads_are_refused_while_their_folder_is_full(cache):
     now = [0.0]
     limits = Uploads(1000, 1000, clock=lambda: now[0])
-    held = written(folder / "hash" / "clip.mp4", 500)
+    held = written(cache / "hash" / "clip.mp4", 500)
     told = [status(limits, length) for length in (501, 500, 1)]
     # 500 of 1,000 bytes are stored, so 501 do not fit. 500 fit, then not even 1 more.
     assert told == [507, 200, 507]
@@ -90,25 +82,25 @@ def test_upload_limits_of_a_public_server_leave_room_for_other_visitors():
         ("clip.mp4", 10, 1e6, True),
     ],
 )
-def test_only_old_files_of_visitors_are_deleted(folder, name, size, age_s, is_kept):
-    path = written(folder / name, size)
+def test_only_old_files_of_visitors_are_deleted(cache, name, size, age_s, is_kept):
+    path = written(cache / name, size)
     os.utime(path, (0, time.time() - age_s))
-    uploads.delete_old(folder, keep_s=7200.0)
+    uploads.delete_old(cache, keep_s=7200.0)
     assert path.exists() is is_kept
 
 
-def test_old_upload_and_export_folders_are_deleted_once_empty(folder):
+def test_old_upload_and_export_folders_are_deleted_once_empty(cache):
     for name in (64 * "a", f"exports/{16 * 'b'}"):
-        file = written(folder / name / "clip.mp4")
+        file = written(cache / name / "clip.mp4")
         for is_empty in (False, True):
             os.utime(file.parent, (0, 0))
-            uploads.delete_old(folder, keep_s=50.0)
+            uploads.delete_old(cache, keep_s=50.0)
             assert file.parent.exists() is not is_empty
             file.unlink(missing_ok=True)
 
 
-def test_cleanup_deletes_old_files_even_if_a_folder_vanishes_meanwhile(folder, monkeypatch):
-    old = written(folder / (64 * "a") / "clip.mp4")
+def test_cleanup_deletes_old_files_even_if_a_folder_vanishes_meanwhile(cache, monkeypatch):
+    old = written(cache / (64 * "a") / "clip.mp4")
     os.utime(old, (0, 0))
     search = Path.glob
 
@@ -118,30 +110,30 @@ def test_cleanup_deletes_old_files_even_if_a_folder_vanishes_meanwhile(folder, m
         return search(self, pattern)
 
     monkeypatch.setattr(Path, "glob", vanishing)
-    uploads.delete_old(folder, keep_s=50.0)
+    uploads.delete_old(cache, keep_s=50.0)
     assert not old.exists()
 
 
-def test_oldest_files_and_folders_are_deleted_first(folder):
+def test_oldest_files_and_folders_are_deleted_first(cache):
     for name in ("first/a", "second", "third/b", "fourth"):
-        written(folder / name, 10)
+        written(cache / name, 10)
         time.sleep(0.02)  # file times must differ by more than the file system's resolution
-    trim(folder, 25)
-    assert sorted(path.name for path in folder.iterdir()) == ["fourth", "third"]
+    trim(cache, 25)
+    assert sorted(path.name for path in cache.iterdir()) == ["fourth", "third"]
 
 
-def test_exports_and_viewer_files_together_stay_within_the_size_limit(folder, monkeypatch):
+def test_exports_and_viewer_files_together_stay_within_the_size_limit(cache, monkeypatch):
     monkeypatch.setattr(exports, "EXPORT_BYTES", 25)
     monkeypatch.setattr(viewer, "FOLDER_BYTES", 25)
     monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
     made = [exports.make("x", []) for _ in range(9)]
-    assert os.path.exists(made[-1]) and bytes_in(folder / "exports") <= 25 + 10
+    assert os.path.exists(made[-1]) and bytes_in(cache / "exports") <= 25 + 10
     for number in range(9):
         viewer.publish(viewer.Packed({}, b"%d" % number * 10, b"data"))
-    assert bytes_in(folder / "viewer") <= 25 + 10
+    assert bytes_in(cache / "viewer") <= 25 + 10
 
 
-def test_exports_of_one_visitor_do_not_evict_exports_of_another_visitor(folder, monkeypatch):
+def test_exports_of_one_visitor_do_not_evict_exports_of_another_visitor(cache, monkeypatch):
     monkeypatch.setattr(exports, "VISITOR_BYTES", 25)
     monkeypatch.setitem(exports.KINDS, "x", ("", lambda runs, at, timed: written(at / "x")))
     first = exports.make("x", [], visitor="10.0.0.1")
@@ -150,11 +142,11 @@ def test_exports_of_one_visitor_do_not_evict_exports_of_another_visitor(folder, 
     assert os.path.exists(first) and left == others[-len(left) :] and len(left) == 3
 
 
-def test_assets_linked_from_the_server_s_folder_are_neither_counted_nor_deleted(folder):
+def test_assets_linked_from_the_server_s_folder_are_neither_counted_nor_deleted(cache):
     with uploads.own_folder() as own:
         linked = as_served(ASSETS / "style.css")
         assert linked.is_relative_to(own) and linked.samefile(ASSETS / "style.css")
         assert bytes_in(own) < linked.stat().st_size
-        assert as_served(folder) == folder
+        assert as_served(cache) == cache
     assert not os.path.exists(own) and (ASSETS / "style.css").is_file()
     assert as_served(ASSETS) == ASSETS

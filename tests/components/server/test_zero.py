@@ -82,8 +82,7 @@ def _work(work, given, end):
 
 
 @pytest.fixture
-def spaces(monkeypatch, tmp_path):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
+def spaces(monkeypatch, cache):
     stand_in = Spaces()
     monkeypatch.setattr(zero, "find_spec", lambda name: object())
     monkeypatch.setitem(sys.modules, "spaces", stand_in)

@@ -14,19 +14,15 @@ from gleanvid import COMPRESSORS
 from gleanvid.models.loading.load import BUILTIN
 
 av = pytest.importorskip("av")
-pytestmark = pytest.mark.skipif(
-    not (BUILTIN / "model.safetensors").is_file(), reason="no built-in weights"
-)
+pytestmark = [
+    pytest.mark.skipif(not (BUILTIN / "model.safetensors").is_file(), reason="no built-in weights"),
+    pytest.mark.usefixtures("cache"),
+]
 
 
 @pytest.fixture(scope="module")
 def engine():
     return Engine(LocalBackend({}))
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
 
 
 def write(path, codec: str, frames: int, width: int, height: int) -> str:

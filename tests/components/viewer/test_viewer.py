@@ -14,14 +14,11 @@ from components.viewer.features import clip_features
 from components.viewer.payload import pack, publish
 from gleanvid import COMPRESSORS, Video, metrics
 from gleanvid.run import Run
-from tests.components.fake import COLUMNS, ROWS, FakeBackend, a_run, moving_square
+from tests.components.fake import COLUMNS, ROWS, a_run, runs_of
 
 
 def run_of(name: str = "gleanvid", frames: int = 8, **settings):
-    video, library = moving_square(frames), FakeBackend()
-    compressor = COMPRESSORS[name](**settings)
-    tokens = library.tokens(video)
-    return a_run(video, compressor.compress(tokens), compressor)
+    return runs_of(COMPRESSORS[name](**settings), frames=frames)[0][0]
 
 
 def mask_of(packed, method: int = 0) -> np.ndarray:
@@ -34,10 +31,7 @@ def mask_of(packed, method: int = 0) -> np.ndarray:
 
 def several(frames: int = 8):
     names = ("gleanvid", "uniform", "prunevid", "random")
-    video, library = moving_square(frames), FakeBackend()
-    tokens = library.tokens(video)
-    methods = [COMPRESSORS[name]() for name in names]
-    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
+    return runs_of(*(COMPRESSORS[name]() for name in names), frames=frames)
 
 
 @pytest.mark.parametrize("ratio", [0.05, 0.25, 1.0])

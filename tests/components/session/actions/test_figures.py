@@ -10,17 +10,14 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.metrics import diagnostics_of
 from gleanvid.plots import FIGURES
 from gleanvid.plots.labels import title_of
-from tests.components.fake import FakeBackend, a_run, moving_square
+from tests.components.fake import FakeBackend, a_run, moving_square, runs_of
 
 OVER_UNITS = [name for name, figure in FIGURES.items() if figure.x == "units"]
 
 
 @pytest.fixture(scope="module")
 def clip():
-    video, library = moving_square(), FakeBackend()
-    tokens = library.tokens(video)
-    methods = [GleanVID(0.25), Uniform(0.25)]
-    return [a_run(video, method.compress(tokens), method) for method in methods], tokens
+    return runs_of(GleanVID(0.25), Uniform(0.25))
 
 
 def made(clip, *methods):

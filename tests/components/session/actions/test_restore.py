@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,15 +11,12 @@ from components.session.actions.preview import preview
 from components.session.examples import Example
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from tests.components.fake import FakeBackend, write_clip
+from tests.components.fake import FakeBackend
 
 
 @pytest.fixture
-def clip(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "cache"))
-    path = tmp_path / "clip.mp4"
-    write_clip(path)
-    return path
+def clip(clip, cache):
+    return Path(clip)
 
 
 @pytest.fixture

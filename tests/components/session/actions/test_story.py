@@ -8,13 +8,11 @@ from components.session.actions.first import FOLDER
 from components.session.actions.story import NO_STEP, busiest, story
 from gleanvid import FullTokens, GleanVID, Uniform
 from gleanvid.run import Run
-from tests.components.fake import FakeBackend, a_run, moving_square
+from tests.components.fake import runs_of
 
 
 def made(*methods):
-    video = moving_square()
-    tokens = FakeBackend().tokens(video)
-    return [a_run(video, method.compress(tokens), method) for method in methods]
+    return runs_of(*methods)[0]
 
 
 def test_step_by_step_explanation_of_a_run_contains_the_run_s_numbers():

@@ -212,7 +212,7 @@ def test_previous_model_is_reloaded_if_a_model_that_needs_its_memory_fails_to_lo
 
 def test_list_of_models_says_if_a_model_fits_is_gated_or_is_recommended(hub, engine, monkeypatch):
     monkeypatch.setattr(fit, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
-    rows = {row.name: row for row in Choosing(engine).offers("auto", 32)}
+    rows = {row.name: row for row in Choosing(engine).offers(32)}
     assert not hub.requests
     eight = rows["Qwen/Qwen3-VL-8B-Instruct"]
     assert eight.first and eight.fits and "17.6 GB · fits this machine" in eight.label

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import gradio as gr
 import pytest
 
+from components.panels.method_settings import MethodSettings
 from components.panels.page import build_app
 from components.session import failures
 from components.session.actions.ask import ask
@@ -36,10 +37,11 @@ def loaded(site, kept="", **query):
     load = next(fn for fn in page.fns.values() if fn.name == "on_load")
     values = load.fn(SimpleNamespace(query_params=query), kept)
     assert set(values) <= set(load.outputs)
+    kinds = {gr.Tabs: "tabs", MethodSettings: "settings"}
     named = {}
     for place, (block, value) in enumerate(values.items()):
-        name = getattr(block, "elem_id", None) or getattr(block, "label", None)
-        named["tabs" if isinstance(block, gr.Tabs) else name or place] = value
+        name = kinds.get(type(block), block.elem_id) or getattr(block, "label", None)
+        named.setdefault(name or place, value)  # the settings in the open come before the folded
     return named
 
 
@@ -49,10 +51,10 @@ def test_page_opens_with_the_settings_of_its_vllm_server(site):
     told = GleanVID(0.25, tau=3.0).settings()
     served = engine, build_app(engine, examples=clips, served=told), clips
     changed = loaded(served)
-    assert changed["gv-open"] == {"retention_ratio": 0.25, "gleanvid.tau": 3.0}
+    assert changed["settings"] == {"retention_ratio": 0.25, "gleanvid.tau": 3.0}
     assert changed["Retention ratio"] == [0.25]
     assert changed["gv-tokens"]["value"] is None and not changed["gv-budget"]["visible"]
-    linked = loaded(served, retention_ratio="0.5")["gv-open"]
+    linked = loaded(served, retention_ratio="0.5")["settings"]
     assert linked == {"retention_ratio": 0.5, "gleanvid.tau": 3.0}
     assert any(fn.js == "gleanvid.openLink(true)" for fn in served[1].fns.values())
 
@@ -83,20 +85,17 @@ def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
 
 
-def test_link_to_an_evaluation_clip_generates_the_clip_and_suggests_its_questions(
-    site, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+def test_link_to_an_evaluation_clip_generates_the_clip_and_suggests_its_questions(site, cache):
     name = failures.file_name(next(iter(failures.known()["questions"])))
     changed = loaded(site, clip=name)
-    assert changed["gv-clip"] == str(tmp_path / "glimpse" / name)
+    assert changed["gv-clip"] == str(cache / "glimpse" / name)
     assert Path(changed["gv-clip"]).is_file() and changed["gv-ready"]
     assert [one["clip"] for one in changed["gv-shelf"]["clips"]] == [f"glimpse/{name}"]
     other = loaded(site, clip="glimpse-0-test-99999.mp4")
     assert "gv-clip" not in other and "99999" in other["gv-unread"]["text"]
     sent = loaded(site, clip="own")
     assert "gv-clip" not in sent and "uploaded by its sender" in sent["gv-unread"]["text"]
-    assert [file.name for file in (tmp_path / "glimpse").glob("*.mp4")] == [name]
+    assert [file.name for file in (cache / "glimpse").glob("*.mp4")] == [name]
 
 
 def test_link_restores_methods_and_ratios_of_the_comparison_and_the_tab(site):
@@ -106,8 +105,7 @@ def test_link_restores_methods_and_ratios_of_the_comparison_and_the_tab(site):
     assert "tabs" not in loaded(site, tab="Evil")
 
 
-def test_results_restored_after_a_reload_take_precedence_over_the_link(site, tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+def test_results_restored_after_a_reload_take_precedence_over_the_link(site, cache):
     engine, _, clips = site
     engine.pages.start("me")
     request = Request(str(clips[1].path), 8, "builtin")
