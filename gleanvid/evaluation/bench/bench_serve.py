@@ -16,7 +16,8 @@ from statistics import median
 from time import perf_counter, time_ns
 
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.serving.vllm.client import Reply, Server, file_part
+from gleanvid.serving.vllm.client import Reply, Server
+from gleanvid.serving.vllm.parts import file_part
 
 QUESTION = "Describe what happens in this video."
 # Asked for the compression records numbered above this, the server sends none, only totals.

@@ -5,15 +5,12 @@ The server is not trusted: redirects are not followed, and answers are bounded i
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
 import urllib.error
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from http.client import HTTPException
-from io import BytesIO
 from time import perf_counter
 from typing import Any
 from urllib.parse import urlencode
@@ -31,7 +28,7 @@ from gleanvid.serving.vllm.answers import (
     token_count,
 )
 from gleanvid.serving.vllm.opener import OPENER, Connections, Request
-from gleanvid.types import ModelError, Video
+from gleanvid.types import ModelError
 
 METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # maximum seconds and bytes of a JSON response
 ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # maximum seconds and bytes of a streamed answer
@@ -116,7 +113,7 @@ class Server:
         """Ask a question and stream the answer, with greedy decoding by default.
 
         Args:
-            content: parts of the first message, such as :func:`file_part` and a text part.
+            content: parts of the first message, such as :func:`gleanvid.serving.vllm.parts.file_part` and a text part.
             max_new_tokens: longest answer in tokens.
             later: messages after the first one.
             model: name of the model; None takes the model that the server serves.
@@ -229,41 +226,3 @@ def servers_of(name: str) -> list[Server]:
     ``VLLM_API_KEY``.
     """
     return [Server(address, key_for(address)) for address in checked_addresses(name)]
-
-
-def frames_part(video: Video) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return decoded frames as a part of a message, and the request field with their times.
-
-    The part's ``uuid`` is a digest of frames and times; :meth:`Server.records` finds the video by
-    this uuid. Frames are sent as lossless PNG under the media type ``video/jpeg``, where vLLM
-    accepts any image format. The server must run with ``--trust-request-mm-kwargs``.
-    """
-    from PIL import Image
-
-    encoded = []
-    for frame in video.frames:
-        file = BytesIO()
-        Image.fromarray(frame).save(file, "PNG", compress_level=1)
-        encoded.append(base64.b64encode(file.getvalue()).decode())
-    times = {
-        "num_frames": -1,
-        "fps": float(video.fps or 1.0),
-        "frames_indices": [int(index) for index in video.indices],
-        "total_num_frames": max(int(video.total_frames), len(video)),
-        "duration": float(video.duration),
-    }
-    part: dict[str, Any] = {
-        "type": "video_url",
-        "video_url": {"url": "data:video/jpeg;base64," + ",".join(encoded)},
-    }
-    part["uuid"] = "gleanvid-" + sha256(json.dumps([encoded, times]).encode()).hexdigest()
-    return part, {"media_io_kwargs": {"video": times}}
-
-
-def file_part(data: bytes, uuid: str | None = None) -> dict[str, Any]:
-    """Return a video file as a part of a message; the server samples its frames.
-
-    The server's caches identify the video by ``uuid``; if that is None, by the file's content.
-    """
-    url = "data:video/mp4;base64," + base64.b64encode(data).decode()
-    return {"type": "video_url", "video_url": {"url": url}} | ({"uuid": uuid} if uuid else {})

@@ -26,7 +26,8 @@ from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.generation.text import literal
 from gleanvid.serving.vllm import send_key_to
-from gleanvid.serving.vllm.client import Reply, Server, frames_part, servers_of
+from gleanvid.serving.vllm.client import Reply, Server, servers_of
+from gleanvid.serving.vllm.parts import frames_part
 from gleanvid.types import Compression, ModelError, StoppedError
 
 

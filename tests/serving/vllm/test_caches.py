@@ -13,7 +13,8 @@ pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
 
 import gleanvid
 from gleanvid.models import load_model
-from gleanvid.serving.vllm.client import Server, file_part, frames_part
+from gleanvid.serving.vllm.client import Server
+from gleanvid.serving.vllm.parts import file_part, frames_part
 from tests.serving.vllm import engine, running
 
 QUESTION = {"type": "text", "text": "What colour is the triangle?"}

@@ -9,7 +9,7 @@ from PIL import Image
 
 import gleanvid
 from gleanvid.cli.ask import cost_table
-from gleanvid.serving.vllm.client import frames_part
+from gleanvid.serving.vllm.parts import frames_part
 from gleanvid.serving.vllm.records import Records, digest
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError
