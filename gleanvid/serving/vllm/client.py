@@ -113,7 +113,7 @@ class Server:
         """Ask a question and stream the answer, with greedy decoding by default.
 
         Args:
-            content: parts of the first message, such as :func:`gleanvid.serving.vllm.parts.file_part` and a text part.
+            content: parts of the first message, such as ``parts.file_part(...)`` and a text part.
             max_new_tokens: longest answer in tokens.
             later: messages after the first one.
             model: name of the model; None takes the model that the server serves.
