@@ -13,12 +13,23 @@ from hypothesis import settings
 from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
-# test files that measure time; no other test runs at the same time
-CLOCKED = ("server/test_attack.py",)
 # Hypothesis: no deadline, as a busy machine is slow; the same examples in every run
 settings.register_profile("tests", deadline=None, derandomize=True, database=None)
 settings.load_profile("tests")
-OWN_CLIPS = ("cli", "evaluation", "glimpse", "test_cli.py", "test_docstrings.py", "test_several.py")
+OWN_CLIPS = (
+    "cli",
+    "components/session",
+    "components/viewer",
+    "evaluation",
+    "glimpse",
+    "models",
+    "test_cli.py",
+    "test_docs.py",
+    "test_docstrings.py",
+    "test_pipeline.py",
+    "test_plugins.py",
+    "test_several.py",
+)
 
 
 def pytest_addoption(parser):
@@ -73,10 +84,9 @@ def pytest_runtest_protocol(item):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark tests that measure time or use Ray: while one runs, no other test runs."""
+    """Mark tests that use Ray: while one runs, no other test runs."""
     for item in items:
-        clocked = any(item.path == TESTS / place for place in CLOCKED)
-        if clocked or "ray_workers" in item.fixturenames:
+        if "ray_workers" in item.fixturenames:
             item.add_marker("alone")
 
 
@@ -96,8 +106,23 @@ def _settled():
 @pytest.fixture(autouse=True)
 def _decoded_here(request, monkeypatch):
     """Decode clips in the test's own process, for the tests in OWN_CLIPS: saves 0.3 s per clip."""
-    if request.path.relative_to(TESTS).parts[0] in OWN_CLIPS:
+    if any(request.path.is_relative_to(TESTS / place) for place in OWN_CLIPS):
         monkeypatch.setattr("gleanvid.video.isolation.sandbox.decode", lambda *_: None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def start_decoder():
+    """Let decoding processes keep the usual priority: beside busy tests, niceness 10 starves them.
+
+    The value is the program that starts one at its lower priority.
+    """
+    from gleanvid.video.isolation import spare
+
+    usual = spare.START
+    with pytest.MonkeyPatch.context() as patch:
+        # the worker lowers its priority only where the system offers os.nice
+        patch.setattr(spare, "START", "import os; vars(os).pop('nice', 0); " + usual)
+        yield usual
 
 
 def pytest_unconfigure():

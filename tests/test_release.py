@@ -16,6 +16,7 @@ import time
 import tomllib
 import venv
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -75,13 +76,24 @@ def installed(wheel, tmp_path_factory):
     return folder
 
 
-def started(words, cwd, port, **env):
-    """Start a program that serves the app; it cannot import from this repository."""
+@contextmanager
+def started(words, cwd, **env):
+    """Run a program that serves the app, which cannot import from this repository.
+
+    Yield the program and its port. No two run at a time: on a busy machine, two starts miss
+    Gradio's deadline for its first request.
+    """
     names = {"PYTHONPATH", "GRADIO_TEMP_DIR"}
     kept = {name: value for name, value in os.environ.items() if name not in names}
+    port = free_port()
     given = [*words, "--port", str(port), "--device", "cpu"]
     ends = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen(given, cwd=cwd, env=kept | env, text=True, **ends)
+    program = subprocess.Popen(given, cwd=cwd, env=kept | env, text=True, **ends)
+    try:
+        yield program, port
+    finally:
+        program.terminate()
+        program.communicate()
 
 
 def free_port():
@@ -125,34 +137,26 @@ def test_wheel_and_changelog_have_pyproject_s_version(wheel):
     assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def served(installed, tmp_path_factory):
-    """Start the installed app and a Space that it wrote; yield the Space and both programs."""
-    home, command = tmp_path_factory.mktemp("home"), str(installed / "bin" / "gleanvid")
-    space = home / "space"
-    run(command, "space", "--out", str(space), cwd=home, env=os.environ | {"PYTHONPATH": ""})
+@pytest.fixture
+def served(installed, tmp_path):
+    """The installed app and its port."""
     words = json.loads(re.search(r"ENTRYPOINT (.*)", DOCKERFILE)[1])
-    python = str(installed / "bin" / "python")
+    with started([str(installed / "bin" / "gleanvid"), *words[1:]], tmp_path) as program:
+        yield program
+
+
+@pytest.fixture
+def served_space(installed, tmp_path):
+    """The folder of a Space that the installed app wrote, the Space's program and its port."""
+    space, command = tmp_path / "space", str(installed / "bin" / "gleanvid")
+    run(command, "space", "--out", str(space), cwd=tmp_path, env=os.environ | {"PYTHONPATH": ""})
     hub = {"SPACE_ID": "someone/gleanvid", "SPACE_HOST": "someone-gleanvid.hf.space"}
-    # One at a time: on a busy machine, two starts miss Gradio's deadline for its first request.
-    programs = []
-    try:
-        for arguments, cwd, more in (
-            ([command, *words[1:]], home, {}),
-            ([python, "app.py"], space, hub),
-        ):
-            port = free_port()
-            programs.append((started(arguments, cwd, port, **more), port))
-            page_of(*programs[-1])
-        yield space, *programs
-    finally:
-        for program, _ in programs:
-            program.terminate()
-            program.communicate()
+    with started([str(installed / "bin" / "python"), "app.py"], space, **hub) as program:
+        yield space, *program
 
 
 def test_installed_gleanvid_command_serves_the_page_and_its_scripts(served, installed):
-    program, port = served[1]
+    program, port = served
     page = page_of(program, port)
     assert page.status_code == 200 and "GleanVID" in page.text
     script = re.search(r"modules/\w+/viewer/mount\.js", page.text)[0]
@@ -164,8 +168,8 @@ def test_installed_gleanvid_command_serves_the_page_and_its_scripts(served, inst
     assert httpx.get(f"http://127.0.0.1:{port}/gradio_api/file={code}").status_code in (403, 404)
 
 
-def test_app_starts_from_the_generated_hugging_face_space_folder(served):
-    space, _, (program, port) = served
+def test_app_starts_from_the_generated_hugging_face_space_folder(served_space):
+    space, program, port = served_space
     page = page_of(program, port, Host="someone-gleanvid.hf.space")
     assert page.status_code == 200 and "GleanVID" in page.text
     facts = (space / "README.md").read_text(encoding="utf-8").split("---\n")[1]

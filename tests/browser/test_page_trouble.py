@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.browser.conftest import WINDOW, opened
+from tests.browser.conftest import opened
 from tests.browser.steps import (
     answered,
     ask,
@@ -107,9 +107,8 @@ def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):
     answered(visit)
 
 
-def test_two_browser_tabs_keep_separate_clips_and_answers(browser, address, library):
-    window = browser.new_context(viewport=WINDOW)
-    one, two = opened(window, address), opened(window, address)
+def test_two_browser_tabs_keep_separate_clips_and_answers(visit, window, address, library):
+    one, two = visit, opened(window, address)
     before = caption(one)
     slider(two, "Retention").fill("0.2")
     named(two, "b", "GleanVID 20 %")
@@ -133,7 +132,7 @@ def test_two_browser_tabs_keep_separate_clips_and_answers(browser, address, libr
     answered(two)
     assert (name(one, "b"), name(two, "b")) == ("GleanVID 10 %", "GleanVID 20 %")
     assert caption(one) == before
-    window.close()
+    two.close()
 
 
 def test_page_names_results_that_the_server_no_longer_stores(visit):

@@ -152,17 +152,15 @@ VISITS = {
         "ask a ready question": (ready_question, 1, 0),
         "play the clip's own video": (own_video, 1, 1),
         "ask about a clip of one's own": (own_clip, 3, 0),
+        "tau moves the masks": (tau, 1, 1),
+        "retention moves the masks": (retention, 1, 1),
+        "a bound of alpha moves the masks": (alpha, 1, 1),
     },
     "methods": {
         "compare with another method": (two_methods, 1, 0),
         "find where two methods differ most": (where_they_differ, 2, 2),
         "another method for B": (another_method, 1, 0),
         "compare all methods chosen": (all_methods, 2, 1),
-    },
-    "settings": {
-        "tau moves the masks": (tau, 1, 1),
-        "retention moves the masks": (retention, 1, 1),
-        "a bound of alpha moves the masks": (alpha, 1, 1),
     },
 }
 

@@ -21,12 +21,24 @@ def model(monkeypatch):
     return held
 
 
+@pytest.fixture
+def figures():
+    """The test looks at the saved figures."""
+
+
+@pytest.fixture(autouse=True)
+def _unsaved(request, monkeypatch):
+    """Draw figures without saving them, as saving takes most of a run's time."""
+    if "figures" not in request.fixturenames:
+        monkeypatch.setattr("gleanvid.evaluation.tables.publish._save", lambda *_: None)
+
+
 def run(folder, *options, compressor=("--compressor", "uniform,gleanvid")):
     given = ["eval", "--benchmark", "fake", *compressor, "--num-frames", "6", *options]
     return main([*given, "--out", str(folder)])
 
 
-def test_eval_writes_tables_plots_and_its_command_line(model, tmp_path, capsys):
+def test_eval_writes_tables_plots_and_its_command_line(model, figures, tmp_path, capsys):
     assert run(tmp_path, "--retention-ratio", "1,0.5,0.1") == 0
     told = capsys.readouterr()
     assert "| All tokens |" in told.out and "100/100 100%" in told.err
@@ -176,7 +188,7 @@ def test_clock_formats_seconds_as_hours_minutes_and_seconds(seconds, text):
 
 
 def test_eval_measures_relevance_once_per_question_and_stores_it(
-    model, tmp_path, monkeypatch, capsys
+    model, figures, tmp_path, monkeypatch, capsys
 ):
     asked = []
 

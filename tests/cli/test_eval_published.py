@@ -32,6 +32,7 @@ class Reader(FakeModel):
 @pytest.fixture
 def run(monkeypatch, tmp_path):
     monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: Reader())
+    monkeypatch.setattr("gleanvid.evaluation.tables.publish._save", lambda *_: None)
 
     def run(name, root, *more):
         settings = [word for k, v in MAKERS[name][1].items() for word in (f"--{k}", v)]

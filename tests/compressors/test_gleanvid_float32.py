@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -11,8 +13,8 @@ from gleanvid.types import VideoTokens
 
 Grid = tuple[int, int, int]
 
-SATURATIONS = [0.2, 0.6, 1.0, 1.5]  # B / D: kept tokens relative to the feature width
-RANKS = [0.25, 1.0]  # rank of the clip's features relative to their width
+# pairs of B / D (kept tokens) and the rank of the clip's features, both relative to their width
+PAIRS = [*product([0.2, 0.6, 1.0, 1.5], [0.25, 1.0])]
 SCENE = 3  # number of temporal units in a scene
 
 
@@ -79,16 +81,18 @@ LARGE = [
     ((12, 14, 14), 320, 0.03, 0.0, 0.0),
     ((6, 27, 27), 256, 0.1, 0.03, 0.002),
 ]
-sizes = pytest.mark.parametrize(
-    ("grid", "width", "grain", "new", "sensor"),
-    [*SMALL, *(pytest.param(*case, marks=pytest.mark.slow) for case in LARGE)],
+# A large case takes seconds, so each has two of the pairs.
+SLOW = [(*case, *pair) for n, case in enumerate(LARGE) for pair in (PAIRS[n], PAIRS[7 - n])]
+
+
+@pytest.mark.parametrize(
+    ("grid", "width", "grain", "new", "sensor", "saturation", "rank"),
+    [
+        *((*case, *pair) for case, pair in product(SMALL, PAIRS)),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW),
+    ],
     ids=lambda value: "x".join(map(str, value)) if isinstance(value, tuple) else None,
 )
-
-
-@pytest.mark.parametrize("rank", RANKS)
-@pytest.mark.parametrize("saturation", SATURATIONS)
-@sizes
 def test_gleanvid_in_float32_keeps_the_tokens_of_float64(
     grid, width, grain, new, sensor, saturation, rank
 ):

@@ -127,9 +127,9 @@ def test_relevance_from_processor_inputs_equals_relevance_of_the_clip(every_adap
 def test_float16_keeps_the_gradient_of_a_nearly_certain_answer():
     asked = ROOT / "assets/clips/glimpse_2.mp4", "Which colour does the star have?"
     half = load_model("builtin", device="cpu", dtype="float16")
-    exact = gleanvid.relevance(*asked, num_frames=8)
-    found = gleanvid.relevance(*asked, half, exact.answer, num_frames=8)
-    assert exact.log_probability > -0.01
+    exact = gleanvid.relevance(*asked, num_frames=4)
+    found = gleanvid.relevance(*asked, half, exact.answer, num_frames=4)
+    assert exact.log_probability > -0.02
     assert ranks_agree(exact.tokens, found.tokens) > 0.999
 
 

@@ -42,30 +42,33 @@ def started(tmp_path, monkeypatch):
     process.stdout.close()
 
 
-@pytest.mark.parametrize("name", uploads.ENDING)
-def test_server_ended_by_a_signal_deletes_its_temporary_folder_and_names_the_signal(
-    started, name, tmp_path
-):
-    process, folder = started
-    assert os.path.isfile(f"{folder}/clip.mp4") and Path(folder).parent == tmp_path
+def test_signals_that_end_a_server_have_the_same_handler():
+    numbers = [getattr(signal, name) for name in uploads.ENDING]
+    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    try:
+        with uploads.exit_on_signals():
+            found = {signal.getsignal(number) for number in numbers}
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    (handler,) = found
+    assert callable(handler) and handler not in before
+
+
+def test_server_ended_while_its_model_is_busy_deletes_its_folder_and_names_the_signal(tmp_path):
     (tmp_path / "of_another_server.mp4").write_bytes(b"x")
-    for _ in range(3):  # a repeated signal does not interrupt the deletion
-        process.send_signal(getattr(signal, name))
-        time.sleep(0.01)
-    assert process.wait(20) == 128 + getattr(signal, name)
-    assert name in process.stdout.read() and not os.path.exists(folder)
-    assert (tmp_path / "of_another_server.mp4").exists()
-
-
-def test_server_ended_while_its_model_is_busy_exits_cleanly(tmp_path):
     command = [sys.executable, "-c", BUSY + WAIT]
     given = os.environ | {"GRADIO_TEMP_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     ends = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, env=given, **ends) as process:
-        assert process.stdout.readline().strip()
-        process.terminate()
-        assert process.communicate(timeout=20)[1] == ""
-    assert process.returncode == 128 + signal.SIGTERM and not os.listdir(tmp_path)
+        folder = process.stdout.readline().strip()
+        assert os.path.isfile(f"{folder}/clip.mp4") and Path(folder).parent == tmp_path
+        for _ in range(3):  # a repeated signal does not interrupt the deletion
+            process.terminate()
+            time.sleep(0.01)
+        out, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM and "SIGTERM" in out and errors == ""
+    assert os.listdir(tmp_path) == ["of_another_server.mp4"]
 
 
 def test_temporary_folder_of_a_killed_server_is_deleted_at_the_next_start(started, tmp_path):

@@ -23,6 +23,7 @@ from components.session.work.reading import Readers
 from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError, VideoError
 from gleanvid.video import plan, read_video
+from gleanvid.video.isolation import spare
 from tests.components.fake import FakeBackend, moving_square, write_clip
 from tests.server.running import alive, running
 from tools.attack.client import Target
@@ -161,8 +162,10 @@ def seconds(target, path, asks):
         yield time.monotonic() - start
 
 
-def test_decoding_huge_frames_does_not_block_others(tmp_path, monkeypatch):
+def test_decoding_huge_frames_does_not_block_others(tmp_path, monkeypatch, start_decoder):
     """A GIF of 60 frames of 8000 x 4000 pixels takes minutes to decode."""
+    monkeypatch.setattr(spare, "START", start_decoder)
+    monkeypatch.setattr(spare, "KEPT", spare.Spare())
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     with running(serving.PUBLIC, Engine(loading.LocalBackend({}))) as url:
         one, other = Target(url), Target(url)

@@ -22,7 +22,9 @@ from components.files import exports, opening
 from components.server import serving
 from components.session.request import LONGEST
 from gleanvid import Uniform
-from gleanvid.video.isolation import archive, bounds
+from gleanvid.errors import refusing
+from gleanvid.video.isolation import archive, bounds, sandbox
+from gleanvid.video.isolation.messages import END, send
 from gleanvid.video.plan import UnreadableVideoError
 from tests.components.fake import FakeBackend, a_run, moving_square
 
@@ -176,6 +178,22 @@ def write_changed_run(folder, name, value):
     return packed(folder / "changed.zip", json.dumps(facts).encode(), npz(**arrays))
 
 
+@pytest.fixture
+def unpacked_here(monkeypatch):
+    """Unpack saved runs in the test's own process, as starting another takes half a second."""
+
+    def unpacked(path, timeout_s):
+        pipe = io.BytesIO()
+        with refusing(UnreadableVideoError, bounds.NO_RUN, EOFError):
+            archive.send_run(path, pipe)
+            send(pipe, END)
+            pipe.seek(0)
+            return archive.received_run(pipe)
+
+    monkeypatch.setattr(sandbox, "unpacked", unpacked)
+
+
+@pytest.mark.usefixtures("unpacked_here")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -205,6 +223,7 @@ def test_inconsistent_saved_run_is_refused(tmp_path, name, value):
         opening.opened(str(write_changed_run(tmp_path, name, value)))
 
 
+@pytest.mark.usefixtures("unpacked_here")
 @pytest.mark.parametrize(
     ("name", "value"),
     [

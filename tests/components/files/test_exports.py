@@ -62,6 +62,7 @@ def test_export_of_no_runs_or_deleted_runs_is_refused_with_a_message(ids, senten
 @pytest.mark.parametrize("kind", exports.KINDS)
 def test_result_shown_at_start_can_be_exported_in_every_format(kind, first_screen):
     engine, ids = first_screen
+    ids = ids[:2] if kind == "pdf" else ids  # drawing a figure of every run takes seconds
     *_, (said, file) = writing(engine, kind)(ids, "builtin", 0, SENT)
     assert said["text"] == "" and Path(file["value"]).stat().st_size > 500
 

@@ -105,6 +105,7 @@ def test_diagnose_writes_means_over_clips_and_one_csv_row_per_measurement(rows, 
     assert "| uniform | 0.5 |" in page and f"| {error:.2g} ± " in page
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_diagnose_exits_nonzero_for_failed_clips_only(folder, tmp_path, capsys):
     asked = ["--compressor", "uniform", "--retention-ratio", "0.25", "--num-frames", "4"]
     whole = ["diagnose", str(folder / "broken.mp4"), *asked, "--out", str(tmp_path / "none")]

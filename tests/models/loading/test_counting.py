@@ -27,10 +27,10 @@ def test_token_grid_computed_without_weights_equals_that_of_encode(family, size,
 
 @pytest.mark.parametrize("model", ["builtin", "mobilenet_v2"])
 def test_tokens_of_a_file_are_counted_without_decoding(model, monkeypatch):
-    encoded = gleanvid.load_model(model, "cpu").encode(read_video(CLIP, 9))
+    encoded = gleanvid.load_model(model, "cpu").encode(read_video(CLIP, 3))
     monkeypatch.setattr(sandbox, "decode", lambda *_: None)
     monkeypatch.setattr(pyav, "_picture", None)  # fails if a frame is decoded
-    found = gleanvid.count_tokens(CLIP, model, "vidcom2(0.1)", frames=gleanvid.Frames(9))
+    found = gleanvid.count_tokens(CLIP, model, "vidcom2(0.1)", frames=gleanvid.Frames(3))
     assert found.grid == encoded.tokens.grid and found.tokens == len(encoded.tokens)
     assert (
         found.kept

@@ -79,7 +79,7 @@ def standing() -> Iterator[Any]:
     server.told["seconds"], server.takes_s = 0.0, 0.0
     server.prompt_tokens, server.root = 130, str(BUILTIN)
     server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
     try:
         yield server
     finally:

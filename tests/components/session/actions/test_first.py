@@ -78,7 +78,7 @@ def test_live_run_gives_the_tokens_and_answer_of_the_saved_result():
 def test_saved_relevance_equals_the_model_s_current_relevance():
     """If this fails, ``python -m components.session.actions.first`` saves all results anew."""
     model = gleanvid.load_model("builtin")
-    for example in (item for item in examples() if item.questions):
+    for place, example in enumerate(item for item in examples() if item.questions):
         video = gleanvid.read_video(example.path)
         for number, question in enumerate(questions(example)):
             run = api.ask(video, question, model, "gleanvid")
@@ -86,11 +86,13 @@ def test_saved_relevance_equals_the_model_s_current_relevance():
             assert kept is not None, question
             if number:
                 continue  # one relevance map per clip is enough, as each takes seconds
-            found = api.relevance(video, question, model, kept.answer, words=True)
+            words = place == 0  # a map of every word takes longer
+            found = api.relevance(video, question, model, kept.answer, words=words)
             assert kept.kept(run.compression) == pytest.approx(
                 found.kept(run.compression), abs=0.01
             )
-            assert [word for word, _ in kept.words] == [word for word, _ in found.words]
+            if words:
+                assert [word for word, _ in kept.words] == [word for word, _ in found.words]
             assert (kept.tokens - found.tokens).abs().sum() < 0.02
 
 

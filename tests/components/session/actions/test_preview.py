@@ -213,7 +213,8 @@ def test_upload_is_decoded_once_and_refused_if_it_is_no_video(engine, clip, tmp_
 
 def test_reading_a_long_clip_counts_its_frames_as_they_are_decoded(tmp_path, monkeypatch):
     monkeypatch.setattr(display, "READ_S", 0.01)
-    write_long_clip(tmp_path / "long.mp4", 1000, size=(240, 320))
+    quick = {"preset": "ultrafast", "g": "250"}
+    write_long_clip(tmp_path / "long.mp4", 400, size=(240, 320), options=quick)
     engine = Engine(LocalBackend({}))
     texts = list(uploads.read(engine, str(tmp_path / "long.mp4"), 256, "me"))
     counts = [int(text.removeprefix("Reading the clip: frame ").split()[0]) for text in texts]
