@@ -134,7 +134,6 @@ def served(installed, tmp_path_factory):
     words = json.loads(re.search(r"ENTRYPOINT (.*)", DOCKERFILE)[1])
     python = str(installed / "bin" / "python")
     hub = {"SPACE_ID": "someone/gleanvid", "SPACE_HOST": "someone-gleanvid.hf.space"}
-    # One at a time: on a busy machine, two starts miss Gradio's deadline for its first request.
     programs = []
     try:
         for arguments, cwd, more in (
@@ -143,7 +142,6 @@ def served(installed, tmp_path_factory):
         ):
             port = free_port()
             programs.append((started(arguments, cwd, port, **more), port))
-            page_of(*programs[-1])
         yield space, *programs
     finally:
         for program, _ in programs:
