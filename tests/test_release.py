@@ -80,8 +80,7 @@ def installed(wheel, tmp_path_factory):
 def started(words, cwd, **env):
     """Run a program that serves the app, which cannot import from this repository.
 
-    Yield the program and its port. No two run at a time: on a busy machine, two starts miss
-    Gradio's deadline for its first request.
+    Yield the program and its port.
     """
     names = {"PYTHONPATH", "GRADIO_TEMP_DIR"}
     kept = {name: value for name, value in os.environ.items() if name not in names}

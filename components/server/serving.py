@@ -204,6 +204,7 @@ def options(
         "enable_monitoring": False,
         "ssr_mode": False,
         "show_error": False,
+        "_frontend": False,  # else Gradio refuses to start if its own page takes over 3 s
         "footer_links": [],
         "app_kwargs": {
             "docs_url": None,

@@ -46,7 +46,7 @@ def address(browser, case, heard):
             getattr(viewer, name)(listener(heard, name), None, None)
     ours = serving.options("127.0.0.1", None, False)
     modules = {"routes": ours["app_kwargs"]["routes"]}
-    silent = {"prevent_thread_lock": True, "quiet": True, "ssr_mode": False}
+    silent = {"prevent_thread_lock": True, "quiet": True, "ssr_mode": False, "_frontend": False}
     page.launch(**silent, app_kwargs=modules, head=ours["head"])
     yield page.local_url
     page.close()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,14 @@ def running(
         yield str(page.local_url).rstrip("/")
     finally:
         page.close()
+
+
+def wait_until(holds: Callable[[], Any], seconds: float = 20.0) -> Any:
+    """Call ``holds`` until it returns something true, for ``seconds`` at most; return the last."""
+    end = time.monotonic() + seconds
+    while not (found := holds()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
 
 
 def alive(name: bytes) -> list[int]:

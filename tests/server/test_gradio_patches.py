@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import gradio as gr
 import httpx
 import pytest
-from gradio import queueing, route_utils, routes, utils
+from gradio import networking, queueing, route_utils, routes, utils
 
 from components.server import gradio_patches, serving
 from components.server.allowed import FILE, GRADIO, PREDICT, UPLOAD
 from components.server.gradio_patches import FilesOnly, GradioMultiPartParser
 from components.server.visitors import VISITOR
-from tests.server.running import running
+from tests.server.running import running, wait_until
 
 
 def answer(video: str, question: str) -> str:
@@ -39,7 +39,8 @@ def stock():
         gr.Textbox()
         gr.api(answer, api_name="ask")
         page.unload(lambda: None)
-    app, url, _ = page.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False)
+    options = {"quiet": True, "ssr_mode": False, "_frontend": False}
+    app, url, _ = page.launch(prevent_thread_lock=True, **options)
     yield app, url.rstrip("/")
     page.close()
 
@@ -69,6 +70,17 @@ def call(url, fetch=True):
     if fetch:
         httpx.get(f"{url}{CALL}/ask/{event}")
     return event
+
+
+def test_stock_gradio_starts_only_if_it_renders_a_page_in_time_and_ours_starts(monkeypatch):
+    monkeypatch.setattr(networking, "url_ok", lambda url: False)
+    with gr.Blocks() as page:
+        gr.Textbox()
+    with pytest.raises(ValueError, match="localhost is not accessible"):
+        page.launch(prevent_thread_lock=True, quiet=True, ssr_mode=False)
+    page.close()
+    with running() as url:
+        assert httpx.get(url, timeout=60).status_code == 200
 
 
 def test_stock_gradio_keeps_a_widget_copy_per_api_call_and_our_patch_frees_it(stock, ours):
@@ -115,8 +127,7 @@ def test_stock_gradio_keeps_unfetched_results_for_ever_and_our_patch_does_not(ou
     app, url = ours
     call(url, fetch=False)
     queue = app.get_blocks()._queue
-    while queue.event_ids_to_events:
-        time.sleep(0.05)
+    assert wait_until(lambda: not queue.event_ids_to_events)
     gradio_patches.forget(app, 60.0)
     assert queue.pending_messages_per_session and queue.pending_event_ids_session
     gradio_patches.forget(app, 0.0)
@@ -182,18 +193,11 @@ def test_stock_gradio_leaves_the_file_of_a_broken_upload_and_our_patch_deletes_i
         line.sendall(b"content-type: multipart/form-data; boundary=x\r\n")
         line.sendall(b"content-length: 100000\r\n\r\n" + FILE_PART)
         assert wait_until(lambda: files() != before)
-    assert wait_until(lambda: files() == before, 5.0 if is_ours else 1.0) is is_ours
+    assert wait_until(lambda: files() == before, 20.0 if is_ours else 1.0) is is_ours
 
 
 def files():
     return set(os.listdir(serving.get_upload_folder()))
-
-
-def wait_until(holds, seconds=5.0):
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.05)
-    return holds()
 
 
 def test_stock_gradio_repeats_request_headers_in_partial_responses_and_our_patch_does_not(

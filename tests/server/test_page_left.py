@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from contextlib import ExitStack
 
 import httpx
@@ -9,7 +8,7 @@ import httpx
 from components.server import gradio_patches, heartbeats
 from components.session.work.engine import Engine
 from tests.components.fake import write_clip
-from tests.server.running import running
+from tests.server.running import running, wait_until
 from tests.server.test_reading import Slow
 from tools.attack.client import G, Target
 
@@ -29,8 +28,7 @@ def test_decoding_of_a_clip_ends_when_its_page_is_closed(tmp_path):
             asking.start()
             assert engine.backend.begun.acquire(timeout=20)
             assert not engine.backend.limits["stop"].is_set()
-        left = time.monotonic()
-        assert engine.backend.limits["stop"].wait(10) and time.monotonic() - left < 2.0
+        assert engine.backend.limits["stop"].wait(10)
         asking.join(20)
 
 
@@ -46,8 +44,5 @@ def test_heartbeats_of_a_visitor_are_limited_and_make_no_session(monkeypatch):
 
         assert [status(f"made-up-{number}") for number in range(3)] == [200, 200, 429]
         opened.close()
-        end = time.monotonic() + 10
-        while status("made-up") == 429:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        assert wait_until(lambda: status("made-up") != 429)
         assert not any("made-up" in name for name in seen[0].state_holder.session_data)

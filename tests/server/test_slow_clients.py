@@ -95,6 +95,7 @@ UPGRADE += b"sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nsec-websocket-versio
 def test_connections_of_one_visitor_are_limited_and_websocket_requests_leave_none_open(
     address, monkeypatch
 ):
+    monkeypatch.setattr(connections, "HEAD_S", 60)
     monkeypatch.setattr(connections, "PER_VISITOR", 3)
     time.sleep(1.5)  # wait until connections of other tests are closed
     lines = [connected(address) for _ in range(5)]
@@ -111,17 +112,20 @@ def test_connections_of_one_visitor_are_limited_and_websocket_requests_leave_non
 
 
 @pytest.mark.alone
-def test_health_check_is_answered_within_a_second_during_100_requests(address):
+def test_health_check_is_answered_before_earlier_requests_of_the_page(address, monkeypatch):
+    monkeypatch.setattr(connections, "HEAD_S", 10)
     with ThreadPoolExecutor(100) as crowd, httpx.Client(timeout=60) as client:
         asked = [crowd.submit(client.get, address) for _ in range(100)]
-        start = time.monotonic()
-        assert httpx.get(f"{address}/healthz").status_code == 200
-        took = time.monotonic() - start
+        before = sum(reply.done() for reply in asked)
+        assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
+        after = sum(reply.done() for reply in asked)
         assert {reply.result().status_code for reply in asked} == {200}
-    assert took < 1.0
+    # up to 9 if two pages are rendered at a time, 17 or more if all are
+    assert before < 80 and after - before < 15
 
 
-def test_total_connections_are_limited_below_the_file_descriptor_limit():
+def test_total_connections_are_limited_below_the_file_descriptor_limit(monkeypatch):
+    monkeypatch.setattr(connections, "HEAD_S", 60)
     most = connections.raise_descriptors()
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= most >= 256
     patch = pytest.MonkeyPatch()

@@ -117,11 +117,19 @@ def test_comparison_row_past_its_deadline_fails_and_the_next_row_is_tried(clip):
 
 
 def test_each_question_of_a_list_gets_the_full_deadline_and_its_number_is_shown(clip):
-    engine = Engine(FakeBackend(words=6, pause_s=0.05), queue=ModelQueue(deadline_s=2.0))
-    # 0.3 s per question and method: together more than one deadline
+    class Timers(dict):
+        def __setitem__(self, work, timer):
+            begun.append((work, timer.interval))
+            super().__setitem__(work, timer)
+
+    engine, begun = Engine(FakeBackend(), queue=ModelQueue(deadline_s=60)), []
+    engine.queue._timers = Timers()
     more = [f"Where to? {number}" for number in range(8)]
     shown = compared(engine, clip, ["uniform"], more=more)
     assert [row.state for row in shown[-1].rows] == ["done", "done"]
+    # two rows of nine questions and a log-probability
+    assert len({work for work, _ in begun}) == len(begun) == 20
+    assert {seconds for _, seconds in begun} == {60} and not engine.queue._timers
     steps = {row.step for part in shown for row in part.rows or () if row.state == "running"}
     assert {"question 2 of 9", "question 9 of 9"} <= steps
 
