@@ -103,7 +103,7 @@ import sys
 from pathlib import Path
 from tests.evaluation.fakes import FakeModel
 from tests.evaluation.run.test_runner import run
-run(Path(sys.argv[1]), FakeModel(delay_s=0.005))
+run(Path(sys.argv[1]), FakeModel(delay_s=0.05))
 """
 
 
