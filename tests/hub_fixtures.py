@@ -23,6 +23,7 @@ def hub(published, tmp_path, monkeypatch):
     with local_hub.serving() as hub:
         hub.repositories["tiny/model"] = local_hub.Repository(published)
         template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr("gleanvid.models.loading.hub.SECONDS", 30.0)
         monkeypatch.setattr(constants, "ENDPOINT", hub.address)
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))

@@ -30,20 +30,21 @@ import app, httpx
 port = sys.argv[1]
 threading.Thread(target=app.main, args=[["--port", port]], daemon=True).start()
 root = f"http://127.0.0.1:{port}"
+client = httpx.Client(timeout=120)
 for _ in range(600):
     try:
-        if httpx.get(root + "/healthz").status_code == 200:
+        if client.get(root + "/healthz").status_code == 200:
             break
     except httpx.TransportError:
         time.sleep(0.2)
-page = httpx.get(root).status_code
+page = client.get(root).status_code
 clip = open("assets/clips/glimpse_1.mp4", "rb").read()
 api = root + "/gradio_api"
-path = httpx.post(api + "/upload", files={"files": ("clip.mp4", clip)}).json()[0]
+path = client.post(api + "/upload", files={"files": ("clip.mp4", clip)}).json()[0]
 video = {"path": path, "meta": {"_type": "gradio.FileData"}}
 told = {"video": video, "question": "What is there?", "frames": 8, "max_new_tokens": 4}
-event = httpx.post(api + "/call/v2/ask", json=told).json()["event_id"]
-answer = httpx.get(f"{api}/call/ask/{event}", timeout=120).text
+event = client.post(api + "/call/v2/ask", json=told).json()["event_id"]
+answer = client.get(f"{api}/call/ask/{event}").text
 heard = len(asked)
 try:
     socket.getaddrinfo("elsewhere.invalid", 80)

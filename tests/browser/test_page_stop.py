@@ -13,7 +13,7 @@ def test_stopped_comparison_keeps_its_finished_rows_usable(visit, library):
         visit.wait_for_selector(".gv-table tr.gv-running")
         assert visit.get_by_role("button", name="Stop", exact=True).count() == 1
         visit.click("#gv-compare-stop")
-        assert library.closed.wait(1.0)
+        assert library.closed.wait(20)
         visit.wait_for_selector("#gv-compare-start:not([disabled])")
     finally:
         library.words = 8

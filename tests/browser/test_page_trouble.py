@@ -95,7 +95,7 @@ def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):
         ).wait_for()
         assert visit.is_disabled("#gv-ask")
         visit.click("#gv-stop")
-        assert library.closed.wait(1.0)
+        assert library.closed.wait(20)
         notice(visit, "Stopped")
         visit.wait_for_selector("#gv-stop[disabled]", state="attached")
         assert visit.is_enabled("#gv-ask") and visit.locator(RUNNING).count() == 0

@@ -8,6 +8,7 @@ from components.server import serving
 from components.session.answers import answer
 from components.viewer.payload import publish
 from tests.browser.conftest import listen
+from tests.browser.steps import until
 from tests.browser.viewer_case import OTHER, PRUNED, made_case  # noqa: F401  (fixture)
 
 gr = pytest.importorskip("gradio", reason="needs the app extra")
@@ -98,7 +99,8 @@ def test_choices_made_in_the_viewer_reach_python_once_each(page, heard):
     page.get_by_role("button", name="Swap").click()
     page.get_by_role("button", name="Pin B as A").click()
     page.select_option("[data-pick=b] select", "run:vcast")
-    page.wait_for_timeout(1500)
+    until(page, lambda: len(heard) >= 4)
+    page.wait_for_timeout(300)
     assert sorted(heard, key=str) == [
         ("method", None, None, "b", "vcast"),
         ("pair", "r0", "r1", None, None),

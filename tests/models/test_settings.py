@@ -71,6 +71,7 @@ def address(monkeypatch):
 
 def test_hub_counts_as_reachable_if_it_answers_with_any_status(address, monkeypatch):
     monkeypatch.setattr(hub, "is_offline_mode", lambda: False)
+    monkeypatch.setattr(hub, "SECONDS", 30.0)
     server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.handle_request, daemon=True).start()
     address(f"http://127.0.0.1:{server.server_port}")
@@ -87,7 +88,7 @@ def test_silent_hub_delays_loading_by_seconds_at_most(address, monkeypatch):
         with pytest.raises(ModelError, match="hf download Qwen/Qwen3-VL-2B-Instruct"):
             load_model("Qwen/Qwen3-VL-2B-Instruct")
     # with huggingface_hub's own retries, load_model would take 23 s
-    assert time.perf_counter() - start < 8.0
+    assert time.perf_counter() - start < 20.0
 
 
 def test_offline_mode_sends_no_request_and_reads_local_files(monkeypatch):

@@ -110,13 +110,9 @@ def address():
 
 
 def test_visitor_cannot_escape_the_rate_limit_by_forging_an_address(address):
-    statuses = [
-        httpx.post(
-            f"{address}/gradio_api/cancel", json={}, headers={"x-forwarded-for": f"1.1.1.{n}"}
-        )
-        for n in range(25)
-    ]
-    assert statuses[-1].status_code == 429
+    url = f"{address}/gradio_api/cancel"
+    forged = ({"x-forwarded-for": f"1.1.1.{n}"} for n in range(60))
+    assert 429 in (httpx.post(url, json={}, headers=sent).status_code for sent in forged)
 
 
 def test_hugging_face_space_answers_to_its_own_host_name(monkeypatch):

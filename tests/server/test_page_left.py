@@ -24,7 +24,7 @@ def test_decoding_of_a_clip_ends_when_its_page_is_closed(tmp_path):
             beats = heartbeat.iter_raw()
             assert next(beats)
             event = "gv-preview", "follow", {"gv-clip": file}, "page1"
-            asking = threading.Thread(target=target.page, args=event)
+            asking = threading.Thread(target=target.page, args=event, daemon=True)
             asking.start()
             assert engine.backend.begun.acquire(timeout=20)
             assert not engine.backend.limits["stop"].is_set()

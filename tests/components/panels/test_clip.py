@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import time
+import threading
 from types import SimpleNamespace
 
 import gradio as gr
@@ -75,9 +75,16 @@ def test_upload_progress_is_shown_in_the_message_line_and_over_the_viewer(tmp_pa
     class Slow(FakeBackend):
         def read_video(self, path, num_frames, timeout_s, stop, progress):
             progress(3, 32)
-            time.sleep(0.2)
+            assert said.wait(20)
             return super().read_video(path, num_frames, timeout_s, stop, progress)
 
+    class Said(str):
+        def format(self, **counts):
+            said.set()
+            return super().format(**counts)
+
+    said = threading.Event()
+    monkeypatch.setattr(display, "READ", Said(display.READ))
     monkeypatch.setattr(display, "READ_S", 0.05)
     write_clip(tmp_path / "clip.mp4")
     _, reading, taken = uploaded(build_app(Engine(Slow())), str(tmp_path / "clip.mp4"))

@@ -9,7 +9,6 @@ import multiprocessing
 import pickle
 import sys
 import tempfile
-import threading
 import time
 from inspect import isgeneratorfunction
 from threading import Event, Thread
@@ -129,7 +128,13 @@ def test_stop_before_the_first_word_ends_the_forked_process(spaces, request_):
     engine = Engine(zero.on_zero_gpu(FakeBackend()))
     engine.backend.inner.encode_s = 30.0
     engine.pages.start("me")
-    threading.Timer(0.5, engine.pages.stop, ["me"]).start()
+
+    def stop():
+        while not spaces.calls:
+            time.sleep(0.01)
+        engine.pages.stop("me")
+
+    Thread(target=stop, daemon=True).start()
     *_, last = ask(engine, "me", request_, Sides(question="What moves?"))
     assert last.notice["text"] == "Stopped." and last.done and spaces.exit_codes == [0]
     video = engine.clip(request_.path, 8)

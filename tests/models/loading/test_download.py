@@ -116,7 +116,7 @@ def test_cancelled_download_ends_soon_even_if_the_hub_is_silent(hub, path, work)
     start = time.monotonic()
     with pytest.raises(StoppedError):
         work(plan, stop)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 10
 
 
 def test_downloaded_file_with_a_wrong_digest_is_deleted_and_named(hub):
@@ -252,7 +252,7 @@ def other_process(hub, cache, **env):
 
 
 def test_next_process_resumes_the_download_of_a_killed_one(hub):
-    hub.repositories[NAME].pause_s = 0.05
+    hub.repositories[NAME].pause_s = 0.5
     plan = list_files(NAME)
     killed = other_process(hub, constants.HF_HUB_CACHE)
     while not any(int(line) > plan.size - plan.weights for line in killed.stdout):

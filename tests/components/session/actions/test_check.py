@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-import time
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -74,15 +74,15 @@ def test_failed_check_is_shown_as_a_problem(engine, clip, monkeypatch):
 
 
 def test_stopped_check_ends_at_its_next_step(engine, clip, monkeypatch):
-    steps = []
+    steps, told = [], threading.Event()
 
     def endless(model, video, quick, on_progress):
         tested = []
         with suppress(StoppedError):
             for number in range(10_000):
                 on_progress(f"step {number}")
-                # Step 3 takes longer, so that the test can stop the check there.
-                time.sleep(0.3 if number == 3 else 0.001)
+                if number == 3:
+                    told.wait(20)
                 tested.append(Finding(f"law {number}", "of features", 0, 0, "columns"))
         steps.extend(tested)
         return Report(FACTS, tuple(tested), not_tested=("times",))
@@ -92,6 +92,8 @@ def test_stopped_check_ends_at_its_next_step(engine, clip, monkeypatch):
     def stop(update):
         if update.notice["text"] == "Checking: step 3…":
             engine.pages.stop("me")
+        if update.notice["text"] == checking.STOPPING:
+            told.set()
 
     *_, stopping, last = checked(engine, clip, heard=stop)
     assert stopping.notice["text"] == checking.STOPPING

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from components.session import clock
 from components.session.actions import rows
 from components.session.actions.compare import compare
 from components.session.actions.compared_runs import rows_at_hand
@@ -298,8 +299,11 @@ def test_comparison_returned_by_the_api_contains_numbers_and_no_nan(clip):
 @pytest.mark.parametrize(
     ("model", "passes"), [("vllm:x", [64, 64]), ("builtin", [1, *2 * [64, 1, 1, 1, 1]])]
 )
-def test_warm_up_pass_precedes_the_first_timed_row_except_on_a_vllm_server(clip, model, passes):
+def test_warm_up_pass_precedes_the_first_timed_row_except_on_a_vllm_server(
+    clip, model, passes, monkeypatch
+):
     """A vLLM server needs no warm-up pass; the pass would fill its prefix cache."""
+    monkeypatch.setattr(clock, "PASSES_S", 60)
 
     class Counting(FakeBackend):
         def load_model(self, name):
@@ -338,7 +342,9 @@ def test_quality_is_agreement_with_all_tokens_if_no_right_answer_is_known(clip):
     assert [line["quality"] for line in rows.table_view(made, worthless)["rows"]] == [None, None]
 
 
-def test_compared_times_are_the_median_of_several_passes_with_spread(clip):
+def test_compared_times_are_the_median_of_several_passes_with_spread(clip, monkeypatch):
+    monkeypatch.setattr(clock, "PASSES_S", 60)
+
     class Slowing(FakeBackend):
         def stream_answer(self, question, model, stop):
             *words, run = super().stream_answer(question, model, stop)

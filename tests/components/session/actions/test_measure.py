@@ -70,8 +70,12 @@ def test_relevance_measurement_asks_with_all_tokens_first_if_that_answer_is_miss
 def test_stopped_relevance_measurement_stores_nothing(engine, clip):
     a = answered(engine, clip, FullTokens())
     engine.backend.measure_s = 60
-    threading.Timer(0.5, engine.pages.stop, ["me"]).start()
-    updates = updates_of_measurement(engine, clip, replace(MOVES, runs=[a]))
+    assert engine.pages.start("me")
+    updates = []
+    for update in measure(engine, "me", Request(clip, 8, "builtin"), replace(MOVES, runs=[a])):
+        updates.append(update)
+        if update.notice and "Measuring" in update.notice["text"]:
+            threading.Timer(0.1, engine.pages.stop, ["me"]).start()
     assert updates[-1].notice["text"] == "Stopped." and updates[-1].done
     assert engine.runs.relevance([a], "What moves?") is None and not len(engine.queue)
 

@@ -260,18 +260,19 @@ def test_cancelling_during_the_trial_answer_keeps_the_model_in_use(choice, engin
 
 def test_loading_may_take_longer_than_the_deadline_of_the_queue(hub, monkeypatch):
     slow = LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
-    engine = Engine(slow, queue=ModelQueue(deadline_s=0.2))
+    engine, timed = Engine(slow, queue=ModelQueue(deadline_s=60)), []
     engine.model(BUILT_IN)
     scarce(monkeypatch, 0.001)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
     load = slow.load_model
 
-    def slowly(name):
-        threading.Event().wait(0.5)
+    def timing(name):
+        timed.append((len(engine.queue), len(engine.queue._timers)))
         return load(name)
 
-    monkeypatch.setattr(slow, "load_model", slowly, raising=False)
+    monkeypatch.setattr(slow, "load_model", timing, raising=False)
     assert followed(Choosing(engine, device="cpu"), NAME)[-1].stage == "ready"
+    assert timed == [(1, 0)]  # the work holds the queue, and no deadline ends it
 
 
 def test_weight_files_missing_from_the_hub_s_listing_are_not_downloaded(

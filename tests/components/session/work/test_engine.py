@@ -59,7 +59,7 @@ def test_waiting_for_token_labels_of_a_busy_model_ends_when_the_work_is_stopped(
     with model.lock, ThreadPoolExecutor(1) as other:
         waiting = other.submit(engine.compress, clip, encoded, Uniform(0.5), work)
         with pytest.raises(StoppedError):
-            waiting.result(5)
+            waiting.result(20)
 
 
 def test_time_span_of_a_clip_is_cached_as_its_own_clip_and_invalid_spans_are_refused(tmp_path):
