@@ -28,8 +28,8 @@
         const { text = "", kind = "quiet", version = 0, ratio } = props.value || {};
         if (isStale(version)) return;
         line.textContent = text;
-        line.dataset.kind = kind;
-        if (kind !== "problem") return;
+        line.dataset.kind = text ? kind : "quiet";
+        if (line.dataset.kind !== "problem") return;
         line.append(...(ratio ? [use(ratio)] : []), close);
       };
       close.addEventListener("click", () => { props.value = {}; show(); });

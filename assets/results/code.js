@@ -4,10 +4,15 @@
 
 import { button, make } from "../viewer/dom.js";
 
+const OLD = "The settings have changed since: write the code again.";
+
 /** @param {{ element: HTMLElement, props: any, watch: (name: string, act: () => void) => void }} scope */
 export function mount({ element, props, watch }) {
   const place = element.querySelector(".gv-code");
   const show = () => place.replaceChildren(...(props.value || []).map(([title, text]) => block(title, text)));
+  document.addEventListener("gleanvid:setting", (/** @type {CustomEvent} */ { detail }) => {
+    if (detail.name !== "view" && place.firstElementChild?.tagName === "FIGURE") place.prepend(make("p", "", OLD));
+  });
   watch("value", show);
   show();
 }

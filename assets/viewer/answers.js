@@ -52,7 +52,7 @@ export function showAnswer(place, { answer, stale, longest }, reference, { again
 }
 
 function verdictOf({ right, expected, caveat }, found) {
-  if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "only meaningful for Glimpse clips"), { title: caveat }), ...another()];
+  if (caveat) return [Object.assign(make("span", "gv-verdict gv-caveat", "means nothing on this clip"), { title: caveat }), ...another()];
   if (right === true) return [make("span", "gv-verdict gv-right", verdict(true))];
   if (right === false)
     return [make("span", "gv-verdict gv-wrong", verdict(false) + (expected ? `, expected: ${expected}` : ""))];
@@ -74,7 +74,7 @@ function costLine(answer, longest, isFirst) {
   const { ttft_s: first, flops_saved: saved, tokens_per_s: speed, older } = answer;
   const parts = [];
   const decode = answer.parts?.find(([name]) => name === "decode")?.[1];
-  const before = decode ? ` after ${secondsText(decode)} of decoding` : "";
+  const before = decode ? `, plus ${secondsText(decode)} of decoding` : "";
   if (first !== null && first !== undefined) parts.push(["b", `${first.toFixed(2)} s`, `to first token${before}${older ? ", measured earlier" : ""}`]);
   if (speed) parts.push(["b", speed.toFixed(1), "tokens/s"]);
   if (saved) parts.push(["span", `−${Math.round(100 * saved)} %`, "prefill FLOPs"]); // FLOPs are computed, not measured

@@ -24,6 +24,8 @@ export class Player {
     this.video.addEventListener("play", () => { this.#name("Pause"); this.#watch(); });
     this.video.addEventListener("pause", () => this.#name("Play"));
     this.video.addEventListener("error", () => this.#unplayable());
+    // Without a decoder for its pictures, a browser plays the sound of a clip and reports no error.
+    this.video.addEventListener("loadedmetadata", () => { if (!this.video.videoWidth) this.#unplayable(); });
     viewer.onHalt = () => this.stop();
     viewer.onDraw = () => this.#drawn();
   }

@@ -10,7 +10,6 @@ import gradio as gr
 from ..files import exports
 from ..session.actions import check
 from ..session.display import message
-from ..session.request import NO_ANSWERS
 from . import notice
 from .events import AT_ONCE, Changes, Values
 from .page_state import owner
@@ -35,7 +34,7 @@ class CheckTab(Tab):
 
     def __init__(self) -> None:
         gr.Markdown(ABOUT, elem_classes="gv-hint")
-        no_answers(NO_ANSWERS)
+        no_answers()
         with gr.Row(elem_id="gv-checking"):
             self.start = gr.Button(
                 "Check this model", variant="primary", scale=0, min_width=180, elem_id="gv-check"

@@ -10,7 +10,7 @@ import gradio as gr
 
 from gleanvid.compressors import COMPRESSORS
 
-from ..session.request import TO_ASK, lacking
+from ..session.request import NO_ANSWERS, lacking
 from .events import AT_ONCE, Changes, Values
 from .panel import Page, Panel
 
@@ -20,7 +20,7 @@ SOME = (
 )
 
 
-def no_answers(text: str = TO_ASK) -> gr.HTML:
+def no_answers(text: str = NO_ANSWERS) -> gr.HTML:
     """Make the sentence shown in place of a question box if the model answers no questions."""
     sentence = f'<p class="gv-silent">{text}</p>'
     return gr.HTML(sentence, js_on_load=None, apply_default_css=False)

@@ -23,7 +23,7 @@ from .panel import Page, Panel
 
 FRAMES = (4, 32)  # minimum and default number of sampled frames
 PIXELS = {  # maximum number of pixels of a frame as the model sees it
-    "Pixel limit of the model itself": 0,
+    "The model's own limit": 0,
     "640 × 640": 640 * 640,
     "448 × 448": 448 * 448,
     "320 × 320": 320 * 320,

@@ -40,8 +40,8 @@ FAR_S = 5  # gap between frames in seconds above which the page states it
 
 OUT_OF_REACH = re.compile(r"retention_ratio=\S+ is out of reach .*?(\d\.\d{3})")
 UNMEASURED = {  # prefix of a model's name -> why its relevance cannot be measured
-    PHOTOS: "Token relevance cannot be measured: the model “Photo encoder” answers no questions.",
-    SCHEME: "Token relevance can be measured only for a model in this process, not on a server.",
+    PHOTOS: "“What mattered” cannot be measured: the Photo encoder answers no questions.",
+    SCHEME: "“What mattered” needs a model in this process, not on a server.",
 }
 UNEXPECTED = "Something went wrong while working on this clip. The server's log has the details."
 

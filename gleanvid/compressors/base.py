@@ -144,12 +144,11 @@ class Compressor(ABC):
         By default only a method with a setting ``num_layers`` changes: to this number, with its
         setting ``layer``, if it has one, scaled by ``scale_layer``.
         """
-        declared = declared_settings(type(self))
-        if "num_layers" not in declared:
+        settings = {one.name: getattr(self, one.name) for one in fields(self)}
+        if "num_layers" not in settings:
             return self
         changes = {"num_layers": num_layers}
-        if "layer" in declared:
-            settings = self.settings()
+        if "layer" in settings:
             changes["layer"] = scale_layer(settings["layer"], num_layers, settings["num_layers"])
         return replace(self, **changes)  # type: ignore[arg-type]
 

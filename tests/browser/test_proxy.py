@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.browser.conftest import listen, served
-from tests.browser.steps import answered, ask, notice, tab
+from tests.browser.steps import answered, ask, notice, slider, tab
 from tests.components.fake import FakeBackend, write_clip
 
 PREFIX = "/gleanvid"
@@ -79,6 +79,12 @@ def test_page_works_behind_a_proxy_that_serves_it_under_a_path(window, address):
     page.get_by_role("button", name="Write code").click()
     page.wait_for_selector("text=ROOT=")
     assert f"ROOT={address}\n" in page.locator(".gv-code pre").last.inner_text()
+    changed = page.get_by_text("The settings have changed since: write the code again.")
+    assert changed.count() == 0
+    tab(page, "Tokens")
+    slider(page, "Retention").fill("0.3")
+    tab(page, "Export and API")
+    changed.wait_for()
     assert [reply for reply in replies if reply[0] >= 400] == []
     named = [url for _, url in replies if url.startswith("http")]
     assert len(named) > 20 and all(url.startswith(address + "/") for url in named)

@@ -15,8 +15,8 @@ from gleanvid import GleanVID, ask
 from tests.browser.conftest import listen, served
 from tests.browser.steps import answered, notice, reply, says, tab, upload
 
-# file name -> encoder; browsers cannot play these files
-UNPLAYABLE = {"hevc.mkv": "libx265", "old.avi": "mpeg4"}
+# file name -> encoder; browsers cannot play these files, or only the sound of the first
+UNPLAYABLE = {"hevc.mp4": "libx265", "old.avi": "mpeg4"}
 FRAMES = 8
 
 
@@ -69,7 +69,10 @@ def test_clip_that_browsers_cannot_play_is_still_shown(page, tmp_path, name):
     if shutil.which("ffmpeg") is None:
         pytest.skip("needs ffmpeg")
     source = f"testsrc2=size=160x96:rate=8:duration={FRAMES / 8}"
-    wanted = ["-f", "lavfi", "-i", source, "-c:v", UNPLAYABLE[name], "-pix_fmt", "yuv420p"]
+    sound = f"sine=duration={FRAMES / 8}"
+    wanted = ["-f", "lavfi", "-i", source, "-f", "lavfi", "-i", sound, "-c:v", UNPLAYABLE[name]]
+    wanted += ["-tag:v", "hvc1"] if name == "hevc.mp4" else []
+    wanted += ["-pix_fmt", "yuv420p"]
     made = subprocess.run(["ffmpeg", "-v", "error", *wanted, path], capture_output=True, text=True)
     if "Unknown encoder" in made.stderr:
         pytest.skip(f"this ffmpeg has no {UNPLAYABLE[name]}")

@@ -137,6 +137,7 @@ def both_frames(hands, page, clips):
     with page.expect_download() as waiting:
         hands.press(page.get_by_role("button", name="Current frame of A and B (PNG)"))
     assert waiting.value.suggested_filename == "frames.png"
+    assert not page.get_by_role("button", name="Dismiss").is_visible()
 
 
 def own_video(hands, page, clips):
