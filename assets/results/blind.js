@@ -4,7 +4,7 @@
 
 import { button, header, make, table, verdict } from "../viewer/dom.js";
 import { swatch } from "./swatch.js";
-import { Votes } from "./votes.js";
+import { questionsOf, Votes } from "./votes.js";
 
 const CHOICES = [["first", "1 is better"], ["both", "Both answers are good"], ["neither", "Both answers are bad"], ["second", "2 is better"]];
 const SAME = "All answers have the same words, so there are no two answers to compare.";
@@ -13,8 +13,8 @@ export class Blind {
   votes = new Votes();
   /** @type {any[] | null} */
   pair = null;
-  #asked = null;
-  #rows = [];
+  #questions = []; // every question of the table, with its clip
+  #answers = []; // every answer of the table, with its method and question
 
   constructor() {
     this.place = make("section", "gv-blind");
@@ -22,27 +22,34 @@ export class Blind {
   }
 
   // A table that only gained rows keeps the pair of answers that the person is looking at.
-  load({ asked, rows }) {
-    const same = this.#asked?.clip === asked.clip && this.#asked?.question === asked.question;
-    this.#asked = asked;
-    this.#rows = rows.filter(({ state }) => state === "done");
-    const stays = same && this.pair?.every((one) => this.#rows.some((row) => row.label === one.label && row.answer === one.answer));
-    if (!stays) this.#next();
+  load(value) {
+    this.#questions = questionsOf(value);
+    this.#answers = value.rows.filter(({ state }) => state === "done").flatMap((row) => answersOf(row, value.asked));
+    const known = ["clip", "question", "label", "answer"];
+    if (!this.pair?.every((one) => this.#answers.some((other) => known.every((name) => one[name] === other[name])))) this.#next();
   }
 
   #next() {
-    this.pair = draw(this.#rows, this.votes.tally(this.#asked));
+    this.pair = draw(this.#answers, this.votes.tally(this.#questions));
     if (!this.pair) return this.place.replaceChildren(make("p", "", SAME));
     const cards = this.pair.map(({ answer }, place) => {
       const words = make("p", "gv-said", answer || "(no words)");
       return make("article", "", "", make("h2", "", `Answer ${place + 1}`), words);
     });
     const buttons = CHOICES.map(([vote, title]) => button(title, () => this.#vote(vote), "gv-choice"));
-    this.place.replaceChildren(make("div", "gv-two", "", ...cards), make("div", "gv-tools-row", "", ...buttons));
+    this.place.replaceChildren(...this.#asked(), make("div", "gv-two", "", ...cards), make("div", "gv-tools-row", "", ...buttons));
+  }
+
+  // The question of the pair. A single question is above the table's tools already.
+  #asked() {
+    if (this.#questions.length < 2) return [];
+    const [{ clip, question }] = this.pair;
+    const isOneClip = this.#questions.every((one) => one.clip === clip);
+    return [make("p", "gv-of-two", "", make("b", "", `“${question}”`), ...(isOneClip ? [] : [make("span", "", ` ${clip}`)]))];
   }
 
   #vote(vote) {
-    const { clip, question } = this.#asked;
+    const { clip, question } = this.pair[0];
     const [first, second] = this.pair.map(({ label }) => label);
     this.votes.add({ at: new Date().toISOString(), clip, question, first, second, vote });
     this.place.querySelectorAll("article").forEach((card, place) => {
@@ -58,19 +65,27 @@ export class Blind {
 
   // Votes per method, most wins first.
   #tally() {
-    const tally = [...this.votes.tally(this.#asked)].sort(([, one], [, other]) => other.won - one.won);
+    const tally = [...this.votes.tally(this.#questions)].sort(([, one], [, other]) => other.won - one.won);
     const heads = ["Method", "won", "even", "lost"].map((text) => header(text));
     const rows = tally.map(([label, { won, even, lost }]) => make("tr", "", "", header(label, "row"),
       ...[won, even, lost].map((count) => make("td", "", `${count}`))));
-    return table("gv-table", "Votes for each method on this clip and question", heads, rows);
+    const of = this.#questions.length > 1 ? `these ${this.#questions.length} questions` : "this clip and question";
+    return table("gv-table", `Votes for each method on ${of}`, heads, rows);
   }
 }
 
-// Two different answers, of the methods with the fewest votes so far; null if all answers are equal.
-export function draw(rows, tally, random = Math.random) {
+// The answers of a row, one for each question.
+function answersOf(row, { clip, question }) {
+  const each = row.each.length ? row.each : [row];
+  return each.map(({ answer, right, clip: own = clip, question: text = question }) =>
+    ({ ...row, answer, right, clip: own, question: text }));
+}
+
+// Two different answers to the same question, of the methods with the fewest votes so far; null if all answers are equal.
+export function draw(answers, tally, random = Math.random) {
   const seen = ({ label }) => Object.values(tally.get(label) ?? {}).reduce((sum, count) => sum + count, 0);
-  const pairs = rows.flatMap((one, place) => rows.slice(place + 1)
-    .filter(({ answer }) => said(answer) !== said(one.answer)).map((other) => [one, other]));
+  const differ = (one, other) => one.clip === other.clip && one.question === other.question && said(one.answer) !== said(other.answer);
+  const pairs = answers.flatMap((one, place) => answers.slice(place + 1).filter((other) => differ(one, other)).map((other) => [one, other]));
   if (!pairs.length) return null;
   const ranked = pairs.map((pair) => ({ pair, rank: seen(pair[0]) + seen(pair[1]) + random() }));
   const { pair } = ranked.reduce((least, one) => (one.rank < least.rank ? one : least));

@@ -2,13 +2,12 @@
 // Saves the comparison table and the votes on its answers as files, made in the browser.
 
 import { save } from "../viewer/dom.js";
+import { questionsOf } from "./votes.js";
 
 const CSV = "text/csv;charset=utf-8";
 
 export function saveJson(value, votes) {
-  const { question, clip } = value.asked;
-  const own = votes.all.filter((vote) => vote.question === question && vote.clip === clip);
-  const content = { ...value.asked, rows: plain(value), votes: own };
+  const content = { ...value.asked, rows: plain(value), votes: votes.on(questionsOf(value)) };
   save(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }), "comparison.json");
 }
 
@@ -16,10 +15,10 @@ export const saveCsv = (value, votes) => save(new Blob([csv(value, votes)], { ty
 
 export function csv(value, votes) {
   const { question, clip, settings } = value.asked;
-  const tally = votes.tally(value.asked);
-  const rows = plain(value).map((row) => {
-    const { won = 0, even = 0, lost = 0 } = tally.get(row.method) ?? {};
-    return { question, ...row, clip: row.clip ?? clip, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
+  const rows = plain(value).map((answer) => {
+    const row = { question, ...answer, clip: answer.clip ?? clip };
+    const { won = 0, even = 0, lost = 0 } = votes.tally([row]).get(row.method) ?? {};
+    return { ...row, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
   });
   const lines = [Object.keys(rows[0]), ...rows.map((row) => Object.values(row))];
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");

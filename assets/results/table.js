@@ -140,11 +140,27 @@ export class Table {
       if (one.clip) open.append(make("small", "", ` ${one.clip}`));
       open.disabled = !this.value.done;
       const marked = make("b", one.right === false ? "gv-wrong" : "gv-right", sign);
-      return make("li", "", "", marked, open, make("span", "", ` ${one.answer || STATES.done}`));
+      const truth = one.right === false ? [make("small", "", ` right answer: ${one.expected}`)] : [];
+      return make("li", "", "", marked, open, make("span", "", ` ${one.answer || STATES.done}`, ...truth));
     });
     const wrong = row.each.filter(({ right }) => right === false).length;
     const title = wrong ? `${wrong} wrong of ${row.each.length} answers` : `${row.each.length} answers`;
-    return make("details", "gv-each", "", make("summary", "", title), make("ul", "", "", ...lines));
+    const summary = make("summary", "", title);
+    const list = make("details", "gv-each", "", summary, make("ul", "", "", ...lines));
+    summary.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.#inPlace(summary, () => list.toggleAttribute("open"));
+    });
+    return list;
+  }
+
+  // Change the height of the table without moving this part of it in the window.
+  #inPlace(part, change) {
+    const top = () => part.getBoundingClientRect().top;
+    const before = top();
+    change();
+    this.place.scrollTop += top() - before;
+    window.scrollBy(0, top() - before);
   }
 
   #verdict({ right, agreement, quality }) {

@@ -22,12 +22,16 @@ export class Votes {
     try { localStorage.setItem(KEY, JSON.stringify(this.all)); } catch { /* no storage: votes are lost with the page */ }
   }
 
-  /** Wins, ties and losses of each method, by label, in the votes on this clip and question. */
-  tally({ clip, question }) {
+  /** The votes on one of these questions, each with its clip. */
+  on(asked) {
+    return this.all.filter((vote) => asked.some(({ clip, question }) => vote.clip === clip && vote.question === question));
+  }
+
+  /** Wins, ties and losses of each method, by label, in the votes on these questions. */
+  tally(asked) {
     /** @type {Map<string, { won: number, even: number, lost: number }>} */
     const found = new Map();
-    for (const { first, second, vote, ...of } of this.all) {
-      if (of.clip !== clip || of.question !== question) continue;
+    for (const { first, second, vote } of this.on(asked)) {
       for (const [label, place] of [[first, "first"], [second, "second"]]) {
         const own = found.get(label) ?? { won: 0, even: 0, lost: 0 };
         own[vote === place ? "won" : vote === "both" || vote === "neither" ? "even" : "lost"] += 1;
@@ -36,6 +40,12 @@ export class Votes {
     }
     return found;
   }
+}
+
+/** The questions of a comparison, each with its clip. */
+export function questionsOf({ asked: { clip, question }, rows }) {
+  const { each } = rows.reduce((most, row) => (row.each.length > most.each.length ? row : most));
+  return each.length ? each.map((one) => ({ clip: one.clip ?? clip, question: one.question })) : [{ clip, question }];
 }
 
 /** @returns {Vote[]} */

@@ -101,6 +101,7 @@ class Settings {
     if (!(EDITED in this.fields) || keep === this.value(EDITED)) return;
     const { [EDITED]: _, ...others } = this.props.value;
     this.props.value = keep ? { ...others, [EDITED]: keep } : others;
+    this.show();
   }
 
   show() {

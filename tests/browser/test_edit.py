@@ -144,3 +144,11 @@ def test_button_that_removes_an_object_drops_every_token_of_the_object(fresh, ad
     settle(fresh)
     assert fresh.evaluate(AXE, None) == []
     assert fresh.errors == []
+
+
+def test_note_says_that_b_is_edited_from_the_first_edit_of_a_saved_result_on(fresh, address):
+    fresh.goto(address)
+    fresh.get_by_role("button", name="Edit B").click()
+    fresh.press(FRAME, "ArrowRight")
+    fresh.press(FRAME, "Space")
+    assert fresh.get_by_text("B is edited by hand.").is_visible()  # before the server has answered

@@ -347,18 +347,25 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     for method in ("VidCom2", "V-CAST", "VisionZip", "Uniform"):
         visit.locator("#gv-methods").get_by_label(method).uncheck()
     visit.locator("#gv-questions textarea").fill("What moves? | word0\nWhere to? | left")
-    library.words = 1
+    library.words, library.words_of = 1, {"gleanvid": 2}
     visit.evaluate(WATCH_COLUMNS)
     visit.click("#gv-compare-start")
     visit.wait_for_selector("#gv-compare-stop:not([disabled])")
     visit.wait_for_selector("#gv-compare-start:not([disabled])")
-    library.words = 8
+    library.words, library.words_of = 8, {}
     # titles of all columns that the table has shown since the click on the start button
     titles = visit.evaluate("[...titles]")
     assert "Right" in titles and not {"Memory", "Labels"} & {*titles}  # empty columns are hidden
-    assert visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts() == 2 * ["1 of 2 (9–91 %)"]
+    right = visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts()
+    assert [text.partition(" (")[0] for text in right] == ["1 of 2", "0 of 2"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()
+    visit.get_by_label("Blind").check()
+    assert visit.inner_text(".gv-of-two") in ("“What moves?”", "“Where to?”")
+    visit.get_by_role("button", name="Both answers are bad").click()
+    assert "on these 2 questions" in visit.locator(".gv-blind caption").inner_text()
+    visit.get_by_label("Blind").uncheck()
     visit.locator(f"{ROW} summary").last.click()
+    assert "right answer: word0" in visit.locator(ROW).last.inner_text()
     visit.locator(ROW).last.get_by_role("button", name="Where to?").click()
     box = visit.get_by_role("textbox", name="Question", exact=True)
     until(visit, lambda: box.input_value() == "Where to?")

@@ -29,6 +29,7 @@ from ..work.queue import Work
 from ..work.store import RunStore
 
 BEFORE = "These tokens belong to the previous settings."
+STOPPED = f"{Work.BY_HAND} To go on, press the clip's picture or change a setting."
 NO_ANSWER = "No answer yet: press Ask, or open a saved run (Export and API)."
 WAITING = "Waiting for the model…"
 DECIDES_LATE = "This compressor chooses tokens while the model answers. Press Ask to see them."
@@ -60,7 +61,8 @@ def preview(
             yield update
     except StoppedError:
         if work.why:  # empty if a newer preview or action ended this one
-            yield PageUpdate(message(work.why), pending=BEFORE if sides.runs else "")
+            text = STOPPED if work.why == Work.BY_HAND else work.why
+            yield PageUpdate(message(text), pending=BEFORE if sides.runs else "")
     except Exception as error:
         problem = message(explain(error), "problem")
         pending = BEFORE if sides.runs else ""

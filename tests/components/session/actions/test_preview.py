@@ -9,7 +9,7 @@ import pytest
 from components.session import display
 from components.session.actions import uploads
 from components.session.actions.ask import Habits, ask, ask_live
-from components.session.actions.preview import BEFORE, NO_ANSWER, preview
+from components.session.actions.preview import BEFORE, NO_ANSWER, STOPPED, preview
 from components.session.actions.runs import distinct
 from components.session.answers import answers
 from components.session.request import NO_CLIP, Request, Sides
@@ -150,7 +150,7 @@ def test_stop_ends_a_preview_while_the_clip_is_encoded_and_frees_the_model(engin
     running = preview_while_encoding(engine, clip)
     threading.Timer(0.05, engine.pages.stop, ["me"]).start()
     started = time.perf_counter()
-    assert [update.notice["text"] for update in running] == ["Stopped."]
+    assert [update.notice["text"] for update in running] == [STOPPED]
     assert time.perf_counter() - started < 20
     assert len(engine.queue) == 0 and engine.backend.encodes == 0 and engine.pages.start("me")
 
