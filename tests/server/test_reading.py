@@ -168,7 +168,8 @@ def test_decoding_huge_frames_does_not_block_others(tmp_path, monkeypatch):
         alone = list(seconds(one, short, 5))[2:]
         reading = threading.Thread(target=other.ask, args=[long])
         reading.start()
-        assert (decoders := wait_until(lambda: alive(b"gleanvid.video.isolation.worker")))
+        decoders = wait_until(lambda: alive(b"gleanvid.video.isolation.worker"))
+        assert decoders
         meanwhile = statistics.median(seconds(one, short, 3))
         assert alive(b"gleanvid.video.isolation.worker")  # the clip is still being decoded
         for decoder in decoders:
