@@ -40,8 +40,6 @@ EDITED = "by_hand.keep"
 RATIO = "retention_ratio"  # every compressor has this setting
 NO_CLIP = "Choose a clip first: upload one, or take an example."
 NO_ANSWERS = "The Photo encoder answers no questions. Choose Built-in (for shapes) or a Video LLM."
-    "The Photo encoder answers no questions. Choose Built-in (drawn shapes) or a Video LLM."
-)
 NOT_SERVED = "{title} {why}, which the Photo encoder does not have: choose another compressor."
 NO_QUESTION = "Type a question first."
 TOO_LONG = f"A question may have at most {LONGEST:,} characters; this one has {{count:,}}."
