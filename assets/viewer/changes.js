@@ -20,9 +20,9 @@ export class Changes {
   // `before`, `now`: the side B, or the only side, before and after a change of the settings.
   compare(before, now) {
     if (before?.method.id === now.method.id) return;
-    if (now.method.name === "by_hand") return; // drawn when the user made the edit
     clearTimeout(this.#timer);
     this.marks = null;
+    if (now.method.name === "by_hand") return; // drawn when the user made the edit
     if (before?.method.name !== now.method.name || before.stage.layer !== now.stage.layer) return;
     if (!sameGrid(before.grid, now.grid)) return;
     this.marks = Int8Array.from(now.stage.kept, (kept, token) => kept - before.stage.kept[token]);

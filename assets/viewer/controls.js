@@ -59,6 +59,7 @@ export class Controls {
   #swap() {
     const { viewer } = this;
     if (viewer.b === null) return;
+    viewer.edit.undraw();
     viewer.choosePair(viewer.b, viewer.a);
     viewer.tellServer("swap", viewer.pair);
   }

@@ -18,7 +18,7 @@ from typing import ClassVar
 import torch
 
 from gleanvid.compressors.base import Compressor, setting
-from gleanvid.compressors.settings import exact_on_average_setting, num_layers_setting
+from gleanvid.compressors.settings import num_layers_setting
 from gleanvid.ops.density_peaks import density_peaks
 from gleanvid.ops.depth import scale_layer
 from gleanvid.ops.ranking import descending
@@ -30,6 +30,7 @@ _BASE = (300, 200, 110)  # tokens kept at these layers, of 576, for an average o
 _IMAGE = 576
 # density-peak score (a logarithm) recorded for tokens that were no candidates for merging
 _NO_PEAK = -100.0
+_EXACT = "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)"
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,7 @@ class SparseVLM(Compressor):
     needs: ClassVar[frozenset[str]] = frozenset({"text"})
 
     num_layers: int = num_layers_setting()
-    exact: bool = setting(
-        True,
-        "Count recycled (merged) tokens towards the ratio (off: ignore them, as the authors do)",
-    )
+    exact: bool = setting(True, _EXACT)
 
     @property
     def stages(self) -> tuple[tuple[int, Compressor], ...]:
@@ -102,7 +100,7 @@ class SparseVLMStage(Compressor):
         3, "Language-model layer before which tokens are pruned", low=1, high=127, step=1
     )
     num_layers: int = num_layers_setting()
-    exact: bool = exact_on_average_setting()
+    exact: bool = setting(True, _EXACT)
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         if tokens.previous is None or "raters" not in tokens.previous.state:

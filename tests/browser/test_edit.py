@@ -84,6 +84,19 @@ def test_edit_is_drawn_before_the_server_has_answered(page):
     )
 
 
+def test_swap_after_an_edit_shows_the_tokens_of_a_as_b_at_once(page):
+    page.mouse.click(*window_position_of(page, 7))
+    page.wait_for_function(
+        "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Edited by')"
+    )
+    counts = [page.locator(f"[data-side={side}] .gv-count") for side in "ab"]
+    a, b = [count.inner_text() for count in counts]
+    page.route(REQUESTS, lambda route: None)  # the server never hears of the swap
+    page.locator("[data-act=swap]").click()
+    assert [count.inner_text() for count in counts] == [b, a]
+    page.unroute(REQUESTS)
+
+
 def test_rectangle_in_edit_mode_gives_all_its_tokens_the_inverted_state_of_its_first_token(page):
     page.get_by_role("checkbox", name="All units").check()
     places = [row * COLUMNS + column for row in (1, 2) for column in (2, 3, 4)]

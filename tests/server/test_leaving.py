@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import subprocess
@@ -42,17 +43,20 @@ def started(tmp_path, monkeypatch):
     process.stdout.close()
 
 
-def test_signals_that_end_a_server_have_the_same_handler():
-    numbers = [getattr(signal, name) for name in uploads.ENDING]
+@pytest.mark.parametrize("name", uploads.ENDING)
+def test_every_ending_signal_exits_with_its_code_and_name(name, monkeypatch, capsys):
+    """The process is not ended: its exit is recorded. The next test ends one."""
+    codes, numbers = [], [getattr(signal, one) for one in uploads.ENDING]
+    monkeypatch.setattr(os, "_exit", codes.append)
+    monkeypatch.setattr(atexit, "_run_exitfuncs", lambda: None)
     before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
     try:
-        with uploads.exit_on_signals():
-            found = {signal.getsignal(number) for number in numbers}
+        with pytest.raises(SystemExit), uploads.exit_on_signals():
+            signal.raise_signal(getattr(signal, name))
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-    (handler,) = found
-    assert callable(handler) and handler not in before
+    assert codes == [128 + getattr(signal, name)] and name in capsys.readouterr().out
 
 
 def test_server_ended_while_its_model_is_busy_deletes_its_folder_and_names_the_signal(tmp_path):

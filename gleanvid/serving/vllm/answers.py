@@ -43,7 +43,7 @@ def sentence(error: urllib.error.HTTPError) -> str:
                 text += piece
         return message(json.loads(text))
     except (*MALFORMED, OSError, HTTPException):
-        return str(error)[:LONGEST_SENTENCE]
+        return str(error)
 
 
 def message(answer: Any) -> str:
@@ -51,7 +51,7 @@ def message(answer: Any) -> str:
 
     Raises ``KeyError`` or ``TypeError`` if the answer holds none.
     """
-    return str(answer["error"]["message"])[:LONGEST_SENTENCE]
+    return str(answer["error"]["message"])
 
 
 def event_text(event: Mapping[str, Any]) -> str:

@@ -215,8 +215,8 @@ class Server:
 
     def _error(self, text: str) -> ModelError:
         """Return an error without the API key, which a server may quote."""
-        short = text[: 2 * LONGEST_SENTENCE]
-        return ModelError(short.replace(self.key, "[key]") if self.key else short)
+        whole = text.replace(self.key, "[key]") if self.key else text
+        return ModelError(whole[:LONGEST_SENTENCE])
 
 
 def servers_of(name: str) -> list[Server]:
