@@ -5,7 +5,7 @@ FROM python:3.11-slim AS source
 RUN pip install --no-cache-dir uv
 RUN useradd --create-home app
 WORKDIR /source
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY gleanvid gleanvid
 COPY components components
 COPY assets assets

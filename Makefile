@@ -2,6 +2,8 @@
 # `make release`: the files of a release, in dist/. `make docs`: the documentation site.
 PYTHON ?= python3
 BIN := .venv/bin
+# uv of this environment, which takes PyTorch from the index that .venv/backend names
+UV = $(if $(shell cat .venv/backend 2> /dev/null),UV_TORCH_BACKEND=$(shell cat .venv/backend) )$(BIN)/uv
 
 CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_rooms.py \
 	tests/test_tables.py tests/ops tests/metrics tests/compressors tests/parity tests/models
@@ -64,13 +66,23 @@ docs: .venv/docs
 	$(BIN)/python -m pip install --quiet --upgrade pip uv
 	touch $@
 
-.venv/app: .venv/uv requirements.txt pyproject.toml
+# PyTorch's CPU build where there is no NVIDIA GPU and that build's index answers.
+.venv/backend: .venv/uv
+	@if [ -n "$$UV_TORCH_BACKEND" ]; then chosen=$$UV_TORCH_BACKEND; why="UV_TORCH_BACKEND says so"; \
+	elif nvidia-smi -L > /dev/null 2>&1; then chosen=; why="there is an NVIDIA GPU"; \
+	elif UV_TORCH_BACKEND=cpu UV_HTTP_TIMEOUT=10 UV_HTTP_RETRIES=0 $(BIN)/uv pip install --dry-run \
+		--quiet --no-deps --reinstall --python $(BIN)/python torch 2> /dev/null; \
+	then chosen=cpu; why="there is no NVIDIA GPU"; \
+	else chosen=; why="no NVIDIA GPU, but the index of the CPU build does not answer"; fi; \
+	echo "PyTorch: $${chosen:-the package index's build} ($$why)"; echo "$$chosen" > $@
+
+.venv/app: .venv/backend requirements.txt pyproject.toml
 	@echo "Installing what the app needs ..."
 ifdef LOCKED  # the very files that requirements.lock names, by their hashes
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps -e .
 else
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt -e '.[app]'
+	$(UV) pip install --quiet --python $(BIN)/python -r requirements.txt -e '.[app]'
 endif
 	touch $@
 
@@ -92,16 +104,16 @@ audit: .venv/app
 	@touch $@
 
 .venv/docs: .venv/app
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[docs]'
+	$(UV) pip install --quiet --python $(BIN)/python -e '.[docs]'
 	touch $@
 
 .venv/dev: .venv/app
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[dev]'
+	$(UV) pip install --quiet --python $(BIN)/python -e '.[dev]'
 	touch $@
 
 release: .venv/dev docs
 	rm -rf dist build
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -e '.[release]'
+	$(UV) pip install --quiet --python $(BIN)/python -e '.[release]'
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/twine check --strict dist/*
 	$(PYTEST) tests/test_release.py
