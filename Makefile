@@ -5,29 +5,34 @@ BIN := .venv/bin
 # uv of this environment, which takes PyTorch from the index that .venv/backend names
 UV = $(if $(shell cat .venv/backend 2> /dev/null),UV_TORCH_BACKEND=$(shell cat .venv/backend) )$(BIN)/uv
 
-CORE := tests/test_types.py tests/test_run.py tests/test_layers.py tests/test_rooms.py \
-	tests/test_tables.py tests/ops tests/metrics tests/compressors tests/parity tests/models
-# The models of the tests are tiny: one thread each. On two cores: four processes, as servers, browsers
-# and pages keep tests waiting; tests/conftest.py says who gets what.
+CORE := tests/test_types.py tests/test_run.py tests/ops tests/metrics tests/compressors tests/parity \
+	tests/models
+# The models of the tests are tiny: one thread each. tests/conftest.py: which process runs what.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-SHARED := --dist loadfile --no-loadscope-reorder
+SHARED := -n 2 --dist loadfile
 
 VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py caches.py)
 
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test test-vllm static tables docs lock audit release test-python clean
+.PHONY: app quick test test-all test-vllm static tables docs lock audit release test-python clean
 
 app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
 
 quick: static
-	$(PYTEST) -n 2 $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
+	$(PYTEST) $(SHARED) -m "not slow" --families qwen3_vl,llava_onevision $(CORE)
 
 test: .venv/dev
 	@$(MAKE) --no-print-directory -j2 static .venv/kept
-	$(PYTEST) -n 4 $(SHARED) $(ARGS)
+	$(PYTEST) $(SHARED) -m "not slow" $(ARGS)
+
+# Every test on every model family, in random order (pytest-randomly), then those that need an
+# environment of their own.
+test-all: static
+	$(PYTEST) $(SHARED) --families all -o addopts=--strict-markers $(ARGS)
+	@for part in test-ray test-lmms-eval test-vllm; do $(MAKE) --no-print-directory $$part || exit 1; done
 
 # vLLM pins a torch of its own, so it has an environment of its own; and an engine has a process of
 # its own. Where the environment cannot be had, the script says why and ends with 75.
@@ -46,6 +51,7 @@ static: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache > .venv/imports || { cat .venv/imports; exit 1; }
 
 # Writes the tables and measured figures of the texts, from the code and the files in results/.
 tables: .venv/dev
@@ -98,7 +104,7 @@ audit: .venv/app
 	echo "audit skipped: the advisory service cannot be reached";; \
 	*) echo "$$report" | tail -n 40; exit $$code;; esac
 
-# What Python keeps of the packages: else each of the four processes compiles them, 30 s long.
+# What Python keeps of the packages: else each process compiles them, 30 s long.
 .venv/kept: .venv/dev
 	@$(BIN)/python -m pytest --collect-only --quiet > /dev/null
 	@touch $@

@@ -4,13 +4,10 @@ import gc
 import os
 import sys
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
-from tests.sharing import Machine
 
 TESTS = Path(__file__).parent
 # Hypothesis: no deadline, as a busy machine is slow; the same examples in every run
@@ -25,7 +22,6 @@ OWN_CLIPS = (
     "models",
     "test_cli.py",
     "test_docs.py",
-    "test_docstrings.py",
     "test_pipeline.py",
     "test_plugins.py",
     "test_several.py",
@@ -35,8 +31,8 @@ OWN_CLIPS = (
 def pytest_addoption(parser):
     parser.addoption(
         "--families",
-        default="",
-        help="model families that tests/models runs on, separated by commas (all of them)",
+        default="qwen3_vl,llava_onevision,gemma4",
+        help="model families that tests/models runs on, separated by commas, or all",
     )
     parser.addoption(
         "--golden-dir",
@@ -51,43 +47,18 @@ def pytest_configure(config):
     folder = tempfile.TemporaryDirectory(prefix="pages-", ignore_cleanup_errors=True)
     os.environ["GRADIO_TEMP_DIR"] = folder.name
     config.add_cleanup(folder.cleanup)
-    # set only in a worker process of pytest-xdist
-    if worker := getattr(config, "workerinput", None):
-        config.machine = Machine(f"tests-{worker['testrunuid']}")
-        config.add_cleanup(config.machine.close)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Run all tests of a file in one process, as they share fixtures.
-
-    One process begins with the browser tests. They mostly wait, so they leave the cores to the
-    others. All other processes take files from the end of the list.
-    """
+    """Run the tests of a file in one process, and all browser tests in one: they share a server."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
-        def _assign_work_unit(self, node):
-            if node.gateway.id != "gw0":
-                self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
-            super()._assign_work_unit(node)
+        def _split_scope(self, nodeid):
+            return "browser" if "tests/browser/" in nodeid else super()._split_scope(nodeid)
 
     return Scheduling(config, log)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    machine = getattr(item.config, "machine", None)
-    alone = item.get_closest_marker("alone") is not None
-    with machine.used(alone) if machine else nullcontext():
-        return (yield)
-
-
-def pytest_collection_modifyitems(items):
-    """Mark tests that use Ray: while one runs, no other test runs."""
-    for item in items:
-        if "ray_workers" in item.fixturenames:
-            item.add_marker("alone")
 
 
 def pytest_collection_finish():

@@ -67,6 +67,18 @@ def test_program_imports_only_the_heavy_packages_it_needs(entry, tmp_path):
     assert {name for name, module in HEAVY.items() if module in found} == needed
 
 
+def test_library_imports_without_the_app_s_packages(tmp_path):
+    names = ["gradio", "plotly", "av", "cv2", "decord", "matplotlib", "PIL", "torchvision"]
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({names!r}))\n"
+        "import gleanvid, torch\n"
+        "tokens = gleanvid.VideoTokens(torch.randn(8, 4), grid=(2, 2, 2))\n"
+        "assert gleanvid.GleanVID(0.5).compress(tokens).num_kept == 4\n"
+        "assert callable(gleanvid.compressing) and gleanvid.MODELS\n"
+    )
+    imported(program, tmp_path)
+
+
 LATE = """
 import sys, threading
 from gleanvid.later import import_later

@@ -147,7 +147,7 @@ def test_clips_that_are_tiny_tall_or_flat_are_shown_uncropped(shared, size, grid
     assert page.errors == []
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 def test_drawing_a_frame_takes_less_than_a_sixtieth_of_a_second(shared):
     page = open_alone(shared, stress(units=16))
     page.evaluate("""() => {

@@ -90,11 +90,13 @@ class Adapters(dict):
 
 
 def chosen_families(config):
-    """Return the model families named by the option ``--families``, or all model families."""
-    named = {name for name in config.getoption("--families").split(",") if name}
-    if unknown := named - set(EVERY):
-        raise pytest.UsageError(f"--families: {min(unknown)} must be one of {', '.join(EVERY)}")
-    return named or set(EVERY)
+    """Return the model families that the option ``--families`` names."""
+    named = set(config.getoption("--families").split(","))
+    if named == {"all"}:
+        return set(EVERY)
+    if unknown := named - set(ALL):
+        raise pytest.UsageError(f"--families: {min(unknown)} must be one of {', '.join(ALL)}")
+    return named & set(EVERY)
 
 
 def pytest_collection_modifyitems(config, items):
