@@ -50,7 +50,8 @@ def new_figure(width: float = COLUMN, height: float = 2.2) -> Figure:
 def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return matplotlib's settings for each of ``series``: the app's colours, dashes and markers.
 
-    Markers are filled. ``names``: the series of all figures of a paper, so that each looks the same in all of them.
+    Markers are filled. ``names``: the series of all figures of a paper, so that each looks the same
+    in all of them.
     """
     everyone = list(dict.fromkeys([*names, *series]))
     by_name = dict(zip(everyone, styles(everyone), strict=True))
