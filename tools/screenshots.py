@@ -48,7 +48,7 @@ SETTLED = """() => {  // the title and the answer of B belong to the ratio of th
 }"""
 # Ratios to drag the slider to; the mouse reaches them approximately.
 RATIOS = (0.5, 0.42, 0.35, 0.3, 0.25, 0.21, 0.18, 0.15, 0.12, 0.1, 0.08, 0.06, 0.05)
-TABS = (*README, "Export and API", "Check", "About")
+TABS = (*README, "Export and API", "About")
 
 
 @contextmanager

@@ -20,7 +20,6 @@ from ..session.work.local import BUILT_IN, PHOTOS
 from ..session.work.recorded import Entry
 from . import notice, picker, talk
 from .about import AboutTab
-from .check import CheckTab
 from .clip import ClipPanel, questions
 from .compare import CompareTab
 from .curves import CurvesTab
@@ -74,17 +73,15 @@ def build_app(
     return blocks
 
 
-def tabs_of(opening: first.First, limits: Limits) -> list[tuple[type[Tab], tuple[Any, ...]]]:
+def tabs_of(opening: first.First) -> list[tuple[type[Tab], tuple[Any, ...]]]:
     """Return (class, constructor arguments) of each tab, in the order of the tabs."""
-    tabs: list[tuple[type[Tab], tuple[Any, ...]]] = [
+    return [
         (TokensTab, (opening.viewer, opening.answers)),
         (CurvesTab, (opening.figures,)),
         (CompareTab, (COMPRESSORS,)),
         (ExportTab, ()),
-        (CheckTab, ()),
         (AboutTab, ()),
     ]
-    return [row for row in tabs if limits.may_check or row[0] is not CheckTab]
 
 
 class Layout:
@@ -117,7 +114,7 @@ class Layout:
         self.link = LinkPanel(served, self.clip)
         with gr.Row(elem_id="gv-columns"):
             with gr.Column(scale=1, min_width=320):
-                self.tab_bar, self.tabs = make_tabs(tabs_of(opening, limits))
+                self.tab_bar, self.tabs = make_tabs(tabs_of(opening))
             with gr.Column(scale=0, min_width=272, elem_id="gv-settings"):
                 self.settings = SettingsPanel(COMPRESSORS, "gleanvid", first.RATIO, model, limits)
                 copy_button()

@@ -27,7 +27,10 @@ PRECISION_LABELS = {
     "4bit": "4-bit",
 }
 HUB_ADDRESS = "https://huggingface.co/"
-OWN = "Or type the id of a model on the hub, a local folder, or vllm:http://host:port."
+OWN = (
+    "Or type the id of a model on the hub, a local folder, or vllm:http://host:port. To test a "
+    "model on this machine: gleanvid check --model ID."
+)
 BAR = """<div class="gv-loading" hidden>
 <progress max="1" aria-label="Loading a model"></progress><p role="status"></p></div>"""
 

@@ -52,10 +52,9 @@ class Limits:
     disk_gb: int  # maximum GB of all visitors' files together; 0: no limit
     visitor_mb: int  # MB of uploads of one visitor, see `shares`; 0: no limit
     keep_s: int  # age in seconds at which uploads and results are deleted
-    may_check: bool = False  # whether visitors may start a check of the model, which takes minutes
 
 
-LOCAL = Limits(4000, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S, may_check=True)
+LOCAL = Limits(4000, 64, 600.0, 16, 40, 0, 0, 0, 0, 24 * HOUR_S)
 PUBLIC = Limits(200, 32, 90.0, 12, 40, 6, 600, 20, 1024, 2 * HOUR_S)
 
 

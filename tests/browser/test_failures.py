@@ -109,7 +109,7 @@ def is_whole(page, question):
 
 
 def test_settings_are_shown_only_on_tabs_that_use_them(page):
-    for name, is_seen in (("About", False), ("Compare", True), ("Check", False), ("Tokens", True)):
+    for name, is_seen in (("About", False), ("Compare", True), ("Tokens", True)):
         tab(page, name)
         page.wait_for_function(
             "seen => document.querySelector('#gv-settings').checkVisibility() === seen", arg=is_seen

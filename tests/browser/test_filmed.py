@@ -69,13 +69,11 @@ def test_enter_on_a_label_shows_the_label_s_unit_and_outlines_its_tokens(page):
     assert way.get_attribute("aria-pressed") == "false" and frame.screenshot() != outlined
 
 
-def test_question_box_ask_and_check_are_hidden_for_a_model_without_answers(page):
+def test_question_box_and_ask_are_hidden_for_a_model_without_answers(page):
     page.wait_for_selector("#gv-ask", state="hidden")
     assert not page.locator("#gv-question").is_visible()
     # The sentence that replaces the question box is one line high.
     assert page.locator(".gv-silent").first.bounding_box()["height"] < 30
-    tab(page, "Check")
-    assert not page.get_by_role("button", name="Check this model").is_visible()
     tab(page, "Export and API")
     page.click("#gv-code")
     page.wait_for_selector(".gv-code pre")

@@ -38,7 +38,6 @@ MAIN = {  # tab -> elements that have to be visible on it
     "Curves": ("#gv-budget .main-svg >> nth=0", "#gv-mask_overlap .main-svg >> nth=0"),
     "Compare": ("#gv-methods", "#gv-compare-start"),
     "Export and API": (".gv-files button >> nth=0", "#gv-open"),
-    "Check": ("#gv-check",),
     "About": (".gv-story canvas >> nth=0", ".gv-about table >> nth=0"),
 }
 

@@ -9,7 +9,7 @@ import gradio as gr
 import pytest
 
 from components.panels.page import build_app
-from components.server.serving import LOCAL, PUBLIC, ROOT
+from components.server.serving import ROOT
 from components.session import examples
 from components.session.work.engine import Engine
 from components.viewer import modules
@@ -94,10 +94,3 @@ def test_only_sanitised_markdown_components_are_outputs_of_events(page):
 def test_maximum_number_of_runs_is_equal_in_python_and_javascript():
     told = (ROOT / "assets/viewer/tried.js").read_text(encoding="utf-8")
     assert f"const MOST = {MAX_METHODS};" in told
-
-
-@pytest.mark.parametrize(("limits", "there"), [(LOCAL, True), (PUBLIC, False)])
-def test_check_tab_exists_only_on_a_private_server(limits, there):
-    page = build_app(Engine(FakeBackend()), limits=limits)
-    found = [block for block in page.blocks.values() if block.elem_id == "gv-check"]
-    assert bool(found) is there
