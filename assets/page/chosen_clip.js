@@ -12,11 +12,9 @@
     const linked = new URLSearchParams(location.search).get("clip");
     if (names.length) mark(names.includes(linked) ? linked : names[0]);
   };
-  // True for a clip of the evaluation, in the folder glimpse/. It is rendered from a seed, so a link needs only its name.
-  gleanvid.isDrawn = (clip) => clip.startsWith("glimpse/");
   gleanvid.hasOwnClip = () => own !== "";
-  // Whether a link can name this clip: true for an example or a clip of the evaluation, false for an upload.
-  gleanvid.isNamed = (path) => examples.includes(shortened(path)) || gleanvid.isDrawn(shortened(path));
+  // Whether a link can name this clip: true for an example, false for an upload.
+  gleanvid.isNamed = (path) => examples.includes(shortened(path));
 
   gleanvid.chooseClip = (path = "") => {
     const clip = shortened(path);
@@ -34,10 +32,6 @@
     gleanvid.holdClip(file);
     gleanvid.openedTab();
   };
-  gleanvid.askAbout = (file) => {
-    gleanvid.showClip(file);
-    document.getElementById("gv-ask").click();
-  };
 
   // Name of the chosen clip, or else of the clip in the viewer. If this clip has no thumbnail, the upload button
   // shows its name.
@@ -45,9 +39,9 @@
   gleanvid.markClip = () => { if (marked) mark(marked); };
   function mark(name) {
     marked = name;
-    const isMeant = ({ dataset: { clip } }) => nameOf(clip) === name && gleanvid.isDrawn(clip) === (own === "");
-    const example = (own === "" && document.getElementById(`gv-example-${name}`))
-      || ([...document.querySelectorAll(".gv-shelf [data-clip]")].find(isMeant) ?? null);
+    const isMeant = ({ dataset: { clip } }) => nameOf(clip) === name;
+    const example = own === "" ? document.getElementById(`gv-example-${name}`)
+      : [...document.querySelectorAll(".gv-shelf [data-clip]")].find(isMeant) ?? null;
     const upload = document.getElementById("gv-upload");
     if (!upload) return; // this page has the viewer but no uploads
     const chosen = example ?? (own === null ? null : upload);

@@ -3,22 +3,18 @@
 // its newest settings were previewed, the stored state says so, and the page previews them when reopened.
 ((gleanvid) => {
   let state = { shown: [], compared: false, own: [], clip: "" };
-  let [isApplied, isBehind, isNew, place] = [false, false, false, ""];
+  let [isApplied, isBehind] = [false, false];
 
-  // Each step of the browser's history has its own state, except steps between tabs (links.js).
-  const begin = () => {
-    place = `gleanvid:${Date.now()}.${Math.random()}`;
-    return { ...history.state, gleanvid: place };
-  };
+  // Key of the stored state. Steps between tabs (links.js) have the same one.
   const entry = () => {
-    if (history.state?.gleanvid) place = history.state.gleanvid;
-    else history.replaceState(begin(), "");
-    return place;
+    if (!history.state?.gleanvid)
+      history.replaceState({ ...history.state, gleanvid: `gleanvid:${Date.now()}.${Math.random()}` }, "");
+    return history.state.gleanvid;
   };
 
   const keep = (changes, isBehind = false) => {
     Object.assign(state, changes);
-    if (!isApplied || gleanvid.isElsewhere()) return;
+    if (!isApplied) return;
     const text = JSON.stringify({ ...state, isBehind });
     try { sessionStorage.setItem(entry(), text); } catch { /* no session storage: nothing to restore later */ }
   };
@@ -45,20 +41,4 @@
     }
   };
   gleanvid.appliedKept = () => { isApplied = true; };
-
-  // Begin a step of the browser's history before another clip is opened: Back then reloads the page from the stored
-  // state of the previous step. A reload would lose a comparison table, so a page with a table begins no step.
-  gleanvid.beginStep = () => {
-    if (state.compared) return;
-    gleanvid.flushAddress();
-    history.pushState(begin(), "");
-    isNew = true;
-  };
-  // Whether a step of the browser's history has begun since the last call.
-  gleanvid.tookStep = () => {
-    const was = isNew;
-    isNew = false;
-    return was;
-  };
-  gleanvid.isElsewhere = () => place !== "" && history.state?.gleanvid !== place;
 })(window.gleanvid ??= {});

@@ -30,7 +30,6 @@
   gleanvid.afterCopy = (title) => () => new Promise((done) => setTimeout(() => done(title), COPIED_MS));
 
   // Opening a tab adds a step to the browser's history: Back returns to the previous tab and keeps the settings.
-  // After a step to another clip (kept.js), Back reloads the page.
   const tabOf = (text) => text ?? FIRST_TAB;
   const setTab = (tab) => gleanvid.writeAddress("tab", tab === FIRST_TAB ? "" : tab);
   // style.css hides the settings next to tabs that do not depend on them.
@@ -42,10 +41,9 @@
     if (!open || open === tabOf(gleanvid.addressed("tab"))) return;
     gleanvid.flushAddress(); // write settings that were changed in the previous tab
     setTab(open);
-    gleanvid.flushAddress(!gleanvid.tookStep());
+    gleanvid.flushAddress(true);
   }, 100);
   addEventListener("popstate", () => {
-    if (gleanvid.isElsewhere()) return location.reload();
     const before = tabOf(new URLSearchParams(location.search).get("tab"));
     setTab(before);
     gleanvid.flushAddress();

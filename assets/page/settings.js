@@ -130,7 +130,6 @@
     timer = setTimeout(gleanvid.flushAddress, Math.max(0, written + WRITE_MS - performance.now()));
   };
   gleanvid.flushAddress = (isStep = false) => {
-    if (gleanvid.isElsewhere?.()) return; // Back was pressed: the address belongs to another step of the history
     written = performance.now();
     const text = query.toString();
     const address = text ? `?${text}` : location.pathname;

@@ -1,10 +1,8 @@
 // @ts-check
-// The comparison: a table of answers with a figure of cost against quality below, or a blind vote on two
-// answers. Choosing a run for a side of the viewer sends an event to the document, on which the viewer
-// listens. Text from outside is only ever set as textContent.
+// The comparison: a table of answers with a figure of cost against quality below. Choosing a run for a side of the
+// viewer sends an event to the document, on which the viewer listens. Text from outside is only ever set as textContent.
 
 import { button, make, openTab } from "../viewer/dom.js";
-import { Blind } from "./blind.js";
 import { useLine } from "../viewer/relevance.js";
 import { dots, matteredOf } from "./dots.js";
 import { saveCsv, saveJson } from "./saving.js";
@@ -23,7 +21,6 @@ export function mount({ element, props, watch, trigger }) {
 class Compare {
   /** @type {any} */
   value = null;
-  blind = false;
   /** @type {Map<string, any>} */
   settings = new Map(); // value of each setting changed since the page was loaded, by its key in a link
   axes = { Cost: "flops", Quality: "words" }; // choices for the figure's axes
@@ -39,7 +36,6 @@ class Compare {
     this.stale = make("p", "gv-old");
     this.tools = make("div", "gv-tools-row");
     this.table = new Table(open);
-    this.vote = new Blind();
     this.rest = make("div", "gv-rest");
     this.where = make("p", "gv-where");
     const hear = (name, act) => document.addEventListener(name, ({ detail }) => act(detail));
@@ -64,13 +60,9 @@ class Compare {
     window["gleanvid"]?.keepCompared?.(Boolean(this.value && !this.value.at_hand));
     if (!this.value) return this.place.replaceChildren();
     this.table.load(this.value);
-    this.blind &&= !this.table.isLabelled; // a table of labels has no answers to vote on
     this.#showTools();
-    this.vote.load(this.value);
     this.#caption();
-    const named = !this.blind || !this.vote.pair; // hide method names only while there are two answers to vote on
-    const parts = [...(this.blind ? [this.vote.place] : []), ...(named ? [this.table.place] : [])];
-    this.place.replaceChildren(this.head, this.stale, this.tools, ...parts, this.where, this.rest);
+    this.place.replaceChildren(this.head, this.stale, this.tools, this.table.place, this.where, this.rest);
     this.#showRest();
     this.#showWhere();
     this.#showStale();
@@ -82,7 +74,7 @@ class Compare {
     const { question, clip, expected, caveat, count } = this.value.asked;
     const title = count > 1 ? `${count} questions` : question ? `“${question}”` : clip;
     const parts = [make("b", "", title), make("span", "", count > 1 ? clip : question ? `one question · ${clip}` : "tokens and labels, no question")];
-    if (expected && count === 1 && !this.blind) parts.push(make("span", "", `right answer: ${expected}`));
+    if (expected && count === 1) parts.push(make("span", "", `right answer: ${expected}`));
     if (caveat) parts.push(make("span", "gv-worth", caveat));
     this.head.replaceChildren(...parts);
   }
@@ -114,22 +106,15 @@ class Compare {
       bar.setAttribute("aria-label", "Finished rows of the comparison");
       return this.tools.replaceChildren(bar, make("span", "", `${over} of ${rows.length} rows done`));
     }
-    const blind = Object.assign(make("input", ""), { type: "checkbox", checked: this.blind });
-    blind.addEventListener("change", () => {
-      this.blind = blind.checked;
-      this.load(this.value);
-      this.tools.querySelector("input").focus();
-    });
-    const save = (title, act) => button(title, () => act(this.value, this.vote.votes), "gv-plain");
-    const voting = this.table.isLabelled ? [] : [make("label", "", "", blind, "Blind: two answers, methods hidden")];
-    this.tools.replaceChildren(...voting,
+    const save = (title, act) => button(title, () => act(this.value), "gv-plain");
+    this.tools.replaceChildren(
       save("Save CSV", saveCsv), save("Save JSON", saveJson), make("span", "gv-times", this.value.asked.busy));
   }
 
   // Name the two runs that the viewer shows, with a button that opens the viewer's tab.
   #showWhere() {
     const sides = Object.entries(this.table.pair).filter(([, label]) => label);
-    this.where.hidden = !sides.length || !this.value?.done || Boolean(this.blind && this.vote.pair);
+    this.where.hidden = !sides.length || !this.value?.done;
     if (this.where.hidden) return;
     const named = sides.map(([side, label]) => make("span", "", "", make("b", "", side.toUpperCase()), ` ${label}`));
     this.where.replaceChildren("In the viewer: ", ...named, button("Show their masks", () => openTab("Tokens"), "gv-plain"));
@@ -138,10 +123,9 @@ class Compare {
   // --- below the table ---------------------------------------------------------------------------
 
   #showRest() {
-    const named = !this.blind || !this.vote.pair;
     this.picture = make("div", "gv-scatter");
     const use = this.value.rows.some((row) => matteredOf(row) !== null) ? [useLine()] : [];
-    this.rest.replaceChildren(...(named ? [...refused(this.value.rows), ...use, this.table.meanings(), this.picture] : []));
+    this.rest.replaceChildren(...refused(this.value.rows), ...use, this.table.meanings(), this.picture);
     this.#drawn = 0;
     this.#picture();
   }

@@ -1,25 +1,20 @@
 // @ts-check
-// Saves the comparison table and the votes on its answers as files, made in the browser.
+// Saves the comparison table as files, made in the browser.
 
 import { save } from "../viewer/dom.js";
-import { questionsOf } from "./votes.js";
 
 const CSV = "text/csv;charset=utf-8";
 
-export function saveJson(value, votes) {
-  const content = { ...value.asked, rows: plain(value), votes: votes.on(questionsOf(value)) };
+export function saveJson(value) {
+  const content = { ...value.asked, rows: plain(value) };
   save(new Blob([`${JSON.stringify(content, null, 2)}\n`], { type: "application/json" }), "comparison.json");
 }
 
-export const saveCsv = (value, votes) => save(new Blob([csv(value, votes)], { type: CSV }), "comparison.csv");
+export const saveCsv = (value) => save(new Blob([csv(value)], { type: CSV }), "comparison.csv");
 
-export function csv(value, votes) {
+export function csv(value) {
   const { question, clip, settings } = value.asked;
-  const rows = plain(value).map((answer) => {
-    const row = { question, ...answer, clip: answer.clip ?? clip };
-    const { won = 0, even = 0, lost = 0 } = votes.tally([row]).get(row.method) ?? {};
-    return { ...row, ...settings, votes_won: won, votes_even: even, votes_lost: lost };
-  });
+  const rows = plain(value).map((answer) => ({ question, ...answer, clip: answer.clip ?? clip, ...settings }));
   const lines = [Object.keys(rows[0]), ...rows.map((row) => Object.values(row))];
   return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }

@@ -1,7 +1,7 @@
-"""The tab Compare: a table of methods and ratios with answers and costs, or a blind vote on pairs.
+"""The tab Compare: a table of methods and ratios with answers and costs.
 
 The table is drawn by ``assets/results/compare.js``, which also detects when the settings of the
-page have changed since the table was computed. Votes stay in the browser.
+page have changed since the table was computed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..session.actions.rows import Asked
 from ..session.answers import caveat
 from ..session.display import message
 from ..session.request import NONE, RATIO, Request, can_answer
-from . import failures, notice
+from . import notice
 from .clip import shortened
 from .events import AT_ONCE, PRIVATE, Changes, Values, mounted, script
 from .least import LeastPanel
@@ -85,7 +85,6 @@ class CompareTab(Tab):
         self.notice = notice.panel()
         self.table = mounted("compare", HTML, None, "open", elem_id="gv-rows")
         self.least = LeastPanel(self.methods)
-        self.failures = failures.fold()
         self.starters = self.start, self.sweep, *self.least.starters
         self.stoppers = self.stop, *self.least.stoppers
 

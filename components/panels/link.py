@@ -20,7 +20,6 @@ from ..session.display import message, status
 from ..session.examples import Example, example_of, ready
 from ..session.request import RATIO, can_answer
 from ..session.work.local import PHOTOS
-from . import failures
 from .clip import ClipPanel, shortened
 from .controls import given_settings
 from .events import AT_ONCE, PRIVATE, Changes, part, script
@@ -120,13 +119,10 @@ class LinkPanel(Panel):
             changes, standing = changes | suited, standing | suited
         model, first = changes.get(menu, menu.value), None
         back = restore.restored(engine, text, self.kept_clip, model)
-        own = back.own if back else {}
         if back and back.path and "clip" not in query:
             changes[named["clip"]] = back.path
-        if example and example not in self.page.examples:  # a rendered clip of the evaluation
-            changes |= failures.shelved(self.clip, example, own)
-        elif own:
-            changes |= self.clip.shelf_of(own)
+        if back and back.own:
+            changes |= self.clip.shelf_of(back.own)
         is_gone = "clip" not in query and (back is None or back.path is None)
         # The page chose the photo encoder for an upload that is no longer on the server.
         if is_gone and changes.get(menu) == PHOTOS:
@@ -156,26 +152,21 @@ class LinkPanel(Panel):
         return changes | {outputs.status: status(engine, engine.runs.get(first))}
 
     def clip_named(self, name: str) -> str | None:
-        """Return the path of an example or evaluation clip by its name; None for other names."""
-        known = (example for example in self.page.examples if example.path.name == name)
-        if example := next(known, None) or failures.linked_example(name):
-            self.page.inputs.examples[str(example.path)] = example
-        return str(example.path) if example else None
+        """Return the path of an example by its name; None for other names."""
+        known = (str(example.path) for example in self.page.examples)
+        return next((path for path in known if Path(path).name == name), None)
 
     def kept_clip(self, kept: str) -> str | None:
         """Return the path of a clip that a visitor used before a reload; None if it was deleted.
 
         ``kept``: folder and file name of the clip, as the browser stored them.
         """
-        folder, _, name = kept.rpartition("/")
+        folder, _, _ = kept.rpartition("/")
         path = Path(get_upload_folder()) / kept
-        is_ours = folder == failures.FOLDER or UPLOADED.fullmatch(folder)
-        if not (is_ours and path.is_file()):
-            return None
-        return self.clip_named(name) if folder == failures.FOLDER else str(path)
+        return str(path) if UPLOADED.fullmatch(folder) and path.is_file() else None
 
     def example(self, path: str | None) -> Example | None:
-        """Return the example or evaluation clip at this path; None for other paths."""
+        """Return the example at this path; None for other paths."""
         known = self.page.inputs.examples.get(path or "")
         return known or example_of(self.page.examples, path)
 

@@ -24,8 +24,8 @@ from .clip import ClipPanel, questions
 from .compare import CompareTab
 from .curves import CurvesTab
 from .export import ExportTab
-from .failures import FailuresPanel
 from .link import LinkPanel, copy_button
+from .opened_run import OpenedRun
 from .page_state import Gathered, Inputs, Outputs, owner
 from .panel import Page, Panel, Tab
 from .previews import Previews
@@ -122,15 +122,14 @@ class Layout:
         self.sides = SidesPanel(self.settings.controls)
         (compare,) = (tab for tab in self.tabs if isinstance(tab, CompareTab))
         self.served = ServedPanel(self.settings.controls.method, compare.methods)
-        lists = compare.failures, compare.table
-        self.failures = FailuresPanel(*lists, self.clip, self.settings.controls)
+        self.opened_run = OpenedRun(compare.table, self.clip, self.settings.controls)
 
     @property
     def panels(self) -> list[Panel]:
         """All panels except ``picker`` and ``link``, which :meth:`connect` connects afterwards."""
         return [
             *(self.clip, self.talk, self.settings, self.sides, self.served),
-            *(*self.tabs, self.failures),
+            *(*self.tabs, self.opened_run),
         ]
 
     def connect(

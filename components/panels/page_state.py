@@ -101,8 +101,7 @@ class Inputs:
     runs: gr.State  # ids of the runs in the viewer: B, A, then others
     shelf: gr.State  # uploaded clips: path -> thumbnail
     habits: Mapping[str, gr.Checkbox]  # field of Habits -> its checkbox
-    # path of a clip -> its example; the clips of wrong answers are added when they are opened
-    examples: dict[str, Example]
+    examples: Mapping[str, Example]  # path of a clip -> its example
     recordings: Mapping[str, Entry]  # name in the menu of models -> recording
     gathered: Gathered  # values of all settings, the question and side A
 

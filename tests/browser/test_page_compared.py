@@ -140,35 +140,18 @@ def test_comparison_stopped_before_its_first_row_keeps_the_previous_table(page, 
     assert rows(page) == before
 
 
-def test_blind_vote_hides_method_names_until_a_vote_and_stores_votes_in_the_browser(page):
-    tab(page, "Compare")
-    page.get_by_label("Blind").check()
-    words = page.inner_text(".gv-compare")
-    assert not any(method.split(" 1")[0] in words for method in METHODS)
-    two = page.locator(".gv-two .gv-said").all_inner_texts()
-    assert len(two) == 2 and two[0] != two[1]
-    page.get_by_role("button", name="1 is better").click()
-    names = [name.strip() for name in page.locator(".gv-two h2").all_inner_texts()]
-    assert set(names) < set(METHODS)
-    (vote,) = json.loads(page.evaluate("localStorage.getItem('gleanvid-votes')"))
-    assert [vote["first"], vote["second"], vote["vote"]] == [*names, "first"]
-    page.get_by_label("Blind").uncheck()
-    assert rows(page)
-
-
 @pytest.mark.parametrize("kind", ["CSV", "JSON"])
-def test_exported_comparison_contains_the_blind_votes(page, kind):
+def test_exported_comparison_has_every_method_with_its_answer(page, kind):
     tab(page, "Compare")
     with page.expect_download() as waiting:
         page.get_by_role("button", name=f"Save {kind}").click()
     text = Path(waiting.value.path()).read_text(encoding="utf-8")
     if kind == "CSV":
         saved = list(csv.DictReader(io.StringIO(text)))
-        assert sum(int(row["votes_won"]) for row in saved) == 1
     else:
         told = json.loads(text)
         saved = told["rows"]
-        assert told["question"] == "What moves?" and len(told["votes"]) == 1
+        assert told["question"] == "What moves?"
     assert [row["method"] for row in saved] == METHODS
     assert saved[0]["answer"].startswith("word0") and saved[0]["Tokens (kept)"]
 
@@ -359,11 +342,6 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     right = visit.locator(f"{ROW} td:nth-child(4)").all_inner_texts()
     assert [text.partition(" (")[0] for text in right] == ["1 of 2", "0 of 2"]
     assert "2 questions" in visit.locator(".gv-scatter h2").inner_text()
-    visit.get_by_label("Blind").check()
-    assert visit.inner_text(".gv-of-two") in ("“What moves?”", "“Where to?”")
-    visit.get_by_role("button", name="Both answers are bad").click()
-    assert "on these 2 questions" in visit.locator(".gv-blind caption").inner_text()
-    visit.get_by_label("Blind").uncheck()
     visit.locator(f"{ROW} summary").last.click()
     assert "right answer: word0" in visit.locator(ROW).last.inner_text()
     visit.locator(ROW).last.get_by_role("button", name="Where to?").click()

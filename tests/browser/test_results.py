@@ -25,7 +25,7 @@ CSV = """async (module) => {
   const answers = ["=1+1", "+cmd", "-2", "@x", 'a "b", c', "two\\nlines", "plain"];
   const rows = answers.map((answer) => ({ label: "x", answer, right: null, error: "", cells: {} }));
   const asked = { question: "=Q", clip: "c.mp4", settings: { frames: 32 } };
-  return [answers, csv({ columns: [], rows, asked }, { tally: () => new Map() })];
+  return [answers, csv({ columns: [], rows, asked })];
 }"""
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import gradio as gr
@@ -9,7 +8,6 @@ import pytest
 
 from components.panels.method_settings import MethodSettings
 from components.panels.page import build_app
-from components.session import failures
 from components.session.actions.ask import ask
 from components.session.actions.restore import BACK
 from components.session.examples import Example, examples
@@ -83,19 +81,6 @@ def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):
     assert changed["gv-budget"]["value"] is None and not changed["gv-budget"]["visible"]
     same = loaded(site, clip="first.mp4")
     assert not {"gv-tokens", "gv-ready", "gv-budget"} & set(same)
-
-
-def test_link_to_an_evaluation_clip_generates_the_clip_and_suggests_its_questions(site, cache):
-    name = failures.file_name(next(iter(failures.known()["questions"])))
-    changed = loaded(site, clip=name)
-    assert changed["gv-clip"] == str(cache / "glimpse" / name)
-    assert Path(changed["gv-clip"]).is_file() and changed["gv-ready"]
-    assert [one["clip"] for one in changed["gv-shelf"]["clips"]] == [f"glimpse/{name}"]
-    other = loaded(site, clip="glimpse-0-test-99999.mp4")
-    assert "gv-clip" not in other and "99999" in other["gv-unread"]["text"]
-    sent = loaded(site, clip="own")
-    assert "gv-clip" not in sent and "uploaded by its sender" in sent["gv-unread"]["text"]
-    assert [file.name for file in (cache / "glimpse").glob("*.mp4")] == [name]
 
 
 def test_link_restores_methods_and_ratios_of_the_comparison_and_the_tab(site):
