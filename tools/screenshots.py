@@ -77,7 +77,7 @@ def show(page: Any, name: str) -> None:
         page.wait_for_selector("#gv-compare-start:not([disabled])", timeout=120_000)
         page.wait_for_selector(".gv-picture")
     if name == "Curves":
-        page.wait_for_selector("#gv-mask_overlap .js-plotly-plot")
+        page.wait_for_selector("#gv-effective_rank .js-plotly-plot")
         page.wait_for_function(MEASURED, timeout=120_000)
     page.mouse.move(0, 0)
     page.wait_for_timeout(1000)  # wait: figures and lists are animated when they appear

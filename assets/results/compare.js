@@ -73,7 +73,7 @@ class Compare {
   #caption() {
     const { question, clip, expected, caveat, count } = this.value.asked;
     const title = count > 1 ? `${count} questions` : question ? `“${question}”` : clip;
-    const parts = [make("b", "", title), make("span", "", count > 1 ? clip : question ? `one question · ${clip}` : "tokens and labels, no question")];
+    const parts = [make("b", "", title), make("span", "", count > 1 ? clip : question ? `one question · ${clip}` : "tokens, no question")];
     if (expected && count === 1) parts.push(make("span", "", `right answer: ${expected}`));
     if (caveat) parts.push(make("span", "gv-worth", caveat));
     this.head.replaceChildren(...parts);

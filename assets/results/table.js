@@ -5,12 +5,10 @@
 import { difference } from "../viewer/answers.js";
 import { clock, total } from "../viewer/clock.js";
 import { button, header, make, order, table, verdict } from "../viewer/dom.js";
-import { NO_LABEL } from "../viewer/labels.js";
 import { named } from "./swatch.js";
 
 const STATES = { waiting: "…", running: "Running…", done: "(no words)" };
 const FIRST_TOKEN = "First token"; // title of the column with the time to the first token
-const SEEN = "ImageNet labels of all tokens; a label that no kept token has is struck out";
 const MARKS = "Compared with the answer given with all tokens: added words are marked, missing words are struck out";
 
 export class Table {
@@ -33,7 +31,7 @@ export class Table {
     this.rows = value.rows.filter(({ state }) => state !== "failed")
       .map((row, place) => entry(row, place, reference));
     this.known = value.asked.expected !== null;
-    this.isLabelled = this.rows.some(({ labels }) => labels);
+    this.isSilent = !value.asked.question; // the model answers no questions
     this.isList = value.asked.count > 1 || value.rows.some(({ each }) => each.length);
     this.longest = Math.max(0, ...this.rows.map(({ parts }) => total(told(parts))));
     this.place.toggleAttribute("data-list", this.isList);
@@ -58,7 +56,7 @@ export class Table {
       ? ["Verdict", "", "Whether the answer has the same words as the right answer", (row) => row.right]
       : ["Same words", "%", "Fraction of words in common with the answer given with all tokens, in the same order", (row) => row.agreement];
     const figures = this.figures.map(([title, unit, meaning]) => [title, unit, meaning, (row) => row.cells[title][1]]);
-    const words = this.isLabelled ? [["Seen", "", SEEN, null]] : [["Answer", "", MARKS, (row) => row.answer], verdict];
+    const words = this.isSilent ? [] : [["Answer", "", MARKS, (row) => row.answer], verdict];
     return [["Method", "", "", (row) => row.label], ["Viewer", "", "Shows this run as A or B in the viewer", null],
       ...words, ...figures];
   }
@@ -108,9 +106,8 @@ export class Table {
     const said = this.isList && row.each.length ? this.#each(row)
       : make("div", "gv-said", "", ...row.pieces.map((piece) => piece.cloneNode?.(true) ?? piece));
     const cells = this.figures.map(([title]) => this.#cell(row, title));
-    const verdict = this.isLabelled ? [] : [make("td", "", "", ...this.#verdict(row))];
-    return make("tr", `gv-${row.state}`, "", head, make("td", "gv-view", "", ...this.#sides(row)),
-      make("td", "gv-answer", "", said), ...verdict, ...cells);
+    const words = this.isSilent ? [] : [make("td", "gv-answer", "", said), make("td", "", "", ...this.#verdict(row))];
+    return make("tr", `gv-${row.state}`, "", head, make("td", "gv-view", "", ...this.#sides(row)), ...words, ...cells);
   }
 
   // The cell of the time to the first token also shows the fastest and slowest of several passes, and a bar of its
@@ -199,12 +196,8 @@ export function folded(summary, columns) {
   return make("details", "gv-more", "", make("summary", "", summary), list);
 }
 
-const labelPieces = (labels) => (labels.length
-  ? labels.flatMap(({ text, kept }, n) => [n ? ", " : "", kept ? text : make("del", "", text)]) : [NO_LABEL]);
-
 // Return a row with its answer compared word by word with the answer of all tokens, which is in the first row.
 function entry(row, place, reference) {
-  if (row.labels) return { ...row, pieces: labelPieces(row.labels), agreement: null };
   if (row.answer === null || reference === null) {
     const text = row.answer || (row.state === "running" && row.step) || STATES[row.state];
     return { ...row, pieces: [text], agreement: null };

@@ -9,8 +9,7 @@ import { button, make, verdict } from "./dom.js";
  * @typedef {{ run: string | null, side: string | null, text: string, running: boolean,
  *   right: boolean | null, expected: string | null, stale: boolean, caveat: string,
  *   question: string, ttft_s: number | null, parts?: [string, number][],
- *   flops_saved: number | null, tokens_per_s: number | null, older?: boolean, model?: string,
- *   labels?: import("./labels.js").Label[] }} Answer
+ *   flops_saved: number | null, tokens_per_s: number | null, older?: boolean, model?: string }} Answer
  */
 
 const WORD = /[\p{L}\p{N}_]+(?:[.,]\p{N}+)*/gu;
@@ -32,14 +31,13 @@ export function answerOf(answers, key, run, question = null) {
  * @param {HTMLElement} place
  * @param {{ answer: Answer | null, stale: boolean, longest: number }} found
  * @param {Answer | null} reference  the answer of A, for B
- * @param {{ again: () => void, labels: import("./labels.js").Labels }} acts
+ * @param {() => void} again  ask for this answer again
  */
-export function showAnswer(place, { answer, stale, longest }, reference, { again, labels }) {
+export function showAnswer(place, { answer, stale, longest }, reference, again) {
   place.hidden = !answer;
   place.toggleAttribute("data-stale", stale);
   place.toggleAttribute("data-running", Boolean(answer?.running));
   if (!answer) return place.replaceChildren();
-  if (answer.labels) return place.replaceChildren(labels.list(answer.labels));
   const compared = reference && !answer.running && !reference.running && answer.right === null;
   const found = compared ? difference(answer.text, reference.text) : null;
   const said = make("p", "gv-reply");

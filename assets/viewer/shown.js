@@ -20,7 +20,7 @@ export function shownOf(viewer) {
     clip, frame, kind, layer, sides, main, beside, own,
     comparable: beside !== null && sameGrid(main.grid, beside.grid),
     map, likeness, truth: truthOf(viewer),
-    marks: { hovered, pinned, alike, outline: viewer.outline, grid: own.grid, changed: changes.marks, label: viewer.labels.marked },
+    marks: { hovered, pinned, alike, outline: viewer.outline, grid: own.grid, changed: changes.marks },
     strength: Number(viewer.strength.value) / 100,
     focus: hovered >= 0 ? own.first + hovered : pinned,
   };

@@ -59,9 +59,7 @@ export class Side {
     const from = stage.layer ? ` from layer ${stage.layer} on` : "";
     count.textContent = `${plural(stage.total, "token")}${share}${from}`;
     this.pane.setAttribute("aria-label", `${this.key.toUpperCase()}: ${method.label}`);
-    showAnswer(this.answer, found, reference, {
-      again: () => viewer.tellServer("ask", { side: this.key }), labels: viewer.labels,
-    });
+    showAnswer(this.answer, found, reference, () => viewer.tellServer("ask", { side: this.key }));
     const { clip: { relevance }, kind } = viewer;
     const reply = /** @type {HTMLElement} */ (this.answer.querySelector(".gv-reply"));
     if (kind === "relevance" && relevance && reply?.textContent === relevance.answer) spell(reply, relevance, viewer);
@@ -81,8 +79,6 @@ export class Side {
     LOOKS[side.heat === null ? "kept" : kind](context, box, side, other, shown);
     context.globalAlpha = 1;
     if (truth && marks.outline) paintTruth(context, truth.boxes[frame] ?? [], wide, tall);
-    const { label } = shown.marks;
-    if (label?.unit === side.unit) paintTruth(context, [label.box], wide, tall);
     this.#paintMarks(context, box, side, shown);
   }
 

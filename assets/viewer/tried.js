@@ -1,7 +1,7 @@
 // @ts-check
 // The table of earlier runs on this clip: a line for every run with an answer. Any two runs can be shown as A and B.
 
-import { button, make, missing, order, plural, table, verdict } from "./dom.js";
+import { button, make, missing, order, table, verdict } from "./dom.js";
 
 const figure = (value, text) => (missing(value) ? "–" : text(value));
 
@@ -12,7 +12,7 @@ const figure = (value, text) => (missing(value) ? "–" : text(value));
 const COLUMNS = [
   ["Method", ({ method }) => method.label],
   ["Question", ({ answer }) => answer.question],
-  ["Answer", ({ answer }) => (answer.labels ? `${plural(answer.labels.filter(({ kept }) => kept).length, "label")}` : answer.text)],
+  ["Answer", ({ answer }) => answer.text],
   ["Verdict", ({ answer }) => answer.right, verdict],
   ["Tokens", ({ method }) => method.stages.at(-1).total, (total) => total.toLocaleString("en")],
   ["First token", ({ answer }) => answer.ttft_s, (seconds) => `${seconds.toFixed(2)} s`],

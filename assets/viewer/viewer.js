@@ -10,7 +10,6 @@ import { fetchClip, firstFrame, nameRuns, nearestFrame, placeOf, sameFrames, sam
 import { Drawing } from "./drawing.js";
 import { Edit } from "./edit.js";
 import { Film } from "./film.js";
-import { Labels } from "./labels.js";
 import { Note } from "./note.js";
 import { shownOf } from "./shown.js";
 import { Side } from "./side.js";
@@ -69,7 +68,6 @@ export class Viewer {
     this.controls = new Controls(this);
     this.tried = new Tried(this);
     this.note = new Note(this);
-    this.labels = new Labels(this);
     this.changes = new Changes(this);
     this.pin = new Pin(this);
     this.edit = new Edit(this);
@@ -234,7 +232,6 @@ export class Viewer {
 
   #describeSides({ sides }) {
     this.tried.show();
-    this.labels.marked = null;
     const found = sides.map(({ key, method }) => answerOf(this.answers, key, method.id, this.question));
     const longest = Math.max(0, ...found.map(({ answer }) => total(answer?.parts ?? [])));
     sides.forEach((side, index) => {

@@ -64,13 +64,10 @@ export function legend(shown, missing) {
   });
 }
 
-// Explain the dashed outlines: the objects of the right answer, and the label that was pressed.
-function outlines({ truth, marks: { outline, label } }) {
-  const found = [];
-  if (truth?.names.length && outline)
-    found.push(["dashed", `${truth.names.join(", ")}: the right answer rests on ${truth.names.length > 1 ? "these" : "it"}`]);
-  if (label) found.push(["dashed", `“${label.text}”: tokens that show it most`]);
-  return found;
+// Explain the dashed outlines around the objects of the right answer.
+function outlines({ truth, marks: { outline } }) {
+  if (!truth?.names.length || !outline) return [];
+  return [["dashed", `${truth.names.join(", ")}: the right answer rests on ${truth.names.length > 1 ? "these" : "it"}`]];
 }
 
 // A sentence on the size of the data sent to the browser, and on the scores left out as too large.

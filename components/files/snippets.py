@@ -98,7 +98,6 @@ def python(recipe: Recipe) -> str:
             f"{opening}tokens = model.encode(video{pixels}).tokens\n"
             f"record = {method}.compress(tokens)\n"
             "print(record.budgets.tolist())\n"
-            "print(model.labels(tokens, record))\n"
         )
     return (
         f"{opening}run = gleanvid.ask(\n"

@@ -99,8 +99,8 @@ class CompareTab(Tab):
         self.questions.connect(page)
         own = [self.notice, self.table, self.before]
         changed = [*own, *outputs.previewed, *outputs.buttons]
-        asked = [self.methods, self.ratios, self.questions.box, self.measured, self.before]
-        asked.append(page.inputs.shelf)
+        listed = [self.questions.box, self.questions.known, page.inputs.shelf]
+        asked = [self.methods, self.ratios, self.measured, self.before, *listed]
         self.left_on_show = [
             start(page, button.click, self.notice, self.stop, handler, changed, asked)
             for button, handler in ((self.start, self.on_compare), (self.sweep, self.on_sweep))

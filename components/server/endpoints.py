@@ -140,7 +140,7 @@ class Calls:
             if not decides_early(method):
                 raise ValueError(f"{compressor} chooses tokens during the answer: use /ask")
             key = request.clip(clip, method.needs)
-            run = self.engine.compress(key, self.engine.encode(key, work), method, work)
+            run = self.engine.compress(key, self.engine.encode(key, work), method)
             record = run.compression
             return {
                 "compressor": method.settings(),
@@ -175,8 +175,7 @@ class Calls:
 
         Returns:
             One row for each run: answer, tokens, times, memory, multiply-accumulates (MAC) of
-            the prompt, agreement with the full-token answer and its mean log-probability, or
-            the error.
+            the prompt, agreement with the full-token answer, or the error.
         """
         request = self._request(video, frames, model, "full", 1.0, None, {})
 

@@ -82,10 +82,6 @@ class ZeroGpuBackend(Backend):
         self._clips[clip.bounded(model.max_pixels)] = encoded
         return encoded
 
-    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
-        [found] = self._on_gpu("score", model, stop, question, answer)
-        return found
-
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:

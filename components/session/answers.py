@@ -1,19 +1,17 @@
-"""The texts below runs A and B in the viewer: answer and cost, or an encoder's labels."""
+"""The texts below runs A and B in the viewer: answer and cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from statistics import fmean
 
 from gleanvid.cost import Cost
-from gleanvid.errors import MALFORMED
 from gleanvid.evaluation.files import finite
 from gleanvid.metrics import same_answer
 from gleanvid.run import Run
 
 from . import clock
-from .display import Answer, Label, short_name
+from .display import Answer, short_name
 from .examples import Example
 from .request import Sides
 from .work.local import BUILT_IN
@@ -34,7 +32,7 @@ def answers(store: RunStore, sides: Sides) -> list[Answer]:
     runs = {run_id: run for run_id in sides.runs if (run := store.get(run_id))}
     found = [_answer(store, run_id, run, sides, None) for run_id, run in runs.items()]
     for side, run in zip("ba", runs.values(), strict=False):
-        if run.question or "labels" in run.made_with:
+        if run.question:
             continue
         method = run.compressor.get("name")
         earlier = (
@@ -57,8 +55,7 @@ def _older(runs: Mapping[str, Run]) -> str:
 def _answer(
     store: RunStore, run_id: str, run: Run, sides: Sides, side: str | None
 ) -> Answer | None:
-    labels = labels_of(run)
-    if not run.question and labels is None:
+    if not run.question:
         return None
     example = store.example(run_id)
     return answer(
@@ -67,45 +64,10 @@ def _answer(
         side,
         run=run,
         expected=example.expected(run.question) if example else None,
-        stale=bool(run.question) and not sides.are_answered_by(run),
+        stale=not sides.are_answered_by(run),
         caveat=caveat(example, run.model),
         model=run.model if sides.model not in ("", run.model) else "",
-        labels=labels,
     )
-
-
-def labels_of(run: Run) -> list[Label] | None:
-    """Return the image labels that an encoder found in a run; None if the run has none.
-
-    A run may come from a visitor's file, so a malformed list counts as an empty one.
-    """
-    if run.question or "labels" not in run.made_with:
-        return None
-    height, width = run.video.source_size
-    try:
-        return [
-            {
-                "text": str(one["label"]),
-                "kept": one["kept"] is True,
-                "unit": int(one["unit"]),
-                "box": [
-                    float(edge) / size
-                    for edge, size in zip(one["rectangle"], (width, height) * 2, strict=True)
-                ],
-            }
-            for one in run.made_with["labels"]
-        ]
-    except MALFORMED:
-        return []
-
-
-def label_recall(run: Run) -> float:
-    """Return the recall of an encoder's image labels; NaN if the run has no labels.
-
-    It is the fraction of the labels found among all tokens that are also found among the kept ones.
-    """
-    labels = labels_of(run)
-    return fmean(one["kept"] for one in labels) if labels else math.nan
 
 
 def answer(
@@ -119,7 +81,6 @@ def answer(
     stale: bool = False,
     caveat: str = "",
     model: str = "",
-    labels: list[Label] | None = None,
 ) -> Answer:
     """Return an entry of the property ``answers`` of a ``MaskViewer``.
 
@@ -135,7 +96,6 @@ def answer(
         stale: whether the page now has another question or other generation options.
         caveat: warning shown in place of "right" or "wrong"; empty for none.
         model: name of the answer's model if the page has another one; the answer is stale then.
-        labels: the run's labels from :func:`labels_of`.
     """
     cost = run.cost if run is not None else None
     is_judged = expected is not None and not running
@@ -154,8 +114,6 @@ def answer(
         "flops_saved": finite(round(cost.flops_reduction, 4)) if cost else None,
         "tokens_per_s": finite(round(_speed(cost), 4)) if cost else None,
     }
-    if labels is not None:
-        entry["labels"] = labels
     if model:
         entry["model"] = short_name(model)
     return entry

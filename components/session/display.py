@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-import psutil
 import torch
 
 from gleanvid.errors import OUT_OF_MEMORY, sentence
@@ -70,22 +69,6 @@ class Exchange(TypedDict):
     answer: str
 
 
-class Label(TypedDict):
-    """An image label that an encoder found in a clip, and where it is most probable.
-
-    Attributes:
-        text: the label.
-        kept: whether the label is also found among the kept tokens alone.
-        unit: temporal unit in which it is most probable.
-        box: left, top, right and bottom of where it is most probable, as fractions of the frame.
-    """
-
-    text: str
-    kept: bool
-    unit: int
-    box: list[float]
-
-
 class Answer(TypedDict):
     """An answer below run A or B in the viewer; see :func:`components.session.answers.answer`."""
 
@@ -101,7 +84,6 @@ class Answer(TypedDict):
     ttft_s: float | None
     parts: list[tuple[str, float]]  # (name, seconds) of each stage up to the first token
     flops_saved: float | None
-    labels: NotRequired[list[Label]]  # an encoder's labels, shown instead of an answer text
     tokens_per_s: float | None
     older: NotRequired[bool]  # whether the answer on the other side of the viewer is newer
     model: NotRequired[str]  # the model that answered, if it is not the page's
@@ -227,12 +209,10 @@ def status(engine: Engine, run: Run | None = None) -> list[tuple[str, str]]:
     """
     model = engine.models.held.get(run.model) if run else engine.loaded()
     name = run.model if run else model.name if model else ""
-    pairs = [("Device", device_name(model))] if model else []
-    pairs.append(("Model", short_name(name) or "none loaded yet"))
+    pairs = [("Model", short_name(name) or "none loaded yet")]
     if run is not None:
         record = run.compression
         pairs.append(("Tokens", f"{record.num_kept:,} of {record.num_tokens:,}"))
-    pairs.append(("Memory", f"{memory_mib(model):,.0f} MiB"))
     asked = engine.queue.asked()  # number of requests, including the running one
     pairs.append(("Queue", f"{asked - 1} waiting" if asked > 1 else "in use" if asked else "idle"))
     return pairs
@@ -259,19 +239,6 @@ def menu_name(name: str) -> str:
     if name.startswith(SCHEME):
         name = f"vLLM at {short_name(name)}"
     return name if len(name) <= IN_MENU else f"{name[:11]}…{name[11 - IN_MENU + 1 :]}"
-
-
-def device_name(model: Any) -> str:
-    has_gpu = torch.cuda.is_available()
-    kind = str(getattr(model, "device", "cuda" if has_gpu else "cpu"))
-    return torch.cuda.get_device_name() if kind.startswith("cuda") and has_gpu else kind.upper()
-
-
-def memory_mib(model: Any | None) -> float:
-    """Return the GPU memory in MiB that torch uses; without GPU, the memory of this process."""
-    if model is not None and torch.cuda.is_available():
-        return torch.cuda.memory_allocated() / MIB
-    return psutil.Process().memory_info().rss / MIB
 
 
 def unmeasured(model: str) -> str:

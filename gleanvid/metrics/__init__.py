@@ -24,7 +24,6 @@ from gleanvid.metrics.diversity import effective_rank as effective_rank
 from gleanvid.metrics.diversity import effective_rank_by_unit as effective_rank_by_unit
 from gleanvid.metrics.diversity import energy_rank as energy_rank
 from gleanvid.metrics.overlap import mask_overlap as mask_overlap
-from gleanvid.metrics.overlap import mask_overlaps as mask_overlaps
 from gleanvid.metrics.overlap import random_iou as random_iou
 from gleanvid.metrics.overlap import random_iou_curve as random_iou_curve
 from gleanvid.metrics.overlap import spatial_iou as spatial_iou

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import torch
@@ -84,9 +84,3 @@ def mask_overlap(a: Compression, b: Compression) -> float:
         raise ValueError(f"records of different clips: grids {a.grid} and {b.grid}")
     first, second = a.mask.cpu(), b.mask.cpu()
     return float((first & second).sum() / (first | second).sum())
-
-
-def mask_overlaps(records: Sequence[Compression]) -> Tensor:
-    """Return the :func:`mask_overlap` of every pair of M records, float64 [M, M]."""
-    values = [[mask_overlap(a, b) for b in records] for a in records]
-    return torch.tensor(values, dtype=torch.float64)

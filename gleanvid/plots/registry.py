@@ -18,9 +18,8 @@ Needs = Callable[[Sequence["Run"]], bool]
 class Figure:
     """A plotly figure of runs, drawn by ``NAME_figure`` in the module ``gleanvid.plots.NAME``.
 
-    ``measure``: what the values are. ``x``: what the x axis counts: "units" (from 1), "gaps"
-    between two units (from 1), or "" for anything else. ``needs``: a function that returns whether
-    runs have the values that the figure shows.
+    ``measure``: what the values are. ``x``: "units" if the x axis counts units (from 1), else "".
+    ``needs``: a function that returns whether runs have the values that the figure shows.
     """
 
     name: str
@@ -33,12 +32,6 @@ class Figure:
         """Draw the figure of one run or several with plotly, which is imported here."""
         module = import_module(f"gleanvid.plots.{self.name}")
         return getattr(module, f"{self.name}_figure")(runs)
-
-
-def _several_masks(runs: Sequence[Run]) -> bool:
-    """Return whether ``style.compressed`` leaves two runs or more, as an overlap needs a pair."""
-    dropping = sum(run.compression.num_kept < run.compression.num_tokens for run in runs)
-    return dropping > 1 or (dropping == 0 and len(runs) > 1)
 
 
 def _measured(runs: Sequence[Run]) -> bool:
@@ -80,18 +73,6 @@ FIGURES = {
             "% of the energy, logarithmic; a line ends where nothing is new",
             "units",
             _measured,
-        ),
-        Figure(
-            "spatial_iou",
-            "Overlap of the positions kept in two units",
-            "IoU of two units, by their distance in units; dashed: random tokens",
-            "gaps",
-        ),
-        Figure(
-            "mask_overlap",
-            "Tokens that two methods both keep",
-            "IoU in hundredths; columns and rows in the same order",
-            needs=_several_masks,
         ),
         Figure(
             "effective_dimension",

@@ -35,7 +35,7 @@ COVERED = """() => [...document.querySelectorAll("button, input, select, textare
   .map((control) => control.outerHTML.slice(0, 120))"""
 MAIN = {  # tab -> elements that have to be visible on it
     "Tokens": (".gv-frame >> nth=0", ".gv-scrub", "[data-strip=budget] canvas", ".gv-clock"),
-    "Curves": ("#gv-budget .main-svg >> nth=0", "#gv-mask_overlap .main-svg >> nth=0"),
+    "Curves": ("#gv-budget .main-svg >> nth=0", "#gv-effective_rank .main-svg >> nth=0"),
     "Compare": ("#gv-methods", "#gv-compare-start"),
     "Export and API": (".gv-files button >> nth=0", "#gv-open"),
     "About": (".gv-story canvas >> nth=0", ".gv-about table >> nth=0"),

@@ -51,14 +51,12 @@ def test_exported_web_page_shows_frames_and_units_and_never_runs_markup_in_texts
     assert elsewhere == [(tmp_path / "run.html").as_uri()]
 
 
-@pytest.mark.parametrize(
-    ("model", "entry"), [("builtin", "Prefill FLOPs"), ("mobilenet_v2", "Labels")]
-)
+@pytest.mark.parametrize("model", ["builtin", "mobilenet_v2"])
 def test_glossary_of_the_exported_file_explains_only_terms_that_apply_to_its_model(
-    shared, case, model, entry
+    shared, case, model
 ):
     shared.set_content(web_page([replace(case.runs[0], model=model)], case.tokens))
     shared.wait_for_selector(".gv-viewer[data-state=ready]")
     shared.click("summary:has-text('Meaning of the terms')")
-    shown = set(shared.locator("dt:visible").all_inner_texts())
-    assert {"Labels", "Prefill FLOPs"} & shown == {entry}
+    shown = shared.locator("dt:visible").all_inner_texts()
+    assert ("Prefill FLOPs" in shown) == (model == "builtin")

@@ -103,9 +103,6 @@ class FakeBackend(Backend):
         self._encoded[id(video), clip.max_pixels] = encoded
         return encoded
 
-    def score(self, question, answer, model, stop):
-        return -0.5 / question.compressor.retention_ratio
-
     def relevance(self, clip, question, answer, model, stop):
         """Return brightness as relevance; the map of the n-th word is shifted by n tokens."""
         self.measured += 1

@@ -60,10 +60,8 @@ def test_each_total_budget_has_its_own_uniform_line():
 def test_uncompressed_run_does_not_enlarge_the_budget_axis():
     """The figure leaves out runs with all tokens if their curve is constant."""
     runs = [run("full", 1.0), run(), run("uniform")]
-    for name in ("budget_figure", "spatial_iou_figure"):
-        named = [line.meta for line in getattr(plots, name)(runs).data]
-        assert named[:2] == ["GleanVID 25 %", "Uniform 25 %"] and "All tokens" not in named
-    assert list(plots.mask_overlap_figure(runs).data[0].x) == ["GleanVID 25 %", "Uniform 25 %"]
+    named = [line.meta for line in plots.budget_figure(runs).data]
+    assert named[:2] == ["GleanVID 25 %", "Uniform 25 %"] and "All tokens" not in named
     assert list(plots.budget_figure(runs[:1]).data[0].y) == [20] * 6
 
 
@@ -99,23 +97,6 @@ def test_effective_dimension_figure_includes_the_random_baseline():
     assert list(random.y) == [by_share[share].random_effective_rank for share in ours.x]
 
 
-def test_spatial_iou_figure_has_one_line_per_run_and_random_last():
-    figure = plots.spatial_iou_figure(some_runs())
-    assert [line.name for line in figure.data] == [*TITLES, "random positions"]
-    line = metrics.spatial_iou_curve(run().compression, range(1, 6))
-    assert list(figure.data[0].y) == line.tolist()
-    line = metrics.random_iou_curve(run().compression, range(1, 6))
-    assert list(figure.data[-1].y) == line.tolist()
-
-
-def test_mask_overlap_figure_is_the_overlap_matrix_labelled_by_run():
-    (heat,) = plots.mask_overlap_figure(some_runs()).data
-    assert list(heat.x) == list(TITLES)
-    assert [list(row) for row in heat.z] == metrics.mask_overlaps(
-        [made.compression for made in some_runs()]
-    ).tolist()
-
-
 def test_figure_of_cost_against_quality_joins_a_method_s_ratios_in_order_of_cost():
     runs = [run(), run("uniform"), run(ratio=0.5)]
     ours, other = plots.cost_quality_figure(runs, [0.9, float("nan"), 0.95], "score").data
@@ -126,7 +107,7 @@ def test_figure_of_cost_against_quality_joins_a_method_s_ratios_in_order_of_cost
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_json_serialisable_and_transparent_with_distinct_lines(name):
     draw = getattr(plots, name)
-    one = [run()] if name in ("mask_overlap_figure", "cost_quality_figure") else run()
+    one = [run()] if name == "cost_quality_figure" else run()
     if name == "cost_quality_figure":
         draw = lambda runs: plots.cost_quality_figure(runs, [0.5] * len(runs), "quality")  # noqa: E731
     for figure in (draw(one), draw(some_runs())):

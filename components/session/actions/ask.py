@@ -188,7 +188,7 @@ class _Asking:
         """Show which tokens B keeps, its growing answer and its cost; return its id and run."""
         shown = find_run(self.engine, self.clip, compressor, self.sides)
         if decides_early(compressor) and (shown is None or shown[0] != self.sides.runs[0]):
-            yield self._show(self.engine.compress(self.clip, self.encoded, compressor, self.work))
+            yield self._show(self.engine.compress(self.clip, self.encoded, compressor))
         if self.work.stop.is_set():
             raise StoppedError
         yield PageUpdate(message("Answering…"))

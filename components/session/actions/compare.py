@@ -115,7 +115,6 @@ class _Comparison:
         self.clips: list[ClipKey] = []
         self.work, self.asked_at = engine.pages.work(session), time.time()
         self.rows: list[Row] = []
-        self.references: list[str] = []  # for each question: the answer with all tokens
         self.measured = measured
         # for each question: the tokens' relevance for the answer with all tokens
         self.relevance: list[Relevance | None] = []
@@ -193,12 +192,10 @@ class _Comparison:
         yield from self._turn(index)
         encoded = engine.encode(self.clips[0], self.work)
         if not self.asks:
-            run = engine.compress(self.clips[0], encoded, compressor, self.work)
+            run = engine.compress(self.clips[0], encoded, compressor)
             run_id = engine.runs.add(run, self.request.path, self.request.example)
             return replace(row, state="done", run=run, run_id=run_id)
         runs = yield from self._asked(index, compressor)
-        if compressor.name == "full":
-            self.references = self.references or [run.answer for run in runs]
         pairs = zip(runs, self.requests, strict=True)
         ids = [engine.runs.add(run, of.path, of.example) for run, of in pairs]
         if compressor.name == "full" and self.measured and not self.unmeasured:
@@ -211,14 +208,7 @@ class _Comparison:
             for found, one in zip(self.relevance, runs, strict=False)
             if found
         ]
-        row = replace(row, mattered=fmean(kept)) if kept else row
-        answered = zip(self.clips, self.questions, self.references, strict=False)
-        asked = [one for one in answered if one[2]]
-        if not asked:
-            return row
-        yield from self._turn(index, "log-probability")
-        scores = [engine.score(*one, compressor, self.work) for one in asked]
-        return replace(row, score=fmean(scores))
+        return replace(row, mattered=fmean(kept)) if kept else row
 
     def _asked(self, index: int, compressor: Compressor) -> Generator[Compared, Any, list[Run]]:
         """Return a run for each question.

@@ -63,8 +63,6 @@ COLUMNS = (  # columns of the legend: title, unit, meaning
 NONE = "–"
 MARGINS = {"l": 52, "r": 8, "t": 6, "b": 38}
 HEIGHT = 204  # height of a figure in pixels
-NUMBERED = 12  # a heat map with more rows shows no numbers in its cells
-CELLS = {16: 17, 99: 11}  # heat maps: largest number of rows -> height of a row in pixels
 
 _debiased: WeakKeyDictionary[VideoTokens, Tensor] = WeakKeyDictionary()
 _random: WeakKeyDictionary[VideoTokens, dict[int, RandomKeeping]] = WeakKeyDictionary()
@@ -97,38 +95,15 @@ def _for_page(kind: Figure, runs: list[Run]) -> Any:
     figure.update_xaxes(title=None)
     if kind.x:
         units = max(run.compression.grid[0] for run in runs)
-        figure.update_xaxes(title=_axis(kind, runs[0]))
-        figure.update_xaxes(range=[0.5, units + 0.5 - (kind.x == "gaps")])
-    if figure.data and figure.data[0].type == "heatmap":
-        _fit_heatmap(figure)
+        figure.update_xaxes(title=_axis(runs[0]), range=[0.5, units + 0.5])
     return figure
 
 
-def _axis(kind: Figure, run: Run) -> dict[str, Any]:
+def _axis(run: Run) -> dict[str, Any]:
     """Return the title of an x-axis that counts temporal units, with the seconds per unit."""
     starts = run.seconds[:, 0]
     each = float(starts[-1] - starts[0]) / (len(starts) - 1) if len(starts) > 1 else 0.0
-    name = "distance in units" if kind.x == "gaps" else "unit"
-    return {"text": f"{name}, {each:.3g} s each" if each else name, "font": {"size": 11}}
-
-
-def _fit_heatmap(figure: Any) -> None:
-    """Make room for the names at a heat map's rows, and write numbers into cells if they fit."""
-    heat = figure.data[0]
-    margins = MARGINS | {"l": 24 + 7 * max(map(len, figure.layout.yaxis.ticktext or heat.y))}
-    cell = next(pixels for most, pixels in CELLS.items() if len(heat.y) <= most)
-    figure.update_layout(height=max(HEIGHT, 40 + cell * len(heat.y)), margin=margins)
-    figure.update_yaxes(tickfont={"size": min(12, cell - 2)}, ticks="")
-    figure.update_xaxes(showticklabels=False, ticks="")
-    figure.update_traces(colorbar={"title": None, "thickness": 8, "nticks": 3})
-    if len(heat.y) <= NUMBERED:
-        text = [[_hundredths(value) for value in row] for row in heat.z]
-        figure.update_traces(showscale=False, text=text, texttemplate="%{text}")
-
-
-def _hundredths(value: float) -> str:
-    """Return a fraction in percent, as text for a cell; empty for 1."""
-    return "" if value == 1 else f"{100 * value:.0f}"
+    return {"text": f"unit, {each:.3g} s each" if each else "unit", "font": {"size": 11}}
 
 
 def legend(runs: Sequence[Run]) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
         engine.queue.leave(work)
     run_id, run = find_run(engine, clip, compressor, sides) or ("", None)
     if run is None:
-        run = engine.compress(clip, encoded, compressor, work)
+        run = engine.compress(clip, encoded, compressor)
     view = view_both(engine, request, run, encoded, sides, run_id)
     used = display.used(video, run.compression.grid[0])
     if can_answer(request.model) and not view.answers:

@@ -6,7 +6,7 @@ A list has one question a line, as text or as the JSON that ``gleanvid glimpse m
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import Any
 
@@ -14,21 +14,22 @@ from ..examples import Example
 
 # Of each question: its text, the right answer if known, and the file name of its clip. The file
 # name is "" for the clip that the page shows.
-Listed = list[tuple[str, str | None, str]]
+Listed = Sequence[tuple[str, str | None, str]]
 
 FILE_BYTES = 4_000_000  # maximum number of bytes read from a file of questions
 LINES = 20_000  # maximum number of lines read from a file; parsing more delays other visitors
 
 
-def in_lines(text: str) -> Listed:
-    """Read one question a line; the right answer and the clip may follow, each after a ``|``."""
-    lines = [f"{line}||".split("|") for line in text.splitlines() if line.strip()]
-    return [(line[0].strip(), line[1].strip() or None, line[2].strip()) for line in lines]
-
-
-def as_lines(listed: Iterable[tuple[str, str | None, str]]) -> str:
-    """Return questions as the text that :func:`in_lines` reads."""
-    return "\n".join(" | ".join(part or "" for part in row).rstrip(" |") for row in listed)
+def in_lines(text: str, known: Listed = ()) -> Listed:
+    """Read one question a line; each takes its right answer and clip from ``known``, if there."""
+    left = list(known)
+    found = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        row = next((row for row in left if row[0] == line), None)
+        if row:
+            left.remove(row)
+        found.append(row or (line, None, ""))
+    return found
 
 
 def of_clips(clips: Sequence[Example], most: int) -> Listed:
@@ -37,7 +38,7 @@ def of_clips(clips: Sequence[Example], most: int) -> Listed:
     Every clip contributes about equally many, spread evenly over its list of questions.
     """
     each = max(1, most // max(1, len(clips)))
-    found: Listed = []
+    found: list[tuple[str, str | None, str]] = []
     for clip in clips:
         step = max(1, len(clip.questions) // each)
         chosen = clip.questions[::step][:each]
@@ -48,7 +49,7 @@ def of_clips(clips: Sequence[Example], most: int) -> Listed:
 def in_file(text: str, clips: Collection[str]) -> Listed:
     """Read the questions of a file, at most ``LINES`` lines.
 
-    Each line is a JSON object, or text as in :func:`in_lines`. An object has the question as
+    Each line is a question or a JSON object. An object has the question as
     "question" or "text", and may have "answer" and "clip". It is left out if it has a "clip" that
     is not one of the file names ``clips``.
     """
@@ -63,7 +64,7 @@ def _row(line: str, clips: Collection[str]) -> tuple[str, str | None, str] | Non
     except (ValueError, RecursionError):  # RecursionError: the JSON is nested too deep
         row = None
     if not isinstance(row, dict):
-        return in_lines(line)[0]
+        return line.strip(), None, ""
     question = str(row.get("question") or row.get("text") or "").strip()
     clip, answer = str(row.get("clip", "")), row.get("answer")
     if not question or (clip and clip not in clips):

@@ -14,7 +14,6 @@ from gleanvid.plots.palette import styles
 from gleanvid.run import Run
 
 from .. import clock
-from ..answers import label_recall, labels_of
 from .quality import quality
 
 FIRST_TOKEN = (
@@ -27,24 +26,11 @@ MATTERED = (
 )
 COLUMNS = (  # columns of the table: title, unit, meaning
     ("Tokens", "kept", "Visual tokens that enter the language model"),
-    (
-        "Labels",
-        "% of all",
-        "Recall: of the labels found among all tokens, the fraction found among kept tokens",
-    ),
     ("Mattered", "% kept", MATTERED),
     ("First token", "s", FIRST_TOKEN),
     ("Compress", "ms", "Time to choose the tokens to keep"),
     ("Memory", "MiB", "Peak memory of the device while answering"),
     ("Saved", "% FLOPs", "Prefill FLOPs saved, compared with all tokens"),
-    (
-        "Log-prob.",
-        "nats/token",
-        "Mean log-probability, given the kept tokens, of the answer with all tokens; 0: certain",
-    ),
-)
-DOUBT = (
-    "The image classifier gives few labels, often wrong ones: also look at the masks and curves."
 )
 NONE = "–"
 OVER = ("done", "failed")
@@ -57,11 +43,10 @@ class Row:
     label: str
     method: str = ""  # name of the compressor
     state: str = "waiting"  # "waiting", "running", "done" or "failed"
-    step: str = ""  # name of the current step, such as "log-probability", while the row is running
+    step: str = ""  # name of the current step, such as "what mattered", while the row is running
     run: Run | None = None
     run_id: str = ""
     error: str = ""
-    score: float = math.nan  # mean log-probability of the answer with all tokens
     mattered: float = math.nan  # fraction of the relevance that lies on the kept tokens
     others: tuple[tuple[str, Run], ...] = ()  # id and run of each question after the first
 
@@ -117,8 +102,7 @@ def table_view(rows: Sequence[Row], asked: Asked, done: bool = False) -> dict[st
             "clip": asked.clip,
             "expected": asked.expected,
             "settings": dict(asked.settings),
-            "caveat": asked.caveat
-            or (DOUBT if any(row.run and labels_of(row.run) for row in kept) else ""),
+            "caveat": asked.caveat,
             "count": len(asked.questions) or 1,
             "busy": asked.busy,
         },
@@ -154,19 +138,10 @@ def _line(
         "colour": look["line"]["color"],
         "dash": look["line"]["dash"],
         "symbol": look["marker"]["symbol"],
-        "labels": labels_of(row.run) if row.run else None,
         "cells": {
-            title: [_text(row, title, value), finite(value)]
-            for title, value in figures(row).items()
+            title: [figure_text(value), finite(value)] for title, value in figures(row).items()
         },
     }
-
-
-def _text(row: Row, title: str, value: float | int) -> str:
-    """Format a number of a row. Label recall also shows the counts of kept and of all labels."""
-    found = labels_of(row.run) if row.run and title == "Labels" else None
-    counts = f" ({sum(one['kept'] for one in found)} of {len(found)})" if found else ""
-    return figure_text(value) + counts
 
 
 def _each(row: Row, asked: Asked) -> list[dict[str, Any]]:
@@ -215,13 +190,11 @@ def figures(row: Row) -> dict[str, float | int]:
     cost = run.cost
     return {
         "Tokens": cost.visual_tokens_kept,
-        "Labels": 100 * label_recall(run),
         "Mattered": 100 * row.mattered,
         "First token": cost.ttft_s,
         "Compress": 1000 * cost.compress_s,
         "Memory": run.device_memory_mib,
         "Saved": 100 * cost.flops_reduction,
-        "Log-prob.": row.score,
     }
 
 
@@ -259,7 +232,5 @@ def _numbers(row: Row, reference: str | None) -> dict[str, float]:
         "prefill_gmac": cost.prefill_flops / 1e9 if cost else none,
         "flops_saved_percent": 100 * cost.flops_reduction if cost else none,
         "agreement": agreement(run.answer, reference) if run and reference is not None else none,
-        "mean_log_probability": row.score,
         "relevance_kept_percent": 100 * row.mattered,
-        "label_recall": label_recall(run) if run else none,
     }

@@ -11,7 +11,7 @@ from gleanvid.types import VideoTokens
 from ...viewer.payload import pack
 from ...viewer.standalone import page
 from ...viewer.truth import truth
-from ..answers import answer, caveat, labels_of
+from ..answers import answer, caveat
 from ..display import count_of, duration_text, short_name
 from ..examples import Example
 from ..request import can_answer
@@ -52,10 +52,9 @@ def web_page(
             run=run,
             expected=example.expected(run.question) if example else None,
             caveat=worth,
-            labels=labels_of(run),
         )
         for place, run in enumerate(runs)
-        if run.question or labels_of(run) is not None
+        if run.question
     ]
     video = first.video
     frames = f"{count_of(len(video), 'frame')} from {duration_text(video.duration)}"

@@ -84,10 +84,6 @@ class Backend(ABC):
         """Return the clip encoded by the model's vision encoder, from memory if possible."""
 
     @abstractmethod
-    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
-        """Return the mean log-probability per token of ``answer``."""
-
-    @abstractmethod
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:

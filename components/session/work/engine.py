@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -18,14 +18,13 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Cost
 from gleanvid.models.encoded import ClipKey, History
-from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.models.token_model import TokenModel
+from gleanvid.models.generation.sampling import Sampling
 from gleanvid.run import Run, versions
 from gleanvid.types import ModelError, StoppedError, Video
 
 from .backend import Backend, EncodedClip, Question, Sampled
 from .models import Models
-from .queue import POLL_S, ModelQueue, Pages, Work
+from .queue import ModelQueue, Pages, Work
 from .reading import DECODERS, Readers
 from .recorded import PREFIX
 from .store import RunStore
@@ -146,22 +145,10 @@ class Engine:
         """Return the clip encoded by the vision encoder, cached. Raises ``StoppedError``."""
         return self.backend.encode(clip, self.model(clip.model), work.stop)
 
-    def compress(
-        self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor, work: Work | None = None
-    ) -> Run:
-        """Compress the tokens of a clip; return the result as a run without a question.
-
-        If the model is an encoder with image labels, the run has these too. Raises
-        ``StoppedError`` if ``work`` ends while another request still uses the encoder.
-        """
+    def compress(self, clip: ClipKey, encoded: EncodedClip, compressor: Compressor) -> Run:
+        """Compress the tokens of a clip; return the result as a run without a question."""
         layer, stage = compressor.stages[0]
         record = stage.compress(encoded.tokens).to("cpu")
-        model = self.models.held.get(clip.model)
-        labels = {}
-        if isinstance(model, TokenModel):
-            with _held(model.lock, work or Work()):
-                seen = model.labels(encoded.tokens, record)
-            labels = {} if seen is None else {"labels": seen}
         return Run(
             video=clip.video,
             question="",
@@ -172,7 +159,7 @@ class Engine:
             cost=Cost.tokens_only(record),
             seconds=_placed(encoded.tokens.seconds),
             rectangles=_placed(encoded.tokens.rectangles),
-            made_with={"versions": versions(), "max_pixels": clip.max_pixels} | labels,
+            made_with={"versions": versions(), "max_pixels": clip.max_pixels},
         )
 
     def answer(
@@ -212,13 +199,6 @@ class Engine:
         model = self.model(clip.model)
         return self.backend.relevance(clip, question, answer, model, work.stop)
 
-    def score(
-        self, clip: ClipKey, question: str, answer: str, compressor: Compressor, work: Work
-    ) -> float:
-        """Return the mean log-probability per token of an answer. Raises ``StoppedError``."""
-        asked = Question(clip, question, compressor, GREEDY)
-        return self.backend.score(asked, answer, self.model(clip.model), work.stop)
-
 
 def decides_early(compressor: Compressor) -> bool:
     """Whether a compressor chooses tokens before the language model runs, without the question."""
@@ -230,18 +210,6 @@ def _clip_key(path: str, frames: int | Sampled) -> _ClipKey:
     """Return the cache key of a clip, which changes when the file is replaced."""
     file = Path(path)
     return path, file.stat().st_mtime_ns if file.exists() else 0, frames
-
-
-@contextmanager
-def _held(lock: threading.RLock, work: Work) -> Iterator[None]:
-    """Hold a model's lock. Raises ``StoppedError`` if ``work`` ends while the lock is awaited."""
-    while not lock.acquire(timeout=POLL_S):
-        if work.stop.is_set():
-            raise StoppedError
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _placed(geometry: Tensor | None) -> Tensor:

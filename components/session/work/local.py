@@ -106,12 +106,6 @@ class LocalBackend(Backend):
 
         return encode(clip, model, stop)[0]
 
-    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
-        from gleanvid.pipeline import score
-
-        clip, text, compressor = question.clip, question.text, question.compressor
-        return score(clip, text, [answer], model, compressor, stop=stop)[0]
-
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:

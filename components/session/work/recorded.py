@@ -124,15 +124,6 @@ class RecordedBackend(Backend):
     def encode(self, clip: ClipKey, model: Any, stop: Event) -> EncodedClip:
         return self.inner.encode(clip, model, stop)
 
-    def score(self, question: Question, answer: str, model: Any, stop: Event) -> float:
-        """Return the recorded log-probability of an answer; ``ModelError`` if there is none."""
-        if not question.clip.model.startswith(PREFIX):
-            return self.inner.score(question, answer, model, stop)
-        run, recording = self._answered(question), self._recording(question.clip)
-        if answer != run.answer:
-            raise ModelError("The recording has no log-probability of this answer.")
-        return recording.log_probability[recording.runs.index(run)]
-
     def relevance(
         self, clip: ClipKey, question: str, answer: str, model: Any, stop: Event
     ) -> Relevance:

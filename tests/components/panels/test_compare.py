@@ -90,23 +90,25 @@ def test_comparison_table_stores_only_the_settings_that_affect_its_rows(tmp_path
 @pytest.mark.parametrize(
     ("text", "is_recording", "why"),
     [
-        ("What? | | other.mp4\nWhere?", False, ""),
-        ("What? | | other.mp4", True, questions.RECORDED),
+        ("Other?\nWhere?", False, ""),
+        ("Other?", True, questions.RECORDED),
         ("What?\nWhere?", True, ""),
-        ("What? | yes | gone.mp4", False, "There is no clip gone.mp4 above"),
         ("What?\n" * 17, False, "17 questions"),
     ],
 )
 def test_invalid_list_of_questions_is_refused_with_a_reason(tab, text, is_recording, why):
     panel, own = tab.questions, "/clips/own.mp4"
-    values = {panel.box: text, panel.clip: own, panel.shelf: {"/up/other.mp4": ""}}
+    known = [("Other?", None, "other.mp4")]
+    values = {panel.box: text, panel.known: known, panel.clip: own}
+    values |= {panel.shelf: {"/up/other.mp4": ""}}
     found = panel.refusal(values, is_recording)
     assert found.startswith(why) and bool(found) == bool(why)
 
 
 def test_questions_of_a_list_are_grouped_by_clip(tab):
     panel = tab.questions
-    values = {panel.box: "A? | | other.mp4\nB?\nC? | c | other.mp4\nD? | | own.mp4"}
+    known = [("A?", None, "other.mp4"), ("C?", "c", "other.mp4"), ("D?", None, "own.mp4")]
+    values = {panel.box: "A?\nB?\nC?\nD?", panel.known: known}
     values |= {panel.clip: "/clips/own.mp4", panel.shelf: {"/up/other.mp4": ""}}
     assert panel.listed(values) == [
         ("B?", None, "/clips/own.mp4"),

@@ -30,7 +30,7 @@ def test_curves_tab_says_if_some_or_all_runs_are_no_longer_stored():
     measuring = {notice: {"text": "Measuring 1 method…", "kind": "quiet"}, drawn_clip: None}
     assert begun == measuring
     assert whole[notice]["text"] == "" and some[notice]["text"] == SOME_GONE
-    known = ("budget", "novelty", "spatial_iou")  # figures that can be drawn without token features
+    known = ("budget", "novelty")  # figures that can be drawn without token features
     assert [some[plot]["visible"] for plot in plots] == [name in known for name in FIGURES]
     assert [row["label"] for row in some[legend]["rows"]] == ["GleanVID 25 %"]
     assert gone == {notice: {"text": GONE, "kind": "problem"}}

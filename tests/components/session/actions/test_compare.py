@@ -93,7 +93,6 @@ def test_comparison_rows_finish_one_by_one_after_a_single_encoding(clip):
     assert last.done and len(last.run_ids) == 3 and len(last.viewer["methods"]) == 3
     assert (last.viewer["a"], last.viewer["b"]) == (1, 0)
     assert engine.runs.get(last.run_ids[0]).compressor["name"] == "gleanvid"
-    assert [row.score for row in last.rows] == [-0.5, -2.0, -2.0]
     assert len(engine.queue) == 0 and not engine.pages.busy("me")
 
 
@@ -128,8 +127,8 @@ def test_each_question_of_a_list_gets_the_full_deadline_and_its_number_is_shown(
     more = [f"Where to? {number}" for number in range(8)]
     shown = compared(engine, clip, ["uniform"], more=more)
     assert [row.state for row in shown[-1].rows] == ["done", "done"]
-    # two rows of nine questions and a log-probability
-    assert len({work for work, _ in begun}) == len(begun) == 20
+    # two rows of nine questions
+    assert len({work for work, _ in begun}) == len(begun) == 18
     assert {seconds for _, seconds in begun} == {60} and not engine.queue._timers
     steps = {row.step for part in shown for row in part.rows or () if row.state == "running"}
     assert {"question 2 of 9", "question 9 of 9"} <= steps
@@ -250,17 +249,6 @@ def test_comparison_table_contains_question_settings_and_verdicts(clip):
         assert [line["answer"] for line in value["rows"]] == [said, made[1].run.answer]
 
 
-def test_comparison_by_labels_counts_kept_labels_and_warns_that_labels_may_be_wrong(clip):
-    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
-    size = {"rectangle": [0, 0, 1, 1], "unit": 0}
-    labels = [{"label": name, "kept": name != "stage", **size} for name in ("cat", "dog", "stage")]
-    run = replace(made[0].run, question="", made_with={"labels": labels})
-    value = rows.table_view([replace(made[0], run=run)], rows.Asked(), done=True)
-    assert value["rows"][0]["cells"]["Labels"] == ["66.7 (2 of 3)", pytest.approx(200 / 3)]
-    assert value["asked"]["caveat"] == rows.DOUBT
-    assert rows.table_view(made, rows.Asked(), done=True)["asked"]["caveat"] == ""
-
-
 def test_comparison_row_has_its_method_s_colour_and_symbol_and_sortable_numbers(clip):
     made = compared(Engine(FakeBackend()), clip, ["uniform", "gleanvid"])[-1].rows
     value = rows.table_view([*made, rows.Row("Late", "random")], rows.Asked())
@@ -292,7 +280,7 @@ def test_comparison_returned_by_the_api_contains_numbers_and_no_nan(clip):
     assert [line["tokens"] for line in table] == [*kept, None] and kept[0] == 4 * kept[1]
     view = rows.table_view(made, rows.Asked())
     assert [line["cells"]["Tokens"] for line in view["rows"]] == [[f"{n:,}", n] for n in kept]
-    assert table[1]["agreement"] == 1.0 and table[1]["mean_log_probability"] == -2.0
+    assert table[1]["agreement"] == 1.0
     assert table[2]["ttft_s"] is None and table[2]["answer"] is None
 
 
@@ -402,7 +390,7 @@ def test_list_of_questions_about_two_clips_has_the_runs_of_both_clips(clip, tmp_
     for row in last.rows:
         assert [engine.runs.path(run_id) for run_id in row.runs] == [clip, other]
         names = [run.video.name for run in row.runs.values()]
-        assert names == [Path(clip).name, "other.mp4"] and row.mattered > 0 > row.score
+        assert names == [Path(clip).name, "other.mp4"] and row.mattered > 0
     assert last.viewer["runs"] == [last.rows[1].run_id, last.rows[0].run_id]
     clips = [Path(clip).name, "other.mp4"]
     questions = [("What moves?", "x"), ("Where to?", last.rows[0].run.answer)]

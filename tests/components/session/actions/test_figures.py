@@ -57,8 +57,7 @@ def test_figures_without_data_are_not_drawn(clip):
         return {name for name, figure in figures.draw(made(clip, *methods)).items() if not figure}
 
     several = {"effective_dimension"}  # figures that need several ratios per method
-    assert missing(GleanVID()) == several | {"mask_overlap"}
-    assert missing(Uniform()) == several | {"mask_overlap", "novelty"}
+    assert missing(Uniform()) == several | {"novelty"}
     assert missing(GleanVID(), Uniform()) == several
     assert missing(GleanVID(0.25), GleanVID(0.5)) == set()
     assert figures.draw([]) == dict.fromkeys(FIGURES)
@@ -113,23 +112,6 @@ def test_figures_and_legend_are_serialisable(clip):
     saved = json.loads(json.dumps(figures.as_json(made(clip, GleanVID(), Uniform()))))
     assert set(saved) == {*FIGURES, "legend"}
     assert saved["effective_dimension"] is None and saved["budget"]["data"]
-
-
-def test_long_names_leave_most_of_the_width_to_a_heat_map(clip):
-    changed = GleanVID(0.25, alpha_min=0.55, alpha_max=0.8, tau=19.0, novelty_history=3)
-    figure = figures.draw(made(clip, changed, Uniform(0.25)))["mask_overlap"]
-    name, other = figure.layout.yaxis.ticktext
-    assert name.startswith("GleanVID 25 %") and name.endswith("…") and other == "Uniform 25 %"
-    assert figure.layout.margin.l < 200 and len(figure.data[0].y[0]) > 50
-
-
-def test_heat_map_shows_numbers_only_while_they_fit_and_never_a_colour_scale(clip):
-    runs = made(clip, GleanVID(), Uniform())
-    (few,) = figures.draw(runs)["mask_overlap"].data
-    assert few.text[0][1] == f"{100 * few.z[0][1]:.0f}" and few.text[0][0] == ""
-    assert few.showscale is False
-    (many,) = figures.draw(runs * 7)["mask_overlap"].data
-    assert many.text is None and many.showscale is None
 
 
 @pytest.mark.parametrize("name", OVER_UNITS)

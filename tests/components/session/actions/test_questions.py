@@ -3,18 +3,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from components.session.actions.questions import LINES, as_lines, in_file, in_lines, of_clips
+from components.session.actions.questions import LINES, in_file, in_lines, of_clips
 from components.session.examples import Example
 
-LISTED = [("What moves?", "a square", ""), ("Where to?", None, "")]
 HERE = {"square.mp4": "/clips/square.mp4"}
 
 
-def test_questions_written_as_lines_are_read_back_unchanged():
-    assert in_lines(as_lines(LISTED)) == LISTED
-    assert in_file(as_lines(LISTED) + "\n\n", HERE) == LISTED
-    others = [("What moves?", "a square", "other.mp4"), ("Where to?", None, "other.mp4")]
-    assert in_lines(as_lines(others)) == others
+def test_line_of_a_known_question_has_its_answer_and_clip():
+    twice = [("Where to?", "left", "a.mp4"), ("Where to?", "right", "b.mp4")]
+    assert in_lines("Where to?\n\nWhy? \nWhere to?\nWhere to?", twice) == [
+        twice[0],
+        ("Why?", None, ""),
+        twice[1],
+        ("Where to?", None, ""),
+    ]
 
 
 def test_json_lines_file_gives_only_questions_about_clips_on_the_page():
@@ -26,7 +28,7 @@ def test_json_lines_file_gives_only_questions_about_clips_on_the_page():
         [1, 2],
     ]
     text = "\n".join(map(json.dumps, rows[:4]))
-    moves, where = ("What moves?", "a square", "square.mp4"), LISTED[1]
+    moves, where = ("What moves?", "a square", "square.mp4"), ("Where to?", None, "")
     assert in_file(text, HERE) == [moves, where]
     rests = ("What rests?", "a circle", "other.mp4")
     assert in_file(text, {**HERE, "other.mp4": ""}) == [moves, rests, where]
