@@ -1,16 +1,10 @@
 import numpy as np
 import pytest
-from transformers import (
-    AutoModelForImageTextToText,
-    AutoProcessor,
-    AutoTokenizer,
-    Qwen3VLForConditionalGeneration,
-)
+from transformers import AutoModelForImageTextToText, AutoProcessor, Qwen3VLForConditionalGeneration
 
 from gleanvid.glimpse.questions.clips import ask_about, make_video
 from gleanvid.glimpse.questions.make import write_clip
 from gleanvid.glimpse.questions.questions import normalise
-from gleanvid.glimpse.training.tokenizer import build_tokenizer
 from gleanvid.glimpse.world.world import ClipSettings
 from gleanvid.models import load_model
 from gleanvid.models.loading.load import BUILTIN
@@ -45,11 +39,6 @@ def test_built_in_model_folder_is_a_small_qwen3_vl_with_deepstack_and_without_co
     assert len(model.config.vision_config.deepstack_visual_indexes) >= 2
     assert not list(BUILTIN.glob("*.py"))
     assert (BUILTIN / "MODEL_CARD.md").is_file()
-
-
-def test_built_in_tokenizer_equals_the_one_that_training_builds():
-    shipped = AutoTokenizer.from_pretrained(BUILTIN).backend_tokenizer
-    assert build_tokenizer().backend_tokenizer.to_str() == shipped.to_str()
 
 
 @pytest.mark.parametrize("size", [(160, 160), (320, 320), (1080, 1920), (90, 400), (96, 64)])
