@@ -15,7 +15,6 @@ from gleanvid.compressors import COMPRESSORS
 from gleanvid.evaluation.catalogue import Facts, compressor_table, model_table
 from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.glimpse.questions import baselines
 from gleanvid.models.loading.load import BUILTIN
 from tools import (
     claim_tables,
@@ -83,7 +82,6 @@ TABLES = {
     "compress-width": measured.compress_width,
     "glimpse": measured.glimpse,
     "glimpse-standing": comparison_tables.glimpse_standing,
-    "glimpse2": lambda: baselines.table(baselines.read()[1]),
     "relevance": relevance_tables.kept,
     "filmed": measured.filmed,
     "filmed-history": filmed_history.sentence,

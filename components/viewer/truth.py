@@ -45,7 +45,7 @@ def _truth(facts: Path, question: str, seconds: tuple[float, ...]) -> Truth | No
     if found is None or not found["evidence"]:
         return None
     width, height = known["size"]
-    settings = ClipSettings(height, width, known["num_frames"], known.get("world", 1))
+    settings = ClipSettings(height, width, known["num_frames"])
     scene = _scene(known["seed"], known["split"], known["index"], settings)
     length = known["num_frames"] / known["fps"]
     named = (name(scene.things[item["thing"]]) for item in found["evidence"])

@@ -27,7 +27,6 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--height", type=int, default=160, help="frame height: a multiple of 16 pixels"
     )
     make.add_argument("--width", type=int, default=160, help="frame width: a multiple of 16 pixels")
-    make.add_argument("--world", type=int, default=1, help="version of the synthetic world: 1 or 2")
     make.set_defaults(run=_make)
     example = kinds.add_parser("example", help="write one clip with thumbnail and questions")
     example.add_argument(
@@ -36,9 +35,6 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     example.add_argument("--index", type=int, required=True, help="number of the clip in its split")
     example.add_argument("--seed", type=int, default=0, help="random seed of the clip")
     example.add_argument("--num-frames", type=int, default=32, help="number of frames")
-    example.add_argument(
-        "--world", type=int, default=1, help="version of the synthetic world: 1 or 2"
-    )
     example.add_argument(
         "--out", type=Path, required=True, metavar="CLIP.mp4", help="file to write the clip to"
     )
@@ -49,7 +45,7 @@ def _example(options: argparse.Namespace) -> int:
     from gleanvid.glimpse.questions.make import write_example
     from gleanvid.glimpse.world.world import ClipSettings
 
-    settings = ClipSettings(num_frames=options.num_frames, version=options.world)
+    settings = ClipSettings(num_frames=options.num_frames)
     write_example(options.seed, options.split, options.index, settings, options.out)
     return 0
 
@@ -61,7 +57,7 @@ def _make(options: argparse.Namespace) -> int:
     def show(done: int) -> None:
         sys.stderr.write(f"\r{done} of {options.n} clips")
 
-    settings = ClipSettings(options.height, options.width, options.num_frames, options.world)
+    settings = ClipSettings(options.height, options.width, options.num_frames)
     write_split(
         options.split, options.n, options.out, seed=options.seed, settings=settings, progress=show
     )

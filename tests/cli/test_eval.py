@@ -179,7 +179,7 @@ def test_unknown_benchmark_is_refused_with_the_list_of_known_benchmarks(tmp_path
     with pytest.raises(SystemExit) as stopped:
         main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
     assert stopped.value.code == 2
-    assert "benchmark='glimps' must be one of glimpse, glimpse2, mvbench" in capsys.readouterr().err
+    assert "benchmark='glimps' must be one of glimpse, mvbench" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])

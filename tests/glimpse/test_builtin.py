@@ -3,7 +3,7 @@ import pytest
 from transformers import AutoModelForImageTextToText, AutoProcessor, Qwen3VLForConditionalGeneration
 
 from gleanvid.glimpse.questions.clips import ask_about, make_video
-from gleanvid.glimpse.questions.make import write_clip
+from gleanvid.glimpse.questions.make import write_mp4
 from gleanvid.glimpse.questions.questions import normalise
 from gleanvid.glimpse.world.world import ClipSettings
 from gleanvid.models import load_model
@@ -73,7 +73,7 @@ def test_built_in_model_is_at_chance_without_the_video(adapter):
 def test_built_in_model_answers_open_ended_questions_about_mp4_files(adapter, tmp_path):
     rights, words = [], []
     for index in range(600, 602):
-        write_clip(0, "validation", index, SETTINGS, tmp_path / "clip.mp4")
+        write_mp4(make_video(0, "validation", index, SETTINGS).frames, tmp_path / "clip.mp4")
         video = read_video(tmp_path / "clip.mp4", num_frames=16)
         assert video.frames.shape[1:3] == (320, 320)
         asked = [

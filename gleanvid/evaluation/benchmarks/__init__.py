@@ -12,7 +12,6 @@ from gleanvid.plugins import Registry
 
 _OWN: dict[str, str | type[Benchmark]] = {  # "module:class" by name, imported on first use
     "glimpse": "glimpse:Glimpse",
-    "glimpse2": "glimpse2:Glimpse2",
     "mvbench": "mvbench:MVBench",
     "longvideobench": "longvideobench:LongVideoBench",
     "mlvu": "mlvu:MLVU",

@@ -111,10 +111,6 @@ class Benchmark(ABC):
         """Return the system message for a type of model such as "qwen3_vl"; "" is none."""
         return ""
 
-    def notes(self) -> str:
-        """Return Markdown about the benchmark itself, which is printed below the tables."""
-        return ""
-
     def for_frames(self, most: int) -> Self:
         """Return the benchmark for runs that sample at most ``most`` frames of a clip.
 

@@ -45,8 +45,6 @@ class Glimpse(Benchmark):
     macro_without: ClassVar[str] = "count"  # question type that needs tokens of every object
     hard: ClassVar[tuple[str, ...]] = HARD
     num_frames: ClassVar[int] = 32
-    version: ClassVar[int] = 1  # version of the Glimpse world
-    per_family: ClassVar[int] = _PER_CLIP  # maximum number of questions of one type about one clip
 
     split: str = "test"
     families: tuple[str, ...] = ()
@@ -77,7 +75,7 @@ class Glimpse(Benchmark):
     @property
     def _clip(self) -> ClipSettings:
         frames = self.num_frames if self.clip_frames is None else self.clip_frames
-        return ClipSettings(num_frames=frames, version=self.version)
+        return ClipSettings(num_frames=frames)
 
     def items(self, limit: int | None = None, seed: int = 0) -> list[Item]:
         """Return the first ``limit`` (default 2,000) questions about the clips of ``seed``."""
@@ -94,7 +92,7 @@ class Glimpse(Benchmark):
                     f"clips of {self._clip.num_frames} frames have no questions of {kinds}"
                 )
             clip = f"{seed}/{self.split}/{number}"
-            more = _balanced(_questions(clip, self._clip), asked, self.per_family)
+            more = _balanced(_questions(clip, self._clip), asked)
             found += [_item(clip, place, question) for place, question in more]
             number += 1
             fruitful = number if more else fruitful
@@ -132,13 +130,11 @@ class Glimpse(Benchmark):
         return evidence_by_thing(*_address(clip), self._clip, question, tokens.grid)
 
 
-def _balanced(
-    questions: tuple[Question, ...], asked: dict[str, int], per_family: int
-) -> list[tuple[int, Question]]:
+def _balanced(questions: tuple[Question, ...], asked: dict[str, int]) -> list[tuple[int, Question]]:
     """Choose up to four of a clip's ``questions``, those of the least asked types first.
 
-    ``asked``: how many questions of each type were chosen so far, updated in place. ``per_family``:
-    how many questions of one type to choose at most. Return pairs of index and question.
+    ``asked``: how many questions of each type were chosen so far, updated in place. Return pairs of
+    index and question.
     """
     most = 1 + _LEAD * sum(asked.values()) / len(asked)
     left = [
@@ -150,8 +146,6 @@ def _balanced(
         left.remove(best)
         chosen.append(best)
         asked[best[1].family] += 1
-        if sum(q.family == best[1].family for _, q in chosen) == per_family:
-            left = [pair for pair in left if pair[1].family != best[1].family]
     return chosen
 
 

@@ -93,7 +93,7 @@ def publish(
             parts += [main_table(those), paired_table(those, adjusted, endpoint)]
             parts += [evidence_table(those), relevance_table(those), group_table(those)]
             parts.append(phase_table(those))
-    parts += [benchmark.notes(), NOTES]
+    parts.append(NOTES)
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
     if not presets:
         first = [result for result in found if result.how == ways[0]]

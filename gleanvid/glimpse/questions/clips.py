@@ -19,23 +19,19 @@ _VISIBLE = 0.12
 
 def make_video(seed: int, split: str, index: int, settings: ClipSettings | None = None) -> Video:
     """Render a Glimpse clip, as if it had been read from a file with 8 frames per second."""
-    settings = settings or ClipSettings()
-    frames, _ = render(sample_scene(seed, split, index, settings))
-    return Video.from_frames(frames, FPS, clip_name(seed, split, index, settings.version))
+    frames = render(sample_scene(seed, split, index, settings))
+    return Video.from_frames(frames, FPS, clip_name(seed, split, index))
 
 
-def clip_name(seed: int, split: str, index: int, version: int = 1) -> str:
-    """Return a name such as "glimpse-0-test-00012"; "glimpse2-..." in version 2."""
-    world = "glimpse" if version == 1 else f"glimpse{version}"
-    return f"{world}-{seed}-{split}-{index:05d}"
+def clip_name(seed: int, split: str, index: int) -> str:
+    """Return a name such as "glimpse-0-test-00012"."""
+    return f"glimpse-{seed}-{split}-{index:05d}"
 
 
 def ask_about(
     seed: int, split: str, index: int, settings: ClipSettings | None = None
 ) -> list[Question]:
-    settings = settings or ClipSettings()
-    scene = sample_scene(seed, split, index, settings)
-    return questions(scene, stream(seed, split, index, purpose=1, version=settings.version))
+    return questions(sample_scene(seed, split, index, settings), stream(seed, split, index, 1))
 
 
 def evidence_by_thing(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
@@ -59,20 +58,6 @@ def lifetimes(scene: Scene, which: Iterable[int] | None = None) -> tuple[Evidenc
     """Return the objects ``which`` (None: all) as evidence, as :func:`lifetime` does."""
     numbers = range(len(scene.things)) if which is None else which
     return tuple(one for k in numbers for one in lifetime(scene.things[k], k))
-
-
-def touches_another(scene: Scene, asked: Sequence[int]) -> bool:
-    """Whether an object that is asked about ever overlaps one that is not.
-
-    ``asked``: indices of the objects asked about, which are the first ones in ``scene.things``.
-    """
-    things = scene.things
-    pairs = [(things[k], other) for k in asked for other in things[len(asked) :]]
-    return any(
-        math.dist(one.centre(time), other.centre(time)) < one.radius(time) + other.radius(time)
-        for time in scene.times()
-        for one, other in pairs
-    )
 
 
 def name(thing: Thing) -> str:

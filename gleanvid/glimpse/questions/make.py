@@ -43,8 +43,9 @@ def write_split(
         raise ValueError(f"out={folder} is not empty; choose another folder")
     clips, asked = [], []
     for index in range(count):
-        file = folder / f"{clip_name(seed, split, index, settings.version)}.mp4"
-        scene = write_clip(seed, split, index, settings, file)
+        file = folder / f"{clip_name(seed, split, index)}.mp4"
+        scene = sample_scene(seed, split, index, settings)
+        write_mp4(render(scene), file)
         clips.append(clip_facts(scene, file.name) | {"seed": seed, "split": split, "index": index})
         for number, question in enumerate(ask_about(seed, split, index, settings)):
             key = {"id": f"{file.stem}-{number}", "clip": file.name}
@@ -56,20 +57,13 @@ def write_split(
     _write_lines(folder / "questions.jsonl", asked)
 
 
-def write_clip(seed: int, split: str, index: int, settings: ClipSettings, path: Path) -> Scene:
-    """Write one clip as MP4; return its scene."""
-    scene = sample_scene(seed, split, index, settings)
-    frames, _ = render(scene)
-    write_mp4(frames, path)
-    return scene
-
-
 def write_example(seed: int, split: str, index: int, settings: ClipSettings, path: Path) -> None:
     """Write one clip as MP4, its middle frame as JPEG and its questions as JSON."""
     from PIL import Image
 
-    scene = write_clip(seed, split, index, settings, path)
-    frames, _ = render(scene)
+    scene = sample_scene(seed, split, index, settings)
+    frames = render(scene)
+    write_mp4(frames, path)
     Image.fromarray(frames[len(frames) // 2]).save(path.with_suffix(".jpg"), quality=88)
     facts = clip_facts(scene, path.name) | {"seed": seed, "split": split, "index": index}
     del facts["boxes"]
@@ -125,7 +119,6 @@ class ClipFacts(TypedDict):
     num_frames: int
     size: list[int]  # height and width in pixels
     theme: str
-    world: int
     things: list[ThingFacts]
     cuts_s: list[float]
     boxes: list[dict[str, list[float]]]
@@ -153,7 +146,6 @@ def clip_facts(scene: Scene, file: str) -> ClipFacts:
         "num_frames": settings.num_frames,
         "size": [settings.height, settings.width],
         "theme": scene.theme,
-        "world": settings.version,
         "things": things,
         "cuts_s": [shot.start * seconds for shot in scene.shots[1:]],
         "boxes": [

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gleanvid.glimpse.world.camera import view
 from gleanvid.glimpse.world.world import Shot
 
 # For each random grid: number of values per side, and upper bound of the random standard deviation
@@ -36,9 +35,9 @@ class Ground:
 
     def at(self, time: float) -> np.ndarray:
         """Return the background at ``time``, float32 RGB [H, W, 3] in 0 to 255."""
-        (right, down), zoom = view(self.shot, time)
-        drift = self.shot.drift
-        shift = np.array((down + drift[1] * time, right + drift[0] * time))  # (y, x) in px
+        right, down = self.shot.pan
+        shift = np.array((down, right)) * (time - 0.5)  # (y, x) of the camera in px
+        zoom = self.shot.zoom ** (time - 0.5)
         rows, columns = (
             ((np.arange(side) + 0.5 - side / 2) / zoom + move) / (side * _SPAN) + 0.5
             for side, move in zip(self.size, shift, strict=True)
@@ -46,8 +45,8 @@ class Ground:
         picture = np.broadcast_to(self.base, (*self.size, 3)).copy()
         for grid in self.grids:
             knots = grid.shape[0]
-            across = np.tensordot(weights(rows, knots), grid, 1)  # [H, values per side, 3]
-            picture += np.einsum("wk,hkc->hwc", weights(columns, knots), across, optimize=True)
+            across = np.tensordot(_weights(rows, knots), grid, 1)  # [H, values per side, 3]
+            picture += np.einsum("wk,hkc->hwc", _weights(columns, knots), across, optimize=True)
         for spot, radius, shade in self.bystanders:
             y, x = (spot - shift) * zoom + np.array(self.size) / 2
             _dot(picture, y, x, radius * zoom, shade)
@@ -61,7 +60,7 @@ def _grid(rng: np.random.Generator, knots: int, strength: float) -> np.ndarray:
     return (grey + tint).astype(np.float32)
 
 
-def weights(places: np.ndarray, knots: int) -> np.ndarray:
+def _weights(places: np.ndarray, knots: int) -> np.ndarray:
     """Return a matrix for linear interpolation, [len(places), knots].
 
     It maps values at ``knots`` evenly spaced positions in [0, 1] to values at ``places``.

@@ -1,7 +1,7 @@
 """The Glimpse world: what a clip shows, as data. Nothing is rendered here.
 
-A scene depends on (seed, split, index) and on :class:`ClipSettings` alone. Splits and versions use
-different random streams. Time runs from 0 to 1 over a clip.
+A scene depends on (seed, split, index) and on :class:`ClipSettings` alone. Splits use different
+random streams. Time runs from 0 to 1 over a clip.
 
 Objects appear and disappear, and cuts happen, on the border of a temporal unit (two frames). So an
 object that is there for one unit is seen in exactly one temporal unit of the model. The scenes are
@@ -54,7 +54,7 @@ BEHAVIOURS = (
     "flashes",
 )
 CHANGES = ("colour", "shape", "size", "place")  # what can change about one object at a cut
-MOST_FRAMES = {1: 64, 2: 128}  # version of Glimpse -> largest number of frames of a clip
+MOST_FRAMES = 64
 SPLITS = ("train", "validation", "test")
 FRAMES_PER_UNIT = 2
 ALWAYS = ((0.0, 1.0),)
@@ -62,9 +62,7 @@ ALWAYS = ((0.0, 1.0),)
 
 @dataclass(frozen=True)
 class ClipSettings:
-    """Size and length of a clip, and the version of Glimpse, 1 or 2.
-
-    Version 2 adds stories: scenes whose questions no single frame can answer.
+    """Size and length of a clip.
 
     Raises:
         ValueError: a number is out of its range.
@@ -73,18 +71,14 @@ class ClipSettings:
     height: int = 160  # height and width are in px
     width: int = 160
     num_frames: int = 32
-    version: int = 1
 
     def __post_init__(self) -> None:
         for label in ("height", "width"):
-            if getattr(self, label) < 80:
-                raise ValueError(f"{label}={getattr(self, label)} must be at least 80 pixels")
-        if self.version not in MOST_FRAMES:
-            raise ValueError(f"version={self.version} must be 1 or 2")
-        most = MOST_FRAMES[self.version]
-        if not 2 <= self.num_frames <= most or self.num_frames % FRAMES_PER_UNIT:
+            if (side := getattr(self, label)) < 80 or side % 16:
+                raise ValueError(f"{label}={side} must be a multiple of 16 pixels, at least 80")
+        if not 2 <= self.num_frames <= MOST_FRAMES or self.num_frames % FRAMES_PER_UNIT:
             raise ValueError(
-                f"num_frames={self.num_frames} must be an even number from 2 to {most}"
+                f"num_frames={self.num_frames} must be an even number from 2 to {MOST_FRAMES}"
             )
 
     @property
@@ -153,13 +147,8 @@ class Thing:
 class Shot:
     """The part of a clip from one cut to the next: a background, filmed by a camera.
 
-    ``pan``: the camera's movement from time 0 to 1, in px; ``zoom``: magnification at time 1
-    divided by that at time 0.
-
-    The next fields are used only in version 2. ``shake``: strength of the camera's shake, in px;
-    ``carries``: whether the camera's motion moves the objects in the frame, too; ``drift``: own
-    movement of the background from time 0 to 1, in px; ``light``: brightness factors at times 0
-    and 1.
+    The camera's motion moves only the background in the frame. ``pan``: its movement from time 0 to
+    1, in px; ``zoom``: magnification at time 1 divided by that at time 0.
     """
 
     start: float
@@ -167,29 +156,6 @@ class Shot:
     ground_seed: int
     pan: tuple[float, float]
     zoom: float
-    shake: float = 0.0
-    carries: bool = False
-    drift: tuple[float, float] = (0.0, 0.0)
-    light: tuple[float, float] = (1.0, 1.0)
-
-
-@dataclass(frozen=True)
-class Post:
-    """A grey bar in front of all objects, across the whole frame. No question is about it.
-
-    The bar is vertical if ``upright``, else horizontal; its middle moves from ``begins`` to
-    ``ends`` (px) over the clip.
-    """
-
-    upright: bool
-    begins: float
-    ends: float
-    thickness: float
-    shade: float
-
-    def middle(self, time: float) -> float:
-        """Return the middle of the bar in px: from the left if upright, else from the top."""
-        return self.begins + (self.ends - self.begins) * time
 
 
 @dataclass(frozen=True)
@@ -221,7 +187,6 @@ class Scene:
     flicker: float
     noise: float
     paint_seed: int
-    posts: tuple[Post, ...] = ()
 
     def times(self) -> np.ndarray:
         """Return the time in the middle of every frame, float64 [F] in (0, 1)."""
@@ -229,16 +194,11 @@ class Scene:
         return (np.arange(count) + 0.5) / count
 
 
-def stream(
-    seed: int, split: str, index: int, purpose: int = 0, version: int = 1
-) -> np.random.Generator:
-    """Return the random number generator of a clip for one purpose.
-
-    Purpose 0 is the scene, 1 the questions, 2 the size of a training batch.
+def stream(seed: int, split: str, index: int, purpose: int = 0) -> np.random.Generator:
+    """Return the random number generator of a clip: purpose 0 for its scene, 1 for its questions.
 
     Raises ``ValueError`` if the split is unknown.
     """
     if split not in SPLITS:
         raise ValueError(f"split={split!r} must be one of {', '.join(SPLITS)}")
-    key = [seed, SPLITS.index(split), index, purpose]
-    return np.random.default_rng(key if version == 1 else [*key, version])
+    return np.random.default_rng([seed, SPLITS.index(split), index, purpose])
