@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 
 import gradio as gr
 import pytest
@@ -12,8 +10,6 @@ import pytest
 from components import launch, options
 from components.panels.page import build_app
 from components.server import serving, uploads
-from components.session import examples
-from components.session.actions import first
 from components.session.work import local as loading
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend
@@ -40,28 +36,6 @@ def test_gradio_limits_no_concurrency_so_that_only_the_model_queue_orders_jobs(p
 def test_page_load_event_runs_no_model(page):
     loads = [fn for fn in page.fns.values() if any(event == "load" for _, event in fn.targets)]
     assert {fn.name for fn in loads if fn.fn is not None} == {"on_load"}
-
-
-def test_page_state_contains_run_ids_and_no_runs(page):
-    states = [block for block in page.blocks.values() if isinstance(block, gr.State)]
-    saved = first.load().runs
-    values = [state.value for state in states if state.value is not None]
-    # the page state has ids of runs, but no run itself
-    assert sorted(values, key=str) == sorted(["", saved, [], [], {}, {}], key=str)
-    assert all(isinstance(run_id, str) for run_id in saved)
-
-
-def test_gradio_events_of_the_page_show_no_progress_indicators(page):
-    """Gradio updates a progress indicator per output, which is slow on a large page."""
-    told = [fn for fn in page.fns.values() if fn.fn and fn.outputs and fn.show_progress_on != []]
-    on_page = [fn for fn in told if fn.api_visibility == "private"]
-    assert not on_page
-
-
-def test_number_of_gradio_events_on_the_page_is_limited(page):
-    events = page.config["dependencies"]
-    assert len(events) <= 142 and sum(len(event["targets"]) for event in events) <= 152
-    assert len(page.config["components"]) <= 196
 
 
 def test_three_api_endpoints_are_public_with_documented_types(page):
@@ -91,32 +65,12 @@ def test_server_serves_only_assets_and_visitors_files(monkeypatch):
     assert set(serving.closed()) == beside - {str(root / "tests")} | {f"{root}/tests/cache/.lock"}
 
 
-def test_example_thumbnails_are_served_without_being_copied(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    shown = examples.examples()
-    build_app(Engine(FakeBackend()), examples=shown)
-    assert len(shown) > 1 and not any(path.is_file() for path in tmp_path.rglob("*"))
-
-
 def test_page_does_not_say_where_the_app_is_installed(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     with uploads.own_folder():
         page = launch.make_page(Engine(FakeBackend()), None, launch.parse([]))
     content = json.dumps([page.get_config_file(), page.get_api_info()], default=str)
     assert "glimpse_1.mp4" in content and str(serving.ROOT) not in content
-
-
-def test_environment_variables_of_gradio_other_than_the_port_are_removed(monkeypatch):
-    names = ("ALLOWED_PATHS", "DEBUG", "LOCAL_DEV_MODE", "SHARE", "MCP_SERVER", "SERVER_PORT")
-    for name in names:
-        monkeypatch.setenv(f"GRADIO_{name}", "1")
-    seen = []
-    monkeypatch.setattr(
-        launch, "make_engine", lambda options: seen.extend(os.environ) or sys.exit()
-    )
-    with pytest.raises(SystemExit):
-        launch.serve(launch.parse([]))
-    assert {f"GRADIO_{name}" for name in names} & {*seen} == {"GRADIO_SERVER_PORT"}
 
 
 def test_limits_of_a_public_app_reach_its_server(monkeypatch):
@@ -136,18 +90,6 @@ def test_limits_of_a_public_app_reach_its_server(monkeypatch):
     assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
     assert guard["uploads"].all_bytes == 20 * 2**30
     assert "gv-load" not in {block.elem_id for block in launched["page"].blocks.values()}
-
-
-def test_app_without_options_is_private():
-    parsed = launch.parse([])
-    assert (parsed.host, parsed.port, parsed.share, parsed.model, parsed.mcp) == (
-        "127.0.0.1",
-        None,
-        False,
-        "builtin",
-        False,
-    )
-    assert serving.limits(parsed) == serving.LOCAL
 
 
 @pytest.fixture

@@ -181,14 +181,6 @@ def _is_binary(path):
     return b"\0" in path.read_bytes()[:8000] and "__pycache__" not in path.parts
 
 
-def test_hugging_face_space_is_written_only_into_a_new_folder(tmp_path, capsys):
-    from gleanvid.cli import main
-
-    (tmp_path / "mine.txt").write_text("kept")
-    assert main(["space", "--out", str(tmp_path)]) == 2
-    assert "exists already" in capsys.readouterr().err
-
-
 def test_files_extras_and_options_named_in_the_dockerfile_exist():
     """Docker itself is not run: the tests above run its commands."""
     from components import launch

@@ -1,4 +1,3 @@
-import json
 import pickle
 from dataclasses import replace
 
@@ -61,22 +60,6 @@ def test_saved_run_is_loaded_unchanged(run, tmp_path):
     assert torch.equal(loaded.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
 
-def test_older_saved_run_without_made_with_can_be_loaded(run, tmp_path):
-    file = run.save(tmp_path) / "run.json"
-    facts = json.loads(file.read_text(encoding="utf-8"))
-    del facts["made_with"]
-    file.write_text(json.dumps(facts), encoding="utf-8")
-    assert Run.load(tmp_path).made_with == {}
-
-
-def test_older_saved_run_without_state_arrays_can_be_loaded(run, tmp_path):
-    file = run.save(tmp_path) / "run.npz"
-    arrays = {name: value for name, value in np.load(file).items() if "/state/" not in name}
-    np.savez_compressed(file, **arrays | {"2/trace/phase": np.array(2)})
-    record = Run.load(tmp_path).by_layer[2]
-    assert dict(record.state) == {} and record.trace.keys() == {"phase"}
-
-
 def test_records_and_runs_can_be_pickled(run):
     copy = pickle.loads(pickle.dumps(run))
     assert copy.summary() == run.summary()
@@ -97,11 +80,6 @@ def test_run_has_a_one_line_repr(run):
     assert repr(run.by_layer[0]) == "Compression(6 of 12 tokens kept, grid=(3, 2, 2))"
     assert repr(run.by_layer[2]) == "Compression(2 of 12 tokens kept, merged, grid=(3, 2, 2))"
     assert repr(run.video) == "Video('clip', 6 frames of 4x4, 3.0 s)"
-
-
-def test_repr_of_video_tokens_shows_shape_and_signals():
-    tokens = VideoTokens(torch.zeros(12, 16), (3, 2, 2), saliency=torch.zeros(12))
-    assert repr(tokens) == "VideoTokens([12, 16] float32, grid=(3, 2, 2), with saliency)"
 
 
 def test_run_folder_without_its_arrays_is_refused(run, tmp_path):

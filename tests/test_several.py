@@ -7,7 +7,6 @@ from PIL import Image
 
 import gleanvid
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.models.generation.many_videos import answer_about
 from tests.models import tiny, tiny_frames, tiny_llava, tiny_qwen
 from tests.models.oracle import EveryNth
 
@@ -82,33 +81,6 @@ def test_several_videos_of_one_prompt_are_compressed_separately(make, frames, tm
     ]
 
 
-def test_prompt_of_several_videos_equals_the_processor_s_own(model):
-    videos, seen = [tiny.noise_video(4), tiny.noise_video(6, seed=1)], []
-    handle = model.hf_model.register_forward_pre_hook(
-        lambda module, args, kwargs: seen.append(kwargs["input_ids"]), with_kwargs=True
-    )
-    answer_about(model, videos, "What moves?", gleanvid.GleanVID(), gleanvid.Sampling(1))
-    handle.remove()
-    text = model.chat_text(videos, "What moves?", ())
-    expected = model.processor(
-        text=[text],
-        videos=[video.frames for video in videos],
-        video_metadata=[model._times(video)["video_metadata"][0] for video in videos],
-        do_sample_frames=False,
-        return_tensors="pt",
-    )
-    assert torch.equal(seen[0], expected["input_ids"])
-
-
-def test_list_of_one_video_gives_the_run_of_that_video(model):
-    video = tiny.noise_video(6)
-    (run,) = gleanvid.ask_many([video], "What moves?", model, "gleanvid", 6)
-    alone = gleanvid.ask(video, "What moves?", model, "gleanvid", 6)
-    assert run.answer == alone.answer
-    assert torch.equal(run.compression.keep, alone.compression.keep)
-    assert run.cost.prompt_tokens_kept == alone.cost.prompt_tokens_kept
-
-
 def test_model_family_limited_to_one_video_refuses_several(tmp_path):
     tiny_frames.internvl(tmp_path)
     model = gleanvid.load_model(tmp_path, device="cpu")
@@ -137,9 +109,3 @@ def test_large_image_is_shrunk_and_rotated_upright(model, tmp_path):
     image.save(tmp_path / "large.jpg", exif=exif)
     run = gleanvid.ask(tmp_path / "large.jpg", "What?", model, "gleanvid", 1)
     assert run.video.source_size == (2000, 100) and run.video.frames.shape[1:3] == (1280, 64)
-
-
-def test_compare_accepts_a_video_file(model):
-    clip = "assets/clips/glimpse_1.mp4"
-    (run,) = gleanvid.compare(clip, "What moves?", model, "uniform", 2, num_frames=4)
-    assert len(run.video) == 4

@@ -5,14 +5,12 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from tests.browser.steps import answered, named, settle, slider, until
-from tests.browser.test_page_whole import AXE, with_axe
+from tests.browser.steps import answered, named, slider, until
 from tests.components.fake import COLUMNS, ROWS
 
 FRAME = "[data-side=b] .gv-frame"
 PER_UNIT = ROWS * COLUMNS
 EDITED = "by_hand.keep"
-REQUESTS = re.compile("/gradio_api/(run|queue/join)")
 
 
 @pytest.fixture(name="page")
@@ -67,36 +65,6 @@ def test_clicking_a_token_in_edit_mode_toggles_it_and_asks_with_the_edited_mask(
     assert page.get_by_role("group", name="Edit B").is_hidden() and note.is_hidden()
 
 
-def test_edit_is_drawn_before_the_server_has_answered(page):
-    waiting = []
-    page.route(REQUESTS, lambda route: waiting.insert(0, route))
-    shown = page.locator("[data-side=b] .gv-count")
-    before, budget = shown.inner_text(), counted(page)
-    page.mouse.click(*window_position_of(page, 7))
-    until(page, lambda: waiting)
-    assert shown.inner_text().split()[0] == f"{counted(page)}" != f"{budget}"
-    named(page, "b", "GleanVID 50 %")
-    page.keyboard.press("Escape")  # the tokens that the server knows are drawn again
-    assert shown.inner_text() == before
-    page.unroute(REQUESTS)  # lets the held requests pass
-    page.wait_for_function(
-        "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Edited by')"
-    )
-
-
-def test_swap_after_an_edit_shows_the_tokens_of_a_as_b_at_once(page):
-    page.mouse.click(*window_position_of(page, 7))
-    page.wait_for_function(
-        "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Edited by')"
-    )
-    counts = [page.locator(f"[data-side={side}] .gv-count") for side in "ab"]
-    a, b = [count.inner_text() for count in counts]
-    page.route(REQUESTS, lambda route: None)  # the server never hears of the swap
-    page.locator("[data-act=swap]").click()
-    assert [count.inner_text() for count in counts] == [b, a]
-    page.unroute(REQUESTS)
-
-
 def test_rectangle_in_edit_mode_gives_all_its_tokens_the_inverted_state_of_its_first_token(page):
     page.get_by_role("checkbox", name="All units").check()
     places = [row * COLUMNS + column for row in (1, 2) for column in (2, 3, 4)]
@@ -143,25 +111,3 @@ def test_keyboard_toggles_tokens_undoes_the_change_and_leaves_edit_mode(page):
     page.wait_for_function(
         "document.querySelector('[data-pick=b] .gv-title')?.textContent.startsWith('Edited by')"
     )
-
-
-def test_button_that_removes_an_object_drops_every_token_of_the_object(fresh, address):
-    fresh.goto(f"{address}/?ratio=0.5")
-    named(fresh, "b", "GleanVID 50 %")
-    words = fresh.locator("[data-side=b] .gv-evidence span").first
-    words.filter(has_text="tokens on the").wait_for()
-    fresh.get_by_role("button", name="Edit B").click()
-    fresh.get_by_role("button", name="Without this object").click()
-    words.filter(has_text="Kept 0 of").wait_for()
-    with_axe(fresh)
-    settle(fresh)
-    assert fresh.evaluate(AXE, None) == []
-    assert fresh.errors == []
-
-
-def test_note_says_that_b_is_edited_from_the_first_edit_of_a_saved_result_on(fresh, address):
-    fresh.goto(address)
-    fresh.get_by_role("button", name="Edit B").click()
-    fresh.press(FRAME, "ArrowRight")
-    fresh.press(FRAME, "Space")
-    assert fresh.get_by_text("B is edited by hand.").is_visible()  # before the server has answered

@@ -61,22 +61,6 @@ def test_showing_an_earlier_run_as_b_restores_its_question(visit):
     assert box.input_value() == "Which one?"
 
 
-def test_showing_an_earlier_run_restores_both_alpha_sliders(visit):
-    """The sliders are set one after the other; the old alpha max must not limit alpha min."""
-    ask(visit, "Which one?")
-    answered(visit)
-    slider(visit, "alpha max").fill("0.05")
-    until(visit, lambda: slider(visit, "alpha min").input_value() == "0.05")
-    quiet(visit)
-    visit.locator(".gv-tried").evaluate("(tried) => { tried.open = true; }")
-    row = visit.locator(".gv-tried tbody tr").filter(has_text="GleanVID 10 %")
-    row.get_by_role("button", name="GleanVID 10 % as B", exact=True).first.click()
-    until(visit, lambda: slider(visit, "alpha max").input_value() == "0.6")
-    quiet(visit)
-    values = [slider(visit, f"alpha {end}").input_value() for end in ("min", "max")]
-    assert values == ["0.2", "0.6"]
-
-
 def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):
     ask(visit, "Which one?")
     answered(visit)

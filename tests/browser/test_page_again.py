@@ -1,25 +1,17 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
-from components.files import exports
-from gleanvid import Uniform
 from tests.browser.steps import (
     answered,
     ask,
-    more,
     name,
     named,
     notice,
-    quiet,
     reply,
-    says,
     slider,
     tab,
     until,
     upload,
 )
-from tests.components.fake import FakeBackend, a_run, moving_square
 
 
 def answered_methods(page) -> list[str]:
@@ -60,27 +52,6 @@ def test_reload_restores_answers_only_in_the_same_browser_tab(visit, fresh, addr
     fresh.wait_for_selector(".gv-status :text('builtin')")
 
 
-def test_upload_survives_a_reload_before_its_tokens_are_shown(visit, library, clips, tmp_path):
-    upload(visit, str(clips / "square.mp4"))
-    notice(visit, "Used 32")
-    other = tmp_path / "other.mp4"
-    other.write_bytes((clips / "square.mp4").read_bytes() + b"\0" * 8)
-    library.encode_s = 60
-    try:
-        visit.locator(".gv-examples input[type=file]").set_input_files(str(other))
-        visit.wait_for_selector(".gv-shelf [aria-current][title='other.mp4']")
-        notice(visit, "Encoding")
-    finally:
-        library.encode_s = 0
-    visit.reload()  # the reload ends the encoding
-    visit.wait_for_selector(".gv-shelf [aria-current][title='other.mp4']")
-    notice(visit, "Used 32")
-    titles = visit.locator(".gv-shelf button").evaluate_all("all => all.map(({ title }) => title)")
-    assert titles == ["square.mp4", "other.mp4"]
-    assert visit.inner_text("#gv-upload") == "Upload a clip"
-    assert visit.get_by_label("Question", exact=True).input_value() == ""
-
-
 def test_link_restores_settings_of_both_sides_question_and_view(visit, fresh):
     visit.select_option("[data-pick=a] select", "run:uniform")
     named(visit, "a", "Uniform 10 %")
@@ -118,83 +89,3 @@ def test_browser_back_opens_the_previous_tab_and_keeps_settings(lasting):
     lasting.go_forward()
     lasting.wait_for_function("location.search.includes('tab=Curves')")
     assert open_tab.inner_text() == "Curves"
-
-
-def test_copied_link_restores_the_compared_methods_and_the_tab(lasting, fresh, clips):
-    lasting.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab(lasting, "Compare")
-    lasting.get_by_label("VisionZip", exact=True).uncheck()
-    for part in ("tab=Compare", "methods="):
-        lasting.wait_for_function("part => location.search.includes(part)", arg=part)
-    lasting.click("#gv-copy")
-    lasting.wait_for_selector("#gv-copy:has-text('Link copied')")
-    copied = lasting.evaluate("navigator.clipboard.readText()")
-    assert copied == lasting.url
-    lasting.wait_for_selector("#gv-copy:has-text('Copy link to')")
-    fresh.goto(copied)
-    fresh.wait_for_selector("#gv-compare-start")
-    upload(lasting, str(clips / "square.mp4"))
-    notice(lasting, "Used 32")
-    lasting.click("#gv-copy")
-    lasting.wait_for_selector("#gv-copy:has-text('Link copied, without your clip')")
-    fresh.get_by_label("VisionZip", exact=True).and_(fresh.locator(":not(:checked)")).wait_for()
-    assert fresh.get_by_role("tab", name="Compare").get_attribute("aria-selected") == "true"
-    assert fresh.locator(".gv-examples [aria-current]").all_inner_texts() == ["Square"]
-    assert fresh.locator(".gv-unread").is_hidden()
-    fresh.goto(lasting.evaluate("navigator.clipboard.readText()"))
-    fresh.wait_for_selector(".gv-unread:has-text('uploaded by its sender')")
-    fresh.wait_for_function("!location.search.includes('clip=')")
-
-
-def test_original_video_plays_from_the_current_frame(visit):
-    # With this switch on, a change of the settings would ask the question again.
-    visit.get_by_label("Ask again on each change").uncheck()
-    more(visit)
-    box = visit.get_by_label("number input for Frames")
-    box.fill("4")  # four frames are sampled over the clip's one second
-    box.press("Enter")
-    box.blur()
-    says(visit, "of 2 ·")
-    visit.click("[data-act=video]")
-    visit.wait_for_function("document.querySelector('.gv-video').readyState > 1")
-    quiet(visit)
-    requests = len(visit.requested)
-    for key, seconds in (("End", 0.75), ("Home", 0)):
-        visit.focus(".gv-scrub")
-        visit.keyboard.press(key)
-        apart = f"Math.abs(document.querySelector('.gv-video').currentTime - {seconds})"
-        visit.wait_for_function(f"{apart} < 0.1")
-    asked = [url for url in visit.requested[requests:] if "/queue/join" in url or "/run/" in url]
-    assert asked == [] and visit.errors == []
-
-
-def test_opening_a_saved_run_of_an_unknown_clip_deselects_the_current_clip(visit, tmp_path):
-    """The clip is deselected even if it has the file name of an example."""
-    video = moving_square(8)
-    video = replace(video, name="square.mp4", frames=255 - video.frames)
-    made = a_run(video, *uniform(video))
-    path = exports.saved_run([made], tmp_path)
-    tab(visit, "Export and API")
-    visit.locator("#gv-open").locator("..").locator("input[type=file]").set_input_files(path)
-    tab(visit, "Tokens")
-    named(visit, "a", "Uniform 50 %")
-    visit.wait_for_selector(".gv-chip", state="detached")
-    notice(visit, "Its clip is not on this server: choose")
-    assert visit.locator(".gv-examples [aria-current]").count() == 0
-    visit.click("#gv-ask")
-    notice(visit, "Choose a clip first")
-    assert name(visit, "a") == "Uniform 50 %"
-    assert answered_methods(visit) == ["Uniform 50 %"]
-    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    visit.click("#gv-copy")
-    visit.wait_for_selector("#gv-copy:has-text('Link copied, without your clip')")
-    assert "uniform" in visit.evaluate("navigator.clipboard.readText()")
-    visit.reload()
-    named(visit, "a", "Uniform 50 %")
-    notice(visit, "The clip of these results is no longer on the server")
-    assert visit.locator(".gv-examples [aria-current]").count() == 0
-
-
-def uniform(video):
-    method = Uniform(0.5)
-    return method.compress(FakeBackend().tokens(video)), method

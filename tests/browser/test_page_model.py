@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.browser.conftest import opened_at, served
-from tests.browser.steps import notice, quiet, until
+from tests.browser.steps import notice, until
 from tests.hub_fixtures import hub, published  # noqa: F401  (fixtures)
 from tests.local_hub import Repository
 
@@ -81,35 +81,3 @@ def test_model_picker_refuses_an_unknown_model_cancels_a_download_and_loads_a_mo
     page.reload()
     page.wait_for_selector(".gv-viewer[data-state=ready]")
     until(page, lambda: page.locator("#gv-model input").input_value() == NAME)
-
-
-def test_page_shows_loading_progress_of_the_model_given_on_the_command_line(window, hub):  # noqa: F811
-    hub.repositories[NAME].pause_s = 0.05
-    menu = "#gv-model input"
-    with serving(first=NAME) as (choosing, url):
-        page = opened_at(window, url)
-        says(page, "Looking up")
-        assert page.locator(menu).input_value() == "Built-in (tiny)"
-        choosing.start()
-        says(page, "Downloading")
-        press(page, "Cancel")
-        says(page, "Cancelled")
-        press(page, "Load")
-        says(page, f"{NAME} is ready")
-        until(page, lambda: page.locator(menu).input_value() == NAME)
-        until(page, lambda: "of 64" in page.locator(".gv-status").inner_text())
-        later = opened_at(window, url)
-        until(later, lambda: later.locator(menu).input_value() == NAME)
-        assert not later.locator("#gv-load").is_visible()
-        assert "of the built-in model" in later.locator(".gv-notice").first.inner_text()
-        later.locator(menu).click()
-        later.get_by_role("option", name="Built-in").click()
-        later.wait_for_function("location.search.includes('model=builtin')")
-        quiet(later)  # a reload during a request would log a console error
-        later.reload()
-        later.wait_for_selector(".gv-viewer[data-state=ready]")
-        quiet(later)
-        assert later.locator(menu).input_value() == "Built-in (tiny)"
-        assert page.errors == later.errors == []
-        page.close()
-        later.close()

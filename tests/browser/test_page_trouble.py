@@ -70,19 +70,6 @@ def test_unreadable_file_or_empty_question_gets_a_message_and_the_page_stays_usa
     answered(visit)
 
 
-def test_refused_setting_greys_the_frames_and_gives_the_reason(visit):
-    """While a number is being typed into alpha min, it may exceed alpha max for a moment."""
-    box = visit.get_by_label("number input for alpha min")
-    opacity = "Number(getComputedStyle(document.querySelector('#gv-tokens')).opacity)"
-    box.fill("0.9")
-    visit.wait_for_selector("p.gv-refused >> text=alpha")
-    assert visit.evaluate(opacity) < 1
-    box.fill("0.3")
-    visit.wait_for_selector("p.gv-refused:empty", state="attached")
-    visit.wait_for_function(f"{opacity} === 1")
-    named(visit, "b", "GleanVID 10 % · alpha min 0.3")
-
-
 def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):
     library.words = 3000  # an answer of one minute: even a slow browser can press Stop
     library.closed.clear()

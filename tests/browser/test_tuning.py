@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from components.session.actions import ask as asking
-from tests.browser.steps import answered as both_answered
 from tests.browser.steps import ask, named, slider, until
 
 QUESTION = "What moves?"
@@ -67,17 +66,6 @@ def test_after_many_quick_slider_moves_the_viewer_shows_the_last_value(page):
         named(page, "b", f"GleanVID {percent} %")
 
 
-def test_number_out_of_range_is_clamped_and_the_viewer_shows_the_clamped_value(page):
-    box = page.get_by_label("number input for Retention ratio")
-    box.fill("7")
-    box.blur()
-    page.wait_for_function(
-        "/(\\d+) of \\1 /.test(document.querySelector('.gv-caption').textContent)"
-    )
-    assert slider(page, "Retention").input_value() == "1"
-    page.wait_for_selector("p.gv-readout >> text=can be at most 1.")
-
-
 def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(page):
     slider(page, "alpha min").fill("0.8")
     page.wait_for_function(
@@ -112,33 +100,3 @@ def test_novelty_history_is_unlimited_while_its_checkbox_is_checked_and_is_part_
     assert (method.novelty_history, method.tau) == (3, 2)
     switch.check()
     assert answered(page, asked).novelty_history is None
-
-
-def test_moving_a_slider_keeps_the_settings_of_the_section_more_settings(fresh, address):
-    """Settings under "More settings" keep their values even if the section is never opened."""
-    follow(fresh, address, "gleanvid.novelty_history=3")
-    named(fresh, "b", "GleanVID 10 % · novelty history 3")
-    assert fresh.get_by_label("Question", exact=True).input_value() == QUESTION
-    slider(fresh, "Retention").fill("0.2")
-    named(fresh, "b", "GleanVID 20 % · novelty history 3")
-    both_answered(fresh)
-    slider(fresh, "tau").fill("2")
-    named(fresh, "b", "GleanVID 20 % · tau 2 · novelty history 3")
-    tried = fresh.locator("[data-pick=b] option")
-    plain = tried.filter(has_text="GleanVID 20 % · novelty history 3").first
-    fresh.select_option("[data-pick=b] select", plain.get_attribute("value"))
-    named(fresh, "b", "GleanVID 20 % · novelty history 3")
-    until(fresh, lambda: slider(fresh, "tau").input_value() == "4")
-    slider(fresh, "Retention").fill("0.3")
-    named(fresh, "b", "GleanVID 30 % · novelty history 3")
-    method = fresh.get_by_role("combobox", name="Compressor", exact=True)
-    for other in ("VidCom2", "GleanVID"):
-        method.click()
-        fresh.get_by_role("option", name=other, exact=True).click()
-        named(fresh, "b", f"{other} 30 %" + " · novelty history 3" * (other == "GleanVID"))
-    slider(fresh, "Retention").fill("0.4")
-    named(fresh, "b", "GleanVID 40 % · novelty history 3")
-    fresh.reload()  # reload before the answer arrives
-    named(fresh, "b", "GleanVID 40 % · novelty history 3")
-    slider(fresh, "Retention").fill("0.5")
-    named(fresh, "b", "GleanVID 50 % · novelty history 3")

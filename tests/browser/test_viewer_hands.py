@@ -22,9 +22,7 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     over,
     shared_tab,
 )
-from tests.components.fake import COLUMNS, ROWS
 from tests.components.made_up import made_up_run
-from tools.bench_viewer import drag, stress
 
 
 def test_every_function_of_the_viewer_works_from_the_keyboard(page):
@@ -102,30 +100,7 @@ def test_new_result_keeps_the_current_unit_and_missing_data_gives_a_message(page
     assert "appear here" in page.locator(".gv-blank").inner_text()
 
 
-def test_same_clip_with_another_number_of_frames_keeps_the_current_time(shared, case):
-    video = case.runs[0].video
-    half = Video.from_frames(video.frames[::2], fps=2.0, name=video.name)
-    record = Compression.pruned(torch.arange(9), (2, ROWS, COLUMNS))
-    few = pack([made_up_run(half, record, "random")])
-    page = open_alone(shared, case.packed, few)
-    page.press(".gv-scrub", "Home")
-    for _ in range(5):
-        page.keyboard.press("ArrowRight")
-    assert caption(page).startswith("Frame 6 of 8 · 1.25 s")
-    for value, count, second in (
-        (value_of(few, "b"), 4, "1.00"),
-        (value_of(case.packed), 8, "1.25"),
-    ):
-        page.evaluate("(value) => show(value)", value)
-        page.wait_for_function(
-            "(text) => document.querySelector('.gv-caption').textContent.includes(text)",
-            arg=f"of {count} · {second} s",
-        )
-
-
-@pytest.mark.parametrize(
-    ("size", "grid"), [((40, 40), (1, 1, 1)), ((90, 30), (3, 9, 2)), ((16, 200), (2, 1, 12))]
-)
+@pytest.mark.parametrize(("size", "grid"), [((40, 40), (1, 1, 1)), ((16, 200), (2, 1, 12))])
 def test_clips_that_are_tiny_tall_or_flat_are_shown_uncropped(shared, size, grid):
     total = int(np.prod(grid))
     video = Video.from_frames(np.full((grid[0], *size, 3), 128, np.uint8))
@@ -145,60 +120,3 @@ def test_clips_that_are_tiny_tall_or_flat_are_shown_uncropped(shared, size, grid
         settle(page)
     assert "<i>mine</i>" in page.locator(".gv-pin").inner_text()
     assert page.errors == []
-
-
-@pytest.mark.slow
-def test_drawing_a_frame_takes_less_than_a_sixtieth_of_a_second(shared):
-    page = open_alone(shared, stress(units=16))
-    page.evaluate("""() => {
-      const asked = window.requestAnimationFrame.bind(window);
-      window.costs = [];
-      window.requestAnimationFrame = (act) => asked((now) => {
-        const begun = performance.now();
-        act(now);
-        costs.push(performance.now() - begun);
-      });
-    }""")
-    for view in ("kept", "ab"):
-        page.check(f"input[value={view}]", force=True)
-        drag(page, ".gv-scrub", 60)()
-    costs = page.evaluate("costs")
-    assert len(costs) > 20 and float(np.median(costs)) < 8.0
-
-
-PART_COUNTS = """() => {
-  const viewer = document.querySelector(".gv-viewer"), film = viewer.querySelector(".gv-film");
-  return { nodes: viewer.querySelectorAll("*").length, canvas: film.querySelector("canvas").width,
-    sight: film.clientWidth, whole: film.scrollWidth };
-}"""
-COUNT_DRAWN = """() => {
-  window.drawn = 0;
-  const draw = OffscreenCanvasRenderingContext2D.prototype.putImageData;
-  OffscreenCanvasRenderingContext2D.prototype.putImageData = function (...given) {
-    drawn += 1;
-    return draw.apply(this, given);
-  };
-}"""
-
-
-def test_viewer_of_384_units_has_as_many_page_elements_as_a_viewer_of_12_units(window):
-    """Strips and small frames are drawn on canvases of page width, only where visible."""
-    counts = {}
-    for units in (12, 384):
-        page = window.new_page()
-        page.add_init_script(f"({COUNT_DRAWN})()")
-        page.set_viewport_size({"width": 1000, "height": 900})
-        open_alone(page, stress(units, 4, 2))
-        settle(page)
-        found, drawn = page.evaluate(PART_COUNTS), page.evaluate("drawn")
-        assert found["canvas"] <= found["sight"]
-        counts[units] = found["nodes"]
-        if units == 384:
-            in_sight = found["sight"] * units / found["whole"]
-            assert found["whole"] > 5 * found["sight"] and drawn < 3 * in_sight + 20
-            page.focus(".gv-scrub")
-            page.keyboard.press("End")
-            settle(page)
-            assert page.evaluate("drawn") < 6 * in_sight + 40
-        page.close()
-    assert counts[384] == counts[12]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from components.session.answers import answer
 from components.viewer.payload import pack
 from tests.browser.alone import open_alone
@@ -51,25 +49,13 @@ def test_relevance_view_states_the_fraction_of_relevance_kept_by_each_side(page,
     assert page.get_by_text("use of its input, not of truth.").first.is_visible()
 
 
-def test_fraction_of_relevance_kept_is_the_mean_over_layers_whichever_layer_is_shown(page, case):
-    choose(page, a=LATE)
-    open_view(page)
-    mean = case.relevance.kept_over_layers(case.runs[LATE].by_layer, len(LAYERS))["kept"]
-    expected = f"Kept {100 * mean:.0f} % of what mattered (mean over layers)"
-    for layer in ("0", "2", "5"):
-        page.select_option("[data-pick=layer] select", layer)
-        settle(page)
-        assert page.locator("[data-side=a] .gv-evidence").inner_text() == expected
-
-
-@pytest.mark.parametrize("hand", ["pointer", "keyboard"])
-def test_selecting_a_word_of_the_answer_shows_the_relevance_map_of_that_word(page, hand):
+def test_selecting_a_word_of_the_answer_shows_the_relevance_map_of_that_word(page):
     choose(page, a=PRUNED, b=OTHER)
     page.evaluate("answers => change('answers', answers)", [answer("A red square.", "0")])
     open_view(page)
     word = page.get_by_role("button", name="red", exact=True)
     before, note = pixels(page), page.locator("[data-strip=relevance] .gv-note")
-    word.hover() if hand == "pointer" else word.focus()
+    word.focus()
     settle(page)
     assert pixels(page) != before and "for “red”" in note.inner_text()
     word.press("Enter")

@@ -2,14 +2,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
-import torch
 
 from components.viewer.payload import pack
-from gleanvid import Video
 from gleanvid.compressors import GleanVID
-from gleanvid.types import Compression
 from tests.browser.alone import open_alone, value_of
 from tests.browser.steps import settle
 from tests.browser.test_viewer import PIXELS
@@ -60,16 +56,6 @@ def test_pinned_token_shows_its_rank_and_the_threshold_score(page, case):
     assert re.match(r"Dropped: \d+\w\w, \w+ places short \(joint ", far)
 
 
-def test_pinned_token_of_a_method_without_scores_gets_no_rank(page, case):
-    late = case.runs[LATE].by_layer[2]
-    for method, record in ((OTHER, case.runs[OTHER].compression), (LATE, late)):
-        choose(page, a=method)
-        assert not record.scores
-        for token, verb in ((int(record.keep[0]), "Kept"), (CELLS - 1, "Dropped")):
-            if bool(record.mask[token]) == (verb == "Kept"):
-                assert re.fullmatch(rf"{verb}\. .* gives no score\.", pinned(page, token))
-
-
 def test_pinned_merged_token_shows_where_it_was_merged_and_its_group_size(page, case):
     record = case.runs[MERGED].compression
     choose(page, a=MERGED)
@@ -79,27 +65,6 @@ def test_pinned_merged_token_shows_where_it_was_merged_and_its_group_size(page, 
     text = pinned(page, token)
     assert f"into the token at unit {home // CELLS + 1}, row " in text
     assert text.endswith(f", with {others} other{'s' * (others > 1)}." if others else ".")
-
-
-@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-def test_explanation_of_a_pinned_token_is_visible_without_scrolling(window, case, size):
-    page = window.new_page()
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    open_alone(page, case.packed)
-    choose(page, a=PRUNED, b=MERGED)
-    settle(page)
-    before = page.locator("[data-side=b] .gv-frame").bounding_box()
-    page.click("[data-side=b] .gv-frame", position={"x": before["width"] / 2, "y": 20})
-    settle(page)
-    line = page.locator(LINE).bounding_box()
-    assert line["y"] + line["height"] <= size[1]
-    assert page.evaluate("scrollY") == 0
-    assert page.locator("[data-side=b] .gv-frame").bounding_box() == before
-    page.get_by_role("button", name="Details").click()
-    page.wait_for_function(
-        "document.querySelector('.gv-pin').getBoundingClientRect().top < innerHeight - 40"
-    )
-    page.close()
 
 
 def test_budget_of_the_current_unit_is_split_into_even_part_and_novelty_part(page, case):
@@ -144,19 +109,6 @@ def test_filmstrip_shows_the_masks_of_every_unit_and_selects_a_clicked_unit(page
     assert "unit 4 of 4" in page.locator(".gv-clock").inner_text()
     assert film.get_attribute("aria-valuenow") == "4"
     assert page.errors == []
-
-
-def test_long_filmstrip_scrolls_to_the_current_unit(shared):
-    video = Video.from_frames(np.full((400, 24, 32, 3), 90, np.uint8))
-    record = Compression.pruned(torch.arange(0, 2400, 5), (400, 2, 3))
-    page = open_alone(shared, pack([made_up_run(video, record, "random")]))
-    for unit in (399, 0, 200):
-        look_at(page, unit)
-        left, seen, whole = page.locator(".gv-film").evaluate(
-            "film => [film.scrollLeft, film.clientWidth, film.scrollWidth]"
-        )
-        assert whole > 5 * seen and page.locator(".gv-film canvas").bounding_box()["width"] == seen
-        assert left <= unit / 400 * whole <= left + seen
 
 
 def test_moving_a_slider_marks_added_and_removed_tokens(shared, case):

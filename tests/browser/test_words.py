@@ -79,10 +79,3 @@ def test_markup_in_answers_and_errors_of_compare_is_shown_as_text(visit, library
         notice(visit, MARKUP)
     finally:
         library.failure = None
-
-
-def test_markup_in_a_file_name_is_shown_as_text(visit):
-    file = {"name": f"{MARKUP}.mp4", "mimeType": "video/mp4", "buffer": b"no video" * 50}
-    visit.locator(".gv-examples input[type=file]").set_input_files(files=[file])
-    notice(visit, "not a video that can be read")
-    assert "src=x" in visit.locator(".gv-notice").first.inner_text()

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import product
 from typing import Any
 
 import torch
@@ -109,23 +108,16 @@ INSIDE = {
     "prunevid, inner": Form(PruneVid, {"inner": True}),
     "flashvid, inner": Form(FlashVID, {"inner": True}, **_TREES),
 }
-RATIOS = (0.05, 0.15, 0.25, 0.5, 1.0)
-GRIDS = ((8, 6, 6), (9, 5, 7), (16, 4, 4), (12, 3, 3), (6, 1, 1), (1, 6, 6), (2, 3, 5), (1, 1, 1))
-VIDEOS = [(grid, torch.float32) for grid in GRIDS] + [
-    (GRIDS[0], torch.bfloat16),
-    (GRIDS[1], torch.float16),
-]
+# one variant of each method
+ONE_EACH = list({form.method: label for label, form in reversed(AHEAD.items())}.values())
+GRIDS = ((8, 6, 6), (9, 5, 7))
 
 
 @dataclass(frozen=True)
 class Case:
     ratio: float
     grid: tuple[int, int, int]
-    dtype: torch.dtype = torch.float32
     still: bool = False
-
-
-CASES = [Case(ratio, *video) for ratio, video in product(RATIOS, VIDEOS)]
 
 
 def noise(grid, width=24, seed=0):
@@ -139,36 +131,24 @@ def noise(grid, width=24, seed=0):
     return VideoTokens(features, grid, saliency=saliency, keys=keys, text=text)
 
 
-def video(grid, dtype=torch.float32, still=False, seed=3):
+def video(grid, still=False, seed=3):
     units, rows, columns = grid
     features = 0.3 * torch.from_numpy(video_features(seed, units, rows, columns, 24)).flatten(0, 1)
     if still:
         features = features[: rows * columns].repeat(units, 1)
     generator = torch.Generator().manual_seed(seed)
     return VideoTokens(
-        features.to(dtype),
+        features,
         grid,
         saliency=torch.rand(len(features), generator=generator),
         keys=torch.randn(len(features), 8, generator=generator),
-        text=torch.randn(5, 24, generator=generator).to(dtype),
+        text=torch.randn(5, 24, generator=generator),
     )
 
 
 @cache
 def video_of(case):
-    return video(case.grid, case.dtype, case.still)
-
-
-@cache
-def record_of(label, case):
-    return AHEAD[label](case.ratio).compress(video_of(case))
-
-
-def within_reach(label, cases):
-    """Yield the cases whose number of kept tokens is not too small for the compressor."""
-    for case in cases:
-        if not below_floor(AHEAD[label](case.ratio), case.grid):
-            yield case
+    return video(case.grid, case.still)
 
 
 @contextmanager

@@ -7,15 +7,9 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gleanvid.compressors import COMPRESSORS
+from gleanvid.compressors import COMPRESSORS, contract
 from gleanvid.compressors.cdpruner import CDPruner
-from gleanvid.compressors.contract import (
-    CHECKS,
-    check_record,
-    first_error,
-    keeps_its_budget,
-    says_where_tokens_went,
-)
+from gleanvid.compressors.contract import check_record, first_error
 from gleanvid.compressors.dycoke import DyCoke
 from gleanvid.compressors.evs import EVS
 from gleanvid.compressors.fastv import FastV
@@ -28,28 +22,24 @@ from gleanvid.compressors.visionzip import VisionZip
 from gleanvid.types import VideoTokens
 from tests.compressors.forms import (
     AHEAD,
-    CASES,
     GRIDS,
-    RATIOS,
     Case,
     assert_sound,
     below_floor,
     named,
     noise,
-    record_of,
     video,
     video_of,
-    within_reach,
 )
 
-STILL = [
-    Case(ratio, grid, still=True)
-    for grid in ((8, 4, 5), (3, 1, 1), (1, 4, 5))
-    for ratio in (*RATIOS, 0.4, 0.95)
+CASES = [
+    *(Case(ratio, grid) for ratio in (0.15, 0.5) for grid in GRIDS),
+    *(Case(0.4, grid, still=True) for grid in ((8, 4, 5), (3, 1, 1))),
 ]
 PAPERS = ("vidcom2", "vcast", "flashvid", "fastvid", "divprune")
 # variants that keep the number of tokens given by the ratio also in the authors' mode (exact=False)
 BY_RATIO = [name for name in AHEAD if name.partition(",")[0] in PAPERS]
+ODD = ((8, 6, 6), (6, 1, 1), (1, 6, 6), (1, 1, 1))
 ANY_GRID = st.tuples(st.integers(1, 6), st.integers(1, 7), st.integers(1, 7))
 ANY_RATIO = st.floats(0.01, 1.0)
 every_form = pytest.mark.parametrize("label", AHEAD)
@@ -64,17 +54,20 @@ def test_contract_cases_cover_every_compressor_that_acts_before_the_language_mod
 
 @every_form
 def test_record_is_valid_and_meets_the_budget(label):
-    for case in within_reach(label, CASES + STILL):
-        record, tokens = record_of(label, case), video_of(case)
-        assert_sound(record, AHEAD[label])
-        check_record(AHEAD[label](case.ratio), record, tokens)
-        budget = AHEAD[label](case.ratio).budget(tokens)
-        assert record.num_kept == int(record.budgets.sum()) == budget
-        assert torch.isfinite(record.apply(tokens.features)).all()
+    for case in CASES:
+        compressor, tokens = AHEAD[label](case.ratio), video_of(case)
+        if below_floor(compressor, case.grid):
+            continue
+        with named(case):
+            record = compressor.compress(tokens)
+            assert_sound(record, AHEAD[label])
+            check_record(compressor, record, tokens)
+            assert record.num_kept == int(record.budgets.sum()) == compressor.budget(tokens)
+            assert torch.isfinite(record.apply(tokens.features)).all()
 
 
 @every_form
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(grid=ANY_GRID, ratio=ANY_RATIO, seed=st.integers(0, 9))
 def test_record_is_valid_and_meets_the_budget_on_noise(label, grid, ratio, seed):
     tokens, compressor = noise(grid, seed=seed), AHEAD[label](ratio)
@@ -84,14 +77,12 @@ def test_record_is_valid_and_meets_the_budget_on_noise(label, grid, ratio, seed)
     assert record.num_kept == compressor.budget(tokens) == int(record.budgets.sum())
 
 
-# The first two are part of the tests above.
-LATER = [check for check in CHECKS if check not in (keeps_its_budget, says_where_tokens_went)]
-
-
 @every_form
-@pytest.mark.parametrize("check", LATER, ids=lambda check: check.__name__)
-def test_every_compressor_variant_passes_every_contract_check(check, label):
-    assert first_error(check, AHEAD[label]) == (None, "")
+def test_every_compressor_variant_passes_every_contract_check(label, monkeypatch):
+    monkeypatch.setattr(contract, "GRIDS", (contract.LARGEST, (1, 4, 4)))
+    monkeypatch.setattr(contract, "RATIOS", (0.25, 0.6))
+    for check in contract.CHECKS:
+        assert first_error(check, AHEAD[label]) == (None, ""), check.__name__
 
 
 @pytest.mark.parametrize("label", [label for label, form in AHEAD.items() if form.weights == "one"])
@@ -116,7 +107,7 @@ def test_ratio_is_refused_only_if_the_units_kept_whole_exceed_the_budget(method,
 
 @pytest.mark.parametrize("label", BY_RATIO)
 def test_authors_mode_handles_inputs_on_which_the_original_code_fails(label):
-    for case in (Case(ratio, grid) for grid in GRIDS for ratio in (0.01, 0.15, 0.5, 1.0)):
+    for case in (Case(ratio, grid) for grid in ODD for ratio in (0.01, 0.5, 1.0)):
         with named(case):
             tokens = video_of(case)
             record = AHEAD[label](case.ratio, exact=False).compress(tokens)
@@ -125,9 +116,8 @@ def test_authors_mode_handles_inputs_on_which_the_original_code_fails(label):
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_features_that_are_not_finite_are_refused(bad, dtype):
-    features = torch.zeros(8, 4, dtype=dtype)
+def test_features_that_are_not_finite_are_refused(bad):
+    features = torch.zeros(8, 4)
     features[5, 2] = bad
     with pytest.raises(ValueError, match="NaN or infinite"):
         VideoTokens(features, (2, 2, 2))

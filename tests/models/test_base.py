@@ -5,7 +5,6 @@ import threading
 import pytest
 import torch
 
-from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.check.reference import hook_count, token_columns
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
@@ -52,19 +51,6 @@ def test_answers_from_a_reused_encoding_equal_those_of_fresh_runs(adapter, compr
         assert answer.text == expected
         assert "".join(pieces).strip() == answer.text
         assert answer.new_tokens == len(fresh)
-
-
-@few_families
-def test_the_vision_tower_runs_once_per_video(adapter):
-    calls = []
-    module = adapter.layout.vision_attention
-    handle = module.register_forward_pre_hook(lambda *_: calls.append(1))
-    encoded = adapter.encode(noise_video())
-    once = len(calls)
-    for question in ("a", "b"):
-        adapter.generate(encoded, question, QUARTER, Sampling(2))
-    handle.remove()
-    assert len(calls) == once > 0
 
 
 def test_history_is_part_of_the_prompt(adapter):
@@ -164,22 +150,3 @@ def test_stop_event_ends_a_forward_pass_at_the_next_layer(adapter, passes):
         for handle in handles:
             handle.remove()
     assert len(second) == passes - 1
-
-
-@few_families
-def test_two_threads_on_one_model_generate_one_after_the_other(adapter):
-    encoded = adapter.encode(noise_video())
-    methods = [QUARTER, FullTokens()]
-    alone = [adapter.generate(encoded, "what?", method, Sampling(4)) for method in methods]
-    found = {}
-
-    def work(number):
-        found[number] = adapter.generate(encoded, "what?", methods[number], Sampling(4))
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [found[number].text for number in range(2)] == [answer.text for answer in alone]
-    assert [found[n].prompt_tokens_kept for n in range(2)] == [a.prompt_tokens_kept for a in alone]

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from gleanvid.models import compressing, load_model
+from gleanvid.models import compressing
 from gleanvid.models.boundary.decoding import Prefilled
 from gleanvid.models.boundary.layers import _cut_table
 from gleanvid.models.boundary.masks import narrowed_mask
@@ -17,34 +17,9 @@ from gleanvid.types import Compression, VideoTokens
 from tests.compressors.chain import Chain
 from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
 from tests.models.tiny import noise_video
-from tests.models.work import fewer_layers
 
 QUARTER = EveryNth(0.25)
 INSIDE = Chain("inside", ((0, EveryNth(0.5)), (2, EveryNth(0.5))))
-
-
-@torch.no_grad()
-def logits(model, inputs, method):
-    with compressing(model.hf_model, method):
-        return model.hf_model(**inputs).logits
-
-
-@pytest.fixture
-def own(adapters):
-    return load_model(adapters["qwen3_vl"].name, device="cpu")
-
-
-@pytest.mark.slow
-def test_hooks_act_on_a_layer_compiled_earlier(own):
-    """torch.compile may ignore hooks added later, but those of compressing() must run."""
-    inputs = model_inputs(own, QUESTIONS[:1])
-    with fewer_layers(own, 3):
-        plain, expected = (logits(own, inputs, one) for one in (None, INSIDE))
-        own.layout.language_model.layers[2].compile(backend="eager")
-        assert torch.equal(logits(own, inputs, None), plain)  # compiles the layer without hooks
-        assert torch.equal(logits(own, inputs, INSIDE), expected)
-        assert torch.equal(logits(own, inputs, None), plain)
-    assert expected.shape[1] < plain.shape[1]
 
 
 def flash(module, query, key, value, attention_mask, scaling=None, **options):

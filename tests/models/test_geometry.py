@@ -6,17 +6,14 @@ because resizing a frame mixes pixels at the edges of the rectangle.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import Video
-from tests.models.tiny import noise_video
 
-SHAPES = [(5, 70, 100), (4, 131, 57), (1, 64, 64), (3, 96, 200)]
+SHAPES = [(5, 70, 100), (4, 131, 57)]
 
 
 @pytest.fixture
@@ -53,7 +50,7 @@ def painted(video, unit_frames, rectangle):
     return Video.from_frames(frames, fps=2.0)
 
 
-@pytest.mark.parametrize("shape", SHAPES[:2], ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_painting_a_token_s_rectangle_changes_that_token_s_features_most(blind, shape):
     video = Video.from_frames(np.full((*shape, 3), 40, np.uint8), fps=2.0)
     encoded = blind.encode(video)
@@ -91,13 +88,6 @@ def test_every_frame_is_in_one_unit_and_token_rectangles_lie_in_the_frame(adapte
     area = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).sum()
     least = min(shape[1:]) ** 2  # some models see only the middle square of the frames
     assert 0.7 * least < area <= shape[1] * shape[2] + 1e-6
-
-
-def test_token_rectangles_are_in_source_pixels_even_for_shrunken_frames(adapter):
-    video = noise_video(2, 60, 90)
-    large = replace(video, source_size=(600, 900))
-    small, big = (adapter.encode(one).tokens.rectangles for one in (video, large))
-    torch.testing.assert_close(small * 10, big)
 
 
 @pytest.mark.parametrize("shape", [(1, 40, 60), (2, 1, 1)], ids=str)

@@ -10,10 +10,8 @@ from gleanvid.evaluation.check.reference import kept_columns
 from gleanvid.models import compressing, load_model
 from tests.models.oracle import QUESTIONS, EveryNth, generate, masked_logits, model_inputs
 
-CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
-
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=CUDA)])
+@pytest.fixture(params=["cpu", *["cuda"] * torch.cuda.is_available()])
 def half(request, adapter):
     return load_model(adapter.name, device=request.param, dtype="bfloat16")
 

@@ -16,6 +16,7 @@ from tests.models.live import LiveBytes
 from tests.models.oracle import EveryNth, model_inputs
 from tests.models.tiny import noise_video
 
+pytestmark = pytest.mark.slow
 QUARTER = EveryNth(retention_ratio=0.25)
 NEEDS = frozenset({"saliency", "keys"})
 
@@ -58,15 +59,6 @@ def test_encoding_the_clip_in_parts_gives_the_same_tokens(adapter, monkeypatch):
     answers = [adapter.generate(clip, "what?", None, Sampling(5)) for clip in (whole, parts)]
     assert answers[0].text == answers[1].text
     assert hook_count(adapter.hf_model) == before
-
-
-def test_parts_of_a_clip_are_as_large_as_the_memory_limit_allows(adapter, monkeypatch):
-    video = noise_video(8)
-    (one,), _ = tower_calls(adapter, lambda: adapter.encode(video))
-    pixels = adapter.build_inputs(video, adapter.chat_text(video, "", ()), None)
-    limit_parts(adapter, pixels[adapter.pixel_input].numel() // 2, monkeypatch)
-    sizes, _ = tower_calls(adapter, lambda: adapter.encode(video))
-    assert sizes == [one // 2, one // 2]
 
 
 def tensors_in(output):
@@ -126,21 +118,6 @@ def test_conversation_frees_the_outputs_of_the_vision_tower(adapter):
     assert talk.ask("what?", Sampling(2)).new_tokens > 0
 
 
-def test_encoding_stores_each_vision_feature_once(adapter):
-    """Only inputs of the language model are stored, no hidden states of the vision tower.
-
-    Models with newline tokens store the features twice: with and without the newlines.
-    """
-    encoded = adapter.encode(noise_video())
-    rows = encoded.tokens.features
-    levels = len(getattr(encoded.vision, "deepstack_features", None) or [])
-    side = len(adapter.layout.sides(encoded.tokens.grid))
-    storages = [tensor.untyped_storage() for tensor in (rows, *tensors_in(encoded.vision))]
-    held = {storage.data_ptr(): storage.nbytes() for storage in storages}
-    copies = 1 + levels + (side > 1) + added(adapter)
-    assert sum(held.values()) <= copies * (len(rows) + side) * rows.shape[1] * rows.itemsize
-
-
 def short_and_long(adapter):
     """Yield a video and one three times as long, each with its processor output."""
     for frames in (4, 12):
@@ -177,7 +154,6 @@ def own(adapter, *more):
     return [*adapter.hf_model.parameters(), *adapter.hf_model.buffers(), *tensors_in(more)]
 
 
-@pytest.mark.slow
 def test_memory_of_encoding_grows_only_by_the_vision_features(adapter, monkeypatch):
     kind = adapter.hf_model.config.model_type
     unbounded_windows(adapter, monkeypatch)

@@ -197,21 +197,6 @@ def test_saliency_and_keys_are_in_the_order_of_the_tokens(adapter):
     torch.testing.assert_close(made, pooled, atol=1e-6, rtol=1e-6)
 
 
-def test_saliency_and_keys_of_a_video_exclude_images_in_the_same_prompt(adapter):
-    rows, pooled, grid = patch_rows(adapter, noise_video(3))
-    image = rows[: len(rows) // grid[0]].flip(0)
-    made = adapter.layout.patches_to_tokens(torch.cat([image, rows]), [grid])
-    torch.testing.assert_close(made, pooled, atol=1e-6, rtol=1e-6)
-
-
-def test_measuring_saliency_and_keys_does_not_change_the_features(adapter):
-    video = noise_video()
-    plain, watched = adapter.encode(video), adapter.encode(video, BOTH)
-    assert torch.equal(plain.tokens.features, watched.tokens.features)
-    assert plain.tokens.saliency is None and plain.tokens.keys is None
-    assert watched.tokens.saliency.sum() > 0
-
-
 @pytest.mark.parametrize("options", [{}, {"num_beams": 2}], ids=str)
 def test_compressors_get_the_same_signals_from_generate_as_from_encode(adapter, options):
     """The batch has two videos of different size; with two beams, each prompt comes twice."""

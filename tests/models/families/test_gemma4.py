@@ -5,7 +5,6 @@ import torch
 
 from gleanvid.models import compressing, load_model
 from gleanvid.models.boundary import shortening
-from gleanvid.models.generation.sampling import Sampling
 from gleanvid.types import ModelError
 from tests.models.oracle import QUESTIONS, EveryNth, generate, model_inputs
 from tests.models.tiny import noise_video
@@ -89,33 +88,3 @@ def test_max_pixels_sets_the_number_of_tokens_per_frame(small):
         assert 0.7 * most < encoded.tokens.tokens_per_unit <= most
     with pytest.raises(ModelError, match=r"at least 40320 pixels: use fewer frames"):
         small.encode(video, max_pixels=40319)
-
-
-@pytest.fixture
-def beginning(small):
-    tokenizer = small.processor.tokenizer
-    tokenizer.bos_token = "<|im_start|>"
-    yield
-    tokenizer.bos_token = None
-
-
-def test_begin_token_is_not_added_to_a_prompt_that_starts_with_one(small, beginning, monkeypatch):
-    asked = []
-    original = type(small.processor).__call__
-
-    def seen(self, *args, **kwargs):
-        asked.append(kwargs["add_special_tokens"])
-        return original(self, *args, **kwargs)
-
-    monkeypatch.setattr(type(small.processor), "__call__", seen)
-    small.build_inputs(noise_video(2), "<|im_start|>user <|video|>", None)
-    small.build_inputs(noise_video(2), "user <|video|>", None)
-    assert asked == [False, True]
-
-
-def test_conversation_about_one_video_equals_fresh_runs_with_sliding_windows(model):
-    encoded = model.encode(noise_video())
-    talk = model.conversation(encoded, QUARTER)
-    for question in QUESTIONS:
-        fresh = model.generate(encoded, question, QUARTER, Sampling(5))
-        assert talk.ask(question, Sampling(5)).text == fresh.text

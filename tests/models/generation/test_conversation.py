@@ -15,7 +15,7 @@ from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
 from tests.compressors.chain import Chain
 from tests.models.conftest import DENSE, few_families
-from tests.models.oracle import DECODED, EveryNth, Failing, PairMean, model_inputs
+from tests.models.oracle import DECODED, EveryNth, PairMean, model_inputs
 from tests.models.tiny import noise_video
 
 QUARTER, HALF = EveryNth(retention_ratio=0.25), EveryNth(retention_ratio=0.5)
@@ -151,15 +151,6 @@ def test_scores_of_a_conversation_equal_a_fresh_run(adapter, encoded, compressor
 
 
 @few_families
-def test_score_of_an_answer_does_not_depend_on_other_scored_answers(adapter):
-    talk = adapter.conversation(adapter.encode(noise_video()), QUARTER)
-    together = talk.score(QUESTIONS[0], ANSWERS)
-    alone = [talk.score(QUESTIONS[0], [answer])[0] for answer in ANSWERS]
-    backwards = talk.score(QUESTIONS[0], ANSWERS[::-1])[::-1]
-    assert together == pytest.approx(alone, abs=1e-5) == backwards
-
-
-@few_families
 @pytest.mark.parametrize("compressor", [QUARTER, REUSING[-1], FRESH[1]], ids=["0", "in", "at"])
 def test_scores_do_not_depend_on_whether_attention_supports_custom_masks(
     adapter, encoded, compressor, monkeypatch
@@ -209,23 +200,6 @@ def test_conversation_compresses_and_prefills_the_video_once(adapter):
 
 
 @few_families
-def test_prefilling_the_video_computes_no_logits(adapter):
-    rows = []
-    handle = adapter.hf_model.lm_head.register_forward_hook(
-        lambda module, args, output: rows.append(output.shape[-2])
-    )
-    encoded = adapter.encode(noise_video())
-    talk = adapter.conversation(encoded, QUARTER)
-    assert rows == []
-    talk.ask("what?", Sampling(2))
-    talk.score("what?", ["one", "two"])
-    handle.remove()
-    ids = [adapter.answer_ids(encoded, "what?", answer, ()) for answer in ("one", "two")]
-    sizes = list(map(len, ids))
-    assert rows == [1, 1, *(sizes if adapter.layout.windows else [sum(sizes)])]
-
-
-@few_families
 def test_earlier_turns_are_placed_after_the_video(adapter):
     encoded = adapter.encode(noise_video())
     history = [(QUESTIONS[0], "a red square"), ("and then?", "it stops")]
@@ -235,19 +209,6 @@ def test_earlier_turns_are_placed_after_the_video(adapter):
     assert (answer.text, answer.prompt_tokens) == (fresh.text, fresh.prompt_tokens)
     with_past, without = (talk.score(QUESTIONS[1], ANSWERS, history=past) for past in (history, ()))
     assert with_past != pytest.approx(without, abs=1e-3)
-
-
-@few_families
-def test_two_conversations_on_one_model_do_not_affect_each_other(adapter):
-    encoded = [adapter.encode(noise_video(seed=seed)) for seed in (1, 2)]
-    talks = [
-        adapter.conversation(clip, method)
-        for clip, method in zip(encoded, (QUARTER, FullTokens()), strict=True)
-    ]
-    alone = [talk.score("what?", ANSWERS) for talk in talks]
-    adapter.generate(encoded[0], "what?", HALF, Sampling(2))
-    assert [talk.score("what?", ANSWERS) for talk in talks] == alone
-    assert alone[0] != pytest.approx(alone[1], abs=1e-3)
 
 
 @few_families
@@ -271,15 +232,3 @@ def test_sampling_and_stopping_work_on_a_prefilled_video(adapter):
     assert talk.ask("what?", Sampling(60), stop=stop).new_tokens == 2
     handle.remove()
     assert hook_count(adapter.hf_model) == before - 1
-
-
-@few_families
-def test_no_hook_is_left_after_an_unknown_option_or_a_failing_compressor(adapter):
-    encoded = adapter.encode(noise_video())
-    before = hook_count(adapter.hf_model)
-    with pytest.raises(RuntimeError, match="compressor failed"):
-        adapter.conversation(encoded, Failing())
-    talk = adapter.conversation(encoded, QUARTER)
-    with pytest.raises(TypeError, match="temprature"):
-        talk.ask("what?", temprature=1)
-    assert hook_count(adapter.hf_model) == before

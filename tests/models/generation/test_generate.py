@@ -1,18 +1,14 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from threading import Thread
 
 import pytest
 import torch
-from transformers import TextIteratorStreamer
 
 from gleanvid.evaluation.check.reference import hook_count, kept_columns
 from gleanvid.models import compressing
-from gleanvid.models.boundary import hooks
 from tests.models.conftest import few_families
 from tests.models.oracle import (
-    DECODED,
     QUESTIONS,
     Failing,
     Tilted,
@@ -117,23 +113,6 @@ def test_hooks_are_removed_after_success_and_after_an_exception(adapter):
     assert hook_count(adapter.hf_model) == before
 
 
-@few_families
-def test_a_streamer_gives_the_answer_token_by_token(adapter):
-    inputs = model_inputs(adapter, QUESTIONS[:1])
-    tokenizer = adapter.processor.tokenizer
-    streamer = TextIteratorStreamer(tokenizer, skip_prompt=True, timeout=60)
-    with compressing(adapter.hf_model, QUARTER):
-        expected = generate(adapter, inputs)
-        options = {"streamer": streamer}
-        writing = Thread(target=generate, args=(adapter, inputs), kwargs=options)
-        writing.start()
-        pieces = list(streamer)
-        writing.join()
-    assert len(pieces) > DECODED
-    new = expected.sequences[0, inputs["input_ids"].shape[1] :]
-    assert "".join(pieces) == tokenizer.decode(new)
-
-
 @pytest.mark.parametrize(
     ("option", "said"),
     [
@@ -161,16 +140,6 @@ def test_copies_of_a_prompt_in_a_batch_are_refused_only_for_models_that_mix_up_t
         refusal = pytest.raises(ValueError, match=r"(mixes up|loses) the frames")
         with refusal if mixed else nullcontext(), compressing(model.hf_model, QUARTER):
             generate(model, inputs, do_sample=True, **{option: 2})
-
-
-def test_beam_search_is_refused_if_the_model_would_mix_up_frames(adapters, monkeypatch):
-    model = adapters["internvl"]
-    inputs = model_inputs(model, QUESTIONS[:1])
-    monkeypatch.setattr(hooks, "_frames_would_mix", lambda *_: True)
-    with compressing(model.hf_model, QUARTER):
-        generate(model, inputs, new=1)
-        with pytest.raises(ValueError, match=r"num_beams=2.*mixes up the frames"):
-            model.hf_model.generate(**inputs, num_beams=2)
 
 
 def test_video_in_a_prompt_that_continues_a_filled_cache_is_refused(qwen3):
