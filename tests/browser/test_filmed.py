@@ -33,19 +33,6 @@ def test_filmed_example_shows_its_saved_result_without_encoding_the_clip(page):
     assert page.locator(".gv-viewer[data-pending]").count() == 0 and page.errors == []
 
 
-def test_link_to_a_filmed_clip_shows_its_saved_result_unless_it_sets_another_ratio(page, browser):
-    fresh = listen(browser)
-    fresh.goto(f"{page.url.partition('?')[0]}?clip=people.mp4")
-    notice(fresh, "Saved result.")
-    assert fresh.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
-    assert fresh.locator(".gv-viewer[data-pending]").count() == 0
-    fresh.goto(f"{page.url.partition('?')[0]}?clip=people.mp4&retention_ratio=0.2")
-    notice(fresh, "Used 32 of")
-    assert fresh.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
-    assert fresh.errors == []
-    fresh.close()
-
-
 def test_question_box_and_ask_are_hidden_for_a_model_without_answers(page):
     page.wait_for_selector("#gv-ask", state="hidden")
     assert not page.locator("#gv-question").is_visible()

@@ -94,40 +94,6 @@ def test_every_tab_fits_the_width_of_a_phone(browser, address):
     page.close()
 
 
-def test_horizontally_scrolling_row_fades_at_the_end_that_is_cut_off(window, address):
-    page = window.new_page()
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(address)
-    page.wait_for_function(SEEN)
-    row, seen = page.locator(".gv-chips"), []
-    for share in (0, 0.5, 1):
-        row.evaluate(
-            "(row, at) => row.scrollTo(at * (row.scrollWidth - row.clientWidth), 0)", share
-        )
-        settle(page)
-        seen.append(row.get_attribute("data-more"))
-        assert row.evaluate("row => getComputedStyle(row).maskImage") != "none"
-    assert seen == ["after", "before after", "before"]
-    page.set_viewport_size({"width": 1400, "height": 900})
-    page.wait_for_selector(".gv-chips[data-more='']")
-    assert row.evaluate("row => getComputedStyle(row).maskImage") == "none"
-    page.close()
-
-
-def test_no_control_is_covered_at_200_percent_zoom(browser, address):
-    page = browser.new_page(viewport={"width": 700, "height": 450}, device_scale_factor=2)
-    page.goto(address)
-    page.wait_for_function(SEEN)
-    found = {}
-    for name in MAIN:
-        tab(page, name)
-        settle(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 700, name
-        found[name] = page.evaluate(COVERED)
-    assert not any(found.values()), found
-    page.close()
-
-
 def test_first_screen_loads_quickly_without_the_model(browser, address, library):
     before = (library.reads, library.encodes)
     page = browser.new_page()

@@ -49,14 +49,3 @@ def test_exported_web_page_shows_frames_and_units_and_never_runs_markup_in_texts
     assert page.locator("img").count() == 0 and page.errors == []
     elsewhere = [url for url in page.requested if not url.startswith("data:")]
     assert elsewhere == [(tmp_path / "run.html").as_uri()]
-
-
-@pytest.mark.parametrize("model", ["builtin", "mobilenet_v2"])
-def test_glossary_of_the_exported_file_explains_only_terms_that_apply_to_its_model(
-    shared, case, model
-):
-    shared.set_content(web_page([replace(case.runs[0], model=model)], case.tokens))
-    shared.wait_for_selector(".gv-viewer[data-state=ready]")
-    shared.click("summary:has-text('Meaning of the terms')")
-    shown = shared.locator("dt:visible").all_inner_texts()
-    assert ("Prefill FLOPs" in shown) == (model == "builtin")

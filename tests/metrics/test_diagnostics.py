@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -44,14 +42,6 @@ def test_diagnostics_are_stored_and_saved_with_the_run(tmp_path):
     assert metrics.diagnostics_of(run) is None
 
 
-def test_kept_span_has_feature_width_squared_entries_for_any_number_of_tokens():
-    """The span of 4,000 tokens is still [D, D]: no [T*N, T*N] matrix is built."""
-    features, kept = clip(units=40, rows=10, columns=10, width=16)
-    span = metrics.kept_span(features, kept)
-    assert span.directions.shape == (16, 16)
-    assert span.rank[-1] == 16
-
-
 def test_rank_relative_to_random_is_above_1_for_diverse_and_below_1_for_narrow_selections():
     """All units have the same 16 feature directions: one selection keeps all, the other only 4."""
     directions = torch.eye(16).repeat(4, 1)
@@ -72,8 +62,3 @@ def test_random_baseline_has_higher_rank_and_lower_coverage_error_with_more_toke
     whole = Compression.pruned(torch.arange(len(features)), kept.grid)
     assert ranks[2] == pytest.approx(metrics.effective_dimension(features, whole))
     assert errors[2] == 0
-
-
-def test_coverage_ratio_is_nan_if_random_selection_has_no_coverage_error():
-    features, kept = clip(width=2)
-    assert math.isnan(metrics.diagnose(features, kept).coverage_vs_random)

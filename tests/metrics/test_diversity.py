@@ -19,10 +19,6 @@ def test_effective_rank_of_orthonormal_rows_is_their_number():
     assert effective_rank(torch.eye(5, 9)) == pytest.approx(5)
 
 
-def test_effective_rank_of_a_repeated_row_is_1():
-    assert effective_rank(torch.ones(7, 3) * torch.arange(1, 8)[:, None]) == pytest.approx(1)
-
-
 def test_effective_rank_of_singular_values_3_and_1_equals_the_value_by_hand():
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
     assert effective_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))

@@ -37,11 +37,6 @@ def test_rejected_row_does_not_hide_a_direction_of_later_rows():
     assert torch.allclose(found[[0, 2]], torch.stack([first, last]), atol=1e-3)
 
 
-def test_zero_rows_are_not_added_to_the_basis():
-    found, rejected = RowFilter(1e-4, 1e-30, 12, CPU).directions(torch.zeros(3, 5))
-    assert rejected.all() and not found.any()
-
-
 def grown(points, step, kept):
     floor = 1e-5 * float(points.norm(dim=1).max())
     basis = GrowingBasis(points, kept, step, 1e-4, floor)

@@ -42,14 +42,6 @@ def test_direction_search_stopped_at_its_limit_gives_a_nearly_strongest_directio
     assert len(kept & again) >= 0.99 * len(kept)
 
 
-def test_direction_search_started_from_pooled_features_finds_the_same_directions(monkeypatch):
-    points = low_rank(900, 800)
-    mean = points.mean(0)
-    pooled = points.view(225, 4, 800).mean(1)
-    near, far = top_directions(points, mean, 2, pooled), top_directions(points, mean, 2)
-    assert (near @ far.T).abs().diagonal().min() > 1 - 1e-6
-
-
 def test_debiased_features_have_no_component_along_removed_directions():
     points = low_rank(50, 20)
     mean = points.mean(0)

@@ -1,7 +1,5 @@
 """Small computations use one thread and do not change the settings of other threads."""
 
-from threading import Thread
-
 import pytest
 import torch
 
@@ -22,32 +20,12 @@ def two_threads():
     torch.set_num_threads(before)
 
 
-def threads_of_a_new_thread():
-    found = []
-    new = Thread(target=lambda: found.append(torch.get_num_threads()))
-    new.start()
-    new.join()
-    return found[0]
-
-
 def test_small_work_uses_one_thread_and_restores_the_number_of_threads():
     with one_thread_if_small(1e6, CPU):
         assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
     with one_thread_if_small(1e12, CPU):
         assert torch.get_num_threads() == 2
-
-
-def test_number_of_threads_is_restored_after_an_error():
-    with pytest.raises(ValueError, match="inside"), one_thread_if_small(1e6, CPU):
-        raise ValueError("inside")
-    assert torch.get_num_threads() == 2
-
-
-def test_thread_limit_does_not_affect_other_threads():
-    with one_thread_if_small(1e6, CPU):
-        assert threads_of_a_new_thread() == 2
-    assert threads_of_a_new_thread() == 2
 
 
 @pytest.mark.parametrize(("small", "count"), [(threads._SMALL, 1), (0, 2)])

@@ -1,7 +1,6 @@
 import pytest
 
-from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.plots.accuracy import OURS, Level, group_figure, retention_figure
+from gleanvid.plots.accuracy import Level, group_figure, retention_figure
 
 POINTS = [(0.5, 0.9, 0.88, 0.92), (0.1, 0.6, 0.57, 0.63), (0.25, 0.8, 0.77, 0.83)]
 
@@ -36,11 +35,6 @@ def test_reference_accuracy_is_a_horizontal_line_labelled_with_its_value():
     assert low < 92.3 < high
 
 
-def test_method_without_points_is_left_out_of_the_accuracy_plot():
-    (axes,) = retention_figure({"a": POINTS, "b": []}, "").axes
-    assert list(drawn(axes)) == ["a"]
-
-
 def test_every_question_group_has_a_panel_with_its_own_accuracies():
     low = [(kept, value / 2, 0.0, 1.0) for kept, value, _, _ in POINTS]
     groups = {"flash (9)": {"GleanVID": POINTS}, "cut (7)": {"GleanVID": low}}
@@ -55,7 +49,3 @@ def test_only_gleanvid_is_coloured_among_many_methods():
     figure = group_figure({"cut": dict.fromkeys(names, POINTS)}, {"cut": 0.9})
     assert [text.get_text() for text in figure.legends[0].texts] == ["GleanVID", "other methods"]
     assert len(figure.axes[0].lines) == 11  # one line per method, and the reference accuracy
-
-
-def test_accuracy_plot_highlights_the_method_with_gleanvid_s_title():
-    assert GleanVID.title == OURS

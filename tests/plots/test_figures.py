@@ -1,6 +1,5 @@
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,14 +56,6 @@ def test_each_total_budget_has_its_own_uniform_line():
     assert [line.y[0] for line in figure.data[3:]] == [5.0, 10.0]
 
 
-def test_uncompressed_run_does_not_enlarge_the_budget_axis():
-    """The figure leaves out runs with all tokens if their curve is constant."""
-    runs = [run("full", 1.0), run(), run("uniform")]
-    named = [line.meta for line in plots.budget_figure(runs).data]
-    assert named[:2] == ["GleanVID 25 %", "Uniform 25 %"] and "All tokens" not in named
-    assert list(plots.budget_figure(runs[:1]).data[0].y) == [20] * 6
-
-
 def test_residual_energy_figure_leaves_the_first_unit_out_of_line_and_mean():
     figure = plots.residual_energy_figure(some_runs())
     for made, line in zip(some_runs(), figure.data, strict=True):
@@ -117,13 +108,6 @@ def test_every_figure_is_json_serialisable_and_transparent_with_distinct_lines(n
         assert len({(line.line.color, line.line.dash) for line in drawn}) == len(drawn)
 
 
-@pytest.mark.parametrize("name", ["effective_rank_figure", "effective_dimension_figure"])
-def test_figure_without_diagnostics_shows_a_note(name):
-    figure = getattr(plots, name)([run(diagnosed=False)])
-    assert not figure.data
-    assert "not measured" in figure.layout.annotations[0].text
-
-
 def test_labels_of_runs_in_a_figure_are_unique():
     runs = [run(), run(ratio=0.5), run("uniform"), run(alpha_min=0.4), run("full", 1.0), run()]
     assert labels(runs) == ["GleanVID 25 %", "GleanVID 50 %", "Uniform 25 %",
@@ -153,11 +137,6 @@ def test_retention_ratios_of_one_method_have_different_symbols():
     assert len({style["line"]["color"] for style in sweep}) == 1
 
 
-def test_method_has_the_same_style_by_name_and_by_title():
-    (alone,) = styles(["uniform"])
-    assert styles(["gleanvid", "vcast", "uniform"])[2] == alone == styles(["Uniform"])[0]
-
-
 def test_overlay_outlines_kept_tokens_and_darkens_the_rest():
     made = run()
     plain = plots.overlay_frame(run("full", 1.0), 0)
@@ -178,20 +157,3 @@ def test_side_by_side_image_has_one_column_per_run_and_contact_sheet_one_tile_pe
     # the contact sheet has a second such line, for the method.
     tile = alone.shape[0] - 24
     assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)
-
-
-def test_contact_sheet_shows_the_whole_question():
-    short, other, long = (
-        plots.contact_sheet(replace(run(), question=text), columns=1)
-        for text in ("What?", "Why?", "What moves, and where to? " * 5)
-    )
-    assert (short[:24] != other[:24]).any() and (short[24:] == other[24:]).all()
-    lines, rest = divmod(len(long) - len(short), 24)
-    assert lines > 1 and rest == 0
-    assert (long[24 * (lines + 1) :] == short[24:]).all()
-
-
-def test_very_long_question_takes_only_a_few_lines_of_a_contact_sheet():
-    endless = replace(run(), question="a " * 450_000)
-    endless = replace(endless, video=replace(endless.video, name="n " * 100_000))
-    assert len(plots.contact_sheet(endless)) < 2 * len(plots.contact_sheet(run()))

@@ -39,12 +39,6 @@ def test_budget_plot_is_relative_to_the_uniform_budget():
     assert np.mean(line.get_ydata()) == pytest.approx(1.0)
 
 
-def test_overlay_figure_of_a_very_tall_clip_fits_on_a_page():
-    thin = replace(run().video, frames=np.zeros((6, 720, 1, 3), np.uint8))
-    figure = paper.overlays([replace(run(), video=thin)])
-    assert figure.get_size_inches()[1] < 5.0
-
-
 def test_overlay_figure_has_one_row_per_run_and_one_column_per_unit():
     figure = paper.overlays([run(), run("uniform")], units=[0, 5])
     titles = [axes.get_xlabel() for axes in figure.axes]
@@ -71,10 +65,3 @@ def test_saved_paper_figures_are_valid_files(tmp_path, ending, start):
         assert Image.open(path).width == pytest.approx(6.75 * 300, abs=2)
     if ending == "pdf":
         assert b"/TrueType" in path.read_bytes() or b"/Type0" in path.read_bytes()
-
-
-def test_overlay_figure_includes_the_unit_with_the_largest_budget():
-    made = run()
-    peak = made.compression.budgets[1:].argmax().item() + 1
-    times = [axes.get_xlabel().split(" s,")[0] for axes in paper.overlays([made]).axes]
-    assert f"{float(made.seconds[peak, 0]):.1f}" in times
