@@ -33,11 +33,6 @@ def test_gradio_limits_no_concurrency_so_that_only_the_model_queue_orders_jobs(p
     assert {fn.concurrency_limit for fn in shared} == {None}
 
 
-def test_page_load_event_runs_no_model(page):
-    loads = [fn for fn in page.fns.values() if any(event == "load" for _, event in fn.targets)]
-    assert {fn.name for fn in loads if fn.fn is not None} == {"on_load"}
-
-
 def test_three_api_endpoints_are_public_with_documented_types(page):
     info = page.get_api_info()["named_endpoints"]
     assert set(info) == {"/ask", "/compress", "/compare"}
@@ -128,12 +123,6 @@ def test_app_loads_its_model_with_the_options_of_the_command_line(loads):
     assert loads["builtin"] == {"device": None}
 
 
-def test_loading_options_without_a_model_apply_to_the_built_in_one(loads):
-    options = launch.parse(["--device", "cpu", "--dtype", "bfloat16"])
-    Engine(loading.LocalBackend(launch.how_to_load(options))).model("builtin")
-    assert (loads["builtin"]["device"], loads["builtin"]["dtype"]) == ("cpu", "bfloat16")
-
-
 def test_mcp_option_without_the_mcp_package_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setattr(options, "find_spec", lambda name: None)
     with pytest.raises(SystemExit):
@@ -180,12 +169,3 @@ def test_model_not_yet_downloaded_is_not_in_a_private_server_s_menu(tmp_path):
     options = launch.parse(["--model", "a/b", "--offer", "c/d", str(tmp_path), "vllm:http://host"])
     assert launch.available(options) == [str(tmp_path), "vllm:http://host", *OURS]
     assert launch.available(launch.parse(["--model", str(tmp_path)])) == [str(tmp_path), *OURS]
-
-
-def test_model_name_with_precision_loads_that_precision_on_the_given_device(loads):
-    options = launch.parse(["--device", "cpu"])
-    library = loading.LocalBackend(launch.how_to_load(options), {"device": "cpu"})
-    # the fake load_model returns None, which has no attribute `name`
-    with pytest.raises(AttributeError):
-        library.load_model("a/b@4bit")
-    assert loads["a/b"] == {"device": "cpu", "quantization": "4bit"}

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -58,35 +57,6 @@ def test_ask_command_reads_an_image_as_a_video_of_one_frame(model, tmp_path, cap
     assert told["num_frames"] == 1 and told["source_size"] == [40, 60]
     assert call("ask", str(tmp_path / "none.png"), "What?", "--model", model) == 2
     assert "no file called none.png" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [
-        (OSError(28, "No space left on device"), "The disk is full. Retry when it has room."),
-        (PermissionError(13, "Permission denied", "out"), "[Errno 13] Permission denied: 'out'"),
-        (MemoryError(), "The model ran out of memory."),
-    ],
-    ids=["disk", "folder", "memory"],
-)
-def test_out_of_memory_or_disk_errors_of_commands_print_a_sentence_without_traceback(
-    monkeypatch, capsys, error, sentence
-):
-    def fail(options):
-        raise error
-
-    monkeypatch.setattr("gleanvid.cli.parse", lambda words: SimpleNamespace(run=fail))
-    assert main(["models"]) == 2
-    assert capsys.readouterr().err.startswith(f"gleanvid: {sentence}")
-
-
-def test_compressor_settings_in_brackets_equal_those_of_options(clip, model, capsys):
-    words = ("ask", clip, "What?", "--model", model, "--json", "--compressor")
-    assert call(*words, "GleanVID(0.4, tau=2)", "--alpha-max", "0.8") == 0
-    told = json.loads(capsys.readouterr().out)["compressor"]
-    assert (told["retention_ratio"], told["tau"], told["alpha_max"]) == (0.4, 2, 0.8)
-    assert call(*words, "glean-vd") == 2
-    assert "did you mean 'gleanvid'" in capsys.readouterr().err
 
 
 def test_compare_command_fails_only_if_every_method_fails(clip, model, capsys):
@@ -210,16 +180,6 @@ def test_invalid_files_and_questions_of_commands_are_reported_in_one_sentence(
         assert call("ask", video, question, "--model", model) == 2
         said = capsys.readouterr().err.splitlines()[-1]
         assert said.startswith("gleanvid: ") and len(said) > 20
-
-
-def test_bench_compress_measures_the_listed_compressors(capsys):
-    words = ("bench", "compress", "--grid", "4x4x4", "--width", "64", "--repeats", "1", "--json")
-    assert main([*words, "--compressor", "gleanvid,uniform", "--device", "cpu"]) == 0
-    report = json.loads(capsys.readouterr().out)
-    assert [row["compressor"] for row in report["rows"]] == ["X @ X.T", "gleanvid", "uniform"]
-    assert all(0 < row["min_s"] <= row["median_s"] <= row["max_s"] for row in report["rows"])
-    assert {"device", "cpu", "cpu_cores", "threads", "versions"} <= set(report["machine"])
-    assert main(["bench", "compress", "--grid", "4x4"]) == 2
 
 
 def test_relevance_command_writes_heat_maps_and_the_fraction_of_relevance_kept(

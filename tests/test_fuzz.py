@@ -12,7 +12,6 @@ import threading
 from contextlib import contextmanager
 from functools import cache, partial
 
-import gradio as gr
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,7 +19,6 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from components.server.endpoints import Calls
 from components.session.request import Request, make_compressor, pinned_settings
 from components.session.work.engine import Engine
 from gleanvid import Uniform, load_model
@@ -77,9 +75,6 @@ def _changed(draw, part):
     return new
 
 
-# --- settings and endpoints -----------------------------------------------------------------------
-
-
 @few(max_examples=40)
 @given(st.sampled_from([*COMPRESSORS]), st.data())
 def test_random_compressor_settings_are_accepted_or_refused_with_value_error(name, data):
@@ -89,28 +84,6 @@ def test_random_compressor_settings_are_accepted_or_refused_with_value_error(nam
         made = make_compressor(name, sent if isinstance(sent, dict) else {})
         json.dumps(made.settings())
     pinned_settings(json.dumps(sent))
-
-
-SAMPLING = {"seed": 0, "temperature": 0.5, "top_p": 0.9, "max_new_tokens": 8}
-SENT = {"settings": {"tau": 4, "alpha_min": 0.1}} | SAMPLING
-SENT |= {"frames": 8, "pixels": 0, "model": "builtin", "compressor": "gleanvid", "ratio": 0.25}
-
-
-@few(max_examples=50)
-@given(changed(SENT))
-def test_random_endpoint_arguments_are_accepted_or_refused_with_a_message(sent):
-    given = sent if isinstance(sent, dict) else {}
-    sent = SENT | {name: value for name, value in given.items() if name in SENT}
-    calls = Calls(Engine(FakeBackend()), ["builtin"], 64)
-    with pytest.MonkeyPatch.context() as patch, refused(gr.Error, ValueError):
-        patch.setattr("components.server.endpoints.uploaded", lambda video: "clip.mp4")
-        sampling = {name: sent.pop(name) for name in SAMPLING}
-        request = calls._request({}, sampling=sampling, **sent)
-        request.missing("What?")
-        request.make_compressor()
-
-
-# --- saved runs and recordings --------------------------------------------------------------------
 
 
 @cache

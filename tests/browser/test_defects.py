@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import opened_at
-from tests.browser.steps import answered, ask, more, named, notice, quiet, says, slider
+from tests.browser.steps import named, slider
 
 
 @pytest.fixture
@@ -12,25 +12,6 @@ def page(window, address):
     page = opened_at(window, address)
     yield page
     page.close()
-
-
-def test_answers_stay_if_ask_is_pressed_right_after_typing_a_number(visit, library):
-    """Leaving a number box starts a preview, whose request may arrive after the question."""
-    more(visit)
-    held = []
-    visit.route("**/queue/join*", lambda route: route.continue_() if held else held.append(route))
-    library.encode_s = 1.0
-    try:
-        visit.get_by_label("number input for Frames").fill("20")
-        ask(visit, "What is this?")
-        notice(visit, "Encoding 20")
-        held[0].continue_()
-        says(visit, "of 10 ·")
-        answered(visit)
-        quiet(visit)
-    finally:
-        library.encode_s = 0.0
-    answered(visit, 5)
 
 
 def test_message_about_a_ratio_out_of_reach_has_a_button_that_sets_the_lowest_possible_ratio(page):

@@ -29,12 +29,6 @@ def answered(page, asked):
     return asked[-1]
 
 
-def follow(page, address, query):
-    page.goto(f"{address}/?clip=square.mp4&{query}")
-    # The message of a preview may already have replaced the message about the link.
-    page.wait_for_function("/link|^Used/.test(document.querySelector('.gv-notice')?.textContent)")
-
-
 def test_setting_moved_and_moved_back_gives_the_original_compressor(page, asked):
     first = answered(page, asked)
     for name in ("alpha min", "tau", "Retention"):
@@ -83,20 +77,3 @@ def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(page):
     )
     page.wait_for_selector("p.gv-readout >> text=alpha")
     assert page.locator("p.gv-refused").inner_text() == ""
-
-
-def test_novelty_history_is_unlimited_while_its_checkbox_is_checked_and_is_part_of_links(
-    fresh, address, asked
-):
-    page = fresh
-    follow(page, address, "gleanvid.novelty_history=3&gleanvid.tau=2")
-    named(page, "b", "GleanVID 10 % · tau 2 · novelty history 3")
-    assert slider(page, "tau").input_value() == "2"
-    page.get_by_role("button", name="More settings").click()
-    assert slider(page, "Novelty history").input_value() == "3"
-    switch = page.get_by_role("checkbox", name="all preceding units")
-    assert not switch.is_checked()
-    method = answered(page, asked)
-    assert (method.novelty_history, method.tau) == (3, 2)
-    switch.check()
-    assert answered(page, asked).novelty_history is None

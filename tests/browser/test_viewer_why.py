@@ -56,17 +56,6 @@ def test_pinned_token_shows_its_rank_and_the_threshold_score(page, case):
     assert re.match(r"Dropped: \d+\w\w, \w+ places short \(joint ", far)
 
 
-def test_pinned_merged_token_shows_where_it_was_merged_and_its_group_size(page, case):
-    record = case.runs[MERGED].compression
-    choose(page, a=MERGED)
-    token = int(((record.group >= 0) & ~record.mask).nonzero()[0])
-    home = int(record.keep[record.group[token]])
-    others = int((record.group == record.group[token]).sum()) - 2
-    text = pinned(page, token)
-    assert f"into the token at unit {home // CELLS + 1}, row " in text
-    assert text.endswith(f", with {others} other{'s' * (others > 1)}." if others else ".")
-
-
 def test_budget_of_the_current_unit_is_split_into_even_part_and_novelty_part(page, case):
     record = case.runs[PRUNED].compression
     alpha, gini = (float(record.trace[name]) for name in ("alpha", "gini"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import listen, served
-from tests.browser.steps import answered, ask, notice, reply, tab
+from tests.browser.steps import answered, ask, notice, reply
 from tests.components.fake import FakeBackend, write_clip
 
 MARKUP = "<img src=x onerror=window.caught=1>"
@@ -60,22 +60,3 @@ def test_markup_in_answers_and_suggested_questions_is_shown_as_text(visit, libra
     ask(visit, "Another?")  # without a right answer, B is compared with A word by word
     answered(visit)
     assert reply(visit, "b").inner_text().startswith(library.word)
-
-
-def test_markup_in_answers_and_errors_of_compare_is_shown_as_text(visit, library):
-    tab(visit, "Compare")
-    visit.click("#gv-compare-start")
-    visit.wait_for_selector(".gv-table tr:nth-child(5).gv-done")
-    visit.wait_for_selector("#gv-compare-start:not([disabled])")
-    assert library.word in visit.locator("#gv-rows").inner_text()
-    library.failure = ValueError(MARKUP)
-    try:
-        visit.click("#gv-compare-start")
-        visit.wait_for_selector(".gv-refusals")
-        visit.wait_for_selector("#gv-compare-start:not([disabled])")
-        assert MARKUP in visit.locator("#gv-rows").inner_text()
-        tab(visit, "Tokens")
-        ask(visit, "What?")
-        notice(visit, MARKUP)
-    finally:
-        library.failure = None

@@ -51,12 +51,6 @@ def test_hand_edited_mask_for_another_grid_is_refused():
         by_hand("2x3x4 0-5").compress(noise((2, 4, 3)))
 
 
-@pytest.mark.parametrize("keep", [[0, 1], torch.ones(4, dtype=torch.bool)])
-def test_hand_edited_mask_without_a_grid_is_refused(keep):
-    with pytest.raises(ValueError, match="with their grid"):
-        by_hand(keep)
-
-
 def test_hand_edited_mask_works_as_a_compressor_but_is_not_in_the_list_of_compressors(tmp_path):
     assert "by_hand" not in COMPRESSORS
     video = gleanvid.Video.from_frames(torch.zeros(4, 64, 64, 3, dtype=torch.uint8).numpy())

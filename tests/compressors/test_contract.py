@@ -28,7 +28,6 @@ from tests.compressors.forms import (
     below_floor,
     named,
     noise,
-    video,
     video_of,
 )
 
@@ -85,15 +84,6 @@ def test_every_compressor_variant_passes_every_contract_check(label, monkeypatch
         assert first_error(check, AHEAD[label]) == (None, ""), check.__name__
 
 
-@pytest.mark.parametrize("label", [label for label, form in AHEAD.items() if form.weights == "one"])
-def test_merging_equal_tokens_returns_the_same_token(label):
-    tokens = video((8, 4, 5))
-    signals = {"saliency": tokens.saliency, "keys": tokens.keys, "text": tokens.text}
-    same = VideoTokens(torch.full((160, 24), 0.7), tokens.grid, **signals)
-    out = AHEAD[label](0.6).compress(same).apply(same.features)
-    torch.testing.assert_close(out, torch.full_like(out, 0.7))
-
-
 @pytest.mark.parametrize("method", [DyCoke, EVS])
 @given(grid=ANY_GRID, ratio=ANY_RATIO)
 def test_ratio_is_refused_only_if_the_units_kept_whole_exceed_the_budget(method, grid, ratio):
@@ -147,11 +137,6 @@ def test_error_names_the_missing_signal_of_video_tokens(compressor, signal):
     tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2))
     with pytest.raises(ValueError, match=rf"VideoTokens\.{signal}"):
         compressor.compress(tokens)
-
-
-def test_fastvid_as_ported_to_qwen3_needs_no_saliency():
-    tokens = VideoTokens(video((8, 4, 4)).features, (8, 4, 4))
-    assert FastVID(0.25).compress(tokens).num_kept == 32
 
 
 def test_pairwise_selection_keeps_the_outlier_token():

@@ -12,13 +12,13 @@ from torch.utils._pytree import tree_leaves
 class LiveBytes(TorchDispatchMode):
     """Context manager that measures the memory of the tensors created within it.
 
-    ``peak`` is the largest number of bytes that these tensors had at one time. ``known`` are
-    tensors that existed before; they and their views are not counted.
+    ``peak`` is the largest number of bytes that these tensors had at one time, ``largest`` that of
+    one tensor. ``known`` are tensors that existed before; they and their views are not counted.
     """
 
     def __init__(self, known):
         super().__init__()
-        self.now = self.peak = 0
+        self.now = self.peak = self.largest = 0
         self.seen = {storage_of(tensor) for tensor in known}
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
@@ -32,6 +32,7 @@ class LiveBytes(TorchDispatchMode):
     def _made(self, storage):
         self.seen.add(storage._cdata)
         self.now += storage.nbytes()
+        self.largest = max(self.largest, storage.nbytes())
         weakref.finalize(storage, self._gone, storage._cdata, storage.nbytes())
 
     def _gone(self, place, size):

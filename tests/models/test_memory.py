@@ -97,27 +97,6 @@ def test_generate_frees_the_outputs_of_the_vision_tower(adapter, monkeypatch):
     assert alive == [0, 0]
 
 
-def added(adapter):
-    """Whether the model adds visual features to placeholder embeddings, so both are in memory."""
-    return adapter.hf_model.config.model_type == "molmo2"
-
-
-def test_conversation_frees_the_outputs_of_the_vision_tower(adapter):
-    """All outputs of the vision tower are freed; only the copied token features stay in memory."""
-    encoded = adapter.encode(noise_video())
-    rows, parts = encoded.tokens.features.untyped_storage(), tensors_in(encoded.vision)
-    more = [part for part in parts if part.untyped_storage().data_ptr() != rows.data_ptr()]
-    both = added(adapter) or len(adapter.layout.sides(encoded.tokens.grid)) > 1
-    assert len(more) in (0, len(parts) - 1) or both
-    made = [weakref.ref(tensor) for tensor in more]
-    del rows, parts, more
-    talk = adapter.conversation(encoded, QUARTER)
-    del encoded
-    gc.collect()
-    assert not any(reference() is not None for reference in made)
-    assert talk.ask("what?", Sampling(2)).new_tokens > 0
-
-
 def short_and_long(adapter):
     """Yield a video and one three times as long, each with its processor output."""
     for frames in (4, 12):

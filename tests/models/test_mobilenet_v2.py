@@ -7,12 +7,8 @@ from torchvision.models import mobilenet_v2
 from transformers import MobileNetV2ForImageClassification
 
 import gleanvid
-from gleanvid.evaluation.recording.record import Wanted, record
-from gleanvid.evaluation.recording.recorded_model import RecordedModel
-from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.models.loading.load import BUILTIN, PHOTOS
 from gleanvid.types import Compression, ModelError, StoppedError, Video
-from tests.models.tiny import noise_video
 
 
 @pytest.fixture(scope="module")
@@ -82,22 +78,6 @@ def test_photo_encoder_refuses_to_compute_saliency_and_obeys_the_stop_event(mode
         model.encode(clip(), stop=stop)
 
 
-def test_recording_of_the_photo_encoder_contains_its_tokens(model, tmp_path):
-    path = tmp_path / "clip.recording.safetensors"
-    record(model, clip(), Wanted(), path)
-    recording = open_recording(path)
-    again = RecordedModel(dict(recording.facts))
-    tokens = again.encode(recording.video).tokens
-    assert tokens.features.equal(model.encode(clip()).tokens.features)
-    assert again.num_layers == 0
-
-
-@pytest.mark.parametrize("option", [{"quantization": "8bit"}, {"attn_implementation": "sdpa"}])
-def test_photo_encoder_refuses_loading_options_other_than_its_own(option):
-    with pytest.raises(ModelError, match="device, dtype and max_pixels"):
-        gleanvid.load_model("mobilenet_v2", **option)
-
-
 def test_image_labels_have_rectangles_and_one_kept_token_keeps_only_some_of_the_labels(model):
     tokens = model.encode(gleanvid.read_video("assets/clips/city.mp4", num_frames=2)).tokens
     every = model.see(tokens)
@@ -114,10 +94,3 @@ def test_image_labels_have_rectangles_and_one_kept_token_keeps_only_some_of_the_
     assert {one.label for one in model.see(tokens, nothing_there)} <= names
     listed = model.labels(tokens, Compression.pruned(torch.tensor([0]), tokens.grid))
     assert {one["label"] for one in listed} == names and not all(one["kept"] for one in listed)
-
-
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_photo_encoder_returns_labels_in_half_precision(dtype):
-    model = gleanvid.load_model("mobilenet_v2", device="cpu", dtype=dtype)
-    tokens = model.encode(noise_video(2, 64, 64), max_pixels=2 * 64 * 64).tokens
-    assert isinstance(model.labels(tokens, gleanvid.GleanVID(0.25).compress(tokens)), list)

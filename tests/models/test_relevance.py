@@ -15,7 +15,7 @@ from gleanvid.attribution.occlusion import log_probability_of, occlusion_map
 from gleanvid.attribution.prompt import AnsweredPrompt
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import boundary, load_model
-from gleanvid.types import ModelError, StoppedError
+from gleanvid.types import StoppedError
 from tests.models import tiny_qwen
 from tests.models.tiny import noise_video
 
@@ -165,19 +165,6 @@ def test_relevance_defaults_to_the_model_s_own_answer_split_into_words(qwen3):
     assert "".join(word for word, _ in found.words) == "".join(found.answer.split())
 
 
-def test_relevance_of_is_refused_for_a_batch_and_within_compressing(qwen3):
-    video = noise_video(4)
-    inputs = qwen3.build_inputs(video, qwen3.chat_text(video, ASKED[0], ()), None)
-    twice = inputs | {"input_ids": inputs["input_ids"].repeat(2, 1)}
-    with pytest.raises(ModelError, match="one prompt with one video"):
-        gleanvid.relevance_of(qwen3.hf_model, **twice)
-    with (
-        gleanvid.compressing(qwen3.hf_model, "uniform"),
-        pytest.raises(ModelError, match="already inside a compressing"),
-    ):
-        gleanvid.relevance_of(qwen3.hf_model, **inputs)
-
-
 def test_relevance_map_of_a_word_uses_only_the_probability_of_that_word(qwen3, clips):
     prompt = prompt_of(qwen3, clips)
     found = measure(qwen3, clips[qwen3.name], *ASKED, words=True)
@@ -267,15 +254,6 @@ def test_stop_event_ends_the_backward_pass_of_a_relevance_measurement(qwen3, cli
     with pytest.raises(StoppedError):
         measure(qwen3, clips[qwen3.name], *ASKED, stop=stop)
     assert len(stops) == len(layers)  # the backward pass ended before it recomputed a layer
-
-
-def test_error_for_a_model_without_gradients_suggests_occlusion(qwen3, clips, monkeypatch):
-    """A model has no gradients if, for example, its quantised kernels have no backward pass."""
-    prompt = prompt_of(qwen3, clips)
-    whole = AnsweredPrompt.log_probabilities
-    monkeypatch.setattr(AnsweredPrompt, "log_probabilities", lambda self: whole(self).detach())
-    with pytest.raises(ModelError, match="by='occlusion', which needs no gradient"):
-        gradient_maps(prompt, [slice(None)])
 
 
 def test_invalid_relevance_arguments_are_refused_before_loading_the_model():

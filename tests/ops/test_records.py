@@ -82,15 +82,3 @@ def test_two_output_tokens_may_have_the_same_position():
     torch.testing.assert_close(out[0], FEATURES[5])
     torch.testing.assert_close(out[1], (FEATURES[5] + FEATURES[4]) / 2)
     assert record.group.tolist() == [-1, -1, -1, -1, 1, 0]
-
-
-def test_weights_of_a_token_repeated_within_a_merged_token_are_added():
-    record = shared_record(TOKENS, [shares([2, 2, 2], [2, 2, 1], [0.5, 0.2, 0.3])])
-    assert record.mixing is None
-    torch.testing.assert_close(record.weight[:3], torch.tensor([0.0, 0.3, 0.7]))
-
-
-def test_record_without_merged_tokens_counts_as_pruning():
-    record = shared_record(TOKENS, [Shares.untouched(torch.tensor([1, 4]))])
-    assert not record.merges
-    assert torch.equal(record.apply(FEATURES), FEATURES[[1, 4]])

@@ -54,13 +54,6 @@ def test_audio_input_is_refused_while_compressing(model, sound):
         model.hf_model.generate(**inputs, **sound, max_new_tokens=1)
 
 
-def test_whole_qwen3_omni_model_with_speech_output_is_refused(model):
-    whole = torch.nn.Module()
-    whole.thinker, whole.config = model.hf_model, Qwen3OmniMoeConfig()
-    with pytest.raises(ModelError, match=r"model\.thinker"), compressing(whole, QUARTER):
-        pass
-
-
 @pytest.mark.parametrize("fps", [2.0, 3.0])
 def test_token_positions_follow_the_frame_times_in_seconds(model, fps):
     """Time has 13 positions per second, even for frames at fractional seconds."""
