@@ -17,7 +17,10 @@ from tests.compressors.forms import GRIDS, INSIDE, Case, assert_sound, named, vi
 from tests.compressors.identity_layers import pass_through
 
 RATIOS = (0.05, 0.25, 1.0)
-PASSAGES = [(Case(ratio, grid), depth) for ratio, grid, depth in product(RATIOS, GRIDS, (4, 28))]
+PASSAGES = [
+    (Case(ratio, grid), depth)
+    for ratio, grid, depth in product(RATIOS, (*GRIDS, (2, 3, 5)), (4, 28))
+]
 every_form = pytest.mark.parametrize("label", INSIDE)
 
 
