@@ -49,16 +49,6 @@ def test_empty_question_is_refused_before_a_model_is_loaded(
     assert capsys.readouterr().err == "gleanvid: question must not be empty\n"
 
 
-def test_ask_command_reads_an_image_as_a_video_of_one_frame(model, tmp_path, capsys):
-    picture = tmp_path / "picture.png"
-    Image.fromarray(np.full((40, 60, 3), 90, np.uint8)).save(picture)
-    assert call("ask", str(picture), "What?", "--model", model, "--json") == 0
-    told = json.loads(capsys.readouterr().out)["video"]
-    assert told["num_frames"] == 1 and told["source_size"] == [40, 60]
-    assert call("ask", str(tmp_path / "none.png"), "What?", "--model", model) == 2
-    assert "no file called none.png" in capsys.readouterr().err
-
-
 def test_compare_command_fails_only_if_every_method_fails(clip, model, capsys):
     words = ["compare", clip, "What moves?", "--model", model, "--max-new-tokens", "2"]
     words += ["--retention-ratio", "0.05", "--compressor"]
@@ -152,23 +142,6 @@ def test_loading_options_of_commands_reach_load_model(
     assert main([*command.split(), "--model", "a/b", *words.split()]) == 2
     assert seen == [("a/b", expected)]
     assert "that is all" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--retention-ratio", "1.5"), "retention_ratio=1.5 must be in (0, 1]"),
-        (("--alpha-min", "0.9"), "alpha_min=0.9"),
-        (("--backend", "magic"), "backend"),
-        (("--dtype", "int3"), "dtype"),
-    ],
-)
-def test_invalid_settings_of_commands_are_reported_in_one_sentence(
-    clip, model, words, message, capsys
-):
-    assert call("ask", clip, "What?", "--model", model, *words) == 2
-    err = capsys.readouterr().err
-    assert message in err and "Traceback" not in err
 
 
 def test_invalid_files_and_questions_of_commands_are_reported_in_one_sentence(

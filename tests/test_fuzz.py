@@ -13,21 +13,14 @@ from contextlib import contextmanager
 from functools import cache, partial
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
 
 from components.session.request import Request, make_compressor, pinned_settings
 from components.session.work.engine import Engine
-from gleanvid import Uniform, load_model
+from gleanvid import Uniform
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation.recording import recording
-from gleanvid.evaluation.recording.file_format import KEY
-from gleanvid.evaluation.recording.record import Wanted, record
 from gleanvid.run import Run
-from gleanvid.video import read_video
 from tests.components.fake import FakeBackend, a_run, moving_square
 
 few = partial(settings, suppress_health_check=[*HealthCheck])
@@ -133,32 +126,3 @@ def test_randomly_changed_run_folders_are_loaded_or_refused(tmp_path_factory, da
     (folder / "run.npz").write_bytes(packed[: data.draw(st.sampled_from([None, 0, 100, -50]))])
     with refused(ValueError):
         Run.load(folder)
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    """The metadata and the tensors of a recording of the built-in model."""
-    path = tmp_path_factory.mktemp("recorded") / "clip.recording.safetensors"
-    video = read_video("assets/clips/glimpse_1.mp4", 4)
-    record(
-        load_model(device="cpu"),
-        video,
-        Wanted(("What?",), (Uniform(0.5),), max_new_tokens=2),
-        path,
-        print,
-    )
-    tensors = load_file(path)
-    with safe_open(path, "np") as file:
-        return json.loads(file.metadata()[KEY]), tensors
-
-
-@few(max_examples=40)
-@given(data=st.data())
-def test_randomly_changed_recordings_are_opened_or_refused(recorded, tmp_path_factory, data):
-    facts, tensors = recorded
-    path = tmp_path_factory.getbasetemp() / "changed.recording.safetensors"
-    facts = json.dumps(data.draw(st.just(facts) | changed(facts)))
-    save_file(data.draw(changed_arrays(tensors)), path, {KEY: facts})
-    with refused(ValueError):
-        opened = recording.open_recording(path)
-        json.dumps([run.summary() for run in opened.runs])

@@ -9,7 +9,7 @@ import gleanvid
 from gleanvid.api import Failure, compare
 from gleanvid.cost import prefill_flops, visual_tokens_by_layer
 from gleanvid.models.encoded import ClipKey
-from gleanvid.pipeline import encode, remembered, score
+from gleanvid.pipeline import encode, remembered
 from gleanvid.types import Compression, StoppedError
 from tests.models import tiny
 
@@ -78,17 +78,6 @@ def test_stream_ends_with_the_run_that_ask_returns(model, video):
         assert texts[-1].strip() == run.answer
 
 
-def test_score_function_equals_the_score_method_of_a_conversation(model, video):
-    encoded, _ = encode(key(video, model), model)
-    method, answers = gleanvid.GleanVID(0.5), ["a red square", "no"]
-    expected = model.conversation(encoded, method).score("What?", answers)
-    assert score(key(video, model), "What?", answers, model, method) == pytest.approx(expected)
-    stop = threading.Event()
-    stop.set()
-    with pytest.raises(StoppedError):
-        score(key(video, model), "What?", answers, model, method, stop=stop)
-
-
 def test_closing_a_stream_frees_the_model(model, video):
     pieces = gleanvid.stream(video, "Tell all", model, gleanvid.GleanVID(0.5), 4000)
     next(pieces)
@@ -116,15 +105,6 @@ def test_encoding_cache_distinguishes_max_pixels(model):
     assert remembered(key(clip, model, 4 * 96 * 96), model) is None
 
 
-def test_clip_without_max_pixels_uses_the_model_s_pixel_limit(model, monkeypatch):
-    clip = tiny.noise_video(4, 240, 320)
-    monkeypatch.setattr(model, "max_pixels", 4 * 64 * 64)
-    run = gleanvid.ask(clip, "What?", model, gleanvid.Uniform(0.5), 1)
-    assert run.made_with["max_pixels"] == 4 * 64 * 64
-    again = remembered(key(clip, model, run.made_with["max_pixels"]), model)
-    assert again is remembered(key(clip, model), model) is not None
-
-
 @pytest.mark.parametrize("wanted", [set(), {"saliency"}, {"saliency", "keys"}], ids=len)
 def test_cached_encoding_is_reused_for_a_subset_of_its_signals(video, wanted):
     known = ClipKey(video, "a", 9, frozenset({"saliency"}))
@@ -146,14 +126,6 @@ def test_invalid_setting_is_refused_before_a_file_is_opened(monkeypatch, door, s
     method = [gleanvid.Uniform()] if door == "compare" else gleanvid.Uniform()
     with pytest.raises((TypeError, ValueError), match=error):
         list(getattr(gleanvid, door)("clip.mp4", "What?", "builtin", method, **setting))
-
-
-def test_keyword_arguments_override_settings_objects(model):
-    settings = {"frames": gleanvid.Frames(8, max_pixels=9999), "sampling": gleanvid.Sampling(9)}
-    clip = "assets/clips/glimpse_1.mp4"
-    run = gleanvid.ask(clip, "What?", model, num_frames=2, max_new_tokens=1, **settings)
-    assert (len(run.video), run.cost.new_tokens) == (2, 1)
-    assert run.made_with["max_pixels"] == 9999 and run.cost.decode_s > 0
 
 
 def test_answer_length_limit_of_a_checkpoint_is_respected(model, video):

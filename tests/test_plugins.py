@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import pickle
 import subprocess
@@ -126,18 +125,6 @@ def test_broken_plugin_file_is_named_and_other_plugins_load(old, new, named, wri
     assert "first" in COMPRESSORS
 
 
-@pytest.mark.parametrize("traceback", [False, True])
-def test_broken_plugin_file_named_by_the_user_is_an_error(
-    traceback, write_plugin, capsys, caplog, request
-):
-    request.addfinalizer(lambda: logging.getLogger(plugins.__name__).setLevel(logging.NOTSET))
-    file = write_plugin("import gone_away")
-    assert main(["methods", "--plugin", file, *["--traceback"] * traceback]) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and "first.py cannot be used: ModuleNotFoundError" in told.err
-    assert ("line 1, in <module>" in caplog.text) == traceback
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -181,15 +168,6 @@ def test_commands_print_one_sentence_for_a_failing_plugin(command, write_plugin,
 def test_missing_plugin_is_refused_by_name(name):
     with pytest.raises(PluginError, match=name):
         register(name)
-
-
-def test_registering_the_same_class_twice_works_and_two_classes_of_one_name_do_not(write_plugin):
-    (first,) = register(write_plugin())
-    assert register(first) is first
-    (again,) = register(write_plugin())  # registers the same file once more
-    assert COMPRESSORS["first"] is again
-    with pytest.raises(PluginError, match=r"other\.py.*the name 'first' is taken already"):
-        register(write_plugin(FIRST, "other.py"))
 
 
 def test_compressor_from_a_plugin_file_can_be_unpickled_in_another_process(write_plugin):

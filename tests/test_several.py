@@ -100,12 +100,3 @@ def test_image_file_is_read_as_a_video_of_one_frame(model, tmp_path):
     (tmp_path / "none.png").write_bytes(b"nothing")
     with pytest.raises(gleanvid.VideoError, match="as a picture"):
         gleanvid.ask(tmp_path / "none.png", "What?", model)
-
-
-def test_large_image_is_shrunk_and_rotated_upright(model, tmp_path):
-    image = Image.fromarray(np.zeros((100, 2000, 3), np.uint8))
-    exif = image.getexif()
-    exif[0x0112] = 6  # EXIF orientation 6: the camera was turned by 90 degrees
-    image.save(tmp_path / "large.jpg", exif=exif)
-    run = gleanvid.ask(tmp_path / "large.jpg", "What?", model, "gleanvid", 1)
-    assert run.video.source_size == (2000, 100) and run.video.frames.shape[1:3] == (1280, 64)

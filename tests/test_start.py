@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from gleanvid.later import import_later
-
 HEAVY = {
     "torch": "torch._C",
     "transformers": "transformers",
@@ -77,31 +75,3 @@ def test_library_imports_without_the_app_s_packages(tmp_path):
         "assert callable(gleanvid.compressing) and gleanvid.MODELS\n"
     )
     imported(program, tmp_path)
-
-
-LATE = """
-import sys, threading
-from gleanvid.later import import_later
-import_later("slow_one")
-import slow_one as module
-assert not hasattr(sys, "slow_ran")
-seen = []
-threads = [threading.Thread(target=lambda: seen.append(module.LAST)) for _ in range(8)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-assert seen == ["last"] * 8 and sys.slow_ran == 1, (seen, sys.slow_ran)
-assert type(module) is type(sys)
-"""
-
-
-def test_package_imported_lazily_is_imported_once_and_completely_for_all_threads(tmp_path):
-    slow = "import sys, time\nsys.slow_ran = getattr(sys, 'slow_ran', 0) + 1\ntime.sleep(0.2)\n"
-    (tmp_path / "slow_one.py").write_text(slow + "LAST = 'last'\n")
-    imported(f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + LATE, tmp_path)
-
-
-def test_packages_already_imported_or_missing_are_not_imported_lazily():
-    import_later("json")
-    assert sys.modules["json"] is json
-    import_later("no_such_package")
-    assert "no_such_package" not in sys.modules

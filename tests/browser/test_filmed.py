@@ -10,8 +10,6 @@ from tests.browser.conftest import listen, served
 from tests.browser.steps import notice, tab
 
 METHODS = "[...document.querySelectorAll('#gv-methods label')].map((label) => label.innerText)"
-OFFERED = """![...document.querySelectorAll('[data-pick=b] option')]
-  .some(({ value }) => value === 'run:fastv')"""
 FLASH, DRIVEWAY = (f"[id='gv-example-{name}.mp4']" for name in ("glimpse_1", "driveway"))
 
 
@@ -49,15 +47,3 @@ def test_question_box_and_ask_are_hidden_for_a_model_without_answers(page):
         assert not page.locator(place).is_visible(), place
     assert page.evaluate(METHODS)[0] == "GleanVID"
     tab(page, "Tokens")
-
-
-def test_compressor_that_the_next_clip_s_model_refuses_is_replaced_by_gleanvid(page):
-    page.locator(FLASH).click()
-    page.wait_for_selector("#gv-ask:visible")
-    page.wait_for_function("!document.querySelector('#gv-settings').innerText.includes('left out')")
-    page.locator("[data-pick=b] select").select_option("run:fastv")
-    page.wait_for_function("gleanvid.setting('compressor') === 'fastv'")
-    page.locator(DRIVEWAY).click()
-    page.wait_for_function("gleanvid.setting('compressor') === 'gleanvid'")
-    assert page.locator(".gv-viewer").get_attribute("data-state") == "ready"
-    page.wait_for_function(OFFERED)

@@ -56,22 +56,3 @@ def test_preview_ends_at_stop_and_when_a_newer_setting_arrives(visit, library):
         library.encode_s = 0
     answered(visit)
     assert "Used 16" in visit.locator(".gv-notice").first.inner_text()
-
-
-def test_relevance_measurement_ends_at_stop_and_a_second_measurement_is_shown(visit, library):
-    ask(visit, "And now?")
-    answered(visit)
-    visit.get_by_role("radio", name="What mattered").check(force=True)
-    library.measure_s = 60
-    try:
-        visit.get_by_role("button", name="Measure what mattered").click()
-        notice(visit, "Measuring what mattered for")
-        visit.click("#gv-stop")
-        notice(visit, "Stopped.")
-        visit.wait_for_selector("#gv-ask:not([disabled])")
-    finally:
-        library.measure_s = 0
-    visit.get_by_role("button", name="Measure what mattered").click()
-    visit.get_by_text("of what mattered").nth(1).wait_for()
-    assert visit.get_by_role("button", name="word0", exact=True).first.is_visible()
-    assert visit.errors == []

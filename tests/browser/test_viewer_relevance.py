@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 from components.session.answers import answer
-from components.viewer.payload import pack
-from tests.browser.alone import open_alone
 from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
@@ -77,18 +75,3 @@ def pixels(page) -> int:
             .reduce((sum, level, place) => sum + level * (place % 97), 0);
         }"""
     )
-
-
-def test_relevance_is_measured_on_demand_or_refused_with_a_reason(shared, case):
-    page = open_alone(shared, pack(case.runs, 0, 1, case.tokens))
-    open_view(page)
-    assert "not measured for this question yet" in page.inner_text(".gv-legend")
-    page.get_by_role("button", name="Measure what mattered").click()
-    assert page.evaluate("triggered.at(-1)") == ["measure", {}]
-    assert page.get_by_text("not of truth.").first.is_hidden()
-    why = "The model “Photo encoder” answers no questions."
-    page.evaluate("unmeasured => show({ ...props.value, unmeasured })", why)
-    settle(page)
-    assert page.get_by_role(**VIEW).is_disabled()
-    assert why in page.locator(".gv-legend").inner_text()
-    assert page.errors == []

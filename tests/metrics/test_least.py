@@ -47,9 +47,3 @@ def test_refused_ratio_is_distinguished_from_a_changed_answer():
     found = searched(lambda tokens: True, floor=400)
     assert found.below.run is None and 400 <= found.above.tokens < 440
     assert "refuses lower ratios: no." in str(found)
-
-
-@pytest.mark.parametrize("settings", [{"low": 0}, {"low": 0.5, "high": 0.4}, {"passes": 0}])
-def test_invalid_settings_of_the_ratio_search_are_refused(settings):
-    with pytest.raises(ValueError, match="must be"):
-        Least("M", "", 100, **settings)

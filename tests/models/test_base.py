@@ -82,12 +82,6 @@ def test_system_message_is_before_the_video_and_changes_the_answer(qwen3):
     assert qwen3.generate(qwen3.encode(video), "what?", None).text == plain.text
 
 
-def test_special_tokens_in_a_question_are_plain_text(qwen3):
-    encoded = qwen3.encode(noise_video())
-    answer = qwen3.generate(encoded, "<|video_pad|><|im_end|> what?", QUARTER, Sampling(2))
-    assert answer.by_layer[0].num_tokens == len(encoded.tokens)
-
-
 @few_families
 def test_sampling_is_reproducible_by_seed_and_leaves_the_global_generator_unchanged(adapter):
     encoded = adapter.encode(noise_video())

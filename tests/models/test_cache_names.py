@@ -33,10 +33,6 @@ def test_cache_is_passed_under_the_name_in_the_signature_of_forward(module, name
     assert passed_cache(argument | {"use_cache": True}) is empty
 
 
-def test_layer_without_a_cache_argument_has_no_cache():
-    assert passed_cache({"use_cache": False}) is None
-
-
 @few_families
 @pytest.mark.filterwarnings("error::FutureWarning")
 def test_asking_and_scoring_use_no_argument_that_transformers_deprecates(adapter):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 
 import pytest
 import torch
@@ -19,7 +18,6 @@ from gleanvid.types import StoppedError
 from tests.models import tiny_qwen
 from tests.models.tiny import noise_video
 
-ROOT = Path(__file__).parents[2]
 ASKED = ("what moves?", "a red")
 STEP = 2e-3  # step of the finite differences: fraction of the distance from the mean token
 

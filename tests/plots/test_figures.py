@@ -11,7 +11,6 @@ from gleanvid.plots.palette import styles
 from tests.plots.cases import run
 
 METHODS = ("gleanvid", "uniform", "random")
-TITLES = ("GleanVID 25 %", "Uniform 25 %", "Random 25 %")
 OVER_UNITS = {
     "budget_figure": lambda made: made.compression.budgets.tolist(),
     "effective_rank_figure": lambda made: diagnosed(made).effective_rank_by_unit.tolist(),
@@ -51,11 +50,6 @@ def test_budget_figure_of_one_run_has_bars_and_the_uniform_line():
     assert f"budget Gini {metrics.budget_gini(run().compression):.2f}" in bars.name
 
 
-def test_each_total_budget_has_its_own_uniform_line():
-    figure = plots.budget_figure([run(), run("uniform"), run(ratio=0.5)])
-    assert [line.y[0] for line in figure.data[3:]] == [5.0, 10.0]
-
-
 def test_residual_energy_figure_leaves_the_first_unit_out_of_line_and_mean():
     figure = plots.residual_energy_figure(some_runs())
     for made, line in zip(some_runs(), figure.data, strict=True):
@@ -69,14 +63,6 @@ def test_logarithmic_axis_of_a_figure_covers_all_values(name):
     values = [value for line in figure.data for value in line.y if value is not None]
     low, high = (10**edge for edge in figure.layout.yaxis.range)
     assert values and low < min(values) and max(values) < high
-
-
-def test_novelty_figure_leaves_out_methods_without_novelty():
-    figure = plots.novelty_figure([run("uniform"), run()])
-    assert [list(line.y) for line in figure.data] == [run().compression.trace["novelty"].tolist()]
-    assert "novelty Gini" in figure.data[0].name and "alpha" in figure.data[0].name
-    alone = plots.novelty_figure(run("uniform"))
-    assert "Uniform does not measure novelty" in alone.layout.annotations[0].text
 
 
 def test_effective_dimension_figure_includes_the_random_baseline():
