@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.steps import answered, notice, says, tab
+from tests.browser.steps import answered, notice, says
 from tests.components.fake import COLUMNS, ROWS, FakeBackend, write_clip
 
 WINDOW = {"width": 1400, "height": 900}
@@ -28,7 +28,6 @@ FLAGS = [
 ]
 
 
-FAILED = pytest.StashKey[bool]()
 LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored out")
 
 
@@ -37,14 +36,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = yield
-    if call.when == "call":
-        item.stash[FAILED] = report.failed
-    return report
 
 
 @pytest.fixture(scope="session")
@@ -137,26 +128,6 @@ def page(window, address):
     yield page
     assert page.errors == []
     page.close()
-
-
-@pytest.fixture(scope="module")
-def kept():
-    """List that holds the page of the fixture ``lasting``; empty at first and after a failure."""
-    pages = []
-    yield pages
-    for page in pages:
-        page.close()
-
-
-@pytest.fixture
-def lasting(request, kept, window, address):
-    """The page as the previous test of the file left it; a new page if that test failed."""
-    if not kept:
-        kept.append(opened(window, address))
-    tab(kept[0], "Tokens")
-    yield kept[0]
-    if request.node.stash.get(FAILED, True):
-        kept.pop().close()
 
 
 @pytest.fixture

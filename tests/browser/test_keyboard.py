@@ -1,13 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
-
-@pytest.fixture
-def visit(lasting):
-    """A page for all tests of this file. They do not change it."""
-    return lasting
-
 
 def test_tab_key_visits_controls_in_reading_order(visit):
     """The order is: tabs, model, clips, question, suggested questions, then the rest."""

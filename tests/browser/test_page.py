@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.browser.steps import (
     answered,
     ask,
@@ -15,11 +13,6 @@ from tests.browser.steps import (
     until,
     upload,
 )
-
-
-@pytest.fixture
-def visit(lasting):
-    return lasting
 
 
 def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
@@ -106,16 +99,16 @@ def test_moving_the_ratio_slider_updates_masks_and_address_without_encoding(page
     assert library.encodes == encodes
 
 
-def test_answer_is_marked_stale_once_its_settings_or_question_change(page, library):
+def test_answer_is_marked_stale_once_its_settings_or_question_change(visit, library):
     stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
-    page.get_by_label("Ask again on each change").uncheck()
-    slider(page, "tau").focus()
-    page.keyboard.press("PageUp")
-    page.wait_for_selector(stale.format("b"))
+    visit.get_by_label("Ask again on each change").uncheck()
+    slider(visit, "tau").focus()
+    visit.keyboard.press("PageUp")
+    visit.wait_for_selector(stale.format("b"))
     # The method "All tokens" has no setting tau.
-    assert page.locator(stale.format("a")).count() == 0
-    page.get_by_label("Question", exact=True).fill("Another one?")
-    page.wait_for_selector(stale.format("a"))
-    page.locator(stale.format("b")).get_by_role("button", name="Ask again").click()
-    answered(page)
+    assert visit.locator(stale.format("a")).count() == 0
+    visit.get_by_label("Question", exact=True).fill("Another one?")
+    visit.wait_for_selector(stale.format("a"))
+    visit.locator(stale.format("b")).get_by_role("button", name="Ask again").click()
+    answered(visit)
     assert library.asked is not None

@@ -65,17 +65,17 @@ def test_link_restores_settings_of_both_sides_question_and_view(visit, fresh):
     ]
 
 
-def test_browser_back_opens_the_previous_tab_and_keeps_settings(lasting):
-    tab(lasting, "Curves")
-    lasting.wait_for_function("location.search.includes('tab=Curves')")
-    slider(lasting, "tau").fill("12")
-    lasting.wait_for_function("location.search.includes('tau=12')")
-    lasting.go_back()
-    open_tab = lasting.get_by_role("tab", selected=True)
-    lasting.wait_for_function("!location.search.includes('tab=')")
+def test_browser_back_opens_the_previous_tab_and_keeps_settings(visit):
+    tab(visit, "Curves")
+    visit.wait_for_function("location.search.includes('tab=Curves')")
+    slider(visit, "tau").fill("12")
+    visit.wait_for_function("location.search.includes('tau=12')")
+    visit.go_back()
+    open_tab = visit.get_by_role("tab", selected=True)
+    visit.wait_for_function("!location.search.includes('tab=')")
     assert open_tab.inner_text() == "Tokens"
-    assert "tau=12" in lasting.url
-    until(lasting, lambda: name(lasting, "b").endswith("· tau 12"))
-    lasting.go_forward()
-    lasting.wait_for_function("location.search.includes('tab=Curves')")
+    assert "tau=12" in visit.url
+    until(visit, lambda: name(visit, "b").endswith("· tau 12"))
+    visit.go_forward()
+    visit.wait_for_function("location.search.includes('tab=Curves')")
     assert open_tab.inner_text() == "Curves"

@@ -94,12 +94,11 @@ def test_outdated_comparison_table_is_greyed_and_names_the_changed_setting(page)
 
 def test_buttons_of_a_comparison_row_show_its_run_as_a_or_b(page):
     tab(page, "Compare")
-    for side, row in (("a", "VidCom2"), ("b", "V-CAST")):
-        page.locator(ROW, has_text=row).locator(f"[data-side={side}]").click()
-        page.wait_for_selector(
-            f"{ROW} [data-side={side}][data-label='{row} 10 %'][aria-pressed=true]"
-        )
-        named(page, side, f"{row} 10 %")
+    for side, label in (("a", METHODS[2]), ("b", METHODS[3]), ("a", METHODS[0]), ("b", METHODS[1])):
+        page.get_by_label(f"Show {label} as {side.upper()} in the viewer").click()
+        pressed = f"{ROW} [data-side={side}][data-label='{label}'][aria-pressed=true]"
+        page.wait_for_selector(pressed)
+        named(page, side, label)
 
 
 @pytest.mark.parametrize("kind", ["CSV", "JSON"])
@@ -189,26 +188,26 @@ def chosen(page) -> str:
     return page.get_by_role("combobox", name="Compressor", exact=True).input_value()
 
 
-def test_one_button_compares_b_s_method_at_every_ratio(page, library):
-    tab(page, "Compare")
+def test_one_button_compares_b_s_method_at_every_ratio(visit, library):
+    tab(visit, "Compare")
     library.words = 1
-    before = rows(page)
-    page.click("#gv-sweep")
-    until(page, lambda: rows(page) != before)
-    page.wait_for_selector(f"{ROW}:nth-child(7).gv-done")
-    page.wait_for_selector("#gv-sweep:not([disabled])")
+    before = rows(visit)
+    visit.click("#gv-sweep")
+    until(visit, lambda: rows(visit) != before)
+    visit.wait_for_selector(f"{ROW}:nth-child(7).gv-done")
+    visit.wait_for_selector("#gv-sweep:not([disabled])")
     library.words = 8
-    shares = [f"{chosen(page)} {share} %" for share in (5, 10, 15, 25, 50, 75)]
-    assert rows(page) == ["All tokens", *shares]
+    shares = [f"{chosen(visit)} {share} %" for share in (5, 10, 15, 25, 50, 75)]
+    assert rows(visit) == ["All tokens", *shares]
 
 
-def put_list(page, listed):
+def put_list(visit, listed):
     """Upload a file of questions, and wait until the box shows them."""
     lines = "\n".join(map(json.dumps, listed)).encode()
     file = {"name": "questions.jsonl", "mimeType": "text/plain", "buffer": lines}
-    page.locator("#gv-listing input[type=file]").set_input_files([file])
-    box = page.locator("#gv-questions textarea")
-    until(page, lambda: box.input_value().splitlines() == [one["text"] for one in listed])
+    visit.locator("#gv-listing input[type=file]").set_input_files([file])
+    box = visit.locator("#gv-questions textarea")
+    until(visit, lambda: box.input_value().splitlines() == [one["text"] for one in listed])
 
 
 def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_question(
@@ -234,15 +233,15 @@ def test_list_of_questions_reports_correct_answers_and_opens_the_run_of_each_que
     until(visit, lambda: box.input_value() == "Where to?")
 
 
-def test_run_at_the_lowest_ratio_that_keeps_the_answer_opens_in_the_viewer(page, library):
-    tab(page, "Compare")
+def test_run_at_the_lowest_ratio_that_keeps_the_answer_opens_in_the_viewer(visit, library):
+    tab(visit, "Compare")
     library.words_of = {"uniform": 4}  # the answer with all tokens has 8 words
-    page.click("#gv-find")
-    page.wait_for_selector("#gv-find:not([disabled])")
-    kept, lost = (page.locator(".gv-least li", has_text=name) for name in ("GleanVID", "Uniform"))
+    visit.click("#gv-find")
+    visit.wait_for_selector("#gv-find:not([disabled])")
+    kept, lost = (visit.locator(".gv-least li", has_text=name) for name in ("GleanVID", "Uniform"))
     assert "keeps it down to" in kept.inner_text() and "loses it already" in lost.inner_text()
     lost.locator("button").click()
-    page.wait_for_function(
+    visit.wait_for_function(
         "document.querySelector('[data-pick=b] .gv-title').textContent.startsWith('Uniform')"
     )
     library.words_of = {}

@@ -60,20 +60,20 @@ def test_after_many_quick_slider_moves_the_viewer_shows_the_last_value(page):
         named(page, "b", f"GleanVID {percent} %")
 
 
-def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(page):
-    slider(page, "alpha min").fill("0.8")
-    page.wait_for_function(
+def test_alpha_min_and_alpha_max_sliders_push_each_other_and_never_cross(visit):
+    slider(visit, "alpha min").fill("0.8")
+    visit.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.8'"
     )
-    page.wait_for_selector("p.gv-readout >> text=alpha max was moved too, to 0.8.")
+    visit.wait_for_selector("p.gv-readout >> text=alpha max was moved too, to 0.8.")
     # alpha max goes back too, because alpha min had pushed it up
-    slider(page, "alpha min").fill("0.2")
-    page.wait_for_function(
+    slider(visit, "alpha min").fill("0.2")
+    visit.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha max\"]').value === '0.6'"
     )
-    slider(page, "alpha max").fill("0.1")
-    page.wait_for_function(
+    slider(visit, "alpha max").fill("0.1")
+    visit.wait_for_function(
         "document.querySelector('input[aria-label=\"range slider for alpha min\"]').value === '0.1'"
     )
-    page.wait_for_selector("p.gv-readout >> text=alpha")
-    assert page.locator("p.gv-refused").inner_text() == ""
+    visit.wait_for_selector("p.gv-readout >> text=alpha")
+    assert visit.locator("p.gv-refused").inner_text() == ""
