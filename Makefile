@@ -16,7 +16,7 @@ VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py cac
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app quick test test-all test-vllm static tables docs lock audit release test-python clean
+.PHONY: app quick test test-all test-vllm test-lmms-eval test-ray static tables docs lock audit release test-python clean
 
 app: .venv/app
 	@$(BIN)/python app.py $(ARGS)
@@ -42,6 +42,25 @@ test-vllm:
 	for file in $(or $(ARGS),$(VLLM)); do \
 		PYTHONPATH=. OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest -W ignore $$file || exit 1; \
 	done
+
+# LMMs-Eval and Ray: environments of their own, from the extras as a user installs them. The import
+# comes first, as tests of a missing package are skipped.
+test-lmms-eval: .venv-lmms-eval/made
+	.venv-lmms-eval/bin/python -c "import lmms_eval.evaluator"
+	OMP_NUM_THREADS=1 .venv-lmms-eval/bin/python -m pytest \
+		$(or $(ARGS),tests/evaluation/lmms_eval tests/cli/test_lmms_eval.py)
+
+test-ray: .venv-ray/made
+	.venv-ray/bin/python -c "import ray.serve"
+	OMP_NUM_THREADS=1 .venv-ray/bin/python -m pytest \
+		$(or $(ARGS),tests/evaluation/run tests/cli/test_workers.py tests/components/server/test_replicas.py)
+
+.venv-lmms-eval/made: EXTRAS = eval
+.venv-ray/made: EXTRAS = app,ray
+.venv-lmms-eval/made .venv-ray/made: .venv/backend pyproject.toml
+	$(BIN)/uv venv --quiet --clear $(@D)
+	$(UV) pip install --quiet --python $(@D)/bin/python -e '.[$(EXTRAS)]' pytest hypothesis
+	touch $@
 
 # The core tests on another Python, with the newest packages or with OLDEST=1 the oldest: results/versions.md.
 test-python: .venv/uv
@@ -125,4 +144,4 @@ release: .venv/dev docs
 	$(PYTEST) tests/test_release.py
 
 clean:
-	rm -rf .venv .venv-vllm .venv-python build dist docs/_build assets/docs docs/reference/generated *.egg-info
+	rm -rf .venv .venv-vllm .venv-lmms-eval .venv-ray .venv-python build dist docs/_build assets/docs docs/reference/generated *.egg-info

@@ -34,7 +34,6 @@ _HOME = {
     "by_hand": "compressors.by_hand",
     "compare": "api",
     "compressing": "api",
-    "count_tokens": "api",
     "least": "api",
     "load_model": "models",
     "read_video": "video",
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from gleanvid.api import ask_many as ask_many
     from gleanvid.api import compare as compare
     from gleanvid.api import compressing as compressing
-    from gleanvid.api import count_tokens as count_tokens
     from gleanvid.api import least as least
     from gleanvid.api import relevance as relevance
     from gleanvid.api import relevance_of as relevance_of

@@ -54,7 +54,6 @@ class Mine(Benchmark):
     name = "mine"
     def items(self, limit=None, seed=0): return []
     def video(self, clip, num_frames): ...
-    def prompt(self, item): return item.question
     def right(self, item, response): return False
 """
 FAMILY = """
@@ -185,6 +184,12 @@ def test_compressor_from_a_plugin_file_can_be_unpickled_in_another_process(write
         check=False,
     )
     assert done.stdout.decode().strip() == repr(method), done.stderr
+
+
+def test_compressor_of_the_guide_passes_the_contract(own_plugins, capsys):
+    file = ROOT / "docs" / "guides" / "most_changed.py"
+    assert main(["contract", str(file)]) == 0
+    assert "FAIL" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

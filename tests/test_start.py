@@ -32,7 +32,6 @@ ENTRIES = {
     "import gleanvid": ("import gleanvid", set()),
     "gleanvid --help": (CLI.format(words=["--help"]), set()),
     "gleanvid models": (CLI.format(words=["models"]), set()),
-    "gleanvid tables": (CLI.format(words=["tables"]), set()),
     "gleanvid ask --help": (CLI.format(words=["ask", "--help"]), set()),
     "app.py --help": ("import app\napp.main(['--help'])", set()),
     "gleanvid app --help": (INSTALLED.format(words=["app", "--help"]), set()),

@@ -28,7 +28,6 @@ COMMANDS = {
     "import gleanvid": ["-c", "import gleanvid"],
     "gleanvid --help": ["-m", "gleanvid.cli", "--help"],
     "gleanvid models": ["-m", "gleanvid.cli", "models"],
-    "gleanvid tables": ["-m", "gleanvid.cli", "tables"],
 }
 LINE, PAGE = "page: a line on the terminal", "page: served"
 

@@ -16,7 +16,7 @@ from statistics import fmean
 
 import torch
 
-from gleanvid.evaluation.benchmarks.base import Item, items_of_seeds
+from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.benchmarks.glimpse import HARD, Glimpse
 from gleanvid.evaluation.run.runner import answers
 from gleanvid.evaluation.run.setups import grid
@@ -30,7 +30,7 @@ BENCHMARK = Glimpse(families=HARD, clip_frames=32)
 @cache
 def collisions() -> list[Item]:
     """Return the collision questions of the hard tables."""
-    asked = items_of_seeds(BENCHMARK, 2000, (41,))
+    asked = BENCHMARK.items(2000, 41)
     return [item for item in asked if item.groups[0] == "collision"]
 
 

@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.stats import spearmanr
 
 from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS, method_from
 from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.run.clips import find_clips
-from gleanvid.evaluation.tables.correlations import rank_correlation
 from gleanvid.glimpse.questions.make import write_mp4
 from gleanvid.models import load_model
 from gleanvid.types import Video
@@ -107,7 +107,7 @@ def measure(asked: Sequence[str], path: Path, frames: int) -> list[dict[str, Any
                 "effective rank": metrics.effective_dimension(debiased, record),
                 "IoU over time": float(metrics.spatial_iou_curve(record).nanmean()),
                 "Gini": metrics.budget_gini(record),
-                "r with change": rank_correlation(record.budgets[1:].tolist(), change),
+                "r with change": float(spearmanr(record.budgets[1:], change).statistic),
                 "at cuts": at_cuts(record.budgets.tolist(), video.timestamps, cuts),
             }
             if ratio == STABILITY_RATIO:

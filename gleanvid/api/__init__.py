@@ -9,8 +9,6 @@ from gleanvid.api.asking import stream as stream
 from gleanvid.api.attributing import relevance as relevance
 from gleanvid.api.comparing import Failure as Failure
 from gleanvid.api.comparing import compare as compare
-from gleanvid.api.counting import TokenCount as TokenCount
-from gleanvid.api.counting import count_tokens as count_tokens
 from gleanvid.api.own_models import compressing as compressing
 from gleanvid.api.own_models import relevance_of as relevance_of
 from gleanvid.api.searching import least as least

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.running import add_workers, drawer, report, resumable, workers, writable
+from gleanvid.cli.running import drawer, report, resumable, writable
 from gleanvid.errors import printable
 
 if TYPE_CHECKING:
@@ -28,29 +28,26 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--out", required=True, metavar="DIR", help="output folder for one NPZ file per video"
     )
     shared.add_model(parser)
-    add_workers(parser)
     parser.set_defaults(run=_compress)
 
 
 def _compress(options: argparse.Namespace) -> int:
+    from gleanvid.evaluation.provenance import describe_model
     from gleanvid.evaluation.recording.recorded_model import recorded_model
     from gleanvid.evaluation.run.clips import named_clips
     from gleanvid.evaluation.run.journal import Journal
-    from gleanvid.evaluation.run.journal_rows import is_clip_row
-    from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
+    from gleanvid.evaluation.run.kept_tokens import Job, compress_clips
 
     method = options.method(**{name: getattr(options, name) for name in options.settings})
     job = Job(method, options.num_frames, options.backend, options.max_pixels)
     clips = named_clips(options.paths)
     folder = writable(options.out)
-    recorded = recorded_model(clips.values())
-    with workers(options, compress_clips, compress_on_workers, recorded) as (model, compress):
-        settings = {"model_weights": model["model_weights"]} | job.settings()
-        settings |= {"model_settings": shared.model_settings(options)}
-        path = folder / "journal.jsonl"
-        with Journal(path, settings, is_clip_row) as journal, resumable(folder):
-            compress(clips, job, folder, journal, drawer())
-            rows = [journal.rows[name, job.key] for name in clips]
+    model = recorded_model(clips.values()) or shared.load(options)
+    settings = {"model_weights": describe_model(model)["model_weights"]} | job.settings()
+    settings |= {"model_settings": shared.model_settings(options)}
+    with Journal(folder / "journal.jsonl", settings) as journal, resumable(folder):
+        compress_clips(model, clips, job, folder, journal, drawer())
+        rows = [journal.rows[name, job.key] for name in clips]
     return _report(rows, options.out)
 
 

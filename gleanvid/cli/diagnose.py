@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from gleanvid.cli import options as shared
@@ -20,43 +19,17 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     parser.add_argument(
         "paths",
         metavar="clips",
-        nargs="*",
+        nargs="+",
         help="video files, recordings of gleanvid record, or folders of either",
-    )
-    parser.add_argument(
-        "--preset",
-        help="measure clips sampled as in the paper instead of your own: longvideobench-100",
-    )
-    parser.add_argument(
-        "--data",
-        default="",
-        help="folder of the benchmark that --preset samples (default: download from the hub)",
     )
     parser.add_argument("--compressor", default=_NAMES, help=shared.NAMES)
     parser.add_argument("--retention-ratio", default=_RATIOS, help=shared.RATIOS)
-    shared.add_frames(parser, "each video", default=None)
+    shared.add_frames(parser, "each video")
     parser.add_argument(
         "--out", default="diagnosis", metavar="DIR", help="output folder for tables and figures"
     )
     shared.add_model(parser)
     parser.set_defaults(run=_diagnose, command=shlex.join(["gleanvid", *words]))
-
-
-def _clips(options: argparse.Namespace) -> tuple[list[Path], int]:
-    """Return the paths of the clips, and the number of frames to sample of each."""
-    from gleanvid.evaluation.diagnostics.diagnose import sampled_clips
-    from gleanvid.evaluation.paper.presets import DIAGNOSES
-    from gleanvid.evaluation.run.clips import find_clips
-
-    if options.preset is None:
-        if not options.paths:
-            raise ValueError("clips: name video files or folders, or a --preset")
-        return find_clips(options.paths), options.num_frames or 32
-    if options.preset not in DIAGNOSES or options.paths:
-        allowed = ", ".join(DIAGNOSES)
-        raise ValueError(f"preset={options.preset!r} must be one of {allowed}, and takes no clips")
-    sample = DIAGNOSES[options.preset]
-    return sampled_clips(sample, options.data), options.num_frames or sample.num_frames
 
 
 def _diagnose(options: argparse.Namespace) -> int:
@@ -67,8 +40,9 @@ def _diagnose(options: argparse.Namespace) -> int:
     """
     from gleanvid.evaluation.diagnostics import diagnose, diagnosis
     from gleanvid.evaluation.recording.recorded_model import recorded_model
+    from gleanvid.evaluation.run.clips import find_clips
 
-    clips, num_frames = _clips(options)
+    clips = find_clips(options.paths)
     shares = shared.ratios(options.retention_ratio)
     out = writable(options.out)
     model: Any = recorded_model(clips) or shared.load(options)
@@ -79,7 +53,7 @@ def _diagnose(options: argparse.Namespace) -> int:
         model,
         shared.names_of(options.compressor),
         shares,
-        num_frames,
+        options.num_frames,
         backend=options.backend,
         on_clip=lambda number, path: report(f"{number + 1}/{len(clips)} {path.name}"),
     )
@@ -87,7 +61,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     if not any(row.part == "compressor" for row in rows):
         report(f"gleanvid: no {'compressor' if rows else 'clip'} could be measured")
         return 1
-    facts = {"command": options.command} | diagnose.facts(model, clips, num_frames)
+    facts = {"command": options.command} | diagnose.facts(model, clips, options.num_frames)
     print(diagnosis.text(facts | diagnosis.summary(rows, skipped)))
     try:
         diagnosis.write(out, facts, rows, skipped)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gleanvid.cli import options as shared
-from gleanvid.cli.eval_setups import setups_of
-from gleanvid.cli.running import add_workers, drawer, report, resumable, workers, writable
+from gleanvid.cli.running import drawer, report, resumable, writable
 
 if TYPE_CHECKING:
     from gleanvid.evaluation.provenance import Machine
@@ -20,30 +20,14 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
     _add_benchmark(parser, words)
-    parser.add_argument(
-        "--compressor",
-        help=f"{shared.NAMES}; settings in brackets: 'holitom(tau=0.65)' (default: gleanvid)",
-    )
-    parser.add_argument("--retention-ratio", help=f"{shared.RATIOS} (default: 0.25)")
-    parser.add_argument(
-        "--ablation", help="run ablations of the paper by name, comma-separated, or all"
-    )
-    parser.add_argument(
-        "--preset",
-        help="run the setups of a table of the paper (gleanvid tables --list prints the names), or "
-        "fixed-token-budget-baselines",
-    )
+    names = f"{shared.NAMES}; settings in brackets: 'holitom(tau=0.65)'"
+    parser.add_argument("--compressor", default="gleanvid", help=names)
+    parser.add_argument("--retention-ratio", default="0.25", help=shared.RATIOS)
     parser.add_argument(
         "--num-frames", "--frames", type=int, help="number of frames sampled from each clip"
     )
     parser.add_argument("--limit", type=int, help="number of questions to ask (default: all)")
-    parser.add_argument(
-        "--seed",
-        "--seeds",
-        type=_seeds,
-        default=(0,),
-        help="seed of the question sample; several seeds, comma-separated, share --limit equally",
-    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the question sample")
     parser.add_argument(
         "--how",
         help="how an answer is chosen, comma-separated: likelihood (most probable option), "
@@ -54,12 +38,6 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         action="store_true",
         help="also measure the fraction of relevance kept: dependence of the answer on the tokens, "
         "by one backward pass per question",
-    )
-    parser.add_argument(
-        "--phases",
-        action="store_true",
-        help="also measure memory and the seconds of each phase, summed over all questions; each "
-        "question is asked alone with a generated answer",
     )
     parser.add_argument(
         "--endpoint",
@@ -74,59 +52,55 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
         "--format", choices=["png", "pdf", "svg"], default="png", help="file format of the figures"
     )
     shared.add_model(parser)
-    add_workers(parser)
+    add = parser.add_argument_group("several workers (Ray)").add_argument
+    add(
+        "--num-workers",
+        type=int,
+        help="number of worker processes that each load the model (default: this process only)",
+    )
+    add("--address", help="address of a running Ray cluster, or auto (default: start one here)")
     parser.set_defaults(run=_eval, command=["gleanvid", *words])
 
 
 def _eval(options: argparse.Namespace) -> int:
-    from gleanvid.evaluation.benchmarks.base import items_of_seeds
     from gleanvid.evaluation.provenance import public_command, public_name
     from gleanvid.evaluation.run.journal import Journal
-    from gleanvid.evaluation.run.journal_rows import is_answer_row
-    from gleanvid.evaluation.run.phases import check_timed
-    from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
-    from gleanvid.evaluation.run.runner import check_ways, evaluate
+    from gleanvid.evaluation.run.runner import check_ways
+    from gleanvid.evaluation.run.setups import grid
     from gleanvid.evaluation.tables.comparisons import ACCURACY
     from gleanvid.evaluation.tables.publish import publish
     from gleanvid.evaluation.tables.summary import macros_of
 
     benchmark = _benchmark(options)
-    presets, setups = setups_of(options, benchmark)
-    benchmark = benchmark.for_frames(max(setup.num_frames for setup in setups))
+    frames = benchmark.num_frames if options.num_frames is None else options.num_frames
+    ratios = shared.ratios(options.retention_ratio)
+    setups = grid(shared.names_of(options.compressor), ratios, frames)
+    benchmark = benchmark.for_frames(frames)
     ways = tuple(options.how.split(",")) if options.how else (benchmark.how,)
     check_ways(benchmark, ways)
-    items = items_of_seeds(benchmark, options.limit, options.seed)
+    items = benchmark.items(options.limit, options.seed)
     endpoints = (ACCURACY, *macros_of(benchmark, items))
     if options.endpoint not in endpoints:
         allowed = ", ".join(endpoints)
         raise ValueError(f"endpoint={options.endpoint!r} must be one of {allowed}")
-    if options.phases and (options.relevance or options.num_workers or options.address):
-        raise ValueError("--phases cannot be combined with --relevance, --num-workers or --address")
-    if options.phases:  # check before a new journal stores ``--how`` for good
-        check_timed(ways)
     folder = writable(options.out)
-    with workers(options, evaluate, evaluate_on_workers) as (model, answer):
+    with _answerer(options) as (model, answer):
         settings = {
             "model_weights": model["model_weights"],
             "benchmark": benchmark.settings(),
-            "seed": options.seed[0] if len(options.seed) == 1 else list(options.seed),
+            "seed": options.seed,
             "how": list(ways),
             "max_pixels": options.max_pixels,
             "model_settings": shared.model_settings(options),
         }
         if options.relevance:
             settings["relevance"] = "gradient"
-        if options.phases:
-            settings["phases"] = True
         machine = _machine(options.device)
-        path = folder / "journal.jsonl"
-        is_row = partial(is_answer_row, ways=len(ways))
-        with Journal(path, settings, is_row) as journal, resumable(folder):
+        with Journal(folder / "journal.jsonl", settings) as journal, resumable(folder):
             draws = [draw for setup in setups for draw in setup.draws]
             before = len(journal.rows)
-            limits = {"max_pixels": options.max_pixels}
-            limits |= {name: True for name in ("relevance", "phases") if getattr(options, name)}
-            answer(benchmark, items, draws, journal, ways, drawer(), **limits)
+            limits = options.max_pixels, options.relevance
+            answer(benchmark, items, draws, journal, ways, drawer(), *limits)
             rows = dict(journal.rows)
     if len(rows) == before:
         machine = _machine_before(folder) or machine
@@ -135,9 +109,8 @@ def _eval(options: argparse.Namespace) -> int:
     command = public_command(options.command)
     facts = {"command": command, **model, **named, **settings, **machine}
     try:
-        kind = options.format
         asked = (benchmark, items, setups, rows, ways)
-        found = publish(folder, *asked, facts, presets, kind, options.endpoint)
+        found = publish(folder, *asked, facts, options.format, options.endpoint)
     except OSError as error:
         raise ValueError(
             f"the results could not be written ({error}); every answer is kept in {folder}: free "
@@ -145,6 +118,28 @@ def _eval(options: argparse.Namespace) -> int:
         ) from error
     print((folder / "table.md").read_text(encoding="utf-8"))
     return _exit_code(found, folder)
+
+
+@contextmanager
+def _answerer(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callable[..., None]]]:
+    """Yield the model's description, and a function that answers the questions.
+
+    With ``--num-workers`` or ``--address``, Ray workers answer; otherwise, this process does.
+    """
+    load = shared.loader(options)
+    if options.num_workers is None and options.address is None:
+        from gleanvid.evaluation.provenance import describe_model
+        from gleanvid.evaluation.run.runner import evaluate
+
+        model = load()
+        yield describe_model(model), partial(evaluate, model)
+        return
+    from gleanvid.evaluation.run.ray_cluster import cluster, describe
+    from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
+
+    count = 1 if options.num_workers is None else options.num_workers
+    with cluster(count, options.address) as num_gpus:
+        yield describe(load, num_gpus), partial(evaluate_on_workers, load, count, num_gpus)
 
 
 def _machine(device: str | None) -> dict[str, Machine]:
@@ -210,11 +205,6 @@ def _add_benchmark(parser: argparse.ArgumentParser, words: Sequence[str]) -> Non
         text = f"setting {item.name} of the benchmark (default: {default})"
         parser.add_argument(option, type=_READERS.get(str(item.type), str), help=text)
     parser.set_defaults(benchmark_settings=tuple(item.name for item in settings))
-
-
-def _seeds(text: str) -> tuple[int, ...]:
-    """Parse comma-separated seeds for argparse, without repeats."""
-    return tuple(dict.fromkeys(int(part) for part in text.split(",")))
 
 
 def true_or_false(text: str) -> bool:

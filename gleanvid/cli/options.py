@@ -89,17 +89,14 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
 
 
-def add_frames(
-    parser: argparse.ArgumentParser, video: str = "the video", default: int | None = 32
-) -> None:
+def add_frames(parser: argparse.ArgumentParser, video: str = "the video") -> None:
     """Add the number of sampled frames and the decoder."""
-    note = "" if default else " (default: 32)"
     parser.add_argument(
         "--num-frames",
         "--frames",
         type=int,
-        default=default,
-        help=f"number of frames sampled from {video}{note}",
+        default=32,
+        help=f"number of frames sampled from {video}",
     )
     parser.add_argument(
         "--backend", default="pyav", help="video decoder: pyav, torchcodec, decord or opencv"

@@ -1,4 +1,4 @@
-"""Shared parts of long commands: output folders, the progress line, and Ray workers."""
+"""Shared parts of long commands: output folders and the progress line."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gleanvid.cli.app import app_module
-from gleanvid.cli.options import loader
 from gleanvid.errors import printable
-
-Act = Callable[..., None]
 
 
 def writable(place: str) -> Path:
@@ -105,40 +101,3 @@ def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add ``--num-workers`` and ``--address``."""
-    add = parser.add_argument_group("several workers (Ray)").add_argument
-    add(
-        "--num-workers",
-        type=int,
-        help="number of worker processes that each load the model (default: this process only)",
-    )
-    add("--address", help="address of a running Ray cluster, or auto (default: start one here)")
-
-
-@contextmanager
-def workers(
-    options: argparse.Namespace, alone: Act, together: Act, recorded: Any = None
-) -> Iterator[tuple[dict[str, Any], Act]]:
-    """Yield the model's description (:func:`describe_model`), and a function that does the work.
-
-    With ``--num-workers`` or ``--address``, the work is done by ``together`` on Ray workers. Its
-    first three arguments are bound: a function that loads the model, the number of workers, and
-    the GPUs per worker (0 or 1). Otherwise, or with ``recorded``, it is done by ``alone`` in this
-    process, and the model is bound as its first argument. ``recorded``: model to use instead of a
-    loaded one if the clips are recordings.
-    """
-    load = loader(options)
-    if recorded is not None or (options.num_workers is None and options.address is None):
-        from gleanvid.evaluation.provenance import describe_model
-
-        model = recorded or load()
-        yield describe_model(model), partial(alone, model)
-        return
-    from gleanvid.evaluation.run.ray_cluster import cluster, describe
-
-    count = 1 if options.num_workers is None else options.num_workers
-    with cluster(count, options.address) as num_gpus:
-        yield describe(load, num_gpus), partial(together, load, count, num_gpus)

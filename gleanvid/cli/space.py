@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 LARGE = ("safetensors", "npz", "bin", "mp4", "jpg")  # Spaces want binary files in Git LFS
-EXTRAS = ("video", "models", "app")
+EXTRAS = ("video", "models", "tables", "app")
 ZERO_GPU = "spaces>=0.50,<1"  # allocates a GPU on ZeroGPU hardware; no effect elsewhere
 _LEFT_OUT = shutil.ignore_patterns(
     "__pycache__", "*.pyi", "*.csv", "*.png", "*.webp", "tsconfig.json", "docs"

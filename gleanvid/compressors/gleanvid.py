@@ -58,7 +58,7 @@ class GleanVID(Compressor):
     name: ClassVar[str] = "gleanvid"
     title: ClassVar[str] = "GleanVID"
     paper: ClassVar[str] = "GleanVID (the paper this library implements)"
-    reported: ClassVar[str] = "`gleanvid tables`"
+    reported: ClassVar[str] = "97.3 % of Qwen3-VL-8B's accuracy at 25 %, 96.0 % at 15 % (64 frames)"
 
     alpha_min: float = setting(
         0.2,

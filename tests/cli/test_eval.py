@@ -8,8 +8,7 @@ from gleanvid.attribution.relevance import Relevance
 from gleanvid.cli import main
 from gleanvid.cli.running import clock
 from gleanvid.evaluation import benchmarks
-from gleanvid.evaluation.paper import numbers
-from gleanvid.evaluation.run import phases, runner
+from gleanvid.evaluation.run import runner
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
 
 
@@ -98,42 +97,12 @@ def test_eval_refuses_a_folder_with_answers_of_another_model_or_seed(model, tmp_
     assert run(tmp_path, "--seed", "1") == 2
 
 
-def test_eval_of_an_ablation_preset_writes_a_table_shaped_as_in_the_paper(model, tmp_path):
-    assert run(tmp_path, "--ablation", "signals,history", compressor=()) == 0
-    text = (tmp_path / "table.md").read_text()
-    assert "### Token-selection signals" in text and "| LRS + SCS |" in text
-    assert "| History h |" in text and "| all † |" in text
-    # each of 5 clips: all tokens, 3 choices of signals, 3 lengths of history
-    assert len(set(model[0].read)) == 5 * 7
-
-
-def test_preset_named_after_a_paper_table_runs_exactly_that_table_s_rows(model, tmp_path):
-    # exit code 2: --num-frames is refused, because the preset sets the number of frames
-    assert run(tmp_path, "--preset", "llava-onevision-7b", compressor=()) == 2
-    given = ["eval", "--benchmark", "fake", "--preset", "qwen3-vl-8b-32", "--limit", "4"]
-    # exit code 1 if a method needs saliency, which the fake model lacks
-    assert main([*given, "--out", str(tmp_path)]) in (0, 1)
-    found = json.loads((tmp_path / "results.json").read_text())["results"]
-    assert [line["setup"] for line in found] == [
-        row.setup for row in numbers.tables()["qwen3-vl-8b-32"].rows
-    ]
-
-
-def test_preset_fixed_token_budget_uses_6_30_and_60_frames(model, tmp_path):
-    assert run(tmp_path, "--preset", "fixed-token-budget", compressor=()) == 0
-    assert "| GleanVID | 60 | 10% |" in (tmp_path / "table.md").read_text()
-    assert {frames for _, frames in model[0].encoded} == {6, 30, 60}
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         (("--compressor", "glean"), "compressor='glean' must be one of full, gleanvid"),
         (("--retention-ratio", "0.5,2"), "retention_ratio=2.0 must be in (0, 1]"),
         (("--retention-ratio", "half"), "retention_ratio='half' must be numbers in (0, 1]"),
-        (("--ablation", "nothing"), "ablation='nothing' must be one of components, signals"),
-        (("--preset", "x"), "preset='x' must be one of fixed-token-budget"),
-        (("--ablation", "alpha", "--preset", "x"), "--ablation and --preset do not go together"),
         (("--how", "letter"), "how='letter' must be one of likelihood, text"),
         (("--limit", "0"), "limit=0 must be at least 1"),
         (("--num-frames", "0"), "num_frames=0 must be at least 1"),
@@ -179,7 +148,7 @@ def test_unknown_benchmark_is_refused_with_the_list_of_known_benchmarks(tmp_path
     with pytest.raises(SystemExit) as stopped:
         main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
     assert stopped.value.code == 2
-    assert "benchmark='glimps' must be one of glimpse, mvbench" in capsys.readouterr().err
+    assert "benchmark='glimps' must be one of glimpse, list" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])
@@ -214,62 +183,6 @@ def test_eval_measures_relevance_once_per_question_and_stores_it(
     assert len(asked) == 5
     assert run(tmp_path, "--retention-ratio", "1,0.5", "--limit", "5") == 2
     assert "relevance='gradient'" in capsys.readouterr().err
-
-
-def glimpse(folder, *options):
-    given = ["eval", "--compressor", "gleanvid", "--num-frames", "8", "--limit", "3"]
-    status = main([*given, "--device", "cpu", "--how", "text", *options, "--out", str(folder)])
-    lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()[1:]]
-    return status, lines
-
-
-def test_phase_times_are_summed_over_questions_and_leave_answers_unchanged(tmp_path, capsys):
-    assert glimpse(tmp_path / "plain")[0] == 0
-    plain = {(row["item"], row["setup"]): row for row in glimpse(tmp_path / "plain")[1]}
-    status, timed = glimpse(tmp_path / "timed", "--phases")
-    assert status == 0 and len(timed) == len(plain) == 6
-    for row in timed:
-        assert plain[row["item"], row["setup"]]["said"] == row["said"]
-        assert plain[row["item"], row["setup"]]["tokens"] == row["tokens"]
-        assert row["peak_memory_mib"] > 0
-    full = json.loads((tmp_path / "timed" / "results.json").read_text())["results"][0]
-    own = [row["phases"] for row in timed if row["setup"] == full["setup"]]
-    for name in ("preprocess", "vision", "compress", "prefill", "generate"):
-        assert full[f"sum_{name}_s"] == pytest.approx(sum(part[name] for part in own), abs=1e-5)
-        assert full[f"sum_{name}_s"] > 0
-    assert "| seconds, summed |" in capsys.readouterr().out
-    # refused: this folder's journal has phase times, so a run without them cannot resume it
-    assert glimpse(tmp_path / "timed")[0] == 2
-    assert "phases=True" in capsys.readouterr().err
-
-
-def test_table_of_phase_times_says_over_how_many_questions_they_are_summed(
-    tmp_path, monkeypatch, capsys
-):
-    original, calls = phases.measure_item, []
-
-    def failing_once(model, video, method, *arguments):
-        calls.append(method.name)
-        if calls.count("gleanvid") == 1 and method.name == "gleanvid":
-            raise ValueError("out of memory")
-        return original(model, video, method, *arguments)
-
-    monkeypatch.setattr(phases, "measure_item", failing_once)
-    assert glimpse(tmp_path, "--phases")[0] == 1
-    table = capsys.readouterr().out.partition("| seconds, summed | kept | frames | questions |")[2]
-    counts = [line.split("|")[4].strip() for line in table.splitlines()[2:4]]
-    assert counts == ["3", "2"]
-
-
-def test_phase_times_are_refused_for_likelihood_scoring_and_several_workers(
-    model, tmp_path, capsys
-):
-    assert run(tmp_path, "--phases", "--limit", "2") == 2
-    assert "choose --how text or --how letter" in capsys.readouterr().err
-    # a journal in the folder would prevent a second try with another --how
-    assert not (tmp_path / "journal.jsonl").exists()
-    assert run(tmp_path, "--phases", "--num-workers", "2") == 2
-    assert "--phases cannot be combined" in capsys.readouterr().err
 
 
 def test_endpoint_option_with_a_metric_unknown_to_the_benchmark_is_refused_before_any_question(

@@ -58,9 +58,6 @@ class FakeBenchmark(Benchmark):
         frames = np.full((num_frames, 4, 4, 3), int(250 * draw(clip)), dtype=np.uint8)
         return Video.from_frames(frames, name=clip)
 
-    def prompt(self, item):
-        return item.question
-
     def right(self, item, response):
         return response == item.right_option
 

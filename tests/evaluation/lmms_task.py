@@ -65,9 +65,6 @@ class Tiny(Benchmark):
     def video(self, clip, num_frames):
         return read_video(clip, num_frames, max_side=MAX_SIDE)
 
-    def prompt(self, item):
-        return item.question
-
     def right(self, item, response):
         return response == item.right_option
 

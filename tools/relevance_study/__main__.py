@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from gleanvid.evaluation.benchmarks.base import Item, items_of_seeds
+from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.benchmarks.glimpse import Glimpse
 from gleanvid.evaluation.provenance import describe_model
 from gleanvid.evaluation.run.journal import Journal
@@ -38,7 +38,9 @@ def main() -> None:
     with Journal(options.out / "journal.jsonl", settings) as journal:
         if options.minutes:
             seeds = [int(seed) for seed in options.seeds.split(",")]
-            items = items_of_seeds(Glimpse(clip_frames=FRAMES), options.questions, seeds)
+            part = options.questions // len(seeds)
+            asked = Glimpse(clip_frames=FRAMES)
+            items = [item for seed in seeds for item in asked.items(part, seed)]
             measure_all(journal, in_random_order(items), options.parts.split(","), options.minutes)
         write(options.out, journal.rows)
 

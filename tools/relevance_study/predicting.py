@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from gleanvid.evaluation.benchmarks.base import Item
-from gleanvid.evaluation.tables.correlations import correlation
-from gleanvid.evaluation.tables.statistics import Estimate
+from gleanvid.evaluation.tables.statistics import Estimate, correlation
 from tools.result_tables import RESULTS
 from tools.rows_and_table import cell
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import torch
+from scipy.stats import spearmanr
 from torch import Tensor
-
-from gleanvid.evaluation.tables.correlations import rank_correlation
 
 
 def auc(scores: Tensor, positive: Tensor) -> float:
@@ -53,5 +52,5 @@ def agreement(first: Tensor, second: Tensor) -> dict[str, float | None]:
 
 def ranks_agree(first: Tensor, second: Tensor) -> float | None:
     """Return Spearman's rho of two maps; None if either is constant."""
-    found = rank_correlation(first.tolist(), second.tolist())
+    found = float(spearmanr(first, second).statistic)
     return None if math.isnan(found) else found

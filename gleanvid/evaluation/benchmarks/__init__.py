@@ -12,11 +12,7 @@ from gleanvid.plugins import Registry
 
 _OWN: dict[str, str | type[Benchmark]] = {  # "module:class" by name, imported on first use
     "glimpse": "glimpse:Glimpse",
-    "mvbench": "mvbench:MVBench",
-    "longvideobench": "longvideobench:LongVideoBench",
-    "mlvu": "mlvu:MLVU",
-    "mlvu_test": "mlvu:MLVUTest",
-    "videomme": "videomme:VideoMME",
+    "list": "own_list:OwnList",
 }
 
 
@@ -51,12 +47,9 @@ def open_benchmark(name: str, **settings: Any) -> Benchmark:
     known = [item.name for item in fields(kind)]  # type: ignore[arg-type]
     for setting in settings:
         if setting not in known:
-            allowed = (
-                f"its settings are {', '.join(known)}"
-                if known
-                else "this benchmark has no settings"
+            raise BenchmarkError(
+                f"benchmark {name} has no setting {setting}; its settings are {', '.join(known)}"
             )
-            raise BenchmarkError(f"benchmark {name} has no setting {setting}; {allowed}")
     return kind(**settings)
 
 

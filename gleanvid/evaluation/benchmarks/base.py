@@ -59,9 +59,8 @@ class Benchmark(ABC):
     "letter" (generated after a prompt that lists the options) and "text" (generated after the
     question alone). ``how`` is the default mode, ``ways`` are all modes that the benchmark allows.
 
-    ``average``: the overall accuracy is the mean over "items" (questions), or over "groups" (the
-    mean of the groups' accuracies), as some official scores are. ``columns``: the groups in the
-    order of the published table; if empty, they come in the order in which the items name them.
+    ``columns``: the groups in the order of the table; if empty, in the order in which the items
+    name them.
     ``macro_without``: name of a group. If set, results also have the mean over all groups, and the
     mean over all groups but this one. ``hard``: groups that no method nearly
     solves. If both are set, results also have the mean over the ``hard`` groups.
@@ -70,7 +69,6 @@ class Benchmark(ABC):
     name: ClassVar[str]
     how: ClassVar[str] = "letter"
     ways: ClassVar[tuple[str, ...]] = ("letter",)
-    average: ClassVar[str] = "items"
     columns: ClassVar[tuple[str, ...]] = ()
     macro_without: ClassVar[str] = ""
     hard: ClassVar[tuple[str, ...]] = ()
@@ -87,18 +85,22 @@ class Benchmark(ABC):
 
     @abstractmethod
     def video(self, clip: str, num_frames: int) -> Video:
-        """Read frames of a clip, sampled as in the official evaluation.
+        """Read frames of a clip.
 
         Raises ``VideoError`` on a bad file.
         """
 
     @abstractmethod
-    def prompt(self, item: Item) -> str:
-        """Return the text that follows the video in the prompt."""
-
-    @abstractmethod
     def right(self, item: Item, response: str) -> bool:
-        """Return whether the official evaluation counts a response as right."""
+        """Return whether a response is right."""
+
+    def prompt(self, item: Item, how: str) -> str:
+        """Return the text that follows the video in the prompt, for the response mode ``how``."""
+        if how != "letter":
+            return item.question
+        options = [f"{letter(number)}. {text}" for number, text in enumerate(item.options)]
+        ask = "Answer with the option's letter from the given choices directly."
+        return "\n".join([item.question, *options, ask])
 
     def evidence(self, item: Item, tokens: VideoTokens) -> Tensor | None:
         """Return which tokens show each object that the question is about.
@@ -106,10 +108,6 @@ class Benchmark(ABC):
         The result is bool [objects, tokens of the clip], or None if the benchmark does not know it.
         """
         return None
-
-    def system_message_for(self, model_type: str) -> str:
-        """Return the system message for a type of model such as "qwen3_vl"; "" is none."""
-        return ""
 
     def for_frames(self, most: int) -> Self:
         """Return the benchmark for runs that sample at most ``most`` frames of a clip.
@@ -148,16 +146,6 @@ def chosen(items: Sequence[Item], limit: int | None, seed: int) -> list[Item]:
     return [item for together in clips.values() for item in together]
 
 
-def items_of_seeds(benchmark: Benchmark, limit: int | None, seeds: Sequence[int]) -> list[Item]:
-    """Return items drawn with several seeds; each seed draws an equal part of ``limit``.
-
-    An item drawn with two seeds is returned once, so there may be fewer items than ``limit``.
-    Raises :class:`BenchmarkError` as ``items`` does, and if ``limit`` is below the number of seeds.
-    """
-    if limit is not None and limit < len(seeds):
-        raise BenchmarkError(f"limit={limit} must be at least {len(seeds)}, one per seed")
-    found: dict[str, Item] = {}
-    for place, seed in enumerate(seeds):
-        part = None if limit is None else (limit + len(seeds) - 1 - place) // len(seeds)
-        found |= {item.id: item for item in benchmark.items(part, seed)}
-    return list(found.values())
+def letter(number: int) -> str:
+    """Return the letter of an option by its index: 0 is A."""
+    return chr(ord("A") + number)

@@ -114,9 +114,6 @@ class Glimpse(Benchmark):
             indices=whole.indices[chosen],
         )
 
-    def prompt(self, item: Item) -> str:
-        return item.question
-
     def right(self, item: Item, response: str) -> bool:
         return normalise(response) == normalise(item.right_option)
 

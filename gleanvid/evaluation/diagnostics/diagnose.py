@@ -7,7 +7,6 @@ of this: it compares ways to select tokens in a frame, all with GleanVID's token
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +18,6 @@ from gleanvid import metrics
 from gleanvid.compressors import Compressor, method_from
 from gleanvid.compressors.ablation import Ablation
 from gleanvid.compressors.full_tokens import FullTokens
-from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
-from gleanvid.evaluation.benchmarks.published import split
-from gleanvid.evaluation.paper.presets import ClipSample
 from gleanvid.evaluation.provenance import describe_model
 from gleanvid.evaluation.run.clips import read_clip
 from gleanvid.models.encoded import Encoded
@@ -79,22 +75,6 @@ class Skipped:
     reason: str
     name: str = ""
     retention_ratio: float = 0.0  # ratio that failed; 0 if every ratio failed
-
-
-def sampled_clips(sample: ClipSample, data: str = "") -> list[Path]:
-    """Return the paths of a random sample of a benchmark's videos, which ``sample`` describes.
-
-    ``data`` is the benchmark's folder; if it is "", videos come from the Hugging Face hub.
-    Raises ``BenchmarkError`` if videos are missing or if the benchmark has too few.
-    """
-    benchmark: Any = open_benchmark(sample.benchmark, **({"data": data} if data else {}))
-    videos = sorted({split(item.clip)[0] for item in benchmark.items()})
-    if len(videos) < sample.videos:
-        raise BenchmarkError(
-            f"{sample.benchmark} has {len(videos)} videos here, the preset takes {sample.videos}"
-        )
-    drawn = random.Random(sample.seed).sample(videos, sample.videos)
-    return [benchmark.root / name for name in sorted(drawn)]
 
 
 def diagnose_clips(

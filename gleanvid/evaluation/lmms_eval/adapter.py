@@ -22,8 +22,7 @@ from lmms_eval.models.model_utils.gen_metrics import log_metrics
 from loguru import logger
 
 from gleanvid import plugins
-from gleanvid.evaluation.benchmarks.image_folder import read_frames
-from gleanvid.evaluation.benchmarks.published import LMMS_EVAL_SYSTEM_MESSAGES
+from gleanvid.evaluation.lmms_eval.image_folder import read_frames
 from gleanvid.evaluation.lmms_eval.requests import (
     Clip,
     digest,
@@ -33,7 +32,6 @@ from gleanvid.evaluation.lmms_eval.requests import (
 )
 from gleanvid.evaluation.provenance import fingerprint
 from gleanvid.evaluation.run.journal import Journal, LmmsRow
-from gleanvid.evaluation.run.journal_rows import is_lmms_row
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.models import load_model
 from gleanvid.models.families.llava_video.config import CHOICES
@@ -43,6 +41,9 @@ from gleanvid.pipeline import MAX_SIDE
 from gleanvid.types import Video
 from gleanvid.video import read_video
 
+LMMS_EVAL_SYSTEM_MESSAGES = dict.fromkeys(  # system message of LMMs-Eval 0.7.3 by model type
+    ("qwen3_vl", "qwen3_vl_moe"), "You are a helpful assistant."
+)
 NO_ANSWER = "(no answer)"
 _PICTURE_FPS = 3.0  # frames per second of clips published as folders of images (MVBench)
 
@@ -116,7 +117,7 @@ class GleanVIDModel(lmms):
     def generate_until(self, requests: Sequence[Any]) -> list[GenerationResult]:
         """Return the answers in the order of ``requests``. Those in the journal are reused."""
         path, rows = self.journal_path, []
-        with Journal(path, self.settings, is_lmms_row) if path else nullcontext() as journal:
+        with Journal(path, self.settings) if path else nullcontext() as journal:
             for number, request in enumerate(requests, 1):
                 rows.append(self._row(request.args, journal))
                 if number % 100 == 0:

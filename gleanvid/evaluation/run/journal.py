@@ -11,7 +11,7 @@ import errno
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Required, Self, TypedDict
 
@@ -37,7 +37,7 @@ class Row(TypedDict, total=False):
 
 
 class EvidenceCounts(TypedDict, total=False):
-    """Result of :func:`gleanvid.evaluation.run.rows.evidence_kept`, if evidence is known."""
+    """Result of :func:`gleanvid.evaluation.run.rows.evidence_kept`; absent if it is unknown."""
 
     evidence: list[int]
     things: list[int]
@@ -52,8 +52,6 @@ class AnswerRow(Row, EvidenceCounts, total=False):
     tokens: list[float]  # visual tokens: all in the clip, entering layer 0, mean over layers
     seconds: float  # seconds for compression, prefill and response, without encoding
     saturated: list[int]  # counts of saturated and all units, see gleanvid.metrics.saturation
-    phases: dict[str, float]  # seconds by phase, such as "prefill", if measured
-    peak_memory_mib: float
     relevance: list[float]  # "kept", "best", "random" from ``Relevance.kept_over_layers``
 
 
@@ -86,18 +84,12 @@ class LmmsRow(Row, total=False):
 class Journal:
     """A journal open for appending, locked against a second process.
 
-    ``is_row`` checks every row without an "error" in an existing file. A half-written last line
-    is dropped with a warning. Raises :class:`JournalError` if the file's settings differ from
-    ``settings``, a line is damaged, ``path`` is a link or not a file, or another process has the
-    journal open.
+    A half-written last line is dropped with a warning. Raises :class:`JournalError` if the file's
+    settings differ from ``settings``, a line is damaged, ``path`` is a link or not a file, or
+    another process has the journal open.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        settings: Mapping[str, Any],
-        is_row: Callable[[Mapping[str, Any]], bool] = bool,
-    ) -> None:
+    def __init__(self, path: str | Path, settings: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.rows: dict[Key, Any] = {}
         self._file = self._opened()
@@ -107,10 +99,7 @@ class Journal:
             if lines:
                 _check_settings(self.path, lines[0], settings)
                 for number, line in enumerate(lines[1:], 2):
-                    row = _parsed(self.path, line, number)
-                    if not (isinstance(row["error"], str) if "error" in row else is_row(row)):
-                        raise _damaged(self.path, number)
-                    self._take(row)
+                    self._take(_parsed(self.path, line, number))
             else:
                 self._write({"gleanvid_evaluation": FORMAT, "settings": dict(settings)})
         except BaseException:

@@ -1,13 +1,12 @@
 """Measure the seconds of every phase of answering a question, such as encoding and prefill.
 
-The clip is encoded, compressed and prefilled again for every question, as by a server that gets
-single requests. So the seconds can be summed over a benchmark.
+The clip is encoded, compressed and prefilled again, as by a server that gets single requests.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +15,6 @@ import torch
 
 from gleanvid.compressors.base import Compressor
 from gleanvid.cost import Answer, prefill_flops, visual_tokens_by_layer
-from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError
-from gleanvid.evaluation.run.journal import AnswerRow
-from gleanvid.evaluation.run.journal_rows import PHASES
-from gleanvid.evaluation.run.rows import Unanswered, answer_row, failure
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.models.generation.sampling import Sampling
@@ -112,50 +107,3 @@ def _timed_inputs(model: ModelAdapter) -> Iterator[list[float]]:
         yield spent
     finally:
         del model.build_inputs  # restores the class's own method
-
-
-def check_timed(ways: Sequence[str]) -> None:
-    """Raise ``BenchmarkError`` unless there is one response mode and it generates text."""
-    if len(ways) != 1 or ways[0] == "likelihood":
-        raise BenchmarkError(
-            f"how={','.join(ways)}: the times of phases can only be measured with one way to "
-            "respond that generates text; choose --how text or --how letter"
-        )
-
-
-def timed_answers(
-    model: ModelAdapter,
-    benchmark: Benchmark,
-    read: Callable[[], Video],
-    work: Unanswered,
-    ways: Sequence[str],
-    max_pixels: int | None = None,
-) -> Iterator[AnswerRow]:
-    """Yield the journal row of every question about one clip under every setup, with its cost.
-
-    The entries "phases" and "peak_memory_mib" have the cost. ``read`` returns the clip. ``work``:
-    the setups, each with its questions. ``ways``: one response mode, "text" or "letter".
-    """
-    try:
-        video = read()
-        model.system_message = benchmark.system_message_for(model.hf_model.config.model_type)
-        tokens = model.encode(video, max_pixels=max_pixels).tokens
-    except Exception as error:
-        for setup, items in work:
-            yield from (failure(item, setup, error) for item in items)
-        return
-    limits = (benchmark.max_new_tokens, max_pixels)
-    for setup, item in [(setup, item) for setup, items in work for item in items]:
-        try:
-            prompt, evidence = benchmark.prompt(item), benchmark.evidence(item, tokens)
-            cost, answer = measure_item(model, video, setup.method, prompt, *limits)
-            size = (cost.visual_tokens, model.text_config.num_hidden_layers)
-            said = {ways[0]: answer.text}
-            row = answer_row(benchmark, item, setup, said, answer.by_layer, size, evidence)
-        except Exception as error:
-            yield failure(item, setup, error)
-            continue
-        row["phases"] = {name: round(getattr(cost, f"{name}_s"), 5) for name in PHASES}
-        row["seconds"] = round(cost.compress_s + cost.prefill_s + cost.generate_s, 4)
-        row["peak_memory_mib"] = round(cost.peak_memory_mib, 1)
-        yield row

@@ -1,7 +1,7 @@
 """Starts or joins a Ray cluster and hands clips to workers, each of which holds the model.
 
 Ray tasks on the CPU read the clips, and workers (Ray actors) run the model on them. Results stream
-back to this process, the only one that writes files. If a worker dies, it is restarted and its clip
+back to this process, the only one that writes files. A worker that dies is restarted, and its clip
 is tried again. A clip that kills its worker ``ATTEMPTS`` times counts as failed.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
-import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from gleanvid import plugins
@@ -39,18 +39,14 @@ def cluster(num_workers: int, address: str | None = None) -> Iterator[int]:
     """
     try:
         import ray
-        import ray.data
     except ImportError as error:
         raise ModelError(MISSING) from error
     if num_workers < 1:
         raise ValueError(f"num_workers={num_workers} must be at least 1")
-    # Ray Data would log an error for every clip whose worker died; on_workers reports these clips.
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     if ray.is_initialized():  # the caller started Ray and also shuts it down
         yield int("GPU" in ray.cluster_resources())
         return
     _join(num_workers, address)
-    ray.data.DataContext.get_current().enable_progress_bars = False
     try:
         yield int("GPU" in ray.cluster_resources())
     finally:
@@ -105,48 +101,51 @@ def on_workers(
 
     Call it inside the context manager :func:`cluster`. Results come in the order in which they are
     done. If ``read`` raises, ``work`` gets the exception in place of the result. ``work`` itself
-    must not raise. For parts whose worker died in every attempt, this process calls ``work`` at the
-    end, with None as model and an exception. ``num_gpus``: GPUs of each worker; if there are too
-    few, fewer workers run. Raises ``ModelError`` if the workers cannot be kept alive.
+    must not raise. For a part whose worker died in every attempt, this process calls ``work`` with
+    None as model and an exception. ``num_gpus``: GPUs of each worker; if there are too few, fewer
+    workers run. Raises ``ModelError`` if a worker cannot be started.
     """
     import ray
 
-    if not parts:
-        return
-    reader: Any = _read  # Any: Ray's type hints do not allow fn_args
-    size = _fitting(num_workers, num_gpus)
-    # Ray 2.64 accepts no max_task_retries in map_batches; pyproject.toml requires an older Ray.
-    warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
-    items = [{"number": n, "part": pickle.dumps(part)} for n, part in enumerate(parts)]
-    done = (
-        ray.data.from_items(items, override_num_blocks=len(parts))
-        .map(reader, fn_args=(read,), num_cpus=1)
-        .map_batches(
-            _Worker,
-            fn_constructor_args=(load, work),
-            batch_size=1,
-            batch_format="numpy",
-            # one clip at a time: if it kills the worker, no other clips are lost with it
-            compute=ray.data.ActorPoolStrategy(size=size, max_tasks_in_flight_per_actor=1),
-            num_gpus=num_gpus,
-            num_cpus=0,
-            max_task_retries=ATTEMPTS - 1,
-        )
-    )
-    done.context.max_errored_blocks = -1  # no limit: clips that lost their worker are handled below
-    missing = dict(enumerate(parts))
+    reader = ray.remote(num_cpus=1)(_read)
+    limits = {"max_restarts": -1, "max_task_retries": ATTEMPTS - 1}
+    worker: Any = ray.remote(num_cpus=0, num_gpus=num_gpus, **limits)(_Worker)
+    size = min(_fitting(num_workers, num_gpus), len(parts))
+    workers = [worker.remote(load, work) for _ in range(size)]
+    left = iter(enumerate(parts))
+    # reading is one clip ahead of every worker
+    ahead = deque((number, reader.remote(read, part)) for number, part in islice(left, size))
+    busy: dict[Any, tuple[Any, int]] = {}
+
+    def give_next(worker: Any) -> None:
+        for number, part in islice(left, 1):
+            ahead.append((number, reader.remote(read, part)))
+        if ahead:
+            number, seen = ahead.popleft()
+            busy[worker.work_on.remote(parts[number], seen)] = worker, number
+
     try:
-        for row in done.iter_rows():
-            del missing[row["number"]]
-            yield pickle.loads(row["out"])
+        ray.get([worker.wait.remote() for worker in workers])
+        for worker in workers:
+            give_next(worker)
+        while busy:
+            (done, *_), _ = ray.wait([*busy])
+            worker, number = busy.pop(done)
+            try:
+                yield ray.get(done)
+            except ray.exceptions.RayActorError:
+                died = ModelError(f"the clip's worker process died in {ATTEMPTS} attempts")
+                yield work(None, parts[number], died)
+                ray.get(worker.wait.remote())  # raises if the worker does not start again
+            give_next(worker)
     except ray.exceptions.RayError as error:
         raise ModelError(
             f"The workers stopped: {_reason(error)} Finished results are kept; the same "
             "command continues from there."
         ) from error
-
-    for part in missing.values():
-        yield work(None, part, ModelError(f"the clip's worker process died in {ATTEMPTS} attempts"))
+    finally:
+        for worker in workers:
+            ray.kill(worker)
 
 
 def _fitting(num_workers: int, num_gpus: float) -> int:
@@ -166,13 +165,12 @@ def _reason(error: Exception) -> str:
     return (lines[-1] if lines else type(error).__name__).rstrip(".") + "."
 
 
-def _read(row: dict[str, Any], read: Callable[[Any], Any]) -> dict[str, Any]:
-    """Add to a row of Ray Data the pickled result of ``read``, or the exception it raised."""
+def _read(read: Callable[[Any], Any], part: Any) -> Any:
+    """Return the result of ``read``, or the exception that it raised."""
     try:
-        seen = read(pickle.loads(row["part"]))
+        return read(part)
     except Exception as error:
-        seen = error
-    return row | {"seen": pickle.dumps(seen)}
+        return error
 
 
 class _Worker:
@@ -181,7 +179,8 @@ class _Worker:
     def __init__(self, load: Load, work: Callable[[Any, Any, Any], Any]) -> None:
         self.model, self.work = load(), work
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        part, seen = (pickle.loads(batch[name][0]) for name in ("part", "seen"))
-        out = pickle.dumps(self.work(self.model, part, seen))
-        return {"number": batch["number"], "out": [out]}
+    def wait(self) -> None:
+        """Return once the model is loaded."""
+
+    def work_on(self, part: Any, seen: Any) -> Any:
+        return self.work(self.model, part, seen)

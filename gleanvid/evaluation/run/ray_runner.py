@@ -1,4 +1,4 @@
-"""Runs an evaluation on several workers or machines with Ray Data.
+"""Runs an evaluation on several workers or machines with Ray.
 
 The journal is the same as without Ray. A worker gets one clip at a time and answers all questions
 about it. The answers are then written together. If a worker dies before, its clip is repeated from

@@ -10,27 +10,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gleanvid.attribution.measure import measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.full_tokens import FullTokens
+from gleanvid.cost import visual_tokens_by_layer
 from gleanvid.evaluation.benchmarks.base import Benchmark, BenchmarkError, Item
 from gleanvid.evaluation.run.journal import AnswerRow, Journal
-from gleanvid.evaluation.run.phases import check_timed, timed_answers
 from gleanvid.evaluation.run.progress import Progress, keep
-from gleanvid.evaluation.run.rows import Unanswered, answer_row, failure
+from gleanvid.evaluation.run.rows import evidence_kept, failure
 from gleanvid.evaluation.run.setups import Setup
+from gleanvid.metrics.saturation import saturation
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
+from gleanvid.ops.records import whole_record
 from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Video
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # each setup, with its questions about one clip
 Part = tuple[str, int, Unanswered]  # clip, number of frames, open questions by setup
 _QUESTION_TOKENS = 50  # rough number of tokens of a question; decides the number of CPU threads
 
@@ -45,7 +48,6 @@ def evaluate(
     on_progress: Callable[[Progress], None] | None = None,
     max_pixels: int | None = None,
     relevance: bool = False,
-    phases: bool = False,
 ) -> None:
     """Answer the questions missing in ``journal``, clip by clip, each answer appended at once.
 
@@ -61,25 +63,21 @@ def evaluate(
         on_progress: Called with the progress after each answer.
         max_pixels: Limit on a clip's pixels as in ``ModelAdapter.encode``.
         relevance: Whether to measure, for each answer, the fraction of the relevance that lies on
-            the kept tokens. Ignored with ``phases``.
-        phases: Whether to encode the clip anew for every question and measure each phase's seconds.
+            the kept tokens.
 
     Raises:
-        BenchmarkError: The benchmark does not have a response mode, or it cannot be timed.
+        BenchmarkError: The benchmark does not have a response mode.
         JournalError: An answer cannot be written.
     """
     ways = tuple(ways) or (benchmark.how,)
     check_ways(benchmark, ways)
-    ask: Callable[..., Iterator[AnswerRow]] = partial(answers, relevance=relevance)
-    if phases:
-        check_timed(ways)
-        ask = timed_answers
     left = pending(items, setups, journal)
+    limits = ways, max_pixels, relevance
     rows = (
         row
         for clip, num_frames, work in left
-        for row in ask(
-            model, benchmark, partial(benchmark.video, clip, num_frames), work, ways, max_pixels
+        for row in answers(
+            model, benchmark, partial(benchmark.video, clip, num_frames), work, *limits
         )
     )
     weights = sum(weight.numel() for weight in model.hf_model.parameters())
@@ -145,7 +143,6 @@ def answers(
     needs = frozenset().union(*(setup.method.needs for setup, _ in work))
     try:
         video = read()
-        model.system_message = benchmark.system_message_for(model.hf_model.config.model_type)
         encoded = model.encode(video, needs, max_pixels=max_pixels)
         asked = {item.id: item for _, items in work for item in items}
         evidence = {key: benchmark.evidence(item, encoded.tokens) for key, item in asked.items()}
@@ -187,7 +184,7 @@ def relevance_maps(
     conversation = model.conversation(encoded, FullTokens())
     own = {key: _response(conversation, benchmark, item, how) for key, item in items.items()}
     return {
-        key: measure(model, encoded, benchmark.prompt(item), own[key])
+        key: measure(model, encoded, benchmark.prompt(item, how), own[key])
         for key, item in items.items()
     }
 
@@ -202,20 +199,28 @@ def _answer(
 ) -> AnswerRow:
     started = time.perf_counter()
     responses = {how: _response(conversation, benchmark, item, how) for how in ways}
-    row = answer_row(
-        benchmark,
-        item,
-        setup,
-        responses,
-        conversation.records,
-        (len(conversation.encoded.tokens), conversation.model.text_config.num_hidden_layers),
-        evidence,
-    )
-    return row | {"seconds": time.perf_counter() - started}
+    seconds = time.perf_counter() - started
+    size, depth = len(conversation.encoded.tokens), conversation.model.text_config.num_hidden_layers
+    layers = visual_tokens_by_layer(conversation.records, size, depth)
+    row: AnswerRow = {
+        "item": item.id,
+        "setup": setup.key,
+        "said": responses,
+        "right": [benchmark.right(item, response) for response in responses.values()],
+        "tokens": [size, layers[0], round(sum(layers) / len(layers), 1)],
+        "seconds": seconds,
+    }
+    record = whole_record(conversation.records)
+    if found := saturation(record):
+        row["saturated"] = list(found)
+    if evidence is not None and evidence.any():
+        counts: Any = evidence_kept(record, evidence.cpu())
+        row |= counts
+    return row
 
 
 def _response(conversation: Conversation, benchmark: Benchmark, item: Item, how: str) -> str:
-    prompt = benchmark.prompt(item)
+    prompt = benchmark.prompt(item, how)
     if how == "likelihood":
         scores = conversation.score(prompt, item.options)
         return item.options[max(range(len(scores)), key=scores.__getitem__)]

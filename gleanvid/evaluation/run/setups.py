@@ -16,25 +16,19 @@ SEEDS = (0, 1, 2, 3, 4)  # a method that chooses tokens at random is averaged ov
 
 @dataclass(frozen=True)
 class Setup:
-    """A compressor with its settings, on ``num_frames`` frames; ``label`` names it in tables.
-
-    It is one row of a results table.
-    """
+    """A compressor with its settings, on ``num_frames`` frames: one row of a results table."""
 
     method: Compressor
     num_frames: int
-    label: str = ""
 
     @cached_property
     def key(self) -> str:
-        """The setup's name in a journal. It does not depend on ``label``."""
+        """The setup's name in a journal."""
         return f"{described(self.method)}@{self.num_frames}"
 
     @property
     def title(self) -> str:
-        """The label; without one, the method's title with the settings that are not defaults."""
-        if self.label:
-            return self.label
+        """The method's title, with the settings that are not defaults."""
         own = changed_settings(self.method)
         settings = ", ".join(f"{name} {value}" for name, value in own.items())
         return self.method.title + (f" ({settings})" if settings else "")
@@ -48,8 +42,8 @@ class Setup:
         """The setups to run: one per seed if the method is random, else only this one."""
         if not self.method.is_random:
             return (self,)
-        changes: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
-        return tuple(replace(self, method=replace(self.method, **seed)) for seed in changes)
+        seeds: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
+        return tuple(Setup(replace(self.method, **seed), self.num_frames) for seed in seeds)
 
 
 def described(method: Compressor) -> str:

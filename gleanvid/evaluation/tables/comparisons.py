@@ -9,16 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.paper.presets import Preset
-from gleanvid.evaluation.tables.result_tables import (
-    group_share,
-    inline_groups,
-    p_value,
-    percent,
-    points,
-    span,
-    who,
-)
+from gleanvid.evaluation.tables.result_tables import p_value, points, span, who
 from gleanvid.evaluation.tables.statistics import holm
 from gleanvid.evaluation.tables.summary import Result
 
@@ -105,36 +96,3 @@ def sentence(sides: Mapping[str, Sequence[str]]) -> str:
     ``sides``: the methods by result of :func:`side`, such as "ahead of".
     """
     return "; ".join(f"{name} {', '.join(sides[name])}" for name in _SIDES if sides.get(name))
-
-
-def preset_table(
-    preset: Preset, results: Sequence[Result], adjusted: Adjusted, endpoint: str = ACCURACY
-) -> str:
-    """Return a Markdown table in the layout of the paper's table ``preset``.
-
-    ``results``: first with all tokens, then one for each variant. If all have the same number of
-    frames, brackets show how far a variant's relative performance is from GleanVID's, in
-    percentage points. The columns "p" and "Holm" are the p values, raw and adjusted, of the
-    sign-flip test against GleanVID on the average ``endpoint``.
-    """
-    groups = inline_groups(results)
-    several = len({result.setup.num_frames for result in results}) > 1
-    ours = [result.relative.value for result in results if result.comparison is None][1:]
-    heads = [preset.heading, *(["frames", "kept"] if several else []), *groups]
-    heads += ["overall", "95 %, clips", "rel. perf. (%)", "p", "Holm"]
-    heads += ["evidence kept"] if results[0].evidence else []
-    rows = []
-    for result in results:
-        setup, pair = result.setup, result.comparison
-        relative = percent(result.relative)
-        if pair is not None and ours and not several:
-            relative += f" ({100 * (result.relative.value - ours[0]):+.1f})"
-        row = [setup.title]
-        row += [str(setup.num_frames), f"{setup.retention_ratio:.0%}"] if several else []
-        row += [group_share(result, name) for name in groups]
-        row += ["failed" if result.blank else percent(result.accuracy), span(result.by_clip)]
-        row += [relative, p_value(pair.at(endpoint)[1] if pair else None)]
-        row += [p_value(adjusted.get(_place(result)))]
-        row += [percent(result.evidence.kept)] if result.evidence else []
-        rows.append(row)
-    return markdown_table(heads, rows)

@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gleanvid.evaluation.run.journal import AnswerRow
-from gleanvid.evaluation.tables.correlations import correlation
-from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
+from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, correlation
 
-MEASURES = ("kept", "reachable", "things", "moments", "represented")
 Sample = tuple[str, float, Mapping[str, float]]  # clip, verdict, fraction kept in each measure
 
 
@@ -21,8 +19,7 @@ Sample = tuple[str, float, Mapping[str, float]]  # clip, verdict, fraction kept 
 class Evidence:
     """How much evidence is kept, in several measures, and how it correlates with right answers.
 
-    Each measure is a fraction, computed for each question; ``means`` are over questions. Older
-    journals do not have all measures.
+    Each measure is a fraction, computed for each question; ``means`` are over questions.
 
     - "kept": evidence tokens that are kept in place;
     - "represented": evidence tokens that are kept or merged into a kept token;
@@ -45,27 +42,25 @@ class Evidence:
 
 def fractions_kept(row: AnswerRow) -> dict[str, float]:
     """Return the fraction of one question's evidence that is kept, in each measure."""
-    total, kept, represented, *most = row["evidence"]
-    shares = {"kept": kept / total, "represented": represented / total}
-    if most:
-        shares["reachable"] = kept / most[0]
-    pairs = {"things": row.get("things"), "moments": row.get("moments")}
-    return shares | {name: pair[1] / pair[0] for name, pair in pairs.items() if pair}
+    total, kept, represented, most = row["evidence"]
+    return {
+        "kept": kept / total,
+        "reachable": kept / most,
+        "things": row["things"][1] / row["things"][0],
+        "moments": row["moments"][1] / row["moments"][0],
+        "represented": represented / total,
+    }
 
 
 def evidence(samples: Sequence[Sample]) -> Evidence | None:
     """Return the means over questions and the correlations; None if ``samples`` is empty.
 
-    Means have a 95 % bootstrap interval over clips. A measure that some sample lacks is left out.
+    Means have a 95 % bootstrap interval over clips.
     """
-    clips, right = [clip for clip, _, _ in samples], [verdict for _, verdict, _ in samples]
-    values = {
-        name: [kept[name] for _, _, kept in samples]
-        for name in MEASURES
-        if samples and all(name in kept for _, _, kept in samples)
-    }
-    if not values:
+    if not samples:
         return None
+    clips, right, kept = zip(*samples, strict=True)
+    values = {name: [own[name] for own in kept] for name in kept[0]}
     return Evidence(
         {name: clip_mean(found, clips) for name, found in values.items()},
         {name: correlation(found, right) for name, found in values.items()},

@@ -12,22 +12,12 @@ from typing import Any
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.files import csv_text, whole_file, write_whole
-from gleanvid.evaluation.latex import latex_table
-from gleanvid.evaluation.paper.presets import Preset
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.evaluation.tables.comparisons import (
-    ACCURACY,
-    holm_of_page,
-    paired_table,
-    preset_table,
-)
+from gleanvid.evaluation.tables.comparisons import ACCURACY, holm_of_page, paired_table
 from gleanvid.evaluation.tables.result_tables import (
     evidence_table,
     group_table,
-    inline_groups,
-    main_cells,
     main_table,
-    phase_table,
     relevance_table,
 )
 from gleanvid.evaluation.tables.statistics import Estimate
@@ -64,57 +54,28 @@ def publish(
     rows: Rows,
     ways: Sequence[str],
     facts: Mapping[str, Any],
-    presets: Sequence[tuple[Preset, Sequence[Setup]]] = (),
     kind: str = "png",
     endpoint: str = ACCURACY,
 ) -> list[Result]:
-    """Write the results to ``results.csv``, ``results.json`` and ``table.md``, and return them.
+    """Write ``results.csv``, ``results.json``, ``table.md`` and figures; return the results.
 
-    ``presets``: the paper's tables to fill, each with those of ``setups`` that belong to it.
-    Without presets, the LaTeX table ``table.tex`` and figures are written, too. ``kind``: the
-    figures' format, "png", "pdf" or "svg". ``endpoint``: the average by which tests compare
-    methods, "accuracy" or the name of a macro-average (:func:`macros_of`).
+    ``kind``: the figures' format, "png", "pdf" or "svg". ``endpoint``: the average by which tests
+    compare methods, "accuracy" or the name of a macro-average (:func:`macros_of`).
     """
     found = results(benchmark, items, setups, rows, ways)
-    by_preset = [(preset, results(benchmark, items, own, rows, ways)) for preset, own in presets]
-    shown = [result for _, own in by_preset for result in own] if presets else found
-    adjusted = holm_of_page(shown, endpoint)
+    adjusted = holm_of_page(found, endpoint)
     parts = [_heading(benchmark, items, facts)]
     ways = list(dict.fromkeys(result.how for result in found))
     for how in ways:
         if len(ways) > 1:
             parts.append(f"## By {how}")
-        for preset, own in by_preset:
-            those = [result for result in own if result.how == how]
-            title = f"### {preset.title}{_same([result.setup for result in those])}"
-            parts += [title, preset_table(preset, those, adjusted, endpoint)]
-        if not presets:
-            those = [result for result in found if result.how == how]
-            parts += [main_table(those), paired_table(those, adjusted, endpoint)]
-            parts += [evidence_table(those), relevance_table(those), group_table(those)]
-            parts.append(phase_table(those))
+        those = [result for result in found if result.how == how]
+        parts += [main_table(those), paired_table(those, adjusted, endpoint)]
+        parts += [evidence_table(those), relevance_table(those), group_table(those)]
     parts.append(NOTES)
     write(folder, facts, found, "\n".join(part.rstrip() + "\n" for part in parts if part))
-    if not presets:
-        first = [result for result in found if result.how == ways[0]]
-        write_whole(folder / "table.tex", _latex(first))
-        draw(folder, first, facts, kind)
+    draw(folder, [result for result in found if result.how == ways[0]], facts, kind)
     return found
-
-
-def _latex(found: Sequence[Result]) -> str:
-    """Return the LaTeX main table; the best two at each ratio and number of frames are marked."""
-    ranked = [*inline_groups(found), "accuracy", *found[0].macro, "% of full"]
-    return latex_table(*main_cells(found), ranked, setting=(1, 2))
-
-
-def _same(setups: Sequence[Setup]) -> str:
-    """Format the ratio and number of frames that all variants share; "" if they differ."""
-    shares = {(setup.retention_ratio, setup.num_frames) for setup in setups[1:]}
-    if len(shares) > 1:
-        return ""
-    ratio, frames = shares.pop()
-    return f" ({ratio:.0%} kept, {frames} frames)"
 
 
 def draw(
@@ -212,9 +173,6 @@ def flat(result: Result) -> dict[str, Cell]:
         row |= {"relevance_random": kept.random, "relevance_kept r": kept.r}
     for name in ("tokens", "tokens_kept", "tokens_mean", "seconds", "saturated"):
         row[name] = getattr(result, name)
-    if spent := result.phases:
-        row |= {f"sum_{name}_s": seconds for name, seconds in spent.items()}
-        row["peak_memory_mib"] = result.peak_memory_mib
     for group, (estimate, count) in result.groups.items():
         row |= _three(group, estimate) | {f"{group} questions": count}
     return {name: _plain(value) for name, value in row.items()}

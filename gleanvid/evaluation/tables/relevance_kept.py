@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gleanvid.evaluation.tables.correlations import correlation
-from gleanvid.evaluation.tables.statistics import Estimate, clip_mean
+from gleanvid.evaluation.tables.statistics import Estimate, clip_mean, correlation
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Markdown tables of results: accuracy, evidence and relevance kept, and seconds by phase."""
+"""Markdown tables of results: accuracy, evidence and relevance kept."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.tables.statistics import Estimate
 from gleanvid.evaluation.tables.summary import Result
 
@@ -22,10 +21,6 @@ _EVIDENCE = {  # measure of kept evidence -> head of its column
 
 def main_table(results: Sequence[Result]) -> str:
     """Return a Markdown table with the averages, intervals, tokens and seconds of every setup."""
-    return markdown_table(*main_cells(results)) + refusals(results)
-
-
-def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     inline, macros = inline_groups(results), list(results[0].macro)
     heads = ["method", "kept", "frames", "tokens", *inline, "accuracy", "95 %", "95 %, clips"]
     heads += [*macros, "% of full", "95 %", "s / question", "failed", "units with nothing new (%)"]
@@ -43,7 +38,7 @@ def main_cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
         row += [f"{result.seconds:.3f}", str(result.failed or "")]
         rows.append([*row, percent(result.saturated) if result.saturated else ""])
     width = None if any(result.saturated for result in results) else -1
-    return heads[:width], [row[:width] for row in rows]
+    return markdown_table(heads[:width], [row[:width] for row in rows]) + refusals(results)
 
 
 def refusals(results: Sequence[Result]) -> str:
@@ -90,17 +85,15 @@ def evidence_table(results: Sequence[Result]) -> str:
     known = [(who(one), one.evidence) for one in results if one.evidence and not one.blank]
     if not known:
         return ""
-    names = [name for name in _EVIDENCE if any(name in seen.means for _, seen in known)]
     heads = ["evidence kept (%)", "kept", "frames"]
-    heads += [head for name in names for head in (_EVIDENCE[name], "95 %, clips")]
-    heads += [f"r {_EVIDENCE[name]}" for name in names]
+    heads += [head for name in _EVIDENCE.values() for head in (name, "95 %, clips")]
+    heads += [f"r {name}" for name in _EVIDENCE.values()]
     rows = []
     for place, seen in known:
         row = list(place)
-        for name in names:
-            mean = seen.means.get(name)
-            row += [percent(mean), span(mean) if mean else ""]
-        rows.append([*row, *(coefficient(seen.correlations.get(name)) for name in names)])
+        for name in _EVIDENCE:
+            row += [percent(seen.means[name]), span(seen.means[name])]
+        rows.append([*row, *(coefficient(seen.correlations[name]) for name in _EVIDENCE)])
     return markdown_table(heads, rows)
 
 
@@ -123,30 +116,6 @@ def relevance_table(results: Sequence[Result]) -> str:
         "being right."
     )
     return f"{markdown_table([*heads, 'random tokens', 'r'], rows)}\n{note}\n" if rows else ""
-
-
-def phase_table(results: Sequence[Result]) -> str:
-    """Return a Markdown table of summed seconds by phase and peak memory; "" if not measured."""
-    rows = []
-    for one in results:
-        if (spent := one.phases) and not one.blank:
-            total = sum(spent.values())
-            seconds = [f"{spent[name]:.1f}" for name in spent]
-            # ``failed`` is a sum over seeds; the mean over seeds is needed.
-            summed = one.count - one.failed / one.draws
-            rate = f"{summed / total:.2f}"
-            cells = [f"{summed:g}", *seconds, f"{total:.1f}", f"{one.peak_memory_mib:.0f}", rate]
-            rows.append([*who(one), *cells])
-    if not rows:
-        return ""
-    names = [*PHASES, "total", "peak MiB", "questions/s"]
-    heads = ["seconds, summed", "kept", "frames", "questions", *names]
-    note = (
-        "The clip is encoded, compressed and prefilled again for every question, on one device. "
-        "Video decoding and failed questions are not included: the column 'questions' is the "
-        "number of questions in the sums."
-    )
-    return f"{markdown_table(heads, rows)}\n{note}\n"
 
 
 def who(result: Result) -> list[str]:

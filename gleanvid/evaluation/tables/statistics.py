@@ -30,17 +30,17 @@ class Estimate:
     high: float
 
 
-def wilson(right: int, n: int, z: float = 1.959964) -> Estimate:
-    """Return the fraction ``right / n`` with Wilson's interval (1927); z = 1.96 gives 95 %.
+def wilson(right: int, n: int) -> Estimate:
+    """Return the fraction ``right / n`` with Wilson's interval (1927).
 
     Raises ``ValueError`` unless 0 <= right <= n and n >= 1.
     """
+    from scipy.stats import binomtest
+
     if not 0 <= right <= n or n < 1:
         raise ValueError(f"right={right} must be in [0, n={n}], and n at least 1")
-    share, spread = right / n, z * z / n
-    centre = (share + spread / 2) / (1 + spread)
-    reach = z * math.sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
-    return Estimate(share, max(0.0, centre - reach), min(1.0, centre + reach))
+    interval = binomtest(right, n).proportion_ci(method="wilson")
+    return Estimate(right / n, float(interval.low), float(interval.high))
 
 
 def sign_flip(
@@ -68,11 +68,9 @@ def sign_flip(
 
 def holm(ps: Sequence[float]) -> list[float]:
     """Adjust p values for multiple comparisons (Holm 1979); return them in the order given."""
-    adjusted, largest = [0.0] * len(ps), 0.0
-    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
-        adjusted[place] = largest
-    return adjusted
+    from statsmodels.stats.multitest import multipletests
+
+    return [float(p) for p in multipletests(ps, method="holm")[1]] if len(ps) else []
 
 
 def clip_mean(
@@ -127,16 +125,23 @@ def student_mean(values: Sequence[float]) -> Estimate:
     With fewer than two values, the interval is NaN. Use it for few clips, for which a bootstrap
     would give too narrow an interval.
     """
+    from scipy.stats import t
+
     mean, free = float(np.mean(values)), len(values) - 1
     if free < 1:
         return Estimate(mean, math.nan, math.nan)
-    # integrate Student's density by substituting t = sqrt(degrees of freedom) * tan(angle)
-    angle = np.linspace(0, math.pi / 2, 100_001)
-    density = np.cos(angle) ** (free - 1)
-    area = np.concatenate([[0.0], np.cumsum(density[1:] + density[:-1])])
-    quantile = math.sqrt(free) * math.tan(float(np.interp(0.95 * area[-1], area, angle)))
-    reach = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    reach = float(t.ppf(0.975, free)) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
     return Estimate(mean, mean - reach, mean + reach)
+
+
+def correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Pearson's r; NaN where one of the two does not vary."""
+    from scipy.stats import pearsonr
+
+    check_equally_many(first, second)
+    if len({*first}) < 2 or len({*second}) < 2:
+        return math.nan
+    return float(pearsonr(first, second).statistic)
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,7 @@ class Paired:
     def at(self, endpoint: str) -> tuple[Estimate, float]:
         """Return the difference between the methods in the average ``endpoint``, and its p value.
 
-        ``endpoint`` is the name of a macro-average, or "accuracy": the benchmark's own average.
+        ``endpoint`` is the name of a macro-average, or "accuracy".
         """
         if endpoint in self.macro:
             return self.macro[endpoint], self.macro_sign_flip[endpoint]
@@ -166,14 +171,13 @@ def paired(
     first: Sequence[float],
     second: Sequence[float],
     clips: Sequence[Hashable],
-    groups: Groups | None,
     macros: Mapping[str, Groups],
 ) -> Paired:
-    """Compare two methods by the benchmark's own average, and by every macro-average."""
+    """Compare two methods by accuracy, and by every macro-average."""
     difference = np.subtract(first, second, dtype=float).tolist()
     return Paired(
-        clip_mean(difference, clips, groups),
-        sign_flip(difference, clips, groups),
+        clip_mean(difference, clips),
+        sign_flip(difference, clips),
         {name: clip_mean(difference, clips, own) for name, own in macros.items()},
         {name: sign_flip(difference, clips, own) for name, own in macros.items()},
     )

@@ -15,7 +15,6 @@ from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.evaluation.benchmarks.base import Benchmark, Item
 from gleanvid.evaluation.run.journal import REFUSAL, AnswerRow
-from gleanvid.evaluation.run.journal_rows import PHASES
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.evaluation.tables.evidence_kept import Evidence, Sample, evidence, fractions_kept
 from gleanvid.evaluation.tables.relevance_kept import RelevanceKept, relevance_kept
@@ -40,8 +39,8 @@ _POOLED = "other"
 class Result:
     """The result of one setup in one response mode, ``how``. Fractions are in [0, 1].
 
-    ``accuracy`` is the benchmark's own average. ``by_clip`` is the same, with a bootstrap interval
-    over clips. ``macro``: the macro-averages, see :func:`macros_of`. ``relative`` and
+    ``accuracy`` is the mean over questions. ``by_clip`` is the same, with a bootstrap interval over
+    clips. ``macro``: the macro-averages, see :func:`macros_of`. ``relative`` and
     ``difference``: the accuracy divided by, and minus, that with all tokens (the first setup).
     ``p_full_clips``: two-sided p value of the sign-flip test against all tokens, not adjusted.
 
@@ -71,8 +70,6 @@ class Result:
     seconds: float  # mean seconds per question to compress, prefill and respond, without encoding
     # fraction of the temporal units whose tokens all lie in the span of earlier kept tokens
     saturated: float = 0.0
-    phases: Mapping[str, float] | None = None  # seconds by phase, summed over the questions
-    peak_memory_mib: float = 0.0  # largest peak memory of any question, if timed
 
     @property
     def blank(self) -> bool:
@@ -121,8 +118,6 @@ class _Answers:
         self.columns = benchmark.columns
         self.clips = [item.clip for item in items]
         self._verdicts: dict[str, list[float]] = {}  # verdicts on all questions by ``Setup.key``
-        official = benchmark.average == "groups"
-        self.groups: Groups | None = [item.groups[0] for item in items] if official else None
         self.macros = macros_of(benchmark, items)
 
     def result(self, setup: Setup, how: str) -> Result:
@@ -131,12 +126,10 @@ class _Answers:
         errors = [row["error"] for row in rows if "error" in row]
         good = [row for row in rows if "error" not in row]
         saturated = [row["saturated"] for row in good if "saturated" in row]
-        timed = [row for row in good if "phases" in row]
-        sums = {n: sum(row["phases"][n] for row in timed) / len(setup.draws) for n in PHASES}
         whole = isinstance(setup.method, FullTokens)
         differences = [a - b for a, b in zip(right, full, strict=True)]
         tokens = [_mean([row["tokens"][part] for row in good]) for part in range(3)]
-        by_clip = clip_mean(right, self.clips, self.groups)
+        by_clip = clip_mean(right, self.clips)
         return Result(
             setup=setup,
             how=how,
@@ -144,13 +137,13 @@ class _Answers:
             draws=len(setup.draws),
             failed=len(errors),
             first_error=errors[0] if errors else "",
-            accuracy=by_clip if self.groups else share(right, self.clips),
+            accuracy=share(right, self.clips),
             by_clip=by_clip,
             macro={name: clip_mean(right, self.clips, own) for name, own in self.macros.items()},
             groups=self._by_group(right),
-            relative=relative_accuracy(right, full, self.clips, self.groups),
-            difference=paired_difference(right, full, self.clips, self.groups),
-            p_full_clips=None if whole else sign_flip(differences, self.clips, self.groups),
+            relative=relative_accuracy(right, full, self.clips),
+            difference=paired_difference(right, full, self.clips),
+            p_full_clips=None if whole else sign_flip(differences, self.clips),
             comparison=self._comparison(setup),
             evidence=evidence(self.samples(setup)),
             relevance=self._relevance(setup),
@@ -159,8 +152,6 @@ class _Answers:
             tokens_mean=tokens[2],
             seconds=_mean([row["seconds"] for row in good]),
             saturated=_mean([units / of for units, of in saturated]),
-            phases=sums if timed else None,
-            peak_memory_mib=max((row["peak_memory_mib"] for row in timed), default=0.0),
         )
 
     def samples(self, setup: Setup) -> list[Sample]:
@@ -202,7 +193,7 @@ class _Answers:
         if setup.key == ours.key or ours.key not in [other.key for other in self.setups]:
             return None
         verdicts = self._right(ours), self._right(setup)
-        return paired(*verdicts, self.clips, self.groups, self.macros)
+        return paired(*verdicts, self.clips, self.macros)
 
     def _by_group(self, right: Sequence[float]) -> dict[str, tuple[Estimate, int]]:
         verdicts: dict[str, list[tuple[float, str]]] = {name: [] for name in self.columns}

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from gleanvid.evaluation.benchmarks import BenchmarkError, open_benchmark
-from gleanvid.evaluation.benchmarks.base import items_of_seeds
 from gleanvid.glimpse.questions.clips import make_video
 from gleanvid.glimpse.questions.questions import FAMILIES
 from gleanvid.glimpse.world.world import ClipSettings
@@ -90,19 +89,6 @@ def test_evidence_mask_covers_only_objects_in_the_question_while_they_are_shown(
     flash = next(item for item in items if item.groups == ("flash",))
     units = SHORT.evidence(flash, tokens).view(8, -1).any(1)
     assert units.sum() <= 2  # the flash lasts one or two temporal units
-
-
-def test_question_limit_is_divided_among_seeds_and_a_larger_limit_extends_a_smaller_one():
-    few, more = (items_of_seeds(SHORT, limit, (0, 1, 2)) for limit in (8, 20))
-    assert [len([i for i in few if i.clip.startswith(f"{seed}/")]) for seed in range(3)] == [
-        3,
-        3,
-        2,
-    ]
-    assert len({item.id for item in more}) == 20 and set(few) <= set(more)
-    assert items_of_seeds(SHORT, 8, (0,)) == SHORT.items(8, 0)
-    with pytest.raises(BenchmarkError, match="limit=2 must be at least 3, one per seed"):
-        items_of_seeds(SHORT, 2, (0, 1, 2))
 
 
 @pytest.mark.parametrize(

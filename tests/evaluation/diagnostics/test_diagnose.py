@@ -10,15 +10,12 @@ from components.session.actions import figures
 from gleanvid import ask, metrics
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation.benchmarks import BenchmarkError
 from gleanvid.evaluation.diagnostics import diagnose, diagnosis
-from gleanvid.evaluation.paper.presets import DIAGNOSES, ClipSample
 from gleanvid.evaluation.provenance import fingerprint
 from gleanvid.evaluation.run.clips import find_clips
 from gleanvid.models import load_model
 from gleanvid.pipeline import MAX_SIDE
 from gleanvid.video import read_video
-from tests.evaluation.benchmarks import folders
 from tests.video.clips import write_clip
 
 
@@ -231,26 +228,3 @@ def test_diagnose_result_has_the_metrics_that_the_app_draws(folder):
     shown = metrics.diagnostics_of(run)
     for name in ("effective_rank", "residual_energy", "coverage_error", "energy_outside_span"):
         assert getattr(shown, name) == pytest.approx(expected[name])
-    drawn = figures.draw([run])
-    gaps = record.grid[0] - 1
-    for trace, own in zip(
-        drawn["spatial_iou"].data, (row.spatial_iou, row.random_iou), strict=True
-    ):
-        assert list(trace.y) == pytest.approx(own[:gaps])
-
-
-def test_preset_samples_its_number_of_distinct_videos_reproducibly(tmp_path):
-    folders.longvideobench(tmp_path)
-    sample = ClipSample("longvideobench", videos=2, num_frames=42)
-    clips = diagnose.sampled_clips(sample, str(tmp_path))
-    assert len(set(clips)) == 2 and all(path.is_file() for path in clips)
-    assert clips == diagnose.sampled_clips(sample, str(tmp_path))
-    with pytest.raises(BenchmarkError, match="the preset takes 100"):
-        diagnose.sampled_clips(DIAGNOSES["longvideobench-100"], str(tmp_path))
-
-
-def test_diagnose_refuses_clips_together_with_a_preset(capsys):
-    assert main(["diagnose", "--preset", "nothing"]) == 2
-    assert "preset='nothing' must be one of longvideobench-100" in capsys.readouterr().err
-    assert main(["diagnose"]) == 2
-    assert "name video files or folders, or a --preset" in capsys.readouterr().err

@@ -1,9 +1,6 @@
-"""The model class for LMMs-Eval, tested with fakes if LMMs-Eval is not installed."""
+"""The model class for LMMs-Eval, on a fake model."""
 
-import importlib
-import sys
-from importlib.util import find_spec
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
@@ -12,33 +9,16 @@ from gleanvid.types import VideoError
 from tests.evaluation.fakes import FakeModel
 from tests.video.clips import numbers, picture
 
-STANDING_IN = {  # fakes of what the module imports from LMMs-Eval
-    "lmms_eval": {},
-    "lmms_eval.api": {},
-    "lmms_eval.api.instance": {"GenerationResult": SimpleNamespace, "TokenCounts": SimpleNamespace},
-    "lmms_eval.api.model": {"lmms": object},
-    "lmms_eval.models": {},
-    "lmms_eval.models.model_utils": {},
-    "lmms_eval.models.model_utils.gen_metrics": {"log_metrics": lambda *_: None},
-    "loguru": {"logger": SimpleNamespace(info=print, warning=print, error=print)},
-}
-HOME = "gleanvid.evaluation.lmms_eval.adapter"
-HERE = find_spec("lmms_eval") is not None
+pytest.importorskip("lmms_eval", reason="LMMs-Eval is not installed (extra: eval)")
 ALONE = SimpleNamespace(process_index=0, num_processes=1, device="cpu")
 
 
 @pytest.fixture
 def module(monkeypatch):
-    if not HERE:
-        for name, content in STANDING_IN.items():
-            made = ModuleType(name)
-            vars(made).update(content)
-            monkeypatch.setitem(sys.modules, name, made)
-    found = importlib.import_module(HOME)
-    monkeypatch.setattr(found, "_accelerator", lambda: ALONE)
-    yield found
-    if not HERE:
-        del sys.modules[HOME]
+    from gleanvid.evaluation.lmms_eval import adapter
+
+    monkeypatch.setattr(adapter, "_accelerator", lambda: ALONE)
+    return adapter
 
 
 @pytest.fixture

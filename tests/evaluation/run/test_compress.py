@@ -8,8 +8,8 @@ from gleanvid.compressors import FastV, GleanVID, SparseVLM
 from gleanvid.evaluation.run import kept_tokens as compress
 from gleanvid.evaluation.run.clips import named_clips
 from gleanvid.evaluation.run.journal import Journal, JournalError
-from gleanvid.evaluation.run.kept_tokens import Job, compress_clips, compress_on_workers
-from tests.evaluation.fakes import FakeModel, without_times
+from gleanvid.evaluation.run.kept_tokens import Job, compress_clips
+from tests.evaluation.fakes import FakeModel
 from tests.video.clips import write_clip
 
 JOB = Job(GleanVID(0.25), 6)
@@ -131,12 +131,3 @@ def test_compress_without_a_question_refuses_methods_that_need_one(method):
 def test_compress_refuses_two_clips_of_the_same_name(clips):
     with pytest.raises(ValueError, match=r"would both be called a\.mp4"):
         named_clips([clips / "a.mp4", clips / "deep er"])
-
-
-def test_compress_with_workers_writes_the_same_files(clips, tmp_path, ray_workers):
-    alone = run(clips, tmp_path / "alone")
-    out = tmp_path / "together"
-    with Journal(out / "journal.jsonl", JOB.settings()) as journal:
-        compress_on_workers(FakeModel, 2, 0, named_clips([clips]), JOB, out, journal)
-        assert without_times(journal.rows) == without_times(alone)
-    assert files(out) == files(tmp_path / "alone")

@@ -1,13 +1,10 @@
 import errno
 import json
-import math
 import os
-from functools import partial
 
 import pytest
 
 from gleanvid.evaluation.run.journal import Journal, JournalError
-from gleanvid.evaluation.run.journal_rows import is_answer_row, is_clip_row, is_lmms_row
 
 SETTINGS = {"model": "abc", "benchmark": {"name": "fake", "split": "test"}, "seed": 0}
 
@@ -136,51 +133,3 @@ def test_pipe_link_or_folder_in_place_of_a_journal_is_refused(tmp_path):
         with pytest.raises(JournalError, match=name):
             Journal(tmp_path / name, SETTINGS)
     assert not (tmp_path / "missing").exists()
-
-
-is_one_answer = partial(is_answer_row, ways=1)
-WHOLE = {
-    is_clip_row: {"file": "a.npz", "tokens": 8, "kept": 2, "saturated": [1, 2]},
-    is_one_answer: {
-        "right": [1.0], "tokens": [8, 2, 2.0], "seconds": 0.5, "saturated": [1, 2],
-        "evidence": [4, 1, 1, 2], "things": [1, 1], "moments": [2, 1],
-    },
-    is_lmms_row: {
-        "said": {"text": "A"}, "new_tokens": 1, "prefill_s": 0.1, "compress_s": 0.1,
-        "generate_s": 0.1, "peak_memory_mib": 0.0,
-    },
-}  # fmt: skip
-ZERO = {
-    is_clip_row: [{"tokens": 0}, {"kept": -5}, {"kept": 9}, {"saturated": [1, 0]}],
-    is_one_answer: [
-        {"tokens": [0, 0, 0]}, {"tokens": [8, 2]}, {"saturated": [1, 0]}, {"things": [0, 0]},
-        {"moments": [0, 0]}, {"evidence": [0, 0, 0]}, {"evidence": [1, 1, 1, 0]},
-        {"evidence": [1, 1]},
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("is_row", ZERO)
-def test_journal_row_with_a_zero_token_count_is_refused(is_row):
-    whole = WHOLE[is_row]
-    assert is_row(whole) and not any(is_row(whole | odd) for odd in ZERO[is_row])
-
-
-@pytest.mark.parametrize("is_row", WHOLE)
-def test_journal_row_with_a_missing_field_or_an_invalid_value_is_refused(tmp_path, is_row):
-    path, whole = tmp_path / "journal.jsonl", {"item": "a", "setup": "full"} | WHOLE[is_row]
-    wrong = [
-        *(whole | {name: odd} for name in WHOLE[is_row] for odd in (-math.inf, None, [[]])),
-        {"item": "a", "setup": "full"},
-        {"item": "a", "setup": "full", "error": 5},
-    ]
-    for row in wrong:
-        header = {"gleanvid_evaluation": 1, "settings": SETTINGS}
-        path.write_text(f"{json.dumps(header)}\n{json.dumps(row)}\n")
-        with pytest.raises(JournalError, match="line 2 is damaged"):
-            Journal(path, SETTINGS, is_row)
-    path.unlink()
-    with Journal(path, SETTINGS) as journal:
-        journal.append(whole)
-    with Journal(path, SETTINGS, is_row) as journal:
-        assert journal.done(("a", "full"))

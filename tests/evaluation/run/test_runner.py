@@ -56,11 +56,6 @@ def test_runner_uses_one_thread_for_small_models(tmp_path):
         torch.set_num_threads(before)
 
 
-def test_equal_setups_under_two_labels_run_once(tmp_path):
-    twice = [Setup(Random(0.5), 6, "a"), Setup(Random(0.5), 6, "b")]
-    assert len(run(tmp_path / "j", setups=twice)) == 20
-
-
 def test_run_with_a_larger_question_limit_reuses_earlier_answers(tmp_path):
     first = run(tmp_path / "j", limit=7)
     model = FakeModel()
@@ -169,9 +164,9 @@ def test_evidence_kept_returns_counts_of_tokens_objects_and_moments():
 
 
 def test_random_selection_is_run_with_five_seeds_and_other_methods_once():
-    drawn = Setup(Random(0.1), 6, "label").draws
+    drawn = Setup(Random(0.1), 6).draws
     assert [setup.method.seed for setup in drawn] == [0, 1, 2, 3, 4]
-    assert drawn[0].key == "random(retention_ratio=0.1)@6" and drawn[4].label == "label"
+    assert drawn[0].key == "random(retention_ratio=0.1)@6"
     assert len({setup.key for setup in drawn}) == 5
     assert [len(Setup(Ablation(budgeting=part), 6).draws) for part in ("random", "fixed")] == [5, 1]
 

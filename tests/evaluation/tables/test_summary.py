@@ -11,14 +11,8 @@ from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.evaluation.benchmarks.base import Item
 from gleanvid.evaluation.files import write_whole
-from gleanvid.evaluation.paper.presets import ABLATIONS
 from gleanvid.evaluation.run.setups import Setup
-from gleanvid.evaluation.tables.comparisons import (
-    holm_of_page,
-    paired_table,
-    preset_table,
-    standing,
-)
+from gleanvid.evaluation.tables.comparisons import holm_of_page, paired_table, standing
 from gleanvid.evaluation.tables.publish import flat, publish
 from gleanvid.evaluation.tables.result_tables import evidence_table, group_table, main_table
 from gleanvid.evaluation.tables.statistics import holm, wilson
@@ -51,11 +45,6 @@ def rows(verdicts=VERDICTS):
                 "moments": [4, 3],
             }
     return made
-
-
-class Macro(FakeBenchmark):
-    average = "groups"
-    columns = ("y", "x", "never")
 
 
 def test_results_equal_counts_over_journal_rows():
@@ -95,14 +84,6 @@ def test_method_is_not_compared_with_gleanvid_at_another_ratio():
     verdicts = {FULL: VERDICTS[FULL], other: VERDICTS[OURS], EVEN: VERDICTS[EVEN]}
     found = results(FakeBenchmark(), ITEMS, [FULL, other, EVEN], rows(verdicts))
     assert found[2].comparison is None
-
-
-def test_mean_over_groups_weighs_groups_equally():
-    full, ours, even = results(Macro(), ITEMS, SETUPS, rows())
-    assert ours.accuracy.value == pytest.approx((4 / 6 + 2 / 2) / 2)
-    assert even.accuracy.value == pytest.approx((1 / 6 + 1 / 2) / 2)
-    assert full.accuracy.value == pytest.approx((6 / 6 + 1 / 2) / 2)
-    assert list(ours.groups) == ["y", "x"]
 
 
 def test_likelihood_and_text_answers_have_separate_accuracies():
@@ -257,11 +238,6 @@ def test_significance_tests_can_use_a_macro_average_as_endpoint(monkeypatch):
     assert "(+50.0, " in text.splitlines()[-1]  # gain of 50 points: 2 of 2 right against 1 of 2
 
 
-def test_holm_correction_counts_a_row_shared_by_two_presets_once():
-    found = results(FakeBenchmark(), ITEMS, SETUPS, rows())
-    assert holm_of_page([*found, *found]) == holm_of_page(found)
-
-
 def test_evidence_table_has_means_and_correlations_of_five_evidence_measures():
     _, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     means = {name: mean.value for name, mean in ours.evidence.means.items()}
@@ -274,15 +250,6 @@ def test_evidence_table_has_means_and_correlations_of_five_evidence_measures():
     assert len(body) == 2 and body[0][heads.index("r things")] == "+1.00"
 
 
-def test_older_journal_without_object_counts_is_read():
-    earlier = rows()
-    for row in earlier.values():
-        del row["things"], row["moments"]
-        row["evidence"] = [10, 4, 8]
-    found = results(FakeBenchmark(), ITEMS, SETUPS, earlier)[1].evidence
-    assert set(found.means) == {"kept", "represented"}
-
-
 def test_many_question_groups_get_a_separate_table_with_question_counts():
     many = [Item(i.id, i.clip, "?", ("a", "b"), 0, (f"g{n}",)) for n, i in enumerate(ITEMS)]
     found = results(FakeBenchmark(), many, SETUPS, rows())
@@ -291,18 +258,6 @@ def test_many_question_groups_get_a_separate_table_with_question_counts():
     assert heads[3:-1] == [f"g{n}" for n in range(8)]
     assert body[-1][3:] == ["1"] * 8 + ["8"]
     assert group_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())) == ""
-
-
-def test_preset_table_has_the_paper_s_rows_and_differences_in_relative_performance():
-    setups = ABLATIONS["signals"].setups(8)
-    right = [VERDICTS[FULL], VERDICTS[EVEN], VERDICTS[FULL], VERDICTS[OURS]]
-    made = rows(dict(zip(setups, right, strict=True)))
-    found = results(FakeBenchmark(), ITEMS, setups, made)
-    table = preset_table(ABLATIONS["signals"], found, holm_of_page(found))
-    heads, _, *body = cells(table)
-    assert [row[0] for row in body] == ["All tokens", "LRS only", "SCS only", "LRS + SCS"]
-    relative = [row[heads.index("rel. perf. (%)")] for row in body]
-    assert relative == ["100.0", "28.6 (-57.1)", "100.0 (+14.3)", "85.7"]
 
 
 def test_csv_row_has_accuracy_as_a_fraction_and_no_nan():
@@ -326,7 +281,6 @@ def test_publishing_results_writes_all_files(tmp_path):
         "results.csv",
         "results.json",
         "table.md",
-        "table.tex",
         "accuracy.svg",
         "groups.svg",
         "evidence.svg",
