@@ -75,18 +75,6 @@ def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):
     assert reply(visit, "a").inner_text() == words
 
 
-def test_returning_to_earlier_settings_shows_their_answer_without_asking_again(page, library):
-    slider(page, "tau").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_selector("[data-pick=b] option:checked >> text=tau", state="attached")
-    answered(page)
-    library.asked = None
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_selector("[data-pick=b] option:checked >> text=/%$/", state="attached")
-    answered(page)
-    assert library.asked is None
-
-
 def test_moving_the_ratio_slider_updates_masks_and_address_without_encoding(page, library):
     encodes, before = library.encodes, caption(page)
     slider(page, "Retention").focus()

@@ -100,8 +100,8 @@ def test_new_result_keeps_the_current_unit_and_missing_data_gives_a_message(page
     assert "appear here" in page.locator(".gv-blank").inner_text()
 
 
-@pytest.mark.parametrize(("size", "grid"), [((40, 40), (1, 1, 1)), ((16, 200), (2, 1, 12))])
-def test_clips_that_are_tiny_tall_or_flat_are_shown_uncropped(shared, size, grid):
+def test_tall_clip_is_shown_uncropped(shared):
+    size, grid = (16, 200), (2, 1, 12)
     total = int(np.prod(grid))
     video = Video.from_frames(np.full((grid[0], *size, 3), 128, np.uint8))
     score = {"saliency": torch.rand(total)}

@@ -33,16 +33,10 @@ def address(browser, case, heard):
         both = [answer("a red circle", "r0"), answer("a red circle and a star", "r3")]
         yield gr.update(answers=both)
 
-    def versioned(version, words):
-        return lambda: gr.update(version=version, answers=[answer(words, "r3")])
-
     with gr.Blocks() as page:
         viewer = MaskViewer(value, choices=[("vcast", "V-CAST")])
         gr.Button("Stream").click(stream, None, viewer, show_progress="hidden")
         gr.Button("Masks").click(lambda: value | {"b": 1}, None, viewer)
-        gr.Button("Third").click(versioned(3, "the third"), None, viewer)
-        gr.Button("Second").click(versioned(2, "the second"), None, viewer)
-        gr.Button("Free").click(versioned(0, "of no version"), None, viewer)
         for name in EVENTS:
             getattr(viewer, name)(listener(heard, name), None, None)
     ours = serving.options("127.0.0.1", None, False)
@@ -81,16 +75,6 @@ def test_streamed_answers_appear_on_their_side_without_sending_masks_again(page)
     page.get_by_role("button", name="Masks").click()
     page.wait_for_selector("[data-pick=b] option:checked >> text=PruneVid", state="attached")
     assert page.locator("[data-side=a] .gv-reply").inner_text() == "a red circle"
-
-
-def test_late_update_for_outdated_settings_is_not_shown(page):
-    page.get_by_role("button", name="Third").click()
-    page.wait_for_function(SHOWN, arg="the third")
-    page.get_by_role("button", name="Second").click()
-    page.wait_for_timeout(700)
-    assert page.locator("[data-side=b] .gv-reply").inner_text() == "the third"
-    page.get_by_role("button", name="Free").click()
-    page.wait_for_function(SHOWN, arg="of no version")
 
 
 def test_choices_made_in_the_viewer_reach_python_once_each(page, heard):

@@ -59,18 +59,6 @@ def test_words_of_b_that_differ_from_a_are_marked_if_no_right_answer_is_known(pa
     assert "same as A" in side(page, "b").inner_text()
 
 
-def test_answer_under_outdated_settings_is_greyed_and_can_be_asked_again(page):
-    choose(page, a=PRUNED, b=OTHER)
-    answered(page, answer("red", "0"), answer("blue", "gone", "b"))
-    assert side(page, "b").get_attribute("data-stale") is not None
-    assert side(page, "a").get_attribute("data-stale") is None
-    side(page, "b").get_by_role("button", name="Ask again").click()
-    assert page.evaluate("triggered.at(-1)") == ["ask", {"side": "b"}]
-    answered(page, answer("red", "0"), answer("gre", None, "b", running=True))
-    assert side(page, "b").get_attribute("data-stale") is None
-    assert side(page, "b").get_attribute("data-running") is not None
-
-
 def test_outlined_objects_are_named_and_their_kept_tokens_are_counted(page, case):
     choose(page, a=PRUNED, b=OTHER)
     left, top, right, bottom = case.packed.value["area"]

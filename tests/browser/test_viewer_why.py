@@ -121,18 +121,3 @@ def test_moving_a_slider_marks_added_and_removed_tokens(shared, case):
     page.evaluate("show", value_of(case.packed) | {"a": OTHER})
     page.locator("[data-pick=a] option:checked >> text=Random").wait_for(state="attached")
     assert "Random" not in line.inner_text()
-
-
-def test_similarity_view_shows_each_token_s_similarity_to_the_pinned_token(page):
-    choose(page, a=PRUNED, b=OTHER)
-    look_at(page, 2)
-    assert page.locator("input[value=alike]").is_hidden()
-    page.click("[data-side=a] .gv-frame", position=over(page, 2 * CELLS + 37))
-    settle(page)
-    before = page.evaluate(FILM)
-    page.check("input[value=alike]", force=True)
-    settle(page)
-    assert page.evaluate(FILM)[:2] != before[:2]
-    assert "cosine" in page.locator(".gv-legend").inner_text()
-    page.keyboard.press("Escape")
-    assert page.is_checked("input[value=kept]") and page.errors == []
