@@ -1,39 +1,29 @@
-"""Client of a running vLLM server: ask about a video, and read which tokens the server kept.
-
-The server is not trusted: redirects are not followed, and answers are bounded in bytes and seconds.
-"""
+"""Client of a running vLLM server: ask about a video, and read which tokens the server kept."""
 
 from __future__ import annotations
 
 import json
 import threading
-import urllib.error
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from time import perf_counter
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
-from gleanvid.errors import refusing
-from gleanvid.models.loading.background import in_background, result_of
+import httpx
+
+from gleanvid.errors import MALFORMED, refusing
 from gleanvid.serving.vllm import checked_addresses, key_for
-from gleanvid.serving.vllm.answers import (
-    LONGEST_SENTENCE,
-    checked_records,
-    event_text,
-    lines,
-    message,
-    sentence,
-    token_count,
-)
-from gleanvid.serving.vllm.opener import OPENER, Connections, Request
-from gleanvid.types import ModelError
+from gleanvid.types import ModelError, StoppedError
 
-METADATA_S, MOST_METADATA = 30.0, 32 * 2**20  # maximum seconds and bytes of a JSON response
-ANSWER_S, MOST_ANSWER = 600.0, 16 * 2**20  # maximum seconds and bytes of a streamed answer
-LONGEST_NAME = 1_000  # maximum length of a served model's name
-ODD = "{url} does not answer like a vLLM server"
+METADATA_S, ANSWER_S = 30.0, 600.0  # maximum seconds of a JSON response and of an answer
+LONGEST_SENTENCE = 1000  # longer error messages are cut to this many characters
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+POLL_S = 0.1
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,7 +53,7 @@ class Server:
 
     def model(self) -> str:
         """Return the name of the served model. Raises ``ModelError`` if no server answers."""
-        return self._served()["id"]
+        return str(self._served()["id"])
 
     def checkpoint(self, stop: threading.Event | None = None) -> str:
         """Return the hub id or directory of the model's weights, as the server knows it.
@@ -71,15 +61,13 @@ class Server:
         Raises ``ModelError`` if no server answers, and ``StoppedError`` once ``stop`` is set.
         """
         served = self._served(stop)
-        return served["root"] or served["id"]
+        return str(served.get("root") or served["id"])
 
-    def _served(self, stop: threading.Event | None = None) -> dict[str, str]:
+    def _served(self, stop: threading.Event | None = None) -> dict[str, Any]:
         with refusing(ModelError, f"{self.url} is not a vLLM server: it names no model"):
             served = dict(self._json("/v1/models", stop)["data"][0])
-            names = {name: str(served.get(name) or "") for name in ("id", "root")}
-            if not names["id"] or max(map(len, names.values())) > LONGEST_NAME:
-                raise ValueError
-            return names
+            served["id"].strip()  # raises unless it is text
+            return served
 
     def records(
         self, since: int = 0, uuid: str | None = None, stop: threading.Event | None = None
@@ -92,12 +80,17 @@ class Server:
         """
         query = {"since": since} | ({} if uuid is None else {"uuid": uuid})
         try:
-            with refusing(ModelError, f"{self.url} reports records that are not GleanVID's"):
-                return checked_records(self._json(f"/gleanvid/records?{urlencode(query)}", stop))
+            found = self._json("/gleanvid/records", stop, query)
         except ModelError as error:
-            if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
+            cause = error.__cause__
+            if isinstance(cause, httpx.HTTPStatusError) and cause.response.status_code == 404:
                 return None
             raise
+        with refusing(ModelError, f"{self.url} reports records that are not GleanVID's"):
+            found["method"]["name"].strip()
+            if not (0 <= found["pruning_rate"] <= 1 and isinstance(found["records"], list)):
+                raise ValueError
+            return dict(found)
 
     def ask(
         self,
@@ -117,7 +110,7 @@ class Server:
             max_new_tokens: longest answer in tokens.
             later: messages after the first one.
             model: name of the model; None takes the model that the server serves.
-            on_text: receives each piece of the answer.
+            on_text: receives each piece of the answer, in a thread of this client.
             stop: ends the request once set.
             more: further fields of the request.
 
@@ -134,84 +127,104 @@ class Server:
             "stream": True,
             "stream_options": {"include_usage": True},
         } | more
-        pieces: list[str] = []
-        tokens = [0, 0]
-        started = perf_counter()
-        first_s = 0.0
-        for event in self._events("/v1/chat/completions", request, stop):
-            with refusing(ModelError, ODD.format(url=self.url)):
-                text = event_text(event)
-                if usage := event.get("usage"):
-                    names = ("prompt_tokens", "completion_tokens")
-                    tokens = [token_count(usage, name) for name in names]
-            if not text:
-                continue
-            first_s = first_s or perf_counter() - started
-            pieces.append(text)
-            if on_text:
-                on_text(text)
-        return Reply("".join(pieces), tokens[0], tokens[1], first_s, perf_counter() - started)
 
-    def _events(self, path: str, body: dict[str, Any], stop: threading.Event | None) -> Any:
-        data = json.dumps(body).encode()
-        for line in lines(self._pieces(path, ANSWER_S, MOST_ANSWER, data, stop)):
-            if line.startswith(b"data: {"):
-                with refusing(ModelError, ODD.format(url=self.url)):
-                    event = json.loads(line.removeprefix(b"data: "))
-                    refusal = message(event) if "error" in event else ""
-                if refusal:
-                    raise self._error(f"{self.url}: {refusal}")
-                yield event
+        def read() -> Reply:
+            pieces: list[str] = []
+            usage: dict[str, int] = {}
+            started = perf_counter()
+            first_s = 0.0
+            for event in self._events("/v1/chat/completions", request, stop):
+                text = "".join(one["delta"].get("content") or "" for one in event["choices"])
+                usage = event.get("usage") or usage
+                if text:
+                    first_s = first_s or perf_counter() - started
+                    pieces.append(text)
+                    if on_text:
+                        on_text(text)
+            counts = int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0))
+            return Reply("".join(pieces), *counts, first_s, perf_counter() - started)
 
-    def _json(self, path: str, stop: threading.Event | None = None) -> Any:
-        with refusing(ModelError, f"{self.url} is not a vLLM server: it does not answer with JSON"):
-            return json.loads(b"".join(self._pieces(path, METADATA_S, MOST_METADATA, stop=stop)))
+        with refusing(ModelError, f"{self.url} does not answer like a vLLM server"):
+            return self._waiting(read, stop, ANSWER_S)
 
-    def _pieces(
-        self,
-        path: str,
-        within_s: float,
-        most: int,
-        body: bytes | None = None,
-        stop: threading.Event | None = None,
-    ) -> Iterator[bytes]:
-        end = perf_counter() + within_s
-        count = 0
-        connections = Connections()
-        try:
-            opened = in_background(self._open, path, body, within_s, connections)
-            answer = result_of(opened, stop, within_s)
-            while piece := result_of(
-                in_background(answer.read1, 2**16), stop, end - perf_counter()
-            ):
-                count += len(piece)
-                if count > most:
-                    raise ModelError(f"{self.url} answered with more than {most / 2**20:.0f} MiB")
-                yield piece
-        except TimeoutError as error:
-            text = f"{self.url} did not finish its answer within {within_s:.0f} seconds"
-            raise ModelError(text) from error
-        except (OSError, HTTPException, ValueError) as error:
-            raise self._error(f"{self.url} broke off its answer ({error!r})") from error
-        finally:  # a background thread may still read, perhaps for ever
-            connections.shut()
+    def _events(
+        self, path: str, body: dict[str, Any], stop: threading.Event | None
+    ) -> Iterator[Any]:
+        """Yield the events of a streamed response until ``stop`` is set, which closes it."""
+        with self._client(ANSWER_S) as client, client.stream("POST", path, json=body) as response:
+            self._check(response)
+            for line in response.iter_lines():
+                if stop is not None and stop.is_set():
+                    raise StoppedError
+                if line.startswith("data: {"):
+                    event = json.loads(line.removeprefix("data: "))
+                    if "error" in event:
+                        raise self._error(f"{self.url}: {event['error']['message']}")
+                    yield event
 
-    def _open(
-        self, path: str, body: bytes | None, within_s: float, connections: Connections
+    def _json(
+        self, path: str, stop: threading.Event | None, query: dict[str, Any] | None = None
     ) -> Any:
-        headers = {"Content-Type": "application/json"}
-        if self.key:
-            headers["Authorization"] = f"Bearer {self.key}"
+        def read() -> Any:
+            with self._client(METADATA_S) as client:
+                response = client.get(path, params=query)
+                self._check(response)
+                return response.json()
+
+        with refusing(ModelError, f"{self.url} is not a vLLM server: it does not answer with JSON"):
+            return self._waiting(read, stop, METADATA_S)
+
+    def _client(self, within_s: float) -> httpx.Client:
+        """Return a client that follows no redirects, and sends the key to this server alone."""
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        # Proxies of the environment are not for this machine: a proxy would get the API key.
+        is_elsewhere = urlsplit(self.url).hostname not in LOOPBACK
+        return httpx.Client(
+            base_url=self.url, headers=headers, timeout=within_s, trust_env=is_elsewhere
+        )
+
+    def _check(self, response: httpx.Response) -> None:
+        """Raise ``ModelError`` with the server's message unless the response is a success."""
+        if response.is_success:
+            return
+        text = f"{response.status_code} {response.reason_phrase}"
+        response.read()
+        with suppress(*MALFORMED):
+            text = str(response.json()["error"]["message"])
+        cause = httpx.HTTPStatusError(text, request=response.request, response=response)
+        raise self._error(f"{response.url.copy_with(query=None)}: {text}") from cause
+
+    def _waiting(self, call: Callable[[], T], stop: threading.Event | None, within_s: float) -> T:
+        """Return the result of a call in a daemon thread, which may wait for the server for ever.
+
+        Raises ``ModelError`` after ``within_s`` seconds, and ``StoppedError`` once ``stop`` is set.
+        """
+        future: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                with self._explaining():
+                    future.set_result(call())
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        end = perf_counter() + within_s
+        while not wait([future], POLL_S).done:
+            if stop is not None and stop.is_set():
+                raise StoppedError
+            if perf_counter() > end:
+                raise ModelError(f"{self.url} did not finish its answer within {within_s:.0f} s")
+        return future.result()
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
         try:
-            request = Request(connections, self.url.rstrip("/") + path, body, headers)
-            return OPENER.open(request, timeout=within_s)
-        except urllib.error.HTTPError as error:
-            asked = self.url.rstrip("/") + path.partition("?")[0]
-            raise self._error(f"{asked}: {sentence(error)}") from error
-        except TimeoutError:
-            raise
-        except (OSError, HTTPException, ValueError) as error:
+            yield
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
             raise self._error(f"no vLLM server answers at {self.url} ({error})") from error
+        except httpx.TransportError as error:
+            raise self._error(f"{self.url} broke off its answer ({error!r})") from error
 
     def _error(self, text: str) -> ModelError:
         """Return an error without the API key, which a server may quote."""

@@ -202,9 +202,10 @@ class ServedAdapter(ModelAdapter):
         if served is None:
             return None
         known = self._records.setdefault(encoded, {})
-        for one in served["records"]:
-            if one.get("uuid") == uuid and tuple(one["grid"]) == grid:
-                known[server] = Compression.pruned(torch.tensor(one["keep"]), grid)
+        with refusing(ModelError, f"{server.url} reports records that are not GleanVID's"):
+            for one in served["records"]:
+                if one.get("uuid") == uuid and tuple(one["grid"]) == grid:
+                    known[server] = Compression.pruned(torch.tensor(one["keep"]), grid)
         return known.get(server)
 
 

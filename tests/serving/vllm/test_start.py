@@ -90,39 +90,43 @@ def test_configuration_check_runs_vllm_s_own_and_stores_the_compressor_settings(
     assert asked.parallel_config.worker_extension_cls.endswith(".WorkerRecords")
 
 
-def test_vllm_start_is_refused_for_an_unservable_compressor_or_speculative_decoding():
-    with pytest.raises(ValueError, match="fastv cannot be served by vLLM"):
-        take_settings(config("fastv"))
+IMAGES = "gleanvid_image_pruning_rate"
+REFUSED = [
+    ({"gleanvid": "fastv"}, "fastv cannot be served by vLLM"),
+    *(
+        ({"gleanvid": "gleanvid", IMAGES: rate}, f"{IMAGES}={rate!r} in --additional-config must")
+        for rate in (1, -0.1, "0.5", True, None, float("nan"))
+    ),
+    ({IMAGES: 0.5}, f'{IMAGES} needs a method: name one as "gleanvid"'),
+    ({"gleanvd": "gleanvid"}, "has 'gleanvd': write 'gleanvid'"),
+    ({"gleanvid_image_rate": 0.5}, f"has 'gleanvid_image_rate': write '{IMAGES}'"),
+]
+
+
+@pytest.mark.parametrize(("additional", "sentence"), REFUSED)
+def test_vllm_start_is_refused_for_wrong_options(additional, sentence):
+    asked = config(None)
+    asked.additional_config = additional
+    with pytest.raises(ValueError, match=sentence):
+        take_settings(asked)
+
+
+def test_vllm_start_is_refused_for_speculative_decoding():
     with pytest.raises(ValueError, match="leave out --speculative-config"):
         take_settings(config("gleanvid", speculative=object()))
 
 
-IMAGES = "gleanvid_image_pruning_rate"
-
-
 @pytest.mark.parametrize("rate", [None, 0, 0.5])
-def test_images_are_pruned_only_if_an_image_pruning_rate_is_set(rate, caplog):
-    asked = config("gleanvid")
+def test_vllm_start_logs_compressor_and_ratios(rate, caplog):
+    asked = config({"name": "gleanvid", "tau": 2.0}, rate=0.9)
     asked.additional_config |= {} if rate is None else {IMAGES: rate}
     with caplog.at_level("INFO", "vllm.gleanvid"):
         take_settings(asked)
     assert asked.model_config.hf_config.gleanvid_image_rate == (rate or 0.0)
-    assert ("50% of every image's" in caplog.text) == bool(rate)
-
-
-@pytest.mark.parametrize("rate", [1, -0.1, "0.5", True, None, float("nan")])
-def test_vllm_start_is_refused_for_an_invalid_image_pruning_rate(rate):
-    asked = config("gleanvid")
-    asked.additional_config[IMAGES] = rate
-    with pytest.raises(ValueError, match=f"{IMAGES}={rate!r} in --additional-config must be"):
-        take_settings(asked)
-
-
-def test_vllm_start_is_refused_for_an_image_pruning_rate_without_a_compressor():
-    asked = config(None)
-    asked.additional_config[IMAGES] = 0.5
-    with pytest.raises(ValueError, match=f'{IMAGES} needs a method: name one as "gleanvid"'):
-        take_settings(asked)
+    (line,) = caplog.messages
+    assert line.startswith("GleanVID keeps 10% of every video's tokens")
+    assert ("50% of every image's" in line) == bool(rate)
+    assert "'tau': 2.0" in line and "retention_ratio" not in line
 
 
 def test_unsupported_model_is_refused_only_if_a_compressor_is_set(vllm):
@@ -135,36 +139,6 @@ def test_unsupported_model_is_refused_only_if_a_compressor_is_set(vllm):
     other.model_config.multimodal_config = None
     check(other)
     assert method_of(other.model_config.hf_config) is None
-
-
-@pytest.mark.parametrize(
-    ("key", "right"),
-    [
-        ("gleanvd", "gleanvid"),
-        ("GleanVID", "gleanvid"),
-        ("glean_vid", "gleanvid"),
-        ("gleanvid_image_rate", IMAGES),
-        ("gleanvid_plug-in", "gleanvid_plugin"),
-    ],
-)
-def test_vllm_start_is_refused_for_a_misspelt_configuration_key(key, right):
-    asked = config(None)
-    asked.additional_config = {"other": 1, key: "gleanvid"}
-    with pytest.raises(ValueError, match=f"has '{key}': write '{right}'"):
-        take_settings(asked)
-    del asked.additional_config[key]
-    take_settings(asked)
-    assert method_of(asked.model_config.hf_config) is None
-
-
-def test_vllm_start_logs_compressor_and_ratio(caplog):
-    with caplog.at_level("INFO", "vllm.gleanvid"):
-        take_settings(config({"name": "gleanvid", "tau": 2.0}, rate=0.9))
-    (line,) = caplog.messages
-    assert line.startswith(
-        "GleanVID keeps 10% of every video's tokens, with the settings {'name': 'gleanvid'"
-    )
-    assert "'tau': 2.0" in line and "retention_ratio" not in line
 
 
 def test_serving_package_imports_neither_torch_nor_vllm():
