@@ -137,7 +137,7 @@ def make_engine(options: argparse.Namespace) -> Engine:
     On a public server, all models of the menu are loaded first.
     """
     from .server import serving, zero
-    from .session.choice.loader import load_all
+    from .session.choice.choosing import load_all
     from .session.work.engine import Engine
     from .session.work.queue import ModelQueue
     from .session.work.recorded import RecordedBackend

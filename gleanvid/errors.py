@@ -108,10 +108,6 @@ class ModelError(RuntimeError):
     """
 
 
-class UnreachableError(ModelError):
-    """Raised for a model that is not on this machine while the hub cannot be reached."""
-
-
 class BusyError(RuntimeError):
     """Raised if too many requests are waiting already; the message says so."""
 

@@ -1,8 +1,4 @@
-"""A fake model hub on this machine, with the part of the protocol that downloads use.
-
-A repository can have faults: it is gated, slow or corrupt, breaks off downloads, never answers, or
-sends whole files only (no ``Range`` requests).
-"""
+"""A fake model hub on this machine, with the part of the protocol that downloads use."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import hashlib
 import json
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -23,14 +19,11 @@ PIECE = 16 * 1024
 
 @dataclass
 class Repository:
-    """A folder that the hub serves as a repository, and the faults that the hub shows for it."""
+    """A folder that the hub serves as a repository, and how the hub behaves for it."""
 
     folder: Path
     gated: bool = False
-    pause_s: float = 0.0  # seconds between pieces of large files
-    breaks: int = 0  # how many of the next downloads of large files break off
-    corrupt: bool = False
-    no_ranges: bool = False
+    pause_s: float = 0.0  # seconds between pieces of weight files
     silent: str = ""  # requests whose path contains this text are never answered
 
     def files(self):
@@ -39,22 +32,21 @@ class Repository:
 
 @dataclass
 class Hub:
-    """A fake hub: its repositories by OWNER/NAME, and the requests that it has received.
-
-    A request is (method, path, Range header or None).
-    """
+    """A fake hub: its repositories by OWNER/NAME, and the (method, path) of every request."""
 
     address: str = ""
     repositories: dict[str, Repository] = field(default_factory=dict)
-    requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+    requests: list[tuple[str, str]] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
 
-    def ranges(self):
-        return [part for _, _, part in self.requests if part]
+    def downloads(self):
+        """Return the names of the files that were downloaded."""
+        paths = [path for method, path in self.requests if method == "GET" and "resolve" in path]
+        return [path.rpartition("/")[2] for path in paths]
 
 
 def entry(name, data):
-    """Return a file's entry in the hub's listings; large files (LFS) have a sha256."""
+    """Return a file's entry in the hub's listings; weight files (LFS) have a sha256."""
     git = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
     facts = {"type": "file", "path": name, "rfilename": name, "size": len(data)}
     facts |= {"oid": git, "blobId": git}
@@ -76,75 +68,41 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = urlsplit(self.path).path
-        self.hub.requests.append((self.command, path, self.headers["Range"]))
+        self.hub.requests.append((self.command, path))
         parts = path.strip("/").split("/")
         if path == "/":
-            return self.say(200)
-        name = "/".join(parts[2:4] if parts[0] == "api" else parts[:2])
-        found = self.hub.repositories.get(name)
+            return self.send(b"")
+        found = self.hub.repositories.get("/".join(parts[2:4] if parts[0] == "api" else parts[:2]))
         token = (self.headers["Authorization"] or "").removeprefix("Bearer ")
         if token and token != TOKEN:
-            return self.say(401, message="Invalid credentials in Authorization header")
+            return self.send(b"", 401, {"X-Error-Message": "Invalid credentials in Authorization"})
         if found is None:
-            return self.say(401 if not token else 404, error="RepoNotFound")
+            return self.send(b"", 404 if token else 401, {"X-Error-Code": "RepoNotFound"})
         if found.silent and found.silent in path:
             self.hub.closing.wait(30)
         if parts[0] == "api":
             listed = [entry(*file) for file in found.files().items()]
-            return self.send(
-                listed if "tree" in parts else {"id": name, "sha": REVISION, "siblings": listed}
-            )
+            facts = {"id": "/".join(parts[2:4]), "sha": REVISION, "siblings": listed}
+            return self.send(json.dumps(listed if "tree" in parts else facts).encode())
         if found.gated and token != TOKEN:
-            return self.say(401, error="GatedRepo")
-        return self.file(found, parts[-1])
-
-    def file(self, found, name):
-        data = found.files().get(name)
+            return self.send(b"", 401, {"X-Error-Code": "GatedRepo"})
+        data = found.files().get(parts[-1])
         if data is None:
-            return self.say(404, error="EntryNotFound")
-        part = None if found.no_ranges else self.headers["Range"]
-        large, facts = name.endswith(".safetensors"), entry(name, data)
-        first = int(part.removeprefix("bytes=").split("-")[0]) if part else 0
-        headers = {"ETag": f'"{facts.get("lfs", facts)["oid"]}"', "X-Repo-Commit": REVISION}
-        if part:
-            headers["Content-Range"] = f"bytes {first}-{len(data) - 1}/{len(data)}"
-        self.head(206 if part else 200, len(data) - first, headers)
-        if self.command == "HEAD":
-            return
-        if found.corrupt and large:
-            data = data[:-1] + bytes([data[-1] ^ 1])
-        self.write(found, data, first, large)
+            return self.send(b"", 404, {"X-Error-Code": "EntryNotFound"})
+        facts = entry(parts[-1], data)
+        etag = f'"{facts.get("lfs", facts)["oid"]}"'
+        pause_s = found.pause_s if "lfs" in facts else 0
+        self.send(data, 200, {"ETag": etag, "X-Repo-Commit": REVISION}, pause_s)
 
-    def write(self, found, data, first, large):
-        middle = first + (len(data) - first) // 2
-        for start in range(first, len(data), PIECE):
-            if large and found.breaks and start + PIECE > middle:
-                found.breaks -= 1
-                self.close_connection = True
-                return
-            try:
-                self.wfile.write(data[start : start + PIECE])
-            except OSError:  # the client has disconnected
-                self.close_connection = True
-                return
-            if large and found.pause_s:
-                time.sleep(found.pause_s)
-
-    def send(self, value):
-        body = json.dumps(value).encode()
-        self.head(200, len(body), {"Content-Type": "application/json"})
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def say(self, status, error="", message=""):
-        self.head(status, 0, {"X-Error-Code": error, "X-Error-Message": message})
-
-    def head(self, status, length, headers):
+    def send(self, body, status=200, headers=None, pause_s=0):
         self.send_response(status)
-        for name, value in (headers | {"Content-Length": str(length)}).items():
-            if value:
-                self.send_header(name, value)
+        for name, value in ((headers or {}) | {"Content-Length": str(len(body))}).items():
+            self.send_header(name, value)
         self.end_headers()
+        with suppress(OSError):  # the client has disconnected
+            for start in range(0, 0 if self.command == "HEAD" else len(body), PIECE):
+                self.wfile.write(body[start : start + PIECE])
+                time.sleep(pause_s)
 
 
 @contextmanager
@@ -154,8 +112,7 @@ def serving():
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Answers,), {"hub": hub}))
     server.daemon_threads = True
     hub.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=[0.05], daemon=True)
-    thread.start()
+    threading.Thread(target=server.serve_forever, args=[0.05], daemon=True).start()
     try:
         yield hub
     finally:

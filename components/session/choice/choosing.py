@@ -1,32 +1,35 @@
-"""Choose another model: inspect, download, load and test it while the current model answers."""
+"""Choose another model: download and load it while the current model answers."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gleanvid.errors import BusyError
-from gleanvid.models.loading.precision import AUTO, split_precision, with_precision
+from gleanvid.models.loading.precision import split_precision
 from gleanvid.models.loading.registry import CHECKPOINTS
 from gleanvid.serving.vllm import SCHEME
-from gleanvid.types import StoppedError
+from gleanvid.types import ModelError, StoppedError
 
 from ..display import explain, menu_name
 from ..work.engine import Engine
-from ..work.local import BUILT_IN
+from ..work.local import BUILT_IN, PHOTOS, is_here
 from ..work.queue import Work
-from .loader import ModelLoader
-from .offers import Offer, offers
+from .offers import offers
 
 if TYPE_CHECKING:
     from gleanvid.models.loading.outlook import Outlook
 
-LOOKING = "Looking up {name} …"
 UNDER_WAY = "{name} is being loaded. Wait for it, or cancel it."
+TOO_LARGE = (
+    "{name} takes about {needed:.1f} GB and {free:.1f} are free. Choose {smaller}a smaller model "
+    "or fewer frames, or close what else uses the memory."
+)
+NO_ROOM = "Memory has no room for a second model: waiting until the current one is idle."
 PACE_S = 0.1
 FRAMES = 32  # frames of the clip for which memory is estimated by default
 OVER = ("nothing", "ready", "failed", "cancelled")  # stages in which no model is being loaded
@@ -37,12 +40,12 @@ class Progress:
     """Progress of loading a model.
 
     Attributes:
-        stage: "looking" (for its size), "downloading", "waiting" (for the model queue), "loading",
-            "warming" (first answer), or one of :data:`OVER`.
+        stage: "looking" (for its size), "downloading", "waiting" (for the model queue),
+            "loading", or one of :data:`OVER`.
         name: the model's name in requests once it is ready.
         text: sentence for the user.
-        done: bytes downloaded, or fraction of the model loaded.
-        total: bytes to download, or 1 while the model is loaded.
+        done: bytes downloaded so far.
+        total: bytes to download; 0 in other stages.
     """
 
     stage: str = "nothing"
@@ -59,8 +62,8 @@ class Progress:
 class Choosing:
     """Loads models for the pages of a private server, one at a time; all pages see the progress.
 
-    A page calls :meth:`offers` for its list of models, :meth:`look` for the sentence below this
-    list and :meth:`begin` on a click, then shows everything that :meth:`progress` yields.
+    A page calls :meth:`begin` on a click, then shows everything that :meth:`progress` yields. The
+    name of a model may include a precision (``OWNER/NAME@4bit``).
 
     Args:
         engine: engine into which the loaded model is put.
@@ -79,102 +82,63 @@ class Choosing:
     ) -> None:
         self.engine, self.names, self.device, self.first = engine, list(names), device, first
         self.choices: list[tuple[str, str]] = []  # label and name of the models in the menu
-        looking = Progress("looking", first, LOOKING.format(name=first))
-        self.now = looking if first else Progress()
-        self._changed = threading.Condition()  # guards ``now``; notified when it changes
-        self._work = Work()
+        self.now = Progress()
+        self._work, self._lock = Work(), threading.Lock()
+        if first:
+            self._report("looking", f"Looking up {first} …", name=first)
 
     def start(self) -> None:
         """Start loading :attr:`first`, even if it seems too large for memory; returns at once."""
-        self._start(*split_precision(self.first), FRAMES, anyway=True)
+        threading.Thread(target=self._run, args=[FRAMES, True], daemon=True).start()
 
-    def offers(self, frames: int = FRAMES) -> list[Offer]:
-        """Return the checkpoints to choose from."""
+    def offers(self, frames: int = FRAMES) -> list[tuple[str, str]]:
+        """Return label and name of the checkpoints to choose from."""
         names = dict.fromkeys([*self.names, *(row.name for row in CHECKPOINTS)])
-        return list(offers(names, frames, self.device))
+        return offers(names, frames, self.device)
 
-    def look(
-        self,
-        name: str,
-        precision: str = AUTO,
-        frames: int = FRAMES,
-        stop: threading.Event | None = None,
-    ) -> Outlook:
-        """Return how large a model is and whether it fits. Raises ``ModelError``.
-
-        Asks the hub if the model is not on this machine. For ``vllm:http://host:port`` the result
-        is about the model that the vLLM server runs: its vision encoder is loaded here too.
-        """
-        from gleanvid.models.loading.outlook import outlook
-
-        if name.startswith(SCHEME):
-            from gleanvid.serving.vllm.client import servers_of
-            from gleanvid.serving.vllm.remote import checkpoint_of
-
-            name, precision = checkpoint_of(servers_of(name), stop), AUTO
-        return outlook(name, precision, frames, self.device, stop)
-
-    def begin(self, name: str, precision: str = AUTO, frames: int = FRAMES) -> None:
+    def begin(self, name: str, frames: int = FRAMES) -> None:
         """Start loading a model; returns at once.
 
-        Raises ``BusyError`` while another model is being loaded, and ``ValueError`` for an unknown
-        precision.
+        Raises ``BusyError`` while another model is being loaded.
         """
-        key = key_of(name, precision)
-        with self._changed:
+        with self._lock:
             if not self.now.over:
                 raise BusyError(UNDER_WAY.format(name=self.now.name))
             self._work = Work()
-            self.now = Progress("looking", key, LOOKING.format(name=name))
-        self._start(name, precision, frames)
+            self._report("looking", f"Looking up {name} …", name=name)
+        threading.Thread(target=self._run, args=[frames], daemon=True).start()
 
-    def _start(self, name: str, precision: str, frames: int, anyway: bool = False) -> None:
-        job = name, precision, frames, anyway
-        threading.Thread(target=self._run, args=job, daemon=True).start()
-
-    def cancel(self) -> bool:
+    def cancel(self) -> None:
         """Cancel the model being loaded, if any; files already downloaded stay."""
-        with self._changed:
-            if self.now.over:
-                return False
         self._work.end()
-        return True
 
     def progress(self) -> Iterator[Progress]:
-        """Yield the progress now and at every change, until loading has ended.
-
-        A new stage is yielded at once, progress within a stage at most every ``PACE_S`` seconds.
-        """
+        """Yield the progress now and whenever it has changed, until loading has ended."""
         shown = self.now
         yield shown
         while not shown.over:
-            before = shown
-            with self._changed:
-                self._changed.wait_for(partial(self._is_past, before.stage), PACE_S)
+            time.sleep(PACE_S)
+            if self.now != shown:
                 shown = self.now
-            if shown != before:
                 yield shown
 
-    def _is_past(self, stage: str) -> bool:
-        return self.now.stage != stage
+    def _report(
+        self, stage: str, text: str, done: float = 0.0, total: float = 0.0, name: str = ""
+    ) -> None:
+        self.now = Progress(stage, name or self.now.name, text, done, total)
 
-    def _report(self, stage: str, text: str, done: float = 0.0, total: float = 0.0) -> None:
-        with self._changed:
-            self.now = Progress(stage, self.now.name, text, done, total)
-            self._changed.notify_all()
-
-    def _run(self, name: str, precision: str, frames: int, anyway: bool) -> None:
-        key, work, before = key_of(name, precision), self._work, self.engine.name
+    def _run(self, frames: int, anyway: bool = False) -> None:
+        name, work, before = self.now.name, self._work, self.engine.name
         try:
-            if self.engine.holds(key):
-                self.engine.model(key)  # already in memory: this only makes it the current model
+            if self.engine.holds(name):
+                self.engine.model(name)  # already in memory: this only makes it the current model
             else:
-                outlook = self.look(name, precision, frames, work.stop)
-                ModelLoader(self.engine, work, self._report).install(key, outlook, anyway)
-            self._add_choice(key)
-            end = "ready", f"{key} is ready."
+                self._install(name, frames, anyway)
+            if name not in [known for _, known in self.choices]:
+                self.choices.append((menu_name(name), name))
+            end = "ready", f"{name} is ready."
         except StoppedError:
-            end = "cancelled", f"Cancelled. What was downloaded of {name} is kept."
+            end = "cancelled", f"Cancelled. The complete files of {name} are kept."
         except Exception as error:  # an error of any kind is shown on the page
             end = "failed", explain(error)
         # If the new model failed after the previous one was unloaded, load the previous one again.
@@ -184,11 +148,80 @@ class Choosing:
         self.engine.queue.leave(work)
         self._report(*end)
 
-    def _add_choice(self, name: str) -> None:
-        if name not in [known for _, known in self.choices]:
-            self.choices.append((menu_name(name), name))
+    def _install(self, name: str, frames: int, anyway: bool) -> None:
+        """Load a model and make it the engine's model. Raises ``ModelError``, ``StoppedError``."""
+        found = inspect(name, frames, self.device)
+        has_room = self._has_room(found, anyway)
+        download(found, self._work.stop, self._report)
+        if not has_room:
+            self._report("waiting", NO_ROOM)
+            for ahead in self.engine.queue.wait(self._work):
+                self._report("waiting", f"Waiting for the model: {ahead} ahead in the queue.")
+            self.engine.queue.take_time(self._work)
+            self.engine.empty()
+        self._report("loading", f"Loading {name} …")
+        model = self.engine.backend.load_model(name)
+        if self._work.stop.is_set():
+            raise StoppedError
+        self.engine.put(name, model)
+
+    def _has_room(self, found: Outlook, anyway: bool) -> bool:
+        """Return whether the new model fits in memory without unloading the model in use.
+
+        Raises ``ModelError`` if it does not even fit alone, unless ``anyway``.
+        """
+        fit = found.fit
+        if fit.ok is not False:
+            return True
+        freed = self.engine.weights_gb()
+        if fit.needed_gb > (fit.free_gb or 0.0) + freed and not anyway:
+            smaller = "4-bit, " if fit.text.endswith("4-bit") else ""
+            sizes = {"needed": fit.needed_gb, "free": fit.free_gb}
+            raise ModelError(TOO_LARGE.format(name=found.name, smaller=smaller, **sizes))
+        return self.engine.name is None
 
 
-def key_of(name: str, precision: str) -> str:
-    """Return a model's name in requests, such as ``OWNER/NAME@4bit``; no precision for vLLM."""
-    return name if name.startswith(SCHEME) else with_precision(name, precision)
+def inspect(name: str, frames: int, device: str | None) -> Outlook:
+    """Return what a model has to download and whether it fits. Raises ``ModelError``.
+
+    For ``vllm:http://host:port`` this is about the model that the server runs: its vision encoder
+    is loaded here too.
+    """
+    from gleanvid.models.loading.outlook import outlook
+
+    if name.startswith(SCHEME):
+        from gleanvid.serving.vllm.client import servers_of
+        from gleanvid.serving.vllm.remote import checkpoint_of
+
+        name = checkpoint_of(servers_of(name))
+    return outlook(*split_precision(name), frames, device)
+
+
+def download(found: Outlook, stop: threading.Event, report: Callable[..., None]) -> None:
+    """Download the files missing here. Raises ``ModelError``, ``StoppedError``."""
+    if not found.missing:
+        return
+    from gleanvid.models.loading.download import fetch
+    from gleanvid.models.loading.hub import cached
+
+    for done in fetch(found.name, stop):
+        sizes = f"{done / 1e6:,.0f} of {found.missing / 1e6:,.0f} MB"
+        report("downloading", f"Downloading {found.name}: {sizes}", done, found.missing)
+    # Without this check, transformers would ask the hub for the missing files while loading.
+    if cached(found.name) is None:
+        raise ModelError(f"{found.name} is incomplete: the hub did not list all its weights.")
+
+
+def load_all(
+    engine: Engine, names: Sequence[str], device: str | None, report: Callable[..., None]
+) -> None:
+    """Download and load the models of a public server; the first one becomes the model in use.
+
+    Built-in models are skipped: they load within a second when first used. Raises ``ModelError``
+    for a model that cannot be loaded.
+    """
+    for name in reversed([name for name in names if name not in (BUILT_IN, PHOTOS)]):
+        if not is_here(name):
+            download(inspect(name, FRAMES, device), threading.Event(), report)
+        report("loading", f"Loading {name}")
+        engine.model(name)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
+import threading
 from collections.abc import Iterator
-from concurrent.futures import wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from huggingface_hub import (
     try_to_load_from_cache,
 )
 from huggingface_hub.errors import (
+    EntryNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
     HFValidationError,
@@ -24,11 +24,9 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
 )
 
-from gleanvid.errors import ModelError, UnreachableError
-from gleanvid.models.loading.background import in_background
+from gleanvid.errors import MALFORMED, ModelError
 
 SECONDS = 2.0  # time limit for the hub's answer, in seconds
-SILENCE_S = 15.0  # seconds without data after which a connection counts as broken
 
 
 def is_reachable() -> bool:
@@ -39,31 +37,36 @@ def is_reachable() -> bool:
     """
     if is_offline_mode():
         return False
-    call = in_background(get_session().head, constants.ENDPOINT, timeout=SECONDS)
-    wait([call], SECONDS)
-    return call.done() and call.exception() is None
+    answered = threading.Event()
+
+    def request() -> None:
+        with suppress(HTTPError, OSError, ValueError):
+            get_session().head(constants.ENDPOINT, timeout=SECONDS)
+            answered.set()
+
+    thread = threading.Thread(target=request, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    return answered.is_set()
 
 
 def cached(name: str) -> Path | None:
     """Return a checkpoint's folder in huggingface_hub's cache if it is complete, else None."""
-    with suppress(HFValidationError, OSError, ValueError):
-        found = try_to_load_from_cache(name, "config.json")
-        if isinstance(found, str) and _is_whole(Path(found).parent):
-            return Path(found).parent
+    with suppress(OSError, *MALFORMED):  # no valid name, or a malformed index
+        folder = Path(str(try_to_load_from_cache(name, "config.json"))).parent
+        if (folder / "config.json").is_file() and all(
+            (folder / shard).is_file() for shard in _shards(folder)
+        ):
+            return folder
     return None
 
 
-def _is_whole(folder: Path) -> bool:
-    if (folder / "model.safetensors").is_file():
-        return True
+def _shards(folder: Path) -> set[str]:
+    """Return the names of a checkpoint's weight files."""
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
-        return False
-    try:
-        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        return all((folder / shard).is_file() for shard in shards)
-    except (KeyError, TypeError, AttributeError, RecursionError):  # malformed index
-        return False
+        return {"model.safetensors"}
+    return set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
 
 
 @contextmanager
@@ -71,69 +74,49 @@ def explaining(name: str) -> Iterator[None]:
     """Turn failures of the hub, the connection or the disk into a ``ModelError``."""
     try:
         yield
-    except GatedRepoError as error:
-        raise ModelError(_gated(name)) from error
-    except HfHubHTTPError as error:
-        raise _refused(name, error) from error
     except HFValidationError as error:
-        raise ModelError(
-            f"{name[:80]!r} is not the name of a model, which has the form OWNER/NAME."
-        ) from error
-    except HTTPError as error:  # the connection broke
+        text = f"{name[:80]!r} is not the name of a model, which has the form OWNER/NAME."
+        raise ModelError(text) from error
+    except HfHubHTTPError as error:
+        raise ModelError(_refusal(name, error)) from error
+    except (HTTPError, EntryNotFoundError, ConnectionError) as error:
         raise ModelError(
             f"The connection to {constants.ENDPOINT} broke while {name} was downloaded. "
-            "Received data are kept: choose the model again to continue."
+            "Complete files are kept: load the model again to continue."
         ) from error
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ModelError(
-                f"The disk is full: {name} could not be downloaded whole. Make room, or set "
-                "HF_HOME to a folder on another disk; then choose the model again to continue."
-            ) from error
         raise ModelError(
             f"{name} could not be written to the folder for downloads "
-            f"({error.strerror or error}). Set HF_HOME to a folder that you may write to."
+            f"({error.strerror or error}). Make room, or set HF_HOME to another folder."
         ) from error
 
 
 def unreachable(name: str) -> ModelError:
     """Return the error to raise if the hub cannot be used: it says why and what to do."""
+    why = f"{constants.ENDPOINT} does not answer: check the network"
     if is_offline_mode():
         why = "HF_HUB_OFFLINE=1 forbids downloads: unset it"
-    else:
-        why = f"{constants.ENDPOINT} does not answer: check the network"
-    return UnreachableError(f"{name} is not on this machine, and {why}, {_otherwise(name)}.")
-
-
-def _otherwise(name: str) -> str:
-    """Return advice for working without the hub, as the end of a sentence."""
-    return (
-        "set HF_ENDPOINT to a mirror or HF_HOME to a cache that has the model, or run "
-        f"'hf download {name}' where there is a network and pass the downloaded folder"
+    return ModelError(
+        f"{name} is not on this machine, and {why}, set HF_ENDPOINT to a mirror or HF_HOME to a "
+        f"cache that has the model, or run 'hf download {name}' where there is a network and pass "
+        "the downloaded folder."
     )
 
 
-def _gated(name: str) -> str:
-    page = f"{constants.ENDPOINT}/{name}"
-    if get_token() is None:
+def _refusal(name: str, error: HfHubHTTPError) -> str:
+    """Return in one sentence why the hub refused a request, and what to do."""
+    status, page = error.response.status_code, f"{constants.ENDPOINT}/{name}"
+    if isinstance(error, GatedRepoError):
+        login = "" if get_token() else ", then run 'hf auth login' or set HF_TOKEN on this machine"
+        return f"{name} is gated: accept its terms at {page}{login}, and load the model again."
+    if get_token() and status in (401, 403):
         return (
-            f"{name} is gated: accept its terms at {page}, then run 'hf auth login' or set "
-            "HF_TOKEN on the machine that serves this page, and choose the model again."
-        )
-    return f"{name} is gated and the token has no access to it: accept its terms at {page}."
-
-
-def _refused(name: str, error: HfHubHTTPError) -> ModelError:
-    status, given = error.response.status_code, get_token() is not None
-    if given and status in (401, 403):
-        return ModelError(
             f"The hub refused the token when asked for {name}: run 'hf auth login' with a valid "
             "token, or unset HF_TOKEN for models that need none."
         )
     if isinstance(error, RepositoryNotFoundError) or status == 404:
-        return ModelError(
+        return (
             f"There is no model {name} at {constants.ENDPOINT}, or it is private: check the name, "
             "or run 'hf auth login'."
         )
-    text = f"{constants.ENDPOINT} answered {status} when asked for {name}: try again in a minute"
-    return UnreachableError(f"{text}, {_otherwise(name)}.")
+    return f"{constants.ENDPOINT} answered {status} when asked for {name}: try again in a minute."

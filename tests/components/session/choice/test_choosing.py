@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import threading
-
 import pytest
 import torch
 
+from components.session.choice import choosing
 from components.session.choice.choosing import Choosing
-from components.session.choice.offers import HERE
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN, LocalBackend
 from components.session.work.queue import ModelQueue, Work
@@ -16,10 +14,7 @@ from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.models.loading import fit
 from gleanvid.models.loading.fit import Memory
-from gleanvid.run import Run
-from gleanvid.types import ModelError
 from tests.components.fake import moving_square
-from tests.local_hub import Repository
 
 NAME = "tiny/model"
 GB = 10**9
@@ -27,11 +22,8 @@ GB = 10**9
 
 @pytest.fixture(scope="module")
 def engine():
-    engine = Engine(
-        LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"}), queue=ModelQueue()
-    )
-    engine.model(BUILT_IN)
-    return engine
+    backend = LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
+    return Engine(backend, queue=ModelQueue())
 
 
 @pytest.fixture
@@ -40,251 +32,140 @@ def choice(hub, engine):
     return Choosing(engine, device="cpu")
 
 
-def followed(choice, *how, **more):
-    choice.begin(*how, **more)
-    return list(choice.progress())
+def follow(choice, name, at_stage="", act=None):
+    """Load a model; return all progress. ``act`` is called once in the stage ``at_stage``."""
+    choice.begin(name)
+    steps = []
+    for step in choice.progress():
+        steps.append(step)
+        if act and step.stage == at_stage:
+            act()
+            act = None
+    return steps
 
 
 def stages(steps):
     return list(dict.fromkeys(step.stage for step in steps))
 
 
-def asked(engine, name):
-    clip = ClipKey(moving_square(4), name)
-    short = Sampling(max_new_tokens=2)
+def answered_by(engine, name):
+    """Ask the model a question; return the name of the model in the run."""
+    clip, short = ClipKey(moving_square(4), name), Sampling(max_new_tokens=2)
     *_, run = engine.answer(clip, "What?", COMPRESSORS["uniform"](), short, Work())
-    assert isinstance(run, Run)
-    return run
+    return run.model
 
 
-def test_chosen_model_is_downloaded_loaded_tried_and_then_answers(choice, engine, hub):
-    hub.repositories[NAME].pause_s = 0.005
-    steps = followed(choice, NAME)
-    assert stages(steps) == ["looking", "downloading", "loading", "warming", "ready"]
-    bytes_ = [step.done for step in steps if step.stage == "downloading"]
-    assert (
-        2 < len(bytes_) < 50 and bytes_ == sorted(bytes_) and steps[-1].text == f"{NAME} is ready."
+def test_model_is_downloaded_and_loaded_while_the_built_in_model_answers(choice, engine, hub):
+    hub.repositories[NAME].pause_s = 0.01
+    before = []
+    steps = follow(
+        choice, NAME, "downloading", lambda: before.append(answered_by(engine, BUILT_IN))
     )
-    assert engine.name == NAME and asked(engine, NAME).model == NAME
-    assert (NAME, NAME) in choice.choices
+    assert before == [BUILT_IN] and {"looking", "downloading", "ready"} <= {*stages(steps)}
+    counts = [step.done for step in steps if step.stage == "downloading"]
+    assert len(counts) > 1 and counts == sorted(counts) and steps[-1].text == f"{NAME} is ready."
+    assert engine.name == NAME == answered_by(engine, NAME) and (NAME, NAME) in choice.choices
     count = len(hub.requests)
-    assert "downloading" not in stages(followed(choice, NAME)) and len(hub.requests) == count
+    assert follow(choice, NAME)[-1].stage == "ready" and len(hub.requests) == count
 
 
-def test_choosing_the_model_in_use_does_not_load_it_again(choice, engine):
-    in_use = engine.model(BUILT_IN)
-    assert stages(followed(choice, BUILT_IN))[-1] == "ready"
-    assert engine.loaded() is in_use
-
-
-def test_answer_under_way_keeps_its_model_while_another_is_chosen(choice, engine):
-    clip, short = ClipKey(moving_square(4), BUILT_IN), Sampling(max_new_tokens=8)
-    answer = engine.answer(clip, "What?", COMPRESSORS["uniform"](), short, Work())
-    next(answer)
-    followed(choice, NAME)
-    assert engine.name == NAME
-    *_, run = answer
-    assert run.model == BUILT_IN
-
-
-def test_same_model_at_another_precision_is_another_model(choice, engine):
-    steps = followed(choice, NAME, "bf16")
-    assert steps[-1].name == f"{NAME}@bf16" == engine.name
+def test_precision_in_the_name_is_applied_and_part_of_the_model_s_name(choice, engine):
+    assert follow(choice, f"{NAME}@bf16")[-1].name == f"{NAME}@bf16" == engine.name
     assert engine.loaded().hf_model.dtype == torch.bfloat16
-    run = asked(engine, f"{NAME}@bf16")
-    assert run.model == f"{NAME}@bf16"
 
 
-def test_cancelled_download_keeps_the_partial_file_and_the_model_in_use(choice, engine, hub):
-    hub.repositories[NAME].pause_s = 0.02
-    choice.begin(NAME)
-    steps = []
-    for step in choice.progress():
-        steps.append(step)
-        if step.stage == "downloading" and step.done > step.total / 4:
-            assert choice.cancel()
-    assert steps[-1].stage == "cancelled" and not choice.cancel()
-    assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
+def test_cancelled_download_keeps_the_model_in_use(choice, engine, hub):
+    hub.repositories[NAME].pause_s = 0.05
+
+    def act():
+        with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
+            choice.begin(BUILT_IN)
+        choice.cancel()
+
+    assert follow(choice, NAME, "downloading", act)[-1].stage == "cancelled"
+    assert engine.name == BUILT_IN == answered_by(engine, BUILT_IN)
     hub.repositories[NAME].pause_s = 0
-    again = followed(choice, NAME)
-    first = next(step for step in again if step.stage == "downloading")
-    assert again[-1].stage == "ready" and hub.ranges() and first.total
-
-
-def test_second_choice_of_a_model_is_refused_while_one_is_loading(choice, hub):
-    hub.repositories[NAME].pause_s = 0.02
-    choice.begin(NAME)
-    with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
-        choice.begin(BUILT_IN)
-    choice.cancel()
-    assert list(choice.progress())[-1].stage == "cancelled"
-
-
-def gated(repository):
-    repository.gated = True
-
-
-def corrupt(repository):
-    repository.corrupt = True
+    assert follow(choice, NAME)[-1].stage == "ready"
 
 
 @pytest.mark.parametrize(
-    ("trouble", "name", "sentence"),
+    ("name", "sentence"),
     [
-        (gated, NAME, "is gated: accept its terms"),
-        (corrupt, NAME, "arrived damaged"),
-        (None, "no/body", "There is no model no/body"),
-        (None, "/no/folder", "There is no directory"),
+        (NAME, "is gated: accept its terms"),
+        ("no/body", "There is no model no/body"),
+        ("/no/folder", "There is no directory"),
     ],
 )
-def test_failed_load_gives_a_sentence_and_the_model_in_use_still_answers(
-    choice, engine, hub, trouble, name, sentence
+def test_failed_load_gives_a_sentence_and_keeps_the_model_in_use(
+    choice, engine, hub, name, sentence
 ):
-    if trouble:
-        trouble(hub.repositories[NAME])
-    steps = followed(choice, name)
-    assert steps[-1].stage == "failed" and sentence in steps[-1].text
-    assert engine.name == BUILT_IN and asked(engine, BUILT_IN).answer
-
-
-def test_model_that_cannot_answer_does_not_replace_the_model_in_use(choice, engine, monkeypatch):
-    def broken(*_, **__):
-        raise ModelError("It cannot answer.")
-        yield
-
-    monkeypatch.setattr(engine.backend, "stream_answer", broken, raising=False)
-    steps = followed(choice, NAME)
-    assert (steps[-1].stage, steps[-1].text) == ("failed", "It cannot answer.")
+    hub.repositories[NAME].gated = True
+    last = follow(choice, name)[-1]
+    assert last.stage == "failed" and sentence in last.text
     assert engine.name == BUILT_IN
 
 
-def scarce(monkeypatch, free_gb):
-    there = Memory("cpu", int(free_gb * GB), 64 * GB)
+def test_model_that_does_not_fit_is_refused_before_its_download(choice, hub, monkeypatch):
+    scarce(monkeypatch)
+    steps = follow(choice, NAME)
+    assert steps[-1].stage == "failed" and "a smaller model or fewer frames" in steps[-1].text
+    assert hub.downloads() == ["config.json"]
+
+
+def scarce(monkeypatch):
+    there = Memory("cpu", GB // 1000, 64 * GB)
     monkeypatch.setattr("gleanvid.models.loading.outlook.memory", lambda _: there)
 
 
-def test_model_that_does_not_fit_into_memory_is_refused(choice, engine, hub, monkeypatch):
-    scarce(monkeypatch, 0.001)
-    steps = followed(choice, NAME)
-    assert "a smaller model or fewer frames" in steps[-1].text
-    assert stages(steps) == ["looking", "failed"]
-
-
-def test_model_that_needs_the_current_model_s_memory_is_loaded_once_running_work_ends(
-    choice, engine, monkeypatch
+@pytest.mark.parametrize("fails", [False, True])
+def test_model_that_needs_the_current_one_s_memory_replaces_it_once_it_is_idle(
+    choice, engine, monkeypatch, fails
 ):
-    scarce(monkeypatch, 0.001)
+    """If the new model cannot be loaded, the previous one is loaded again."""
+    scarce(monkeypatch)
     monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
-    visitor, others = Work(), []
+    visitor, load, at_load = Work(), engine.backend.load_model, []
     assert list(engine.queue.wait(visitor)) == []
-    choice.begin(NAME)
-    for step in choice.progress():
-        others.append(step)
-        if step.text.startswith("Waiting for the model: 1"):
-            # the built-in model stays loaded until the visitor's work has ended
-            assert engine.name == BUILT_IN
-            engine.queue.leave(visitor)
-        if step.stage == "loading":
-            assert engine.name is None
-    assert stages(others)[-4:] == ["waiting", "loading", "warming", "ready"]
-    assert engine.name == NAME and len(engine.queue) == 0
 
-
-def test_previous_model_is_reloaded_if_a_model_that_needs_its_memory_fails_to_load(
-    choice, engine, monkeypatch
-):
-    scarce(monkeypatch, 0.001)
-    monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
-    load, back = engine.backend.load_model, threading.Event()
-
-    def failing(name):
-        if name == NAME:
+    def loading(name):
+        # no deadline of the queue ends the load
+        at_load.append((name, engine.name, len(engine.queue._timers)))
+        if fails and name == NAME:
             raise torch.OutOfMemoryError("out of memory")
-        model = load(name)
-        back.set()
-        return model
-
-    monkeypatch.setattr(engine.backend, "load_model", failing, raising=False)
-    steps = followed(choice, NAME)
-    assert steps[-1].stage == "failed" and "ran out of memory" in steps[-1].text
-    assert engine.name == BUILT_IN and back.is_set() and asked(engine, BUILT_IN).answer
-
-
-def test_list_of_models_says_if_a_model_fits_is_gated_or_is_recommended(hub, engine, monkeypatch):
-    monkeypatch.setattr(fit, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
-    rows = {row.name: row for row in Choosing(engine).offers(32)}
-    assert not hub.requests
-    eight = rows["Qwen/Qwen3-VL-8B-Instruct"]
-    assert eight.first and eight.fits and "17.6 GB · fits this machine" in eight.label
-    assert [name for name, row in rows.items() if row.first] == [eight.name]
-    assert rows["Qwen/Qwen3-VL-32B-Instruct"].state == "too large"
-    assert rows["google/gemma-4-12B-it"].state == "too large: try 4-bit"
-    assert "gated" in rows["facebook/Perception-LM-1B"].label
-    assert rows[BUILT_IN].here and "GB" not in rows[BUILT_IN].label
-
-
-def test_label_of_an_offered_model_says_that_the_model_is_in_the_local_cache(choice):
-    followed(choice, NAME)
-    row = Choosing(choice.engine, [NAME], device="cpu").offers()[0]
-    assert row.name == NAME and row.here and HERE in row.label
-
-
-def test_page_opened_while_a_model_loads_follows_the_progress_to_its_end(choice, hub):
-    assert [step.stage for step in choice.progress()] == ["nothing"]
-    hub.repositories[NAME].pause_s = 0.02
-    choice.begin(NAME)
-    seen = [threading.Thread(target=lambda: list(choice.progress())) for _ in range(2)]
-    for thread in seen:
-        thread.start()
-    choice.cancel()
-    for thread in seen:
-        thread.join(10)
-        assert not thread.is_alive()
-    assert choice.now.over
-
-
-def test_cancelling_during_the_trial_answer_keeps_the_model_in_use(choice, engine, monkeypatch):
-    def until_stopped(question, model, stop):
-        yield "wo"
-        stop.wait(10)  # a stopped answer ends without an error
-
-    monkeypatch.setattr(engine.backend, "stream_answer", until_stopped, raising=False)
-    choice.begin(NAME)
-    steps = []
-    for step in choice.progress():
-        steps.append(step)
-        if step.stage == "warming":
-            choice.cancel()
-    assert steps[-1].stage == "cancelled" and engine.name == BUILT_IN
-
-
-def test_loading_may_take_longer_than_the_deadline_of_the_queue(hub, monkeypatch):
-    slow = LocalBackend({BUILT_IN: {"device": "cpu"}}, {"device": "cpu"})
-    engine, timed = Engine(slow, queue=ModelQueue(deadline_s=60)), []
-    engine.model(BUILT_IN)
-    scarce(monkeypatch, 0.001)
-    monkeypatch.setattr(Engine, "weights_gb", lambda _: 8.0)
-    load = slow.load_model
-
-    def timing(name):
-        timed.append((len(engine.queue), len(engine.queue._timers)))
         return load(name)
 
-    monkeypatch.setattr(slow, "load_model", timing, raising=False)
-    assert followed(Choosing(engine, device="cpu"), NAME)[-1].stage == "ready"
-    assert timed == [(1, 0)]  # the work holds the queue, and no deadline ends it
+    def act():
+        assert engine.name == BUILT_IN
+        engine.queue.leave(visitor)
+
+    monkeypatch.setattr(engine.backend, "load_model", loading, raising=False)
+    last = follow(choice, NAME, "waiting", act)[-1]
+    assert at_load[0] == (NAME, None, 0) and len(engine.queue) == 0
+    assert engine.name == (BUILT_IN if fails else NAME)
+    assert ("ran out of memory" in last.text) == fails
 
 
-def test_weight_files_missing_from_the_hub_s_listing_are_not_downloaded(
-    choice, engine, hub, published, tmp_path
-):
-    folder = tmp_path / "listed"
-    folder.mkdir()
-    for file in published.iterdir():
-        if "index" not in file.name:
-            (folder / file.name).write_bytes(file.read_bytes())
-    hub.repositories["odd/model"] = Repository(folder)
-    steps = followed(choice, "odd/model")
-    assert steps[-1].stage == "failed" and "did not list" in steps[-1].text
-    assert engine.name == BUILT_IN
-    assert not [path for _, path, _ in hub.requests if path.endswith("/model.safetensors")]
+def test_list_of_models_has_size_fit_and_licence_and_offers_4_bit(hub, engine, monkeypatch):
+    monkeypatch.setattr(fit, "memory", lambda _=None: Memory("cuda", 23 * GB, 25 * GB))
+    rows = Choosing(engine).offers(32)
+    labels = {name: label for label, name in rows}
+    eight = labels["Qwen/Qwen3-VL-8B-Instruct"]
+    assert rows[0][0] == eight and "start with this one" in eight
+    assert "17.6 GB · fits this machine · Apache-2.0" in eight
+    assert "too large" in rows[-1][0] and "too large" in labels["Qwen/Qwen3-VL-32B-Instruct"]
+    assert "too large: try 4-bit" in labels["google/gemma-4-12B-it@4bit"]
+    assert "gated" in labels["facebook/Perception-LM-1B"] and not hub.requests
+
+
+def test_list_of_models_marks_those_in_the_cache(choice):
+    follow(choice, NAME)
+    assert (f"{NAME} · in the cache", NAME) in Choosing(choice.engine, [NAME]).offers()
+
+
+def test_hub_that_lists_no_index_of_the_weights_is_an_error(choice, hub, published):
+    listed = hub.repositories[NAME].files
+    hub.repositories[NAME].files = lambda: {
+        name: data for name, data in listed().items() if "index" not in name
+    }
+    assert "did not list" in follow(choice, NAME)[-1].text
+    assert choice.engine.name == choosing.BUILT_IN

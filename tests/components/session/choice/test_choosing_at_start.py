@@ -9,7 +9,7 @@ from components.session.work.local import BUILT_IN, PHOTOS
 from gleanvid.errors import BusyError
 from gleanvid.types import ModelError
 from tests.components.panels.test_picker import panel_of
-from tests.components.session.choice.test_choosing import NAME, gated, scarce, stages
+from tests.components.session.choice.test_choosing import NAME, scarce, stages
 from tests.local_hub import Repository
 
 
@@ -39,7 +39,7 @@ def test_no_other_model_can_be_chosen_before_the_first_one_is_loaded(hub):
 
 def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeypatch):
     # Too little memory for a visitor to choose the model; the operator may still load it.
-    scarce(monkeypatch, 0.001)
+    scarce(monkeypatch)
     choice = started_with("--model", NAME, "--dtype", "bfloat16")
     steps = progress_of_first_model(choice)
     assert stages(steps)[:2] == ["looking", "downloading"] and steps[-1].stage == "ready"
@@ -81,7 +81,7 @@ def test_page_shows_loading_of_the_first_model_and_chooses_it_once_it_is_loaded(
 
 
 def test_failure_to_load_the_first_model_is_shown_and_the_built_in_model_answers(hub):
-    gated(hub.repositories[NAME])
+    hub.repositories[NAME].gated = True
     choice = started_with("--model", NAME)
     panel, last = panel_of(choice), progress_of_first_model(choice)[-1]
     assert last.stage == "failed" and "accept its terms" in last.text
@@ -130,6 +130,6 @@ def test_public_server_loads_every_model_before_its_page_is_served(hub, publishe
 
 
 def test_public_server_does_not_start_if_one_of_its_models_cannot_be_loaded(hub):
-    gated(hub.repositories[NAME])
+    hub.repositories[NAME].gated = True
     with pytest.raises(ModelError, match="accept its terms"):
         public_engine("--offer", NAME)
