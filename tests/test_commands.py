@@ -50,25 +50,6 @@ def test_every_command_in_the_documentation_parses(page, tmp_path, monkeypatch, 
         assert callable(parse(words).run), words
 
 
-def test_every_command_in_results_gpu_sh_parses(tmp_path):
-    """The script runs with a fake Python that records its arguments; each command must parse."""
-    for folder in ("results", "bin"):
-        (tmp_path / folder).mkdir()
-    shutil.copy(ROOT / "results" / "gpu.sh", tmp_path / "results")
-    noted = tmp_path / "noted"
-    python = tmp_path / "bin" / "python"
-    python.write_text(f"#!/bin/sh\nprintf '%s\\037' \"$@\" >> {noted}\necho >> {noted}\n")
-    python.chmod(0o755)
-    bash = shutil.which("bash") or pytest.skip("bash is not installed")
-    script = [bash, str(tmp_path / "results" / "gpu.sh"), "a-gpu", "some/checkpoint"]
-    subprocess.run(script, env={"PATH": "/usr/bin:/bin", "BIN": str(python.parent)}, check=True)
-    asked = [line.split("\x1f")[:-1] for line in noted.read_text().splitlines()]
-    ours = [words[2:] for words in asked if words[:2] == ["-m", "gleanvid.cli"]]
-    assert len(ours) >= 10
-    for words in ours:
-        assert callable(parse(words).run), words
-
-
 def value(text):
     """Return a value of ``--model_args`` as LMMs-Eval passes it on."""
     with suppress(ValueError):
