@@ -59,10 +59,6 @@ def compressor_page(facts: Facts, folder: Path) -> str:
         ("Does", facts.deed),
         ("Meets its token budget", facts.budget),
         ("Works with vLLM", facts.vllm),
-        (
-            "GPU kernels of one call of `compress`",
-            f"{facts.kernels:,}" if facts.kernels else "not counted",
-        ),
         ("Licence of the authors' code", facts.licence),
         ("Source", facts.paper),
         ("Results reported by its authors, not measured here", facts.reported or "nothing"),

@@ -34,9 +34,8 @@ if [ -n "${2:-}" ]; then
     step check.md 300 "$BIN/python" -m gleanvid.cli check assets/clips/city.mp4 --model "$2" --out "$OUT/check"
 fi
 
-# Fast? Choosing tokens alone, with what the device is made to do, then whole models of the real shape.
+# Fast? Choosing tokens alone, then whole models of the real shape.
 step compress.json 90 "$BIN/python" -m gleanvid.cli bench compress --grid 32x14x14 --width 3584 --all --repeats 20 --json
-step compress_work.json 120 "$BIN/python" -m gleanvid.cli bench compress --count --compressor gleanvid,vidcom2,vcast,visionzip,holitom --json
 step model_qwen.md 300 "$BIN/python" -m gleanvid.cli bench model --config qwen3-vl-8b --random-weights --frames 32,64 \
     --retention-ratio 0.25,0.15 --repeats 3 --out "$OUT" \
     --compressor "gleanvid,vidcom2,vcast,visionzip,holitom,fastvid,flashvid(inner=true,layer=28,inner_retention=0.1,num_layers=36)"
@@ -46,7 +45,6 @@ step model_llava_onevision.md 150 "$BIN/python" -m gleanvid.cli bench model --co
 step model_llava_video.md 150 "$BIN/python" -m gleanvid.cli bench model --config llava-video-7b --random-weights --frames 64 \
     --retention-ratio 0.25,0.15 --repeats 3 --out "$OUT" \
     --compressor "gleanvid,vidcom2,vcast,holitom(inner=true),fastvid(variant=llava_video),flashvid(version=v2,min_segments=8,inner=true)"
-step memory.json 90 "$BIN/python" -m gleanvid.cli bench memory --frames 16,64,128 --device cuda --json
 
 # What no CPU shows: FlashAttention's own kernels, and layers on several GPUs.
 step flash.md 90 "$BIN/python" -m gleanvid.cli check --device cuda --dtype bfloat16 --attn-implementation flash_attention_2

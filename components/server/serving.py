@@ -129,7 +129,7 @@ async def sweep(app: Starlette, keep_s: int) -> None:
 def free_memory() -> None:
     """Return freed memory to Linux: the C library keeps memory that threads have freed.
 
-    Without this, hundreds of questions add up to tens of megabytes (``tools/soak.py``).
+    Without this, hundreds of questions add up to tens of megabytes.
     """
     if sys.platform == "linux":
         with suppress(AttributeError):  # the C library is not glibc

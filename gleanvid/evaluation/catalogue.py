@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from gleanvid.compressors import COMPRESSORS, Compressor
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.loading.registry import CHECKPOINTS, Checkpoint
 from gleanvid.serving.vllm.methods import refusal
 
-WORK = Path(__file__).parents[2] / "results" / "compress_work.json"
 _QUERIES = {"last": "attention (last token)", "text": "attention (question)"}
-_HEADS = ["method", "acts", "needs", "does", "exact budget", "works with vLLM", "kernels"]
+_HEADS = ["method", "acts", "needs", "does", "exact budget", "works with vLLM"]
 _HEADS += ["licence", "source", "by its own paper", "not ported"]
 _NOTE = (
     "Methods act before or inside the language model. Saliency is the attention that a token gets "
-    "in the vision encoder, keys are the keys of that encoder. Kernels: GPU kernels of one "
-    "`compress` of 32 x 14 x 14 tokens of width 3584, 25 % kept, by the code here (`gleanvid bench "
-    "compress --count`). Licences are those of the original code. What papers say of their own "
-    "methods holds on their models and in their settings: nothing in that column was measured here."
+    "in the vision encoder, keys are the keys of that encoder. Licences are those of the original "
+    "code. What papers say of their own methods holds on their models and in their settings: "
+    "nothing in that column was measured here."
 )
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Properties of a compressor with default settings, as texts for tables.
-
-    ``kernels``: number of GPU kernels of one compression, None if not counted.
-    """
+    """Properties of a compressor with default settings, as texts for tables."""
 
     name: str
     title: str
@@ -41,22 +32,17 @@ class Facts:
     deed: str
     budget: str
     vllm: str
-    kernels: int | None
     licence: str
     not_ported: str
     reported: str
 
 
-def methods(work: Mapping[str, int] | None = None) -> list[Facts]:
-    """Return the properties of all compressors.
-
-    ``work``: number of GPU kernels by compressor (default: result of :func:`kernels_on_file`).
-    """
-    kernels = kernels_on_file() if work is None else work
-    return [_facts(method, kernels.get(name)) for name, method in COMPRESSORS.items()]
+def methods() -> list[Facts]:
+    """Return the properties of all compressors."""
+    return [_facts(method) for method in COMPRESSORS.values()]
 
 
-def _facts(method: type[Compressor], kernels: int | None) -> Facts:
+def _facts(method: type[Compressor]) -> Facts:
     usual = method()
     return Facts(
         method.name,
@@ -67,7 +53,6 @@ def _facts(method: type[Compressor], kernels: int | None) -> Facts:
         _deed(usual),
         _budget(usual),
         _vllm(usual),
-        kernels,
         _licence(method),
         method.not_ported,
         method.reported,
@@ -92,7 +77,6 @@ def methods_table() -> str:
             row.deed,
             row.budget,
             row.vllm,
-            "" if row.kernels is None else f"{row.kernels:,}",
             row.licence,
             row.paper,
             row.reported,
@@ -108,17 +92,9 @@ def compressor_table() -> str:
     heads = ["name", "source", "acts", "prunes or merges", "needs", "licence of the original"]
     rows = [
         (f"`{row.name}`", row.paper, row.acts, row.deed, row.needs, row.licence)
-        for row in methods({})
+        for row in methods()
     ]
     return markdown_table(heads, rows, numbers=False).rstrip()
-
-
-def kernels_on_file(path: Path = WORK) -> dict[str, int]:
-    """Read GPU kernel counts by compressor from ``bench compress --count``; {} without a file."""
-    if not path.exists():
-        return {}
-    report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return {row["compressor"]: row["kernels"] for row in report["rows"]}
 
 
 def _layers(method: Compressor) -> list[int]:

@@ -4,10 +4,10 @@ import torch
 
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation.catalogue import WORK, kernels_on_file, methods, methods_table
+from gleanvid.evaluation.catalogue import methods, methods_table
 from gleanvid.types import VideoTokens
 
-FACTS = {facts.name: facts for facts in methods({"gleanvid": 1077})}
+FACTS = {facts.name: facts for facts in methods()}
 
 
 def test_compressor_list_has_a_row_with_licence_for_every_compressor():
@@ -17,15 +17,6 @@ def test_compressor_list_has_a_row_with_licence_for_every_compressor():
     for row, method in zip(rows, COMPRESSORS.values(), strict=True):
         assert method.licence in row and method.not_ported in row
         assert f"| {method.reported} |" in row
-
-
-def test_kernel_counts_of_the_compressor_list_come_from_the_results_file():
-    assert (FACTS["gleanvid"].kernels, FACTS["vidcom2"].kernels) == (1077, None)
-    counted = {row["compressor"]: row["kernels"] for row in json.loads(WORK.read_text())["rows"]}
-    assert {facts.name: facts.kernels for facts in methods()} == {
-        name: counted.get(name) for name in COMPRESSORS
-    }
-    assert kernels_on_file(WORK.with_name("none.json")) == {}
 
 
 def test_compressor_list_states_the_lowest_ratio_of_methods_that_refuse_low_ratios():

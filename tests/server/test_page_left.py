@@ -9,8 +9,8 @@ from components.server import gradio_patches, heartbeats
 from components.session.work.engine import Engine
 from tests.components.fake import write_clip
 from tests.server.running import running, wait_until
+from tests.server.target import G, Target, file
 from tests.server.test_reading import Slow
-from tools.attack.client import G, Target
 
 
 def test_decoding_of_a_clip_ends_when_its_page_is_closed(tmp_path):
@@ -19,12 +19,11 @@ def test_decoding_of_a_clip_ends_when_its_page_is_closed(tmp_path):
     with running(engine=engine) as url:
         target = Target(url)
         path = target.upload("a.mp4", (tmp_path / "clip.mp4").read_bytes())
-        file = {"path": path, "meta": {"_type": "gradio.FileData"}}
         with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
             assert next(beats)
-            event = "gv-preview", "follow", {"gv-clip": file}, "page1"
-            asking = threading.Thread(target=target.page, args=event, daemon=True)
+            preview = {"gv-clip": file(path)}, "page1"
+            asking = threading.Thread(target=target.preview, args=preview, daemon=True)
             asking.start()
             assert engine.backend.begun.acquire(timeout=20)
             assert not engine.backend.limits["stop"].is_set()

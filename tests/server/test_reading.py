@@ -26,7 +26,7 @@ from gleanvid.video import plan, read_video
 from gleanvid.video.isolation import spare
 from tests.components.fake import FakeBackend, moving_square, write_clip
 from tests.server.running import alive, running, wait_until
-from tools.attack.client import Target
+from tests.server.target import Target
 
 
 class Slow(FakeBackend):

@@ -11,7 +11,25 @@ from components.server import serving
 from components.server.allowed import ALLOWED, MCP, PREDICT
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend
-from tools.attack.attempts import CLOSED
+from tests.server.target import G
+
+CLOSED = (  # unneeded routes of Gradio 6.31, which must be closed
+    "/openapi.json", "/redoc", "/login", "/logout", "/svelte/{path:path}", "/pwa_icon",
+    "/robots.txt", "/manifest.json", "/pwa_icon/{size}", "/monitoring/{key}",
+    "/monitoring", "/monitoring/summary",
+    *(G + path for path in (
+        "/deep_link", "/user", "/login_check", "/token", "/dev/reload", "/runs",
+        "/run-history/connect", "/run-history/buckets", "/run-history/records",
+        "/run-history/records/{endpoint}/{record_id}/assets/{asset_id}", "/openapi.json",
+        "/custom_component/{id}/{environment}/{type}/{file_name}", "/proxy={url_path:path}",
+        "/stream/{event_id}", "/stream/{event_id}/close",
+        "/stream/{session_hash}/{run}/{component_id}/playlist.m3u8",
+        "/stream/{session_hash}/{run}/{component_id}/{segment_id}.{ext}",
+        "/stream/{session_hash}/{run}/{component_id}/playlist-file", "/file/{path:path}",
+        "/api/{api_name}", "/run/{api_name}", "/component_server", "/process_recording",
+        "/vibe-edit", "/undo-vibe-edit", "/vibe-code", "/vibe-starter-queries",
+    )),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypedDict
 
 import torch
 
 from gleanvid.compressors import Compressor, title_of
-from gleanvid.evaluation.bench.bench_memory import peak_above
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.evaluation.provenance import Machine, describe_machine, in_words
 from gleanvid.evaluation.recording.recording import open_recording
-from gleanvid.models.cost.measure import now
+from gleanvid.models.cost.measure import now, peak_memory_mib, reset_peak_memory
 from gleanvid.types import Compression, VideoTokens
 
 _LAYERS, _HEADS = 28, 28  # layers and attention heads of an assumed language model
 _TEXT_TOKENS, _KEY_WIDTH = 16, 64
+_MMAP_THRESHOLD = -3  # the constant M_MMAP_THRESHOLD of glibc's mallopt()
 
 
 def made_up_tokens(grid: tuple[int, int, int], width: int, device: str) -> VideoTokens:
@@ -140,7 +143,7 @@ def measure(methods: Sequence[Compressor], tokens: VideoTokens, repeats: int = 5
             "max_s": max(seconds[name]),
             "ratio_to_xxt": taken / medians["X @ X.T"],
             "ratio_to_vidcom2": taken / rival if rival else None,
-            "extra_memory_over_features": peak_above(where, work[name])[0] * 2**20 / size,
+            "extra_memory_over_features": peak_above(where, work[name]) * 2**20 / size,
         }
         for name, taken in medians.items()
     ]
@@ -167,6 +170,41 @@ def _timed(call: Callable[[], Any], where: torch.device) -> float:
     started = now(where)
     call()
     return now(where) - started
+
+
+def peak_above(device: torch.device, call: Callable[[], Any]) -> float:
+    """Return the peak memory of ``call`` in MiB above the memory before it.
+
+    Before the first measurement, make a small call of the same kind: libraries allocate their
+    workspace in the first call.
+    """
+    gc.collect()
+    with _mapped_blocks():
+        reset_peak_memory(device)
+        before = peak_memory_mib(device)
+        call()
+        return peak_memory_mib(device) - before
+
+
+@contextmanager
+def _mapped_blocks() -> Iterator[None]:
+    """While the block runs, have glibc give freed memory back to the system at once.
+
+    This concerns allocations of 64 KiB or more. Otherwise the peak depends on how much freed memory
+    glibc could reuse. Afterwards, glibc again keeps freed allocations of up to 32 MiB, because that
+    is faster.
+    """
+    try:
+        libc = ctypes.CDLL("libc.so.6")
+        libc.malloc_trim(0)
+    except (OSError, AttributeError):  # the C library is not glibc
+        yield
+        return
+    libc.mallopt(_MMAP_THRESHOLD, 2**16)
+    try:
+        yield
+    finally:
+        libc.mallopt(_MMAP_THRESHOLD, 2**25)
 
 
 def table(report: Report) -> str:

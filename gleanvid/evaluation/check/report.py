@@ -51,8 +51,6 @@ class Timing:
     prefill_s: float  # prompt to first token, without ``compress_s``
     decode_s: float  # seconds per generated token after the first
     peak_memory_mib: float
-    kernels: int  # number of GPU kernels from the question to the first token
-    read_backs: int  # number of device-to-host syncs in the same time
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,6 @@ class Report:
 
     def _times(self) -> str:
         heads = ["kept", "tokens", "compress ms", "prefill ms", "ms a token", "peak MiB"]
-        heads += ["kernels", "device-to-host syncs"]
         rows = [
             [
                 f"{one.retention_ratio:.0%}",
@@ -123,8 +120,6 @@ class Report:
                 f"{one.prefill_s * 1e3:.1f}",
                 f"{one.decode_s * 1e3:.1f}",
                 f"{one.peak_memory_mib:.0f}",
-                f"{one.kernels:,}",
-                str(one.read_backs),
             ]
             for one in self.timings
         ]

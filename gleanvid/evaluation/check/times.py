@@ -6,7 +6,6 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from functools import partial
 from statistics import median
 from typing import Any, ClassVar
 
@@ -16,7 +15,6 @@ from torch import nn
 from gleanvid.compressors.base import Compressor
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.compressors.gleanvid import GleanVID
-from gleanvid.evaluation.bench.work import count
 from gleanvid.evaluation.check.report import Timing
 from gleanvid.models import boundary
 from gleanvid.models.base import ModelAdapter
@@ -99,17 +97,15 @@ def timings(
         encode_s.append(clock.between(first, clock.mark()))
         rounds.append([once(model, encoded, method, clock) for method in methods])
     rows = []
-    for place, method in enumerate(methods):
-        work = count(partial(answer, model, encoded, method, 1))
-        row = _median([turn[place] for turn in rounds[1:]])
-        rows.append(replace(row, kernels=work.kernels, read_backs=work.read_backs))
+    for place in range(len(methods)):
+        rows.append(_median([turn[place] for turn in rounds[1:]]))
     return median(encode_s[1:]), tuple(rows)
 
 
 def once(
     model: ModelAdapter, encoded: Encoded, method: Compressor, clock: Clock, decoded: int = DECODED
 ) -> Timing:
-    """Time one answer of ``decoded`` + 1 tokens, without counting kernels and syncs (both 0)."""
+    """Time one answer of ``decoded`` + 1 tokens."""
     gc.collect()
     reset_peak_memory(model.device)
     timed = _Timed(method, clock)
@@ -124,8 +120,6 @@ def once(
         clock.between(start, tokens[0]) - compress_s,
         clock.between(tokens[0], tokens[-1]) / max(1, decoded),
         peak_memory_mib(model.device),
-        kernels=0,
-        read_backs=0,
     )
 
 

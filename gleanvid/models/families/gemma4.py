@@ -5,9 +5,9 @@ every layer has an extra input per token, which is dropped with the token. In th
 tokens of a frame see each other within a window. Windows span positions of the uncompressed prompt.
 
 If a prompt is longer than a window, transformers makes masks of all pairs of its tokens before any
-token is removed (``results/mask_memory.md``). The last layers of the smaller models read the keys
-of earlier layers, so no token can be removed inside the language model. Videos with sound are
-refused. The unified model has no vision tower: a token is a block of pixels, without saliency.
+token is removed. The last layers of the smaller models read the keys of earlier layers, so no token
+can be removed inside the language model. Videos with sound are refused. The unified model has no
+vision tower: a token is a block of pixels, without saliency.
 """
 
 from __future__ import annotations

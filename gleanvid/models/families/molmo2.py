@@ -3,9 +3,8 @@
 Clark et al., "Molmo2", 2026, arXiv:2601.10611. A token is a block of patches (3x3) pooled by
 attention and added to the embedding of its placeholder; videos have the placeholder of images. All
 visual tokens and the marks around frames see each other: for them the mask is not causal.
-transformers makes the mask for all pairs of tokens before any is removed
-(``results/mask_memory.md``); it is then cut to the kept tokens. transformers also pools the patches
-of all frames at once.
+transformers makes the mask for all pairs of tokens before any is removed; it is then cut to the
+kept tokens. transformers also pools the patches of all frames at once.
 """
 
 from __future__ import annotations

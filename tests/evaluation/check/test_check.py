@@ -166,7 +166,7 @@ def test_check_command_exits_1_if_a_check_fails(folder, monkeypatch, capsys):
     assert not json.loads(capsys.readouterr().out)["passed"]
 
 
-FULL = Timing(1.0, 1600, 0.0, 0.3, 0.01, 900.0, 700, 5)
+FULL = Timing(1.0, 1600, 0.0, 0.3, 0.01, 900.0)
 SHORT = replace(FULL, retention_ratio=0.25, visual_tokens_kept=400, prefill_s=0.1, compress_s=0.02)
 
 

@@ -140,7 +140,8 @@ def test_commands_accept_a_recording_in_place_of_clip_and_model(
     assert found["model"] == "builtin" and found["clips_measured"] == 1
     assert [one["name"] for one in found["skipped"]] == ["fastv"]
     capsys.readouterr()
-    assert main(["bench", "compress", "--recording", str(recorded), "--count", "--json"]) == 0
+    words = ["--recording", str(recorded), "--repeats", "1", "--json"]
+    assert main(["bench", "compress", *words]) == 0
     assert json.loads(capsys.readouterr().out)["grid"] == list(live.grid)
 
 
