@@ -126,7 +126,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(
     ("command", "words", "expected"),
-    [*(("bench memory", *one) for one in LOADED), *((command, *ALL) for command in COMMANDS)],
+    [*(("ask CLIP What?", *one) for one in LOADED), *((command, *ALL) for command in COMMANDS)],
 )
 def test_loading_options_of_commands_reach_load_model(
     command, words, expected, clip, tmp_path, monkeypatch, capsys

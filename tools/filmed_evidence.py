@@ -30,7 +30,7 @@ from scipy.stats import spearmanr
 
 from gleanvid import metrics
 from gleanvid.compressors import COMPRESSORS, method_from
-from gleanvid.evaluation.files import write_whole
+from gleanvid.evaluation.files import csv_text, write_whole
 from gleanvid.evaluation.run.clips import find_clips
 from gleanvid.glimpse.questions.make import write_mp4
 from gleanvid.models import load_model
@@ -38,8 +38,7 @@ from gleanvid.types import Video
 from gleanvid.video import read_video
 from tools import filmed_metrics
 from tools.filmed_clips import CLIPS
-from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document
-from tools.rows_and_table import read_rows, write_rows
+from tools.filmed_tables import COLUMNS, CRF, KEYS, RATIOS, document, read_rows
 
 ENCODER = "mobilenet_v2"
 # retention ratio at which kept tokens are compared with those of a re-encoded and a shifted copy
@@ -164,7 +163,7 @@ def written(folder: Path, frames: int) -> list[dict[str, Any]]:
     file = folder / "rows.csv"
     if not file.is_file():
         return []
-    rows = [{n: math.nan if v == "" else v for n, v in row.items()} for row in read_rows(file)]
+    rows = read_rows(file)
     for row in rows:
         if row["frames"] != frames:
             raise ValueError(
@@ -183,7 +182,7 @@ def write(folder: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         numbers = {n: round(v, 5) if v == v else "" for n, v in row.items() if n not in NAMES}
         whole = dict.fromkeys([*KEYS, *COLUMNS], "") | dict(row) | numbers
         lines.append(whole | {"frames": int(row["frames"])})
-    write_rows(folder / "rows.csv", lines)
+    write_whole(folder / "rows.csv", csv_text([*KEYS, *COLUMNS], lines))
     write_whole(folder / "table.md", document(rows))
 
 

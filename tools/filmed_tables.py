@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gleanvid.evaluation.markdown import markdown_table
@@ -57,6 +59,13 @@ four columns favour them.
 """
 
 
+ROWS = Path(__file__).parents[1] / "results" / "filmed" / "rows.csv"
+SHORT = {  # methods in the short table of docs/limits.md -> title
+    "gleanvid": "GleanVID",
+    "ablation(selection=scs)": "SCS alone",
+    "uniform": "Uniform",
+    "resize": "Resize",
+}
 Groups = Mapping[tuple[str, float], Sequence[Mapping[str, Any]]]
 
 
@@ -72,6 +81,41 @@ def document(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     heads = ["file", "shows", "cuts", "package", "licence"]
     return f"{text}\n## The clips\n\n{markdown_table(heads, cells, numbers=False)}{table(rows)}"
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of ``rows.csv``; values that look like numbers become floats, "" NaN."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _value(text: str) -> float | str:
+    try:
+        return float(text or "nan")
+    except ValueError:
+        return text
+
+
+def summary() -> str:
+    """Return a table of what four methods keep of a classifier's view at 10 %, in per cent."""
+    rows = [row for row in read_rows(ROWS) if row["ratio"] == 0.1]
+    lines = [
+        [
+            title,
+            *(
+                _percent([row for row in rows if row["method"] == name], column)
+                for column in ("labels", "frame top 5")
+            ),
+        ]
+        for name, title in SHORT.items()
+    ]
+    heads = ["at 10 %", "labels kept (%)", "top-5 classes of a frame's mean kept (%)"]
+    return markdown_table(heads, lines)
+
+
+def _percent(group: Sequence[Mapping[str, Any]], column: str) -> str:
+    found = _mean(group, column)
+    return f"{100 * found.value:.0f} ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -1,130 +1,104 @@
-"""Tables on the 2,000 hard questions at 160 px: collisions, and losses with all evidence kept."""
+"""Tables of the 2,000 hard Glimpse questions, from ``results/glimpse-hard`` (and ``-96``)."""
 
 from __future__ import annotations
 
-import gzip
 import json
+from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from gleanvid.evaluation.benchmarks.glimpse import HARD
 from gleanvid.evaluation.markdown import markdown_table
-from gleanvid.evaluation.tables.statistics import paired_difference
-from tools.collisions import collisions
-from tools.result_tables import RESULTS, kept, line_of, points, read
+from gleanvid.evaluation.tables.statistics import holm
 
-_FOLDER = "glimpse-hard"
-_METHODS = {"gleanvid": "GleanVID", "vidcom2": "VidCom2", "vcast": "V-CAST", "uniform": "Uniform"}
-_RIVALS = {
-    "vcast": "V-CAST",
-    "uniform": "Uniform",
-    "random": "Random",
-    "vidcom2": "VidCom2",
-    "divprune": "DivPrune",
-    "floc": "FLoC",
+RESULTS = Path(__file__).parents[1] / "results"
+FOLDERS = {"glimpse-hard": "160 px", "glimpse-hard-96": "96 px"}
+RATIOS = (0.25, 0.15, 0.1, 0.05)
+_MEAN = "macro of hard kinds"
+_LEAD = f"gleanvid_minus {_MEAN}"
+_NAMES = {  # label in results.json -> name in the tables
+    "Ablation (selection lrs)": "LRS alone",
+    "Ablation (selection scs)": "SCS alone",
+    "Ablation (selection pairwise)": "Pairwise distances",
 }
-_RATIOS = (0.25, 0.15, 0.1, 0.05)
+_WITHOUT_COLLISIONS = ("V-CAST", "Uniform", "Random", "VidCom2", "DivPrune", "FLoC")
 
-
-def collision() -> str:
-    """Return a table of differences with and without collisions, and sentences on collisions."""
-    heads = ["GleanVID minus", *(f"{100 * ratio:g} %" for ratio in _RATIOS)]
-    rows = [
-        [title, *(" / ".join(_difference(name, ratio)) for ratio in _RATIOS)]
-        for name, title in _RIVALS.items()
-    ]
-    alone = "ablation(retention_ratio={}, selection='lrs')"
-    pairs = [
-        " and ".join(
-            f"{100 * row['collision']:.1f}"
-            for row in (line_of(_FOLDER, alone.format(ratio)), kept(_FOLDER, "gleanvid", ratio))
-        )
-        for ratio in _RATIOS
-    ]
-    both = [_on_both(name, 0.1) for name in ("vcast", "vidcom2", "divprune")]
-    report = read(f"{_FOLDER}/collisions.json")
-    centred = [
-        f"{100 * right:.1f} % ({100 * kept(_FOLDER, 'gleanvid', float(ratio))['collision']:.1f}) "
-        f"at {100 * float(ratio):g} %"
-        for ratio, right in report["accuracy"].items()
-    ]
-    return (
-        markdown_table(heads, rows)
-        + "\nCollision questions at 10 % of which both methods keep a token of every moment: "
-        "the same model answers\n" + ";\n".join(both) + ".\n\n"
-        "Two parts of GleanVID cost collisions:\n\n"
-        "- Adding SCS to LRS. Right answers with LRS alone and with LRS + SCS, in %, at 25, 15, 10 "
-        f"and 5 %: {'; '.join(pairs)}.\n"
-        "- The first unit, whose novelty is its norm. If it is the distance from the clip's mean "
-        "(norm in brackets), the unit takes fewer tokens,\n  and right answers are "
-        f"{', '.join(centred)}."
-    )
-
-
-def _difference(name: str, ratio: float) -> list[str]:
-    """Return GleanVID minus a method in the mean over seven kinds, and over six, in points."""
-    ours, theirs = kept(_FOLDER, "gleanvid", ratio), kept(_FOLDER, name, ratio)
-    six = [kind for kind in HARD if kind != "collision"]
-    return [
-        f"{100 * fmean(ours[kind] - theirs[kind] for kind in kinds):+.1f}" for kinds in (HARD, six)
-    ]
-
-
-def _on_both(name: str, ratio: float) -> str:
-    """Compare two methods on the collision questions of which both keep every moment."""
-    ours, theirs = (
-        _rows()[f"{method}(retention_ratio={ratio})@32"] for method in ("gleanvid", name)
-    )
-    common = [
-        item
-        for item in (one.id for one in collisions())
-        if all(len({*rows[item]["moments"]}) == 1 for rows in (ours, theirs))
-    ]
-    right = [100 * fmean(rows[item]["right"][0] for item in common) for rows in (ours, theirs)]
-    return (
-        f"{right[0]:.1f} % from GleanVID's tokens and {right[1]:.1f} % from {_RIVALS[name]}'s "
-        f"({len(common)} questions)"
-    )
-
-
-def lost_with_all_evidence() -> str:
-    """Return a table of accuracy with all tokens and with the tokens that a method keeps.
-
-    It covers the hard questions for which the method keeps a token of every moment that decides
-    the answer.
-    """
-    rows = _rows()
-    cells = []
-    for method, title in _METHODS.items():
-        for ratio in _RATIOS[:3]:
-            own = rows[f"{method}(retention_ratio={ratio})@32"]
-            kept = [item for item, row in own.items() if len({*row["moments"]}) == 1]
-            pair = [
-                [float(of[item]["right"][0]) for item in kept]
-                for of in (rows["full(retention_ratio=1.0)@32"], own)
-            ]
-            lost = paired_difference(pair[1], pair[0], [item.rpartition("/")[0] for item in kept])
-            cells.append(
-                [
-                    title,
-                    f"{100 * ratio:.0f} %",
-                    f"{len(kept):,}",
-                    *(f"{100 * fmean(right):.1f}" for right in pair),
-                    points(vars(lost)),
-                ]
-            )
-    heads = ["method", "kept", "questions", "right, all tokens (%)", "right, kept tokens (%)"]
-    return markdown_table([*heads, "difference, points (95 % by clip)"], cells)
+Row = Mapping[str, Any]
 
 
 @cache
-def _rows() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the rows of the table's journal by setup and question."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
-    with gzip.open(RESULTS / _FOLDER / "journal.jsonl.gz", "rt", encoding="utf-8") as lines:
-        next(lines)  # the settings
-        for row in map(json.loads, lines):
-            if "error" not in row:
-                found.setdefault(row["setup"], {})[row["item"]] = row
-    return found
+def rows(folder: str) -> list[dict[str, Any]]:
+    """Return an evaluation's result rows, one for each method and retention ratio."""
+    report = json.loads((RESULTS / folder / "results.json").read_text(encoding="utf-8"))
+    return list(report["results"])
+
+
+def row_of(folder: str, label: str, ratio: float) -> dict[str, Any]:
+    found = (row for row in rows(folder) if row["label"] == label)
+    return next(row for row in found if row["retention_ratio"] == ratio)
+
+
+def compared() -> list[tuple[str, Row, float]]:
+    """Return (folder, row, p) of every comparison with GleanVID by the mean over hard kinds.
+
+    One Holm correction covers the rows of both folders.
+    """
+    p_raw = f"p_gleanvid_clips {_MEAN}"
+    found = [
+        (folder, row)
+        for folder in FOLDERS
+        for row in rows(folder)
+        if row.get(p_raw) is not None and row["failed"] < row["questions"]
+    ]
+    ps = holm([row[p_raw] for _, row in found])
+    return [(folder, row, p) for (folder, row), p in zip(found, ps, strict=True)]
+
+
+def standing() -> str:
+    """Return a table of GleanVID minus each method in points; bold where p < 0.05."""
+    cells: dict[str, dict[tuple[str, float], str]] = {}
+    for folder, row, p in compared():
+        mark = "**" if p < 0.05 else ""
+        own = cells.setdefault(row["label"], {})
+        own[folder, row["retention_ratio"]] = f"{mark}{100 * row[_LEAD]:+.1f}{mark}"
+    places = [(folder, ratio) for folder in FOLDERS for ratio in RATIOS]
+    heads = [f"{FOLDERS[folder]}, {100 * ratio:g} %" for folder, ratio in places]
+    lines = [
+        [_NAMES.get(label, label), *(own.get(place, "refused") for place in places)]
+        for label, own in cells.items()
+    ]
+    return markdown_table(["GleanVID minus", *heads], lines)
+
+
+def collisions() -> str:
+    """Return a table of GleanVID minus methods at 160 px, over all kinds and without collisions."""
+    six = [kind for kind in HARD if kind != "collision"]
+
+    def leads(label: str, ratio: float) -> str:
+        ours, theirs = (row_of("glimpse-hard", name, ratio) for name in ("GleanVID", label))
+        means = (fmean(ours[kind] - theirs[kind] for kind in kinds) for kinds in (HARD, six))
+        return " / ".join(f"{100 * mean:+.1f}" for mean in means)
+
+    heads = ["GleanVID minus", *(f"{100 * ratio:g} %" for ratio in RATIOS)]
+    lines = [[label, *(leads(label, ratio) for ratio in RATIOS)] for label in _WITHOUT_COLLISIONS]
+    return markdown_table(heads, lines)
+
+
+def card_accuracy() -> str:
+    """Return the built-in model's accuracy with all tokens by kind of question, in per cent."""
+    whole = {folder: row_of(folder, "All tokens", 1.0) for folder in FOLDERS}
+    count = whole["glimpse-hard"]
+    lines = [
+        [kind, f"{count[f'{kind} questions']}", *(_interval(row, kind) for row in whole.values())]
+        for kind in HARD
+    ]
+    mean = ["**mean over kinds**", f"{count['questions']}"]
+    lines.append([*mean, *(_interval(row, _MEAN) for row in whole.values())])
+    return markdown_table(["kind", "questions", *FOLDERS.values()], lines)
+
+
+def _interval(row: Row, key: str) -> str:
+    value, low, high = (100 * row[f"{key}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:.1f} ({low:.0f} to {high:.0f})"

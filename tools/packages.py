@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,22 +19,6 @@ class Package:
     sha256: str
     licence: str
     source: str = ""  # folder that contains all files of a source package
-
-
-def cached(package: Package, folder: Path) -> Path:
-    """Return the package's file in ``folder``; download it unless it is there with its hash.
-
-    Raises ``CalledProcessError`` or ``ValueError`` if pip cannot get a file with this hash.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.iterdir():
-        if path.is_file() and has_hash(path, package.sha256):
-            return path
-    with tempfile.TemporaryDirectory() as downloads:
-        archive = download(package, Path(downloads))
-        if not has_hash(archive, package.sha256):
-            raise ValueError(f"{package.name}: not the package whose hash is listed here")
-        return Path(shutil.move(archive, folder / archive.name))
 
 
 def has_hash(path: Path, sha256: str) -> bool:

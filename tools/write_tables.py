@@ -1,4 +1,4 @@
-"""Write tables and measured figures into the documentation: ``python -m tools.write_tables``.
+"""Write tables into the documentation: ``python -m tools.write_tables``.
 
 A file marks the place of a table with ``<!-- table: NAME -->`` and ``<!-- end of table -->``.
 Every number comes from the code or from the files in ``results/``.
@@ -16,15 +16,7 @@ from gleanvid.evaluation.catalogue import Facts, compressor_table, model_table
 from gleanvid.evaluation.catalogue import methods as facts_of_methods
 from gleanvid.evaluation.markdown import markdown_table
 from gleanvid.models.loading.load import BUILTIN
-from tools import (
-    claim_tables,
-    comparison_tables,
-    filmed_history,
-    hard_tables,
-    reader_tables,
-    relevance_tables,
-)
-from tools import result_tables as measured
+from tools import filmed_tables, hard_tables
 
 ROOT = Path(__file__).parents[1]
 _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -32,8 +24,7 @@ _PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end of table -->)", r
 
 def texts() -> list[Path]:
     """Return the files that may contain tables."""
-    documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md", ROOT / "results" / "README.md"]
-    documents += [ROOT / "assets" / "relevance.md", ROOT / "results" / "reader" / "README.md"]
+    documents = [ROOT / "README.md", BUILTIN / "MODEL_CARD.md"]
     pages = sorted((ROOT / "docs").rglob("*.md"))
     return [*documents, *(page for page in pages if not {"_build", "generated"} & {*page.parts})]
 
@@ -78,27 +69,10 @@ TABLES = {
     "methods": methods,
     "compressors": compressor_table,
     "models": model_table,
-    "compress-time": measured.compress_time,
-    "compress-width": measured.compress_width,
-    "glimpse": measured.glimpse,
-    "glimpse-standing": comparison_tables.glimpse_standing,
-    "relevance": relevance_tables.kept,
-    "filmed": measured.filmed,
-    "filmed-history": filmed_history.sentence,
-    "relevance-trust": relevance_tables.trust,
-    "card-accuracy": measured.card_accuracy,
-    "question-sets": measured.question_sets,
-    "ablations": measured.ablations,
-    "hard-grid": comparison_tables.hard_grid,
-    "hard-standing": comparison_tables.hard_standing,
-    "fixed-budget": claim_tables.fixed_budget,
-    "complementarity": claim_tables.complementarity,
-    "picking": claim_tables.picking,
-    "budget-events": claim_tables.events,
-    "evidence-correlation": claim_tables.evidence_correlation,
-    "reader": reader_tables.accepted,
-    "lost-with-all-evidence": hard_tables.lost_with_all_evidence,
-    "hard-collision": hard_tables.collision,
+    "card-accuracy": hard_tables.card_accuracy,
+    "hard-standing": hard_tables.standing,
+    "hard-collisions": hard_tables.collisions,
+    "filmed": filmed_tables.summary,
 }
 
 

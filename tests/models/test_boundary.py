@@ -10,6 +10,7 @@ from gleanvid.evaluation.check.reference import (
     compact_positions,
     kept_columns,
     language_model_calls,
+    original_positions,
 )
 from gleanvid.models import compressing
 from gleanvid.models.boundary.sequence import find_videos
@@ -26,9 +27,17 @@ from tests.models.oracle import (
     unlike_videos,
 )
 from tests.models.tiny import noise_video
-from tools.oracle import prefill_logits
 
 QUARTER = Tilted(retention_ratio=0.25)
+
+
+def prefill_logits(adapter, inputs):
+    """Return the logits of one forward pass over the prompt, [batch, prompt, vocabulary].
+
+    Positions are passed because some model families would otherwise count a prompt's left padding.
+    """
+    positions = original_positions(adapter.hf_model, inputs)
+    return adapter.hf_model(**inputs, position_ids=positions).logits
 
 
 @pytest.fixture
