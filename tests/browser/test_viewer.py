@@ -7,7 +7,6 @@ import torch
 
 from components.viewer.features import clip_features
 from tests.browser.steps import settle
-from tests.browser.stress import drag
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     CELLS,
     FRAME,

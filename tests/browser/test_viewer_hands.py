@@ -9,7 +9,6 @@ from gleanvid import Video
 from gleanvid.types import Compression, VideoTokens
 from tests.browser.alone import open_alone, value_of
 from tests.browser.steps import settle
-from tests.browser.stress import drag, stress
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     FRAME,
     MERGED,
