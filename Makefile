@@ -75,7 +75,7 @@ static: .venv/dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache > .venv/imports || { cat .venv/imports; exit 1; }
 
-# Writes the tables and measured figures of the texts, from the code and the files in results/.
+# Writes the tables of the documentation, from the code and the files in results/.
 tables: .venv/dev
 	$(BIN)/python -m tools.write_tables
 
