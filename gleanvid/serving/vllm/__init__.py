@@ -24,7 +24,6 @@ MODELS = {  # architecture in a checkpoint -> the class in ``gleanvid.serving.vl
     "Qwen2_5_VLForConditionalGeneration": "Qwen25VL",
 }
 
-MOST_SERVERS = 16
 # Without a user, a query or a fragment; an IPv6 address stands in brackets.
 _ADDRESS = re.compile(
     r"https?://(\[[0-9a-f:.]+\]|[^\s/@?#:\[\]]+)(:[0-9]+)?(/[^\s?#]*)?", re.IGNORECASE
@@ -44,13 +43,8 @@ def addresses(name: str) -> list[str]:
 
 
 def checked_addresses(name: str) -> list[str]:
-    """Return :func:`addresses`.
-
-    Raises ``ModelError`` if they are too many, or not like ``http://host:port``.
-    """
+    """Return :func:`addresses`; raises ``ModelError`` if one is not like ``http://host:port``."""
     found = addresses(name)
-    if len(found) > MOST_SERVERS:
-        raise ModelError(f"a model name may have the addresses of {MOST_SERVERS} vLLM servers")
     if not all(_ADDRESS.fullmatch(address) for address in found):
         raise ModelError("the address of a vLLM server looks like http://host:port")
     return found

@@ -12,8 +12,6 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-MOST_TOKENS = 2**20  # maximum number of kept tokens listed in one response, about 8 MB
-
 
 class RecordsEndpoint:
     """vLLM endpoint plug-in that serves the records of kept tokens."""
@@ -46,8 +44,7 @@ class RecordsEndpoint:
                     404, "records are not available: another --worker-extension-cls is in use"
                 )
             found = await engine.collective_rpc("gleanvid_records", args=(since, uuid))
-            answer = found[0] | {"records": latest(found[0]["records"])}
-            return answer | {"pruning_rate": config.multimodal_config.video_pruning_rate}
+            return found[0] | {"pruning_rate": config.multimodal_config.video_pruning_rate}
 
         app.add_api_route("/gleanvid/records", records, methods=["GET"])
 
@@ -63,15 +60,3 @@ def is_allowed(authorization: str, keys: Sequence[str]) -> bool:
     scheme, _, given = authorization.partition(" ")
     same = [secrets.compare_digest(given.encode(), key.encode()) for key in keys]
     return not keys or (scheme.lower() == "bearer" and any(same))
-
-
-def latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the newest records that together list at most ``MOST_TOKENS`` kept tokens."""
-    last: list[dict[str, Any]] = []
-    count = 0
-    for record in reversed(records):
-        count += len(record["keep"])
-        if count > MOST_TOKENS:
-            break
-        last.insert(0, record)
-    return last

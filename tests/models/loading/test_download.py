@@ -85,14 +85,10 @@ def test_unusable_model_is_refused_in_a_sentence_before_its_weights(
     assert {*hub.downloads()} <= {"config.json"}
 
 
-def test_failure_during_a_download_is_a_sentence(hub):
+def test_token_with_access_downloads_a_gated_model(hub, monkeypatch):
     hub.repositories[NAME].gated = True
     with pytest.raises(ModelError, match="gated: accept its terms"):
         download()
-
-
-def test_token_with_access_downloads_a_gated_model(hub, monkeypatch):
-    hub.repositories[NAME].gated = True
     monkeypatch.setenv("HF_TOKEN", local_hub.TOKEN)
     assert outlook(NAME, device="cpu").missing == download()[-1]
 

@@ -10,7 +10,6 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from gleanvid.serving.vllm import endpoint
 from gleanvid.serving.vllm.client import Server, servers_of
 from gleanvid.serving.vllm.endpoint import RecordsEndpoint
 from gleanvid.serving.vllm.remote import checkpoint_of, settings_served
@@ -88,11 +87,10 @@ def test_proxies_get_no_request_to_this_machine(other, monkeypatch, address):
     [
         *("vllm:", "vllm:http:/host", "vllm:http://user:word@host", "vllm:http://host/any#"),
         *("vllm:host?a=1", "vllm:ftp://host", "vllm:host,", "vllm:[::1", "vllm:a b"),
-        "vllm:" + ",".join(f"host:{port}" for port in range(8000, 8017)),
     ],
 )
 def test_odd_addresses_are_refused_without_quoting_them(name):
-    with pytest.raises(ModelError, match=r"http://host:port|addresses of 16") as refused:
+    with pytest.raises(ModelError, match="http://host:port") as refused:
         servers_of(name)
     assert "word" not in str(refused.value)
 
@@ -154,7 +152,7 @@ def test_broken_stream_is_reported_with_a_sentence(other):
         Server(other.url).ask(QUESTION, model="m")
 
 
-def records_of(records=(), worker=WORKER, headers=None, **args):
+def records_of(worker=WORKER, headers=None, **args):
     """Ask the records endpoint of a server with a fake engine; return its response."""
 
     class Engine:
@@ -167,7 +165,7 @@ def records_of(records=(), worker=WORKER, headers=None, **args):
         )
 
         async def collective_rpc(self, name, args):
-            return [{"method": {}, "count": len(records), "records": list(records)}]
+            return [{"method": {}, "count": 0, "records": []}]
 
     app, plugin = FastAPI(), RecordsEndpoint()
     plugin.attach_router(app)
@@ -192,13 +190,6 @@ def test_records_endpoint_needs_the_api_key_of_vllm(monkeypatch, authorization, 
     monkeypatch.setenv("VLLM_API_KEY", "a")
     env = 200 if authorization == "Bearer a" else 401
     assert records_of(headers=headers, api_key=None).status_code == env
-
-
-def test_records_endpoint_returns_a_limited_number_of_latest_records(monkeypatch):
-    monkeypatch.setattr(endpoint, "MOST_TOKENS", 25)
-    records = [{"number": n, "grid": [1, 2, 5], "keep": list(range(10))} for n in range(1, 9)]
-    found = json.loads(records_of(records).text)
-    assert [record["number"] for record in found["records"]] == [7, 8] and found["count"] == 8
 
 
 def test_records_endpoint_is_404_with_another_worker_extension():

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 import torch
 
-from components.session.choice import choosing
 from components.session.choice.choosing import Choosing
 from components.session.work.engine import Engine
 from components.session.work.local import BUILT_IN, LocalBackend
@@ -67,6 +66,7 @@ def test_model_is_downloaded_and_loaded_while_the_built_in_model_answers(choice,
     assert engine.name == NAME == answered_by(engine, NAME) and (NAME, NAME) in choice.choices
     count = len(hub.requests)
     assert follow(choice, NAME)[-1].stage == "ready" and len(hub.requests) == count
+    assert (f"{NAME} · in the cache", NAME) in Choosing(engine, [NAME], "cpu").offers()
 
 
 def test_precision_in_the_name_is_applied_and_part_of_the_model_s_name(choice, engine):
@@ -155,17 +155,3 @@ def test_list_of_models_has_size_fit_and_licence_and_offers_4_bit(hub, engine, m
     assert "too large" in rows[-1][0] and "too large" in labels["Qwen/Qwen3-VL-32B-Instruct"]
     assert "too large: try 4-bit" in labels["google/gemma-4-12B-it@4bit"]
     assert "gated" in labels["facebook/Perception-LM-1B"] and not hub.requests
-
-
-def test_list_of_models_marks_those_in_the_cache(choice):
-    follow(choice, NAME)
-    assert (f"{NAME} · in the cache", NAME) in Choosing(choice.engine, [NAME]).offers()
-
-
-def test_hub_that_lists_no_index_of_the_weights_is_an_error(choice, hub, published):
-    listed = hub.repositories[NAME].files
-    hub.repositories[NAME].files = lambda: {
-        name: data for name, data in listed().items() if "index" not in name
-    }
-    assert "did not list" in follow(choice, NAME)[-1].text
-    assert choice.engine.name == choosing.BUILT_IN

@@ -9,7 +9,7 @@ from components.session.work.local import BUILT_IN, PHOTOS
 from gleanvid.errors import BusyError
 from gleanvid.types import ModelError
 from tests.components.panels.test_picker import panel_of
-from tests.components.session.choice.test_choosing import NAME, scarce, stages
+from tests.components.session.choice.test_choosing import NAME, scarce
 from tests.local_hub import Repository
 
 
@@ -29,33 +29,21 @@ def progress_of_first_model(choice):
     return list(choice.progress())
 
 
-def test_no_other_model_can_be_chosen_before_the_first_one_is_loaded(hub):
-    choice = started_with("--model", NAME)
-    assert choice.now.stage == "looking" and NAME in choice.now.text and not choice.now.over
-    assert not hub.requests
+def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeypatch, capsys):
+    """The operator may load a model that seems too large; the terminal shows each stage once."""
+    scarce(monkeypatch)
+    hub.repositories[NAME].pause_s = 0.01
+    choice = started_with("--model", NAME, "--dtype", "bfloat16")
     with pytest.raises(BusyError, match=f"{NAME} is being loaded"):
         choice.begin("another/model")
-
-
-def test_first_model_is_loaded_with_the_options_of_the_command_line(hub, monkeypatch):
-    # Too little memory for a visitor to choose the model; the operator may still load it.
-    scarce(monkeypatch)
-    choice = started_with("--model", NAME, "--dtype", "bfloat16")
-    steps = progress_of_first_model(choice)
-    assert stages(steps)[:2] == ["looking", "downloading"] and steps[-1].stage == "ready"
-    assert choice.engine.name == NAME and choice.engine.knows(NAME)
-    assert str(choice.engine.loaded().hf_model.dtype) == "torch.bfloat16"
-
-
-def test_terminal_prints_each_stage_of_loading_once(hub, capsys):
-    hub.repositories[NAME].pause_s = 0.01
-    choice = started_with("--model", f"{NAME}@bf16")
+    assert not hub.requests
     choice.start()
     launch.report_choice(choice)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("* Looking up") and lines[-1] == f"* {NAME}@bf16 is ready."
+    assert lines[0].startswith("* Looking up") and lines[-1] == f"* {NAME} is ready."
     assert sum("Downloading" in line for line in lines) == 1
-    assert choice.engine.name == f"{NAME}@bf16"
+    assert choice.engine.name == NAME and choice.engine.knows(NAME)
+    assert str(choice.engine.loaded().hf_model.dtype) == "torch.bfloat16"
 
 
 def progress_and_chosen_models(panel, **query):
@@ -86,12 +74,6 @@ def test_failure_to_load_the_first_model_is_shown_and_the_built_in_model_answers
     panel, last = panel_of(choice), progress_of_first_model(choice)[-1]
     assert last.stage == "failed" and "accept its terms" in last.text
     assert choice.engine.name == BUILT_IN and progress_and_chosen_models(panel) == ([last.text], [])
-    choice.begin("no/body")  # other pages do not show a visitor's failed choice
-    list(choice.progress())
-    assert progress_and_chosen_models(panel) == ([], [])
-    hub.repositories[NAME].gated = False
-    choice.begin(NAME)
-    assert [*choice.progress()][-1].stage == "ready"
 
 
 def test_endpoints_refuse_the_first_model_until_it_is_loaded(hub, monkeypatch):
@@ -112,24 +94,13 @@ def test_endpoints_refuse_the_first_model_until_it_is_loaded(hub, monkeypatch):
     assert asked("") == NAME
 
 
-def public_engine(*words):
-    """Return the model names and the engine of a public server with all its models loaded."""
-    options = launch.parse(["--public", *words, "--device", "cpu"])
-    return launch.names(options), launch.make_engine(options)
-
-
-def test_public_server_loads_every_model_before_its_page_is_served(hub, published, capsys):
+def test_public_server_loads_every_model_before_its_page_is_served(hub, published):
     hub.repositories["other/model"] = Repository(published)
-    names, engine = public_engine("--model", NAME, "--offer", "other/model")
-    before = len(hub.requests)
+    words = ["--public", "--model", NAME, "--offer", "other/model", "--device", "cpu"]
+    options = launch.parse(words)
+    engine, before = launch.make_engine(options), len(hub.requests)
     assert engine.name == NAME and engine.model(BUILT_IN) and engine.model(PHOTOS)
-    assert all(engine.holds(name) for name in names) and len(hub.requests) == before
-    lines = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
-    steps = "Downloading", "Loading"
-    assert lines == [f"* {step} {name}" for name in ("other/model", NAME) for step in steps]
-
-
-def test_public_server_does_not_start_if_one_of_its_models_cannot_be_loaded(hub):
-    hub.repositories[NAME].gated = True
+    assert all(engine.holds(name) for name in launch.names(options)) and len(hub.requests) == before
+    hub.repositories["other/gated"] = Repository(published, gated=True)
     with pytest.raises(ModelError, match="accept its terms"):
-        public_engine("--offer", NAME)
+        launch.make_engine(launch.parse(["--public", "--offer", "other/gated", "--device", "cpu"]))
