@@ -12,7 +12,7 @@ from gleanvid.cli import options as shared
 from gleanvid.cli.parser import Parser
 
 from .server.visitors import networks
-from .session.work.reading import DECODERS
+from .session.work.queue import DECODERS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -31,9 +31,9 @@
   // Prefix an address with the root path of the app, which a reverse proxy may have set.
   gleanvid.fromRoot = (address) => `${window.gradio_config?.root ?? ""}/${address}`;
 
-  // Press a hidden button if the tab that contains `part` is open.
-  gleanvid.drawSeen = (part, button) => () => {
+  // Ask the server to fill `part` if its tab is open.
+  gleanvid.signalSeen = (part, name) => () => {
     const panel = document.getElementById(part)?.closest("[role=tabpanel]");
-    if (panel?.checkVisibility()) document.getElementById(button).click();
+    if (panel?.checkVisibility()) gleanvid.signal(name);
   };
 })(window.gleanvid ??= {});

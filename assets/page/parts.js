@@ -8,6 +8,12 @@
   };
 
   const PARTS = {
+    // No content: scripts trigger the events of this part (`signals` of components/panels/events.py).
+    signals({ trigger }) {
+      gleanvid.signal = (name) => trigger(name, {});
+      return () => {};
+    },
+
     // One line of plain text. Gradio's own template would interpret it as HTML.
     text({ element, props }) {
       return () => { element.querySelector("p").textContent = props.value || ""; };

@@ -47,7 +47,7 @@
     }
     for (const key of changed) gleanvid.writeSetting(key)(valueIn(standing, key));
     gathered = standing;
-    return [[...values, ++version, isLive]];
+    return [{ values, version: ++version, live: isLive }];
   }
   gleanvid.gather = (...values) => gather(values, false);
 
@@ -66,16 +66,18 @@
   function begin() {
     started = wanted;
     inFlight += 1;
-    document.getElementById("gv-preview").click();
+    gleanvid.signal("preview");
   }
 
   // Preview the settings now. `live`: whether a new answer to the question may follow.
-  gleanvid.preview = (live) => (isWanted) => {
-    if (isWanted === false) return;
+  gleanvid.preview = (live) => () => {
     wanted += 1;
     nextIsLive = live;
     begin();
   };
+
+  // Preview the settings unless the page shows the message `text`.
+  gleanvid.previewUnless = (text) => (notice) => { if (notice?.text !== text) gleanvid.preview(true)(); };
 
   // Preview a moving slider: once the previous preview is shown, preview its newest value.
   gleanvid.previewMoves = async () => {

@@ -1,12 +1,10 @@
-"""The tab About: the open clip's run step by step, then terms, methods, models and privacy."""
+"""The tab About: the open clip's run step by step, then terms, privacy and "What mattered"."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import gradio as gr
-
-from gleanvid.evaluation.catalogue import methods_table, model_table
 
 from ..places import ASSETS, DOCS
 from ..session.actions.story import story
@@ -39,12 +37,6 @@ public server after two hours. Whoever knows the address of an uploaded file can
 server that you share, upload nothing private. The page itself talks to this server alone.
 """
 RELEVANCE = "## What mattered\n" + (ASSETS / "relevance.md").read_text(encoding="utf-8")
-MODELS = """
-Values of the option `--model`, which also accepts a folder or another checkpoint of these types.
-In the column "tested here", "random weights" means that a tiny model of the real class was tested,
-with random weights.
-
-"""
 
 
 class AboutTab(Tab):
@@ -55,19 +47,14 @@ class AboutTab(Tab):
         self.story = mounted("story", BLANK, elem_id="gv-story")
         gr.Markdown(TEXT, elem_classes="gv-about")
         gr.Markdown(RELEVANCE, elem_classes="gv-about gv-models gv-relevance")
-        with gr.Accordion("Compressors", open=False):
-            gr.Markdown(methods_table(), elem_classes="gv-about gv-models")
-        with gr.Accordion("Models", open=False):
-            gr.Markdown(MODELS + model_table(), elem_classes="gv-about gv-models")
 
     def connect(self, page: Page) -> None:
         self.page = page
-        tell = gr.Button("Tell", visible="hidden", elem_id="gv-tell")
-        runs: set[Any] = {page.outputs.runs}
-        tell.click(self.on_tell, runs, [self.story], trigger_mode="always_last", **PRIVATE)
+        latest: dict[str, Any] = {"trigger_mode": "always_last", **PRIVATE}
+        page.signals.tell(self.on_tell, {page.outputs.runs}, [self.story], **latest)
         viewer: Any = page.outputs.viewer
         for event in (self.tab.select, viewer.show):
-            event(None, None, None, js=script("drawSeen", "gv-story", "gv-tell"), **PRIVATE)
+            event(None, None, None, js=script("signalSeen", "gv-story", "tell"), **PRIVATE)
 
     def on_tell(self, values: Values) -> Changes:
         # The list of run ids begins with the run shown as B, then the run shown as A.

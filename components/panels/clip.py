@@ -13,15 +13,16 @@ from typing import Any
 
 import gradio as gr
 
-from gleanvid.types import StoppedError, VideoError
+from gleanvid.types import VideoError
 
 from ..session.actions import uploads
 from ..session.actions.ahead import encode_ahead
 from ..session.actions.first import First
-from ..session.display import READING, PageUpdate, explain, message, status
+from ..session.display import Message, PageUpdate, message, status
 from ..session.examples import Example, model_for, ready, thumbnail
-from ..session.request import pinned_settings
-from ..session.work.queue import BusyError, Work
+from ..session.job import READING, Job, read
+from ..session.request import NO_CLIP, pinned_settings
+from ..session.work.queue import UPLOAD, BusyError
 from .events import AT_ONCE, PRIVATE, QUEUED, Changes, Values, part, script
 from .page_state import owner
 from .panel import Page, Panel
@@ -75,39 +76,30 @@ class ClipPanel(Panel):
         self.model, self.method = (page.inputs.settings[key] for key in ("model", "compressor"))
         # lines of text that change when another clip is chosen
         self.lines = [outputs.ready, outputs.notice, outputs.status]
-        changed = [self.model, self.method, *self.lines, *outputs.results]
-        # time at which an upload was last read; its change starts a preview
-        self.arrived = gr.State()
         self.tried = gr.State({})  # path of an earlier clip -> ids of its runs
-        # False: saved results are shown, no preview needed
-        self.is_unknown = gr.Checkbox(True, visible=False)
+        # Time at which an upload was last read; its change starts a preview.
+        self.arrived = gr.State()
+        inputs: set[Any] = {self.model, self.method, self.file, outputs.runs, self.tried}
+        inputs |= {self.own, page.inputs.question}
+        changed = [self.file, page.inputs.question, self.tried, self.model, self.method]
+        changed += [*self.lines, *outputs.results, *outputs.buttons]
         # Start a second upload without waiting for the first: it ends the reading of the first.
         how: Any = {"trigger_mode": "multiple", **QUEUED}
+        read = [*changed, self.arrived, self.shelf, self.own]
         over = page.inputs.when(
-            self.upload.upload,
-            self.on_upload,
-            [
-                *(self.file, self.arrived, self.shelf, self.own, self.tried, page.inputs.question),
-                *(*changed, *outputs.buttons),
-            ],
-            [self.upload, self.own, self.tried],
-            **how,
+            self.upload.upload, self.on_upload, read, {*inputs, self.upload}, **how
         )
         over.then(None, self.file, None, js=script("holdClip"), **PRIVATE)
         page.preview.after(self.arrived.change, live=False)
         self.record.click(None, None, outputs.notice, js=script("record"), **PRIVATE)
-        left: set[Any] = {self.model, self.method, self.file, outputs.runs, self.tried}
-        left.add(page.inputs.question)
-        chosen = [self.file, page.inputs.question, self.tried, *changed, *outputs.buttons]
         for button, example in zip(self.buttons, self.examples, strict=True):
             mark = script("chooseExample", shortened(example.path))
             button.click(None, None, None, js=mark, **PRIVATE)
-            of_example = [*chosen, self.is_unknown]
-            clicked = page.inputs.when(
-                button.click, self.on_example(example), of_example, left, **AT_ONCE
-            )
-            page.preview.after(clicked.then, when=self.is_unknown)
-        picked = self.shelf.pick(self.on_shelf, {*left, self.own}, chosen, **AT_ONCE)
+            handler = self.on_example(example)
+            clicked = page.inputs.when(button.click, handler, changed, inputs, **AT_ONCE)
+            unless = script("previewUnless", SAVED)
+            clicked.success(None, outputs.notice, None, js=unless, **PRIVATE)
+        picked = self.shelf.pick(self.on_shelf, inputs, changed, **AT_ONCE)
         page.preview.after(picked.success, live=False)
         if page.inputs.recordings:
             asked = [page.inputs.question, outputs.ready]
@@ -120,43 +112,44 @@ class ClipPanel(Panel):
 
     def on_upload(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         """Read the uploaded clip. If that fails, the previous clip stays with its answers."""
-        inputs, outputs = self.page.inputs, self.page.outputs
-        values = inputs.read(values)
-        path, frames = values[self.upload], inputs.request(values).frames
+        outputs, engine = self.page.outputs, self.page.engine
+        values = self.page.inputs.read(values)
         begun = PageUpdate(message(READING), pending=READING)
         yield outputs.changes(begun) | outputs.working(True, self.page.preview.stop)
-        own = values[self.own]
-        over = outputs.working(False) | {outputs.viewer: gr.update(pending="")}
-        try:
-            for text in uploads.read(self.page.engine, path, frames, owner(user)):
-                yield outputs.changes(PageUpdate(message(text), pending=text))
-            video = self.page.engine.clip(path, frames)
-        except StoppedError as stopped:
-            if why := str(stopped):  # an empty reason means that another clip was chosen
-                text = STOPPED if why == Work.BY_HAND else why
-                yield {outputs.notice: message(text), self.shelf: shelf(own)} | over
-            return
-        except Exception as error:
-            problem = message(explain(error), "problem")
-            yield {outputs.notice: problem, self.shelf: shelf(own)} | over
-            return
+        work = engine.pages.begin(owner(user), UPLOAD)
+        job = Job(engine, owner(user), self.page.inputs.request(values), work)
+
+        def last(notice: Message) -> Changes:
+            stays = {outputs.notice: notice, self.shelf: shelf(values[self.own])}
+            return stays | outputs.working(False) | {outputs.viewer: gr.update(pending="")}
+
+        yield from job.run(self.read(job, values), last, STOPPED)
+
+    def read(self, job: Job, values: Values) -> Iterator[Changes]:
+        outputs, path, frames = self.page.outputs, values[self.upload], job.request.frames
+        if not path:
+            raise ValueError(NO_CLIP)
+        for text in read(job.engine, path, frames, job.work):
+            yield outputs.changes(PageUpdate(message(text), pending=text))
+        picture = uploads.thumbnail(job.engine.clip(path, frames).frames[0])
+        others = [(known, seen) for known, seen in values[self.own].items() if known != path]
         yield (
             outputs.working(False)
-            | {self.file: path, self.arrived: time.monotonic()}
-            | self.shelved(path, uploads.thumbnail(video.frames[0]), own)
-            | self.cleared()
-            | self.returning(path, values)
-            | self.asked(values)
-            | self.suited(values)
+            | {self.arrived: time.monotonic()}
+            | self.shelf_of(dict([*others, (path, picture)][-SHELVED:]))
+            | self.shown(path, None, self.asked(values), values)
         )
 
-    def shelved(self, path: str, picture: str, own: Mapping[str, str]) -> Changes:
-        """Add an uploaded clip to the row of thumbnails.
+    def shown(
+        self, path: str, example: Example | None, question: str | None, values: Values
+    ) -> Changes:
+        """Return the changes that show another clip, with its earlier runs, a model and a method.
 
-        ``own``: path -> thumbnail of the clips already in the row.
+        ``example``: the clip, if it is an example. ``question``: None keeps the one in the box.
         """
-        others = [(known, seen) for known, seen in own.items() if known != path]
-        return self.shelf_of(dict([*others, (path, picture)][-SHELVED:]))
+        asked = {} if question is None else {self.page.inputs.question: question}
+        chosen = {self.file: path} | asked | self.cleared() | self.returning(path, values)
+        return chosen | self.suited(values, example) | {self.page.outputs.ready: ready(example)}
 
     def shelf_of(self, own: Mapping[str, str]) -> Changes:
         return {self.own: dict(own), self.shelf: shelf(own)}
@@ -182,8 +175,7 @@ class ClipPanel(Panel):
         if not isinstance(place, int) or not 0 <= place < len(paths):
             return gr.skip()
         path = paths[place]
-        chosen = {self.file: path} | self.ready_again(user) | self.cleared()
-        return chosen | self.returning(path, values) | self.asked(values) | self.suited(values)
+        return self.ready_again(user) | self.shown(path, None, self.asked(values), values)
 
     def ready_again(self, user: gr.Request) -> Changes:
         """Stop reading an upload because another clip was chosen.
@@ -191,32 +183,25 @@ class ClipPanel(Panel):
         If an upload was being read, return the changes that enable the buttons again.
         """
         pages = self.page.engine.pages
-        was_reading = pages.is_reading(owner(user))
-        pages.end_upload(owner(user))
+        was_reading = pages.has(owner(user), UPLOAD)
+        pages.end(owner(user), UPLOAD)
         return self.page.outputs.working(False) if was_reading else {}
 
-    def asked(self, values: Values) -> Changes:
-        """Clear the question box for a new clip, if its question was suggested for an example.
-
-        A question that the visitor typed stays.
-        """
-        question = self.page.inputs.question
+    def asked(self, values: Values) -> str | None:
+        """Return None to keep the typed question for an uploaded clip; "" for a suggested one."""
+        question = values[self.page.inputs.question]
         ready = {example.question for example in self.examples}
         ready |= {text for example in self.examples for text, _ in example.questions}
-        return {question: ""} if values[question] in ready else {}
+        return "" if question in ready else None
 
     def on_example(self, example: Example) -> Callable[[gr.Request, Values], Changes]:
         def choose(user: gr.Request, values: Values) -> Changes:
             path = str(example.path)
-            chosen: Changes = {self.file: path, self.page.inputs.question: example.question}
-            changes = chosen | self.ready_again(user) | self.cleared()
-            suited = self.suited(values, example)
-            changes |= self.returning(path, values) | suited | {self.is_unknown: True}
-            changes[self.page.outputs.ready] = ready(example)
-            if path in values[self.tried]:
-                return changes
-            standing = {**self.page.inputs.read(values), self.file: path, **suited}
-            return changes | self.made_before(example, standing)
+            shown = self.ready_again(user) | self.shown(path, example, example.question, values)
+            if path not in values[self.tried]:
+                standing = {**self.page.inputs.read(values), **shown}
+                shown |= self.made_before(example, standing)
+            return shown
 
         return choose
 
@@ -238,7 +223,6 @@ class ClipPanel(Panel):
             outputs.runs: saved.runs,
             outputs.notice: message(SAVED),
             outputs.status: now,
-            self.is_unknown: False,
         }
 
     def on_model(self, values: Values) -> Changes:

@@ -33,7 +33,7 @@ from .page_state import Inputs, owner
 from .panel import Page, Tab
 from .questions import QuestionsPanel
 from .served import not_served
-from .working import halted, start
+from .working import start, stop_with
 
 ABOUT = "Compare compressors on the clip above, which is encoded once."
 START = ("gleanvid", "vidcom2", "vcast", "visionzip", "uniform")
@@ -105,18 +105,17 @@ class CompareTab(Tab):
             start(page, button.click, self.notice, self.stop, handler, changed, asked)
             for button, handler in ((self.start, self.on_compare), (self.sweep, self.on_sweep))
         ]
-        begin = gr.Button("Begin", visible="hidden", elem_id="gv-begin")
-        page.inputs.when(begin.click, self.on_begin, [self.table], [self.before], **AT_ONCE)
+        page.inputs.when(page.signals.begin, self.on_begin, [self.table], [self.before], **AT_ONCE)
         viewer: Any = outputs.viewer
         for event in (self.tab.select, viewer.show):
-            event(None, None, None, js=script("drawSeen", "gv-rows", "gv-begin"), **PRIVATE)
-        ended = self.stop.click(self.on_stop, {self.table, self.before}, changed, **AT_ONCE)
-        ended.then(None, None, None, cancels=self.left_on_show)
+            event(None, None, None, js=script("signalSeen", "gv-rows", "begin"), **PRIVATE)
+        known = [self.table, self.before]
+        stop_with(page, self.stop, self.left_on_show, self.on_stopped, changed, known)
 
     def on_begin(self, user: gr.Request, values: Values) -> Changes:
         """Before the first comparison, list the runs of the viewer as rows of the table."""
         inputs, engine = self.page.inputs, self.page.engine
-        if values[self.before] or engine.pages.busy(owner(user)):
+        if values[self.before] or engine.pages.has(owner(user)):
             return gr.skip()
         values = inputs.read(values)
         sides = inputs.sides(values)
@@ -169,9 +168,7 @@ class CompareTab(Tab):
         for update in updates:
             yield self.changes(update, asked, values[self.before])
 
-    def on_stop(self, user: gr.Request, values: Values) -> Changes:
-        if halted(self.page.engine, user):
-            return gr.skip()
+    def on_stopped(self, values: Values) -> Changes:
         begun = values[self.table]
         table = rows.settled(begun)
         text = compare.stopped(table["rows"], len(begun["rows"])) if table else "Stopped."

@@ -53,11 +53,11 @@ class CurvesTab(Tab):
         inputs = {page.outputs.runs, self.model, self.pixels, page.outputs.compared}
         inputs |= {self.clip, self.drawn}
         drawn = [self.notice, self.legend, self.drawn, *self.plots.values()]
-        draw = gr.Button("Draw", visible="hidden", elem_id="gv-draw")
-        draw.click(self.on_draw, inputs, drawn, trigger_mode="always_last", **PRIVATE)
+        latest: dict[str, Any] = {"trigger_mode": "always_last", **PRIVATE}
+        page.signals.draw(self.on_draw, inputs, drawn, **latest)
         viewer: Any = page.outputs.viewer
         for event in (self.tab.select, viewer.show):
-            event(None, None, None, js=script("drawSeen", "gv-key", "gv-draw"), **PRIVATE)
+            event(None, None, None, js=script("signalSeen", "gv-key", "draw"), **PRIVATE)
 
     def cleared(self) -> Changes:
         gone = {plot: gr.update(value=None, visible=False) for plot in self.plots.values()}

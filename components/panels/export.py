@@ -21,6 +21,7 @@ from ..session.display import explain, message, short_name, status
 from ..session.examples import ready
 from ..session.request import Sides, can_answer
 from ..session.work.engine import Engine
+from ..session.work.queue import UPLOAD
 from ..viewer import modules
 from ..viewer.payload import payload
 from . import notice
@@ -119,7 +120,7 @@ class ExportTab(Tab):
         except Exception as error:
             return {self.notice: message(explain(error), "problem")}
         engine.pages.end_preview(owner(user))  # a preview would replace the opened run
-        engine.pages.end_upload(owner(user))
+        engine.pages.end(owner(user), UPLOAD)
         run_id = engine.runs.add(run, path, example, opened=True)
         sides = Sides([run_id], question=run.question, model=values[self.model])
         opened = message(self.words(run, path, values[self.model]))

@@ -9,11 +9,11 @@ import gradio as gr
 from ..session.actions import least
 from ..session.display import message
 from . import notice
-from .events import AT_ONCE, Changes, Values, mounted
+from .events import Changes, Values, mounted
 from .page_state import owner
 from .panel import Page, Panel
 from .served import not_served
-from .working import halted, start
+from .working import start, stop_with
 
 HTML = """<div class="gv-least"></div>"""
 
@@ -41,8 +41,8 @@ class LeastPanel(Panel):
         begun = start(
             page, self.start.click, self.notice, self.stop, self.on_find, changed, [self.methods]
         )
-        ended = self.stop.click(self.on_stop, None, changed, **AT_ONCE)
-        ended.then(None, None, None, cancels=[begun])
+        ended = {self.notice: message("Stopped.")} | page.outputs.working(False)
+        stop_with(page, self.stop, [begun], lambda _: ended, changed)
 
     def on_find(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         inputs, engine = self.page.inputs, self.page.engine
@@ -54,8 +54,3 @@ class LeastPanel(Panel):
             changes = {self.notice: update.notice, self.found: update.value}
             shown: Changes = {part: value for part, value in changes.items() if value is not None}
             yield shown | (self.page.outputs.working(False) if update.done else {})
-
-    def on_stop(self, user: gr.Request) -> Changes:
-        if halted(self.page.engine, user):
-            return gr.skip()
-        return {self.notice: message("Stopped.")} | self.page.outputs.working(False)

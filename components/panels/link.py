@@ -107,49 +107,63 @@ class LinkPanel(Panel):
 
     def on_load(self, user: gr.Request, text: str | None) -> Changes:
         """Apply the settings of the link, and restore the results whose ids the browser stored."""
-        given, named, links = dict(user.query_params), self.named, self.links
+        given, outputs, engine = dict(user.query_params), self.page.outputs, self.page.engine
         query = without_own_clip(given)
-        engine, outputs = self.page.engine, self.page.outputs
-        changes = self.opening_settings(links.settings(query))
-        changes |= {named[key]: value for key, value in links.valid(query).items()}
-        menu, example = named["model"], self.example(changes.get(named["clip"]))
-        standing = {widget: widget.value for widget in self.page.inputs.gathered.widgets} | changes
-        if example and "model" not in query:
-            suited = self.clip.suited(standing, example)
-            changes, standing = changes | suited, standing | suited
-        model, first = changes.get(menu, menu.value), None
-        back = restore.restored(engine, text, self.kept_clip, model)
-        if back and back.path and "clip" not in query:
-            changes[named["clip"]] = back.path
-        if back and back.own:
-            changes |= self.clip.shelf_of(back.own)
-        is_gone = "clip" not in query and (back is None or back.path is None)
-        # The page chose the photo encoder for an upload that is no longer on the server.
-        if is_gone and changes.get(menu) == PHOTOS:
-            del changes[menu]
-        if menu in changes:  # also offer models loaded since the server's start
-            changes[menu] = gr.update(value=changes[menu], choices=list(menu.choices))
-        if back is not None and back.view is not None:
-            first = back.view.runs[0]
-            changes |= self.returned(back, back.view) | {self.kept: first}
-            if "question" not in query and not self.example(back.path):
-                changes[self.page.inputs.question] = ""  # drop the first example's question
+        settings = self.linked_settings(query)
+        model = self.named["model"]
+        back = restore.restored(engine, text, self.kept_clip, settings.get(model, model.value))
+        if back and back.view:
+            changes = settings | self.returned(back, back.view, query)
         else:
-            changes = self.emptied(changes.get(named["clip"]), back) | changes
-            saved = self.clip.made_before(example, standing) if example else {}
-            if saved:
-                first = saved[outputs.runs][0]
-                del saved[self.clip.is_unknown]
-                changes |= saved | {self.kept: first}
-        if (tab := query.get("tab", "")) in links.tabs:
-            changes |= {outputs.tabs: gr.update(selected=tab)}
-        unread, replaced = links.unread(query), links.replaced(query)
+            changes = self.emptied(settings, back) | settings | self.made_before(settings)
+        changes |= self.own_clips(changes, query, back)
+        if model in changes:  # also offer models loaded since the server's start
+            changes[model] = gr.update(value=changes[model], choices=list(model.choices))
+        if (tab := query.get("tab", "")) in self.links.tabs:
+            changes[outputs.tabs] = gr.update(selected=tab)
+        runs = changes.get(outputs.runs, outputs.runs.value)
+        now = status(engine, engine.runs.get(runs[0] if runs else None))
+        return changes | self.misread(given, query) | {outputs.status: now}
+
+    def linked_settings(self, query: Mapping[str, str]) -> Changes:
+        """Return widget values with the settings of a link, and a model that suits its clip."""
+        changes = self.opening_settings(self.links.settings(query))
+        changes |= {self.named[key]: value for key, value in self.links.valid(query).items()}
+        example = self.example(changes.get(self.named["clip"]))
+        if example and "model" not in query:
+            changes |= self.clip.suited(self.standing(changes), example)
+        return changes
+
+    def standing(self, changes: Changes) -> Changes:
+        """Return the values of all settings after ``changes`` of the page as it opens."""
+        return {widget: widget.value for widget in self.page.inputs.gathered.widgets} | changes
+
+    def own_clips(
+        self, changes: Changes, query: Mapping[str, str], back: restore.Restored | None
+    ) -> Changes:
+        """Return the changes that show the visitor's uploads again, or drop those that are gone."""
+        own = self.clip.shelf_of(back.own) if back and back.own else {}
+        if "clip" in query:
+            return own
+        if back and back.path:
+            return own | {self.named["clip"]: back.path}
+        # The page chose the photo encoder for an upload that is no longer on the server.
+        if changes.get(self.named["model"]) == PHOTOS:
+            del changes[self.named["model"]]
+        return own
+
+    def made_before(self, settings: Changes) -> Changes:
+        """Return the saved results of the example in the link, if they match its settings."""
+        example = self.example(settings.get(self.named["clip"]))
+        saved = self.clip.made_before(example, self.standing(settings)) if example else {}
+        return saved and saved | {self.kept: saved[self.page.outputs.runs][0]}
+
+    def misread(self, given: Mapping[str, str], query: Mapping[str, str]) -> Changes:
+        """Return the message on parts of a link that the page cannot use."""
+        unread, replaced = self.links.unread(query), self.links.replaced(query)
         dropped = [name for name in given if name not in query]
-        if unread or replaced or dropped:
-            changes[self.unread] = unread_value(unread, replaced, dropped)
-        if outputs.runs not in changes and outputs.runs.value:
-            first = outputs.runs.value[0]  # the saved result of the first example
-        return changes | {outputs.status: status(engine, engine.runs.get(first))}
+        is_whole = not (unread or replaced or dropped)
+        return {} if is_whole else {self.unread: unread_value(unread, replaced, dropped)}
 
     def clip_named(self, name: str) -> str | None:
         """Return the path of an example by its name; None for other names."""
@@ -183,23 +197,27 @@ class LinkPanel(Panel):
         compared = {self.named["ratios"]: [ratio]} if ratio in RATIOS else {}
         return start | self.controls.put({**before, **linked}) | compared
 
-    def returned(self, back: restore.Restored, view: View) -> Changes:
+    def returned(self, back: restore.Restored, view: View, query: Mapping[str, str]) -> Changes:
         """Show the restored runs, whose ids the browser stored before the reload."""
-        outputs = self.page.outputs
-        return {
+        outputs, example = self.page.outputs, self.example(back.path)
+        # Without an example, drop the question of the first one.
+        asked = {} if "question" in query or example else {self.page.inputs.question: ""}
+        return asked | {
             outputs.notice: message(back.text),
             outputs.viewer: gr.update(version=0, value=view.value, answers=view.answers),
             outputs.runs: view.runs,
-            outputs.ready: ready(self.example(back.path)),
+            outputs.ready: ready(example),
             self.named["clip"]: back.path,
+            self.kept: view.runs[0],
         }
 
-    def emptied(self, clip: str | None, back: restore.Restored | None) -> Changes:
+    def emptied(self, settings: Changes, back: restore.Restored | None) -> Changes:
         """Clear the saved result that the page opens with, unless it fits the page.
 
         It does not fit if the link has another clip, or if a vLLM server sets the compressor.
         """
         outputs, examples = self.page.outputs, self.page.examples
+        clip = settings.get(self.named["clip"]) or (back and back.path)
         notice: Changes = {outputs.notice: message(back.text)} if back and back.text else {}
         empty = outputs.cleared()
         for tab in self.page.tabs:

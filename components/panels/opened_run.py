@@ -11,7 +11,6 @@ from gleanvid.compressors import COMPRESSORS
 
 from ..session.actions.runs import GONE
 from ..session.display import message
-from ..session.examples import ready
 from .clip import ClipPanel
 from .controls import Controls, given_settings
 from .events import AT_ONCE, PRIVATE, Changes, Values, script
@@ -47,12 +46,8 @@ class OpenedRun(Panel):
         clip, inputs, outputs = self.clip, self.page.inputs, self.page.outputs
         example = store.example(ids[0])
         stood = {key: value for part in self.controls.parts for key, value in values[part].items()}
-        changes = clip.ready_again(user) | clip.cleared() | clip.returning(path, values)
+        changes = clip.ready_again(user) | clip.shown(path, example, run.question, values)
         runs = list(dict.fromkeys([*ids[:2], *changes[inputs.runs]]))
-        return (
-            changes
-            | {clip.file: path, inputs.question: run.question, inputs.pinned: "", inputs.runs: runs}
-            | clip.suited(values, example)
-            | given_settings(self.controls, run.compressor, stood)
-            | {outputs.ready: ready(example), outputs.tabs: gr.update(selected=TokensTab.title)}
-        )
+        changes |= given_settings(self.controls, run.compressor, stood)
+        tab = gr.update(selected=TokensTab.title)
+        return changes | {inputs.pinned: "", inputs.runs: runs, outputs.tabs: tab}

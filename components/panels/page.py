@@ -18,7 +18,7 @@ from ..session.examples import Example, files, ready
 from ..session.work.engine import Engine
 from ..session.work.local import BUILT_IN, PHOTOS
 from ..session.work.recorded import Entry
-from . import notice, picker, talk
+from . import events, notice, picker, talk
 from .about import AboutTab
 from .clip import ClipPanel, questions
 from .compare import CompareTab
@@ -111,7 +111,7 @@ class Layout:
         with gr.Row(elem_id="gv-under"):
             self.ready = questions(ready(examples[0]) if examples else [])
             self.notice = notice.panel(talk.SAVED if opening.runs else "")
-        self.link = LinkPanel(served, self.clip)
+        self.link, self.signals = LinkPanel(served, self.clip), events.signals()
         with gr.Row(elem_id="gv-columns"):
             with gr.Column(scale=1, min_width=320):
                 self.tab_bar, self.tabs = make_tabs(tabs_of(opening))
@@ -143,8 +143,8 @@ class Layout:
         runs = gr.State(opening.runs)
         inputs, outputs = self._inputs(examples, recordings, runs), self._outputs(runs)
         problem, live = self.settings.controls.problem, self.settings.habits.live
-        preview = Previews(engine, inputs, outputs, self.talk.stop, problem, live)
-        page = Page(engine, inputs, outputs, blocks, examples, self.tabs, preview)
+        preview = Previews(engine, inputs, outputs, self.talk.stop, problem, live, self.signals)
+        page = Page(engine, inputs, outputs, blocks, examples, self.tabs, preview, self.signals)
         for panel in self.panels:
             panel.connect(page)
         for event in (event for tab in self.tabs for event in tab.left_on_show):

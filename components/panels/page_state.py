@@ -34,11 +34,11 @@ UNREADABLE = "The settings of the page could not be read. Load it again."
 
 
 class Gathered:
-    """The values of many widgets, packed into one list, which is the value of :attr:`box`.
+    """The values of many widgets, packed into one value, that of :attr:`box`.
 
     Gradio searches the whole page for each input of an event, which is slow for many inputs. So a
     script packs the values in the browser (``assets/page/settings.js``), and the event that follows
-    has the single input :attr:`box`. The list ends with a version and a flag for live answers.
+    has the single input :attr:`box`: {"values", "version", "live"}.
     """
 
     def __init__(self, widgets: Sequence[Any]) -> None:
@@ -54,18 +54,19 @@ class Gathered:
         Raises ``gr.Error`` if a value is invalid: a browser may send anything.
         """
         with refusing(partial(gr.Error, print_exception=False), UNREADABLE):
-            pairs = zip(self.widgets, sent[:-2], strict=True)
+            pairs = zip(self.widgets, sent["values"], strict=True)
             return {widget: widget.preprocess(_checked(widget, value)) for widget, value in pairs}
 
     @staticmethod
     def version(sent: Any) -> int:
         """Return the version of the sent settings: how often this page has sent them before."""
-        return sent[-2] if isinstance(sent[-2], int) else 0
+        version = sent.get("version")
+        return version if isinstance(version, int) else 0
 
     @staticmethod
     def is_live(sent: Any) -> bool:
         """Whether a live answer may follow the preview of the gathered values."""
-        return sent[-1] is True
+        return sent.get("live") is True
 
 
 def _checked(widget: Any, value: Any) -> Any:

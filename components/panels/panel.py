@@ -55,3 +55,4 @@ class Page:
     examples: Sequence[Example]
     tabs: Sequence[Tab]
     preview: Previews
+    signals: Any  # see :func:`events.signals`

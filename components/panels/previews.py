@@ -1,7 +1,7 @@
 """Previews: show the tokens that the current settings keep, then perhaps a live answer.
 
 A live answer is one that the visitor did not ask for by pressing Ask. After a change of settings, a
-script (``assets/page/settings.js``) presses a hidden button, which starts a preview. The preview of
+script (``assets/page/settings.js``) triggers an event, which starts a preview. The preview of
 an encoded clip is computed outside Gradio's queue, which may deliver two events of a page in the
 wrong order. Slower work uses the queue.
 """
@@ -40,25 +40,21 @@ class Previews:
         stop: gr.Button,
         problem: gr.HTML,
         live: gr.Checkbox,
+        signals: Any,
     ) -> None:
         self.engine, self.inputs, self.outputs = engine, inputs, outputs
         self.stop, self.problem, self.live = stop, problem, live
-        start = gr.Button("Show", visible="hidden", elem_id="gv-preview")
         shown = [*outputs.previewed, stop, problem]
-        gathered = inputs.gathered.on(start.click, "gatherPreview", trigger_mode="multiple")
+        gathered = inputs.gathered.on(signals.preview, "gatherPreview", trigger_mode="multiple")
         began = inputs.after(gathered.then, self.on_preview, shown, **AT_ONCE)
         began.then(None, None, None, js=script("previewShown"), **PRIVATE)
         # "always_last": wait until the previous preview, which `on_preview` stops, has ended.
         how: Any = {"trigger_mode": "always_last", **QUEUED}
         inputs.after(began.success, self.on_follow, shown, [live], **how)
 
-    def after(self, event: Callable[..., Any], live: bool = True, when: Any = None) -> None:
-        """Show a preview on ``event``.
-
-        ``live``: whether a live answer may follow. ``when``: a widget; while its value is False, no
-        preview is shown.
-        """
-        event(None, when, None, js=script("preview", live), **PRIVATE)
+    def after(self, event: Callable[..., Any], live: bool = True) -> None:
+        """Show a preview on ``event``; ``live``: whether a live answer may follow."""
+        event(None, None, None, js=script("preview", live), **PRIVATE)
 
     def of_moves(self, event: Callable[..., Any]) -> None:
         """Show a preview when a slider moves, but only once the previous preview is shown."""
@@ -106,7 +102,7 @@ class Previews:
 
     def changes(self, session: str, request: Request, sides: Sides, update: PageUpdate) -> Changes:
         stopping: Changes = {self.stop: gr.update(interactive=update.stoppable)}
-        if self.engine.pages.busy(session):  # Stop stays enabled: a job is running
+        if self.engine.pages.has(session):  # Stop stays enabled: a job is running
             stopping = {}
         refused = {self.problem: refusal(request)}
         return refused | stopping | self.outputs.changes(update, sides.version)

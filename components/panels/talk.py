@@ -15,7 +15,7 @@ from .events import AT_ONCE, Changes, Values
 from .page_state import owner
 from .panel import Page, Panel
 from .served import no_answers
-from .working import halted, start
+from .working import start, stop_with
 
 SAVED = "Saved run of the built-in model. Press Ask to run it again."
 
@@ -54,9 +54,7 @@ class TalkPanel(Panel):
         runs = [start(page, event, *work) for event in (asked, picked.then, viewer.ask)]
         measuring = outputs.notice, self.stop, self.on_measure, outputs.changed
         runs.append(start(page, viewer.measure, *measuring))
-        # First tell the running job to stop, which frees the model; then cancel its Gradio event.
-        ended = self.stop.click(self.on_stop, None, outputs.changed, **AT_ONCE)
-        ended.then(None, None, None, cancels=runs)
+        stop_with(page, self.stop, runs, lambda _: outputs.changes(STOPPED), outputs.changed)
 
     def on_ask(self, user: gr.Request, values: Values) -> Iterator[Changes]:
         inputs, outputs = self.page.inputs, self.page.outputs
@@ -72,9 +70,6 @@ class TalkPanel(Panel):
         request, sides = inputs.request(values), inputs.sides(values)
         updates = measure.measure(self.page.engine, owner(user), request, sides)
         yield from map(self.page.outputs.changes, updates)
-
-    def on_stop(self, user: gr.Request) -> Changes:
-        return gr.skip() if halted(self.page.engine, user) else self.page.outputs.changes(STOPPED)
 
     @staticmethod
     def on_pick(event: gr.EventData) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 import gradio as gr
 
 from ..session.display import message
-from ..session.work.engine import Engine
-from .events import AT_ONCE, QUEUED, Changes
+from ..session.work.queue import UPLOAD
+from .events import AT_ONCE, QUEUED, Changes, Values
 from .page_state import owner
 from .panel import Page
 
@@ -36,7 +36,7 @@ def start(
 
     def on_start(user: gr.Request) -> Changes:
         pages = page.engine.pages
-        if pages.is_reading(owner(user)) or not pages.start(owner(user)):
+        if pages.has(owner(user), UPLOAD) or not pages.start(owner(user)):
             raise gr.Error(BUSY, print_exception=False)
         return {notice: message("Starting…")} | page.outputs.working(True, stop)
 
@@ -45,9 +45,26 @@ def start(
     return page.inputs.when(started.success, handler, outputs, also, **QUEUED)
 
 
-def halted(engine: Engine, user: gr.Request) -> bool:
-    """Stop the jobs of this page; return whether there were any and all ended in ``GRACE_S``."""
-    works = engine.pages.stop(owner(user))
-    until = time.monotonic() + GRACE_S
-    over = [work.over.wait(max(0.0, until - time.monotonic())) for work in works]
-    return bool(over) and all(over)
+def stop_with(
+    page: Page,
+    button: gr.Button,
+    jobs: Sequence[Any],
+    stopped: Callable[[Values], Changes],
+    outputs: Sequence[Any],
+    inputs: Sequence[Any] = (),
+) -> None:
+    """On a click of ``button``, stop the jobs of the page, then cancel their Gradio events.
+
+    ``stopped``: returns the changes that show the end of a job that did not show it by itself
+    within ``GRACE_S``, from the values of ``inputs``.
+    """
+
+    def on_stop(user: gr.Request, values: Values) -> Changes:
+        works = page.engine.pages.stop(owner(user))
+        until = time.monotonic() + GRACE_S
+        over = [work.over.wait(max(0.0, until - time.monotonic())) for work in works]
+        return gr.skip() if over and all(over) else stopped(values)
+
+    # First tell the running job to stop, which frees the model; then cancel its Gradio event.
+    ended = button.click(on_stop, {*inputs}, outputs, **AT_ONCE)
+    ended.then(None, None, None, cancels=list(jobs))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -20,21 +19,15 @@ from gleanvid.serving.vllm import SCHEME, addresses
 from gleanvid.types import Video
 
 from ..viewer.values import Clip
-from .work.backend import Sampled
 from .work.engine import Engine
 from .work.local import PHOTOS
-from .work.queue import Work
 
 log = logging.getLogger(__name__)
 
 IN_MENU = 33  # maximum number of characters of a model's name in the menu, to fit on a phone
-STILL_LOADING = "The model is still being loaded."
 EXCHANGES_READ = 6  # maximum number of earlier questions with answers that the model reads again
 MIB = 2**20
 MINUTE_S = 60
-READ_S = 0.3  # seconds between two updates of the number of decoded frames
-READING = "Reading the clip…"
-READ = "Reading the clip: frame {done:,} of {total:,}."
 FAR_S = 5  # gap between frames in seconds above which the page states it
 
 OUT_OF_REACH = re.compile(r"retention_ratio=\S+ is out of reach .*?(\d\.\d{3})")
@@ -118,39 +111,6 @@ def message(text: str = "", kind: str = "quiet") -> Message:
 
 
 STOPPED = PageUpdate(message("Stopped."), done=True)
-
-
-def progress(engine: Engine, model: str, text: str) -> Message:
-    """Return ``text`` as a progress message, with a note if the model is still being loaded."""
-    return message(text if engine.holds(model) else f"{text} {STILL_LOADING}")
-
-
-def waiting(engine: Engine, work: Work) -> Iterator[PageUpdate]:
-    """Wait until ``work`` may use the model; yield messages on how many requests come first."""
-    for ahead in engine.queue.wait(work):
-        others = "1 request comes" if ahead == 1 else f"{ahead} requests come"
-        text = f"Waiting for the model: {others} before this one."
-        yield PageUpdate(message(text), status=status(engine))
-
-
-def reading(engine: Engine, path: str, frames: int | Sampled, work: Work) -> Iterator[str]:
-    """Read a clip into memory; yield a sentence whenever more of its frames are decoded.
-
-    Afterwards ``Engine.clip`` returns the clip at once. Raises the errors of ``Engine.clip``.
-    """
-    known = work.decoded
-    with ThreadPoolExecutor(1) as pool:
-        clip = pool.submit(engine.clip, path, frames, work)
-        try:
-            while not wait([clip], READ_S).done:
-                if work.decoded != known:
-                    known = work.decoded
-                    yield READ.format(done=known[0], total=known[1])
-        except GeneratorExit:
-            # The page was closed. End the decoding, because leaving ``with`` waits for it.
-            work.end()
-            raise
-    clip.result()
 
 
 def explain(error: Exception) -> str:

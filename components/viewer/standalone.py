@@ -30,7 +30,7 @@ def page(
         answers: answers of the runs; see `components.session.answers.answer`.
         title: the question or the name of the clip; it is escaped.
         about: a line below the title; it is escaped.
-        silent: whether the model is an encoder, which answers no questions but may give labels.
+        silent: whether the model is an encoder, which answers no questions.
     """
     files = {
         "sheet": {"url": _data_url("image/jpeg", packed.sheet)},

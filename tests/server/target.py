@@ -58,7 +58,7 @@ class Target:
         return self.events(f"{G}/call/ask/{name}") if name else sent.text
 
     def preview(self, changes: dict[str, Any], session: str) -> str:
-        """Send the preview that follows a click on the button ``gv-preview``.
+        """Send the preview that follows the event ``preview`` of the page's scripts.
 
         The page's script first gathers all values in one list, then one event of the server shows
         what is in memory, and the next one computes the rest. ``changes``: widget id -> value.
@@ -74,11 +74,11 @@ class Target:
         def value(number: int) -> Any:
             return changes.get(props[number].get("elem_id") or "", props[number].get("value"))
 
-        button = next(n for n, own in props.items() if own.get("elem_id") == "gv-preview")
-        click = next(event for event in events if [button, "click"] in event["targets"])
-        event = following(following(click))
-        (box,) = click["outputs"]
-        gathered = {box: [*map(value, click["inputs"]), 1, False]}
+        signals = next(n for n, own in props.items() if own.get("elem_id") == "gv-signals")
+        gather = next(event for event in events if [signals, "preview"] in event["targets"])
+        event = following(following(gather))
+        (box,) = gather["outputs"]
+        gathered = {box: {"values": [*map(value, gather["inputs"])], "version": 1}}
         data = [
             gathered[number] if number in gathered else value(number) for number in event["inputs"]
         ]

@@ -18,8 +18,7 @@ from components.server.access import ModelAccess
 from components.session.request import Request
 from components.session.work import local as loading
 from components.session.work.engine import Engine
-from components.session.work.queue import ModelQueue, Work
-from components.session.work.reading import Readers
+from components.session.work.queue import READERS_FULL, ModelQueue, Queue, Work
 from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError, VideoError
 from gleanvid.video import plan, read_video
@@ -103,7 +102,7 @@ def test_closing_a_page_ends_the_decoding_of_its_clip():
 
 
 def test_numbers_of_running_and_waiting_decoders_are_limited():
-    readers, entered = Readers(2, 1), []
+    readers, entered = Queue(2, 1, READERS_FULL), []
     leave = threading.Event()
 
     def read(work):
@@ -115,23 +114,23 @@ def test_numbers_of_running_and_waiting_decoders_are_limited():
     threads = [threading.Thread(target=read, args=[work]) for work in works]
     for thread in threads:
         thread.start()
-    assert wait_until(lambda: len(entered) >= 2 and readers._inside == 3)
+    assert wait_until(lambda: len(entered) >= 2 and len(readers) == 3)
     with pytest.raises(BusyError, match="1 clips are waiting"), readers.place(Work()):
         pass
     assert len(entered) == 2
     leave.set()
     for thread in threads:
         thread.join(20)
-    assert len(entered) == 3 and readers._inside == 0
+    assert len(entered) == 3 and len(readers) == 0
 
 
 def test_stopped_request_leaves_the_decoding_queue():
-    readers, work = Readers(1), Work()
+    readers, work = Queue(1, 1, READERS_FULL), Work()
     with readers.place(Work()):
         threading.Timer(0.2, work.end).start()
         with pytest.raises(StoppedError), readers.place(work):
             pass
-    assert readers._inside == 0
+    assert len(readers) == 0
 
 
 def test_clips_that_would_take_hours_are_refused_before_decoding(tmp_path, monkeypatch):

@@ -27,10 +27,5 @@ def encode_ahead(engine: Engine, clip: ClipKey) -> threading.Thread | None:
 
 def _encode(engine: Engine, clip: ClipKey, work: Work) -> None:
     # Ignore errors here: the next request for this clip raises and shows the same error.
-    with suppress(ModelError, StoppedError, BusyError):
-        try:
-            for _ in engine.queue.wait(work):
-                pass
-            engine.encode(clip, work)
-        finally:
-            engine.queue.leave(work)
+    with suppress(ModelError, StoppedError, BusyError), engine.queue.place(work):
+        engine.encode(clip, work)

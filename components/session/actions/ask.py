@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
@@ -19,7 +18,8 @@ from gleanvid.types import StoppedError
 
 from .. import clock, display
 from ..answers import Answer, answer, answers, caveat
-from ..display import Exchange, PageUpdate, explain, message, progress, status
+from ..display import Exchange, Message, PageUpdate, message, status
+from ..job import Job
 from ..request import Request, Sides
 from ..work.engine import Engine, decides_early
 from ..work.local import BUILT_IN
@@ -57,17 +57,12 @@ def ask(
     Ends a running preview or live answer of the same ``session`` (an open page).
     """
     engine.pages.end_preview(session, version=sides.version)
-    work = engine.pages.work(session)
-    asking = _Asking(engine, request, sides, habits, work, exchanges)
-    try:
-        yield from asking.updates()
-    except StoppedError:
-        yield PageUpdate(message(work.why), answers=asking.answers(), done=True)
-    except Exception as error:
-        notice = message(explain(error), "problem")
-        yield PageUpdate(notice, answers=asking.answers(), done=True)
-    finally:
-        engine.pages.leave(session, work)
+    asking = _Asking(engine, session, request, sides, habits, exchanges)
+
+    def last(notice: Message) -> PageUpdate:
+        return PageUpdate(notice, answers=asking.answers(), done=True)
+
+    yield from asking.run(asking.updates(), last)
 
 
 def ask_live(
@@ -78,35 +73,18 @@ def ask_live(
     If the user changes a setting again meanwhile, the answer stops without a message. Nothing is
     asked in a conversation, because every new answer would become part of it.
     """
-    if engine.pages.busy(session) or habits.remember or request.missing(sides.question):
+    if engine.pages.has(session) or habits.remember or request.missing(sides.question):
         return
     work = engine.pages.begin_preview(session, sides.version, live=True)
     if work is None:
         return
-    asking = _Asking(engine, request, sides, habits, work, is_live=True)
-    try:
-        yield from _without_progress(asking)
-        if work.stop.is_set() and work.why:  # the user or the deadline stopped the answer
-            yield PageUpdate(answers=asking.answers())
-    except Exception as error:
-        yield PageUpdate(message(explain(error), "problem"), answers=asking.answers())
-    finally:
-        engine.pages.leave(session, work)
+    asking = _Asking(engine, session, request, sides, habits, work=work)
 
+    def last(notice: Message) -> PageUpdate:
+        shown = None if work.stop.is_set() else notice  # a stopped answer needs no message
+        return PageUpdate(shown, answers=asking.answers())
 
-def _without_progress(asking: _Asking) -> Iterator[PageUpdate]:
-    """Wait ``PAUSE_S``, then yield the updates of a live answer without their progress messages.
-
-    Yields nothing more once the live answer is stopped.
-    """
-    stop = asking.work.stop
-    if stop.wait(PAUSE_S):
-        return
-    with suppress(StoppedError):
-        for update in asking.updates():
-            if stop.is_set():
-                return
-            yield replace(update, notice=update.notice if update.done else None, done=False)
+    yield from asking.run(asking.live_updates(), last)
 
 
 def is_slow(engine: Engine, model: str) -> bool:
@@ -115,32 +93,41 @@ def is_slow(engine: Engine, model: str) -> bool:
     return engine.answer_s.get(model, unknown) > LIVE_S
 
 
-class _Asking:
+class _Asking(Job):
     """One question, asked with the compressor of B and, if ``habits.both``, with that of A.
 
-    ``sides`` is updated with the ids of the new runs. ``is_live``: the question is asked because a
-    setting changed; a compressor that already answered it is not asked again.
+    ``sides`` is updated with the ids of the new runs. ``work``: work of a live answer: a compressor
+    that already answered the question is not asked again.
     """
 
     def __init__(
         self,
         engine: Engine,
+        session: str,
         request: Request,
         sides: Sides,
         habits: Habits,
-        work: Work,
         exchanges: Sequence[Exchange] = (),
-        is_live: bool = False,
+        work: Work | None = None,
     ) -> None:
-        self.engine, self.request, self.sides, self.habits = engine, request, sides, habits
-        self.work, self.exchanges, self.is_live = work, exchanges, is_live
-        self.asked_at = time.time()
+        super().__init__(engine, session, request, work)
+        self.sides, self.habits, self.exchanges = sides, habits, exchanges
+        self.is_live, self.asked_at = self.work.live, time.time()
 
     def answers(self) -> list[Answer]:
         return answers(self.engine.runs, self.sides)
 
+    def live_updates(self) -> Iterator[PageUpdate]:
+        """Wait ``PAUSE_S``, then yield the updates without their progress messages."""
+        if self.work.stop.wait(PAUSE_S):
+            raise StoppedError
+        for update in self.updates():
+            if self.work.stop.is_set():
+                raise StoppedError
+            yield replace(update, notice=update.notice if update.done else None, done=False)
+
     def updates(self) -> Iterator[PageUpdate]:
-        """Ask with B's compressor, then A's; yield the changes. Callers handle all errors."""
+        """Ask with B's compressor, then A's; yield the changes."""
         request = self.request
         if text := request.missing(self.sides.question):
             yield PageUpdate(message(text, "problem"), done=True)
@@ -148,21 +135,16 @@ class _Asking:
         request.check()
         candidate = request.make_compressor()
         baseline = self.sides.reference if self.habits.both else None
-        place = str(request.path), request.sampled
-        for text in chain([display.READING], display.reading(self.engine, *place, self.work)):
-            yield PageUpdate(progress(self.engine, request.model, text))
-        video = self.engine.clip(*place)
+        yield from map(PageUpdate, self.reading())
+        video = self.engine.clip(str(request.path), request.sampled)
         signals = candidate.needs | (baseline.needs if baseline else frozenset())
         self.clip = request.clip(video, signals)
         known = self._find_answer(candidate) if self.is_live else None
         if known and (baseline is None or self._find_answer(baseline)):
             return
-        yield from display.waiting(self.engine, self.work)
-        notice = progress(
-            self.engine, request.model, f"Encoding {display.count_of(len(video), 'frame')}…"
-        )
-        yield PageUpdate(notice, status=status(self.engine))
-        self.encoded = self.engine.encode(self.clip, self.work)
+        yield from self.waiting()
+        yield self.encoding(video)
+        self.encoded = self.encode(self.clip)
         run_id, run = known or (yield from self._ask_candidate(candidate))
         if self.habits.remember:
             exchange: Exchange = {"question": run.question, "answer": run.answer}
@@ -170,8 +152,6 @@ class _Asking:
         notice = message(self.work.why or display.used(video, run.compression.grid[0]))
         if baseline and not self.work.stop.is_set():
             yield from self._ask_baseline(baseline, run_id, run)
-        if not self.work.why and (busy := clock.busy()):
-            notice = message(f"{notice['text']} {busy}")
         self.engine.queue.leave(self.work)
         yield PageUpdate(notice, status=status(self.engine, run), done=True)
 

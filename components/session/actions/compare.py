@@ -22,6 +22,7 @@ from gleanvid.types import ModelError, StoppedError
 from ...viewer.values import Clip
 from .. import clock, display
 from ..display import Answer, Message, explain, message, status, unmeasured
+from ..job import READING, Job
 from ..request import NO_CLIP, Request, Sides, can_answer
 from ..work.engine import Engine
 from ..work.queue import Work
@@ -73,15 +74,11 @@ def compare(
     """
     sides = Sides(tried, pinned, question)
     comparison = _Comparison(engine, session, request, sides, more, measured, requests)
-    try:
-        yield from comparison.updates(make_plans)
-    except Exception as error:
-        rows = finished(comparison.rows) if comparison.rows else None
-        is_stopped = isinstance(error, StoppedError)  # stopped while the clip was being read
-        why = message(comparison.work.why) if is_stopped else message(explain(error), "problem")
-        yield Compared(why, rows, done=True)
-    finally:
-        engine.pages.leave(session, comparison.work)
+
+    def last(notice: Message) -> Compared:
+        return Compared(notice, finished(comparison.rows) if comparison.rows else None, done=True)
+
+    yield from comparison.run(comparison.updates(make_plans), last)
 
 
 def counted(rows: Sequence[Row]) -> str:
@@ -95,7 +92,7 @@ def stopped(rows: Sequence[Any], planned: int) -> str:
     return f"Stopped: {len(rows)} of {planned} rows done."
 
 
-class _Comparison:
+class _Comparison(Job):
     """State of a comparison: table rows, and each question's clip and answer with all tokens."""
 
     def __init__(
@@ -108,12 +105,13 @@ class _Comparison:
         measured: bool = False,
         requests: Sequence[Request] = (),
     ) -> None:
-        self.engine, self.session, self.request, self.sides = engine, session, request, sides
+        super().__init__(engine, session, request)
+        self.sides = sides
         self.asks = can_answer(request.model)
         self.questions = [sides.question, *more] if self.asks else []
         self.requests = list(requests) or [request] * max(1, len(self.questions))
         self.clips: list[ClipKey] = []
-        self.work, self.asked_at = engine.pages.work(session), time.time()
+        self.asked_at = time.time()
         self.rows: list[Row] = []
         self.measured = measured
         # for each question: the tokens' relevance for the answer with all tokens
@@ -132,8 +130,7 @@ class _Comparison:
             yield Compared(message(text, "problem"), done=True)
             return
         self.rows = [Row(plan.label, plan.method) for plan in plans]
-        notice = display.progress(self.engine, request.model, display.READING)
-        yield Compared(notice, [*self.rows])
+        yield Compared(self.progress(READING), [*self.rows])
         request.check()
         self.clips = [self._read(one, needs_of(plans)) for one in self.requests]
         is_stopped = False
@@ -172,13 +169,12 @@ class _Comparison:
         Every step of a row has its own deadline. ``step``: name of the step, for the message; ""
         for the first step.
         """
-        self.engine.queue.leave(self.work)
-        self.work = self.engine.pages.renew(self.session, self.work)
+        self.renew()
         row = self.rows[index] = replace(self.rows[index], step=step)
         doing = "Answering with" if self.asks else "Compressing with"
         text = f"{doing} {row.label}{step and f': {step}'}…"
         yield Compared(message(text), [*self.rows])
-        for update in display.waiting(self.engine, self.work):
+        for update in self.waiting():
             yield Compared(update.notice, status=update.status)
         shown = self.engine.runs.get(next(iter(self.sides.runs), None))
         yield Compared(status=status(self.engine, shown))
@@ -190,7 +186,7 @@ class _Comparison:
         """
         engine, row = self.engine, self.rows[index]
         yield from self._turn(index)
-        encoded = engine.encode(self.clips[0], self.work)
+        encoded = self.encode(self.clips[0])
         if not self.asks:
             run = engine.compress(self.clips[0], encoded, compressor)
             run_id = engine.runs.add(run, self.request.path, self.request.example)

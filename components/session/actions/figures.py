@@ -1,7 +1,6 @@
 """The content of the tab Curves: all figures in ``plots.FIGURES``, and one legend for them.
 
-Measures that no figure shows, and why (`tests/components/session/work/test_reading.py` checks the
-reasons on the first example clip):
+Measures that no figure shows, and why:
 
 - *Basis rank*: for every method it is just the number of tokens kept, up to the width of the
   features. The legend instead has the effective rank of all kept tokens, divided by the effective

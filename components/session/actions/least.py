@@ -12,10 +12,9 @@ from gleanvid.compressors.base import Compressor
 from gleanvid.metrics.least import Least, percent
 from gleanvid.models.encoded import ClipKey
 from gleanvid.run import Run
-from gleanvid.types import StoppedError
 
-from .. import display
-from ..display import Message, explain, message, progress
+from ..display import Message, message
+from ..job import Job
 from ..request import Request, has_free_ratio
 from ..work.engine import Engine
 
@@ -45,17 +44,14 @@ def least(
     visitors may use the model.
     """
     search = _Search(engine, session, request, question, make)
-    try:
-        yield from search.updates(names)
-    except StoppedError:
-        yield Found(message(search.work.why), search.value(done=True), done=True)
-    except Exception as error:
-        yield Found(message(explain(error), "problem"), search.value(done=True), done=True)
-    finally:
-        engine.pages.leave(session, search.work)
+
+    def last(notice: Message) -> Found:
+        return Found(notice, search.value(done=True), done=True)
+
+    yield from search.run(search.updates(names), last)
 
 
-class _Search:
+class _Search(Job):
     """State of the search for the lowest ratios: clip, question and the answer with all tokens."""
 
     def __init__(
@@ -66,10 +62,8 @@ class _Search:
         question: str,
         make: Callable[[str, float], Compressor],
     ) -> None:
-        self.engine, self.session, self.request = engine, session, request
-        self.question, self.make = question, make
-        self.work = engine.pages.work(session)
-        self.answer = ""
+        super().__init__(engine, session, request)
+        self.question, self.make, self.answer = question, make, ""
         self.rows: list[dict[str, Any]] = []
 
     def value(self, done: bool = False) -> dict[str, Any] | None:
@@ -85,10 +79,10 @@ class _Search:
             yield Found(message(text, "problem"), done=True)
             return
         request.check()
-        yield Found(progress(self.engine, request.model, display.READING))
-        video = self.engine.clip(str(request.path), request.sampled, self.work)
+        yield from map(Found, self.reading())
+        video = self.engine.clip(str(request.path), request.sampled)
         clip = request.clip(video, self._needs(names))
-        full = yield from self._run(clip, COMPRESSORS["full"](), "Answering with all tokens…")
+        full = yield from self._answered(clip, COMPRESSORS["full"](), "Answering with all tokens…")
         self.answer = full.answer
         for name in names:
             found = Least(title_of(name), full.answer, full.cost.visual_tokens)
@@ -108,23 +102,24 @@ class _Search:
         step = f"answer {len(found.tries) + 1} of at most {found.passes}"
         try:
             text = f"{found.method} at {percent(ratio)}: {step}…"
-            run = yield from self._run(clip, self.make(name, ratio), text)
+            run = yield from self._answered(clip, self.make(name, ratio), text)
         except ValueError as error:  # the method cannot reach this retention ratio
             return found.refused(ratio, str(error))
         return found.answered(ratio, run)
 
-    def _run(self, clip: ClipKey, compressor: Compressor, text: str) -> Generator[Found, Any, Run]:
-        engine = self.engine
-        self.work = engine.pages.renew(self.session, self.work)
+    def _answered(
+        self, clip: ClipKey, compressor: Compressor, text: str
+    ) -> Generator[Found, Any, Run]:
+        self.renew()
         yield Found(message(text))
         try:
-            for update in display.waiting(engine, self.work):
+            for update in self.waiting():
                 yield Found(update.notice)
-            engine.encode(clip, self.work)
+            self.encode(clip)
             sampling = self.request.checked_sampling()
-            return engine.run(clip, self.question, compressor, sampling, self.work)
+            return self.engine.run(clip, self.question, compressor, sampling, self.work)
         finally:
-            engine.queue.leave(self.work)
+            self.engine.queue.leave(self.work)
 
     def _row(self, found: Least) -> dict[str, Any]:
         """Return a compressor's row in the table. A click on the row opens the run ``id``."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from gleanvid.compressors.base import Compressor
@@ -20,8 +19,9 @@ from ...viewer.payload import MAX_METHODS, payload
 from ...viewer.values import Clip
 from .. import display
 from ..answers import Answer, answers
-from ..display import PageUpdate, explain, message, progress, status, unmeasured
+from ..display import Message, PageUpdate, message, status, unmeasured
 from ..examples import Example
+from ..job import Job
 from ..request import NO_CLIP, Request, Sides, can_answer
 from ..work.backend import EncodedClip
 from ..work.engine import Engine, decides_early
@@ -54,21 +54,22 @@ def preview(
     work = engine.pages.begin_preview(session, sides.version)
     if work is None:
         return
-    try:
-        for update in _preview(engine, request, sides, work):
-            if work.stop.is_set():  # a newer preview may have shown its own tokens by now
-                raise StoppedError
-            yield update
-    except StoppedError:
-        if work.why:  # empty if a newer preview or action ended this one
-            text = STOPPED if work.why == Work.BY_HAND else work.why
-            yield PageUpdate(message(text), pending=BEFORE if sides.runs else "")
-    except Exception as error:
-        problem = message(explain(error), "problem")
-        pending = BEFORE if sides.runs else ""
-        yield PageUpdate(problem, pending=pending, status=status(engine))
-    finally:
-        engine.pages.leave(session, work)
+    job = Job(engine, session, request, work)
+    before = BEFORE if sides.runs else ""
+
+    def last(notice: Message) -> PageUpdate:
+        now = status(engine) if notice["kind"] == "problem" else None
+        return PageUpdate(notice, pending=before, status=now)
+
+    yield from job.run(_until_stopped(job, _preview(job, sides)), last, STOPPED)
+
+
+def _until_stopped(job: Job, updates: Iterator[PageUpdate]) -> Iterator[PageUpdate]:
+    """Yield nothing once the job is stopped: a newer preview may have shown its own tokens."""
+    for update in updates:
+        if job.work.stop.is_set():
+            raise StoppedError
+        yield update
 
 
 def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
@@ -90,8 +91,9 @@ def is_at_hand(engine: Engine, request: Request, sides: Sides) -> bool:
     return engine.encoded(clip) is not None
 
 
-def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iterator[PageUpdate]:
+def _preview(job: Job, sides: Sides) -> Iterator[PageUpdate]:
     """Show the kept tokens; wait in the model queue only if the clip is not encoded yet."""
+    engine, request = job.engine, job.request
     if not request.path:
         yield PageUpdate(message(NO_CLIP))
         return
@@ -101,23 +103,18 @@ def _preview(engine: Engine, request: Request, sides: Sides, work: Work) -> Iter
         yield PageUpdate(message(DECIDES_LATE), pending=BEFORE if sides.runs else "")
         return
     if not engine.has_clip(request.path, request.sampled):
-        read = display.reading(engine, request.path, request.sampled, work)
-        for text in chain([display.READING], read):
-            notice = progress(engine, request.model, text)
+        for notice in job.reading():
             yield PageUpdate(notice, pending=notice["text"], stoppable=True)
-    video = engine.clip(request.path, request.sampled, work)
+    video = engine.clip(request.path, request.sampled, job.work)
     clip = request.clip(video, compressor.needs | sides.reference.needs)
     encoded = engine.encoded(clip)
     if encoded is None:
-        for update in display.waiting(engine, work):
+        for update in job.waiting():
             yield replace(update, pending=WAITING, stoppable=True)
-        notice = progress(
-            engine, request.model, f"Encoding {display.count_of(len(video), 'frame')}…"
-        )
-        now = status(engine)
-        yield PageUpdate(notice, pending=notice["text"], stoppable=True, status=now)
-        encoded = engine.encode(clip, work)
-        engine.queue.leave(work)
+        begun = job.encoding(video)
+        yield replace(begun, pending=begun.notice and begun.notice["text"], stoppable=True)
+        encoded = job.encode(clip)
+        engine.queue.leave(job.work)
     run_id, run = find_run(engine, clip, compressor, sides) or ("", None)
     if run is None:
         run = engine.compress(clip, encoded, compressor)

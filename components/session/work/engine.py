@@ -24,8 +24,7 @@ from gleanvid.types import ModelError, StoppedError, Video
 
 from .backend import Backend, EncodedClip, Question, Sampled
 from .models import Models
-from .queue import ModelQueue, Pages, Work
-from .reading import DECODERS, Readers
+from .queue import DECODERS, READERS, READERS_FULL, ModelQueue, Pages, Queue, Work
 from .recorded import PREFIX
 from .store import RunStore
 
@@ -57,7 +56,7 @@ class Engine:
     ) -> None:
         self.backend = backend
         self.models = Models(lambda name: self.backend.load_model(name), most_models)
-        self.readers = Readers(decoders)
+        self.readers = Queue(decoders, READERS, READERS_FULL)
         self.runs = RunStore() if runs is None else runs
         self.queue = ModelQueue() if queue is None else queue
         self._lock = threading.Lock()

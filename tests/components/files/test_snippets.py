@@ -41,8 +41,9 @@ def test_snippets_for_greedy_decoding_leave_out_sampling_options():
     assert "sampling" not in snippets.command(recipe)
 
 
-@pytest.mark.parametrize("name", COMPRESSORS)
-@pytest.mark.parametrize("question", [QUESTION, "--help"])
+@pytest.mark.parametrize(
+    ("name", "question"), [*((name, QUESTION) for name in COMPRESSORS), ("gleanvid", "--help")]
+)
 def test_command_snippet_is_parsed_to_the_settings_that_it_was_made_from(
     name, question, monkeypatch
 ):

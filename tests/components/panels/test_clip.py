@@ -8,11 +8,10 @@ import pytest
 
 from components.panels.clip import STOPPED
 from components.panels.page import build_app
-from components.session import display
-from components.session.actions import uploads
-from components.session.display import READING
+from components.session import job
 from components.session.examples import examples
 from components.session.work.engine import Engine
+from components.session.work.queue import UPLOAD
 from gleanvid.types import StoppedError
 from tests.components.fake import FakeBackend, write_clip
 
@@ -35,7 +34,7 @@ def uploaded(page, path, question="", by_widget=False):
     sent = {widget: widget.value for widget in gather.inputs}
     (box,) = (widget for widget in sent if widget.elem_id == "gv-question")
     sent[box] = question or box.value
-    values |= {gather.outputs[0]: [*sent.values(), 0, False]}
+    values |= {gather.outputs[0]: {"values": [*sent.values()], "version": 0, "live": False}}
     (button,) = (widget for widget in values if widget.elem_id == "gv-upload")
     heard = {source for other in events for source, kind in other.targets if kind == "change"}
 
@@ -56,7 +55,7 @@ def uploaded(page, path, question="", by_widget=False):
 def test_unreadable_file_changes_nothing_and_opens_no_popup(page, tmp_path, name):
     (tmp_path / name).write_bytes(b"this is no video at all" * 9)
     reading, refusal = uploaded(page, str(tmp_path / name))
-    assert reading["HTML"] == {"text": READING, "kind": "quiet", "version": 0}
+    assert reading["HTML"] == {"text": job.READING, "kind": "quiet", "version": 0}
     assert refusal["HTML"] == {
         "text": f"{name} is not a video that can be read.",
         "kind": "problem",
@@ -84,8 +83,8 @@ def test_upload_progress_is_shown_in_the_message_line_and_over_the_viewer(tmp_pa
             return super().format(**counts)
 
     said = threading.Event()
-    monkeypatch.setattr(display, "READ", Said(display.READ))
-    monkeypatch.setattr(display, "READ_S", 0.05)
+    monkeypatch.setattr(job, "READ", Said(job.READ))
+    monkeypatch.setattr(job, "READ_S", 0.05)
     write_clip(tmp_path / "clip.mp4")
     _, reading, taken = uploaded(build_app(Engine(Slow())), str(tmp_path / "clip.mp4"))
     words = "Reading the clip: frame 3 of 32."
@@ -155,26 +154,25 @@ def page_runs(panel):
     return panel.page.outputs.runs
 
 
-def test_ask_button_is_disabled_while_a_clip_is_read_and_stop_ends_the_reading(page, tmp_path):
+def test_ask_button_is_disabled_while_a_clip_is_read_and_stop_ends_the_reading(
+    page, tmp_path, monkeypatch
+):
     """If asking were enabled, the question would be about the previous clip."""
     write_clip(tmp_path / "clip.mp4")
     panel = clip_panel(page)
     engine, outputs = panel.page.engine, panel.page.outputs
     start = next(one.fn for one in page.fns.values() if one.name == "on_start")
-    work = engine.pages.begin_upload("me")
+    work = engine.pages.begin("me", UPLOAD)
     with pytest.raises(gr.Error):
         start(USER)
     engine.pages.stop("me")
-    assert work.stop.is_set() and work.why and not engine.pages.is_reading("me")
-    read, uploads.read = uploads.read, stopped_by_hand
-    try:
-        reading, over = uploaded(page, str(tmp_path / "clip.mp4"), by_widget=True)
-    finally:
-        uploads.read = read
+    assert work.stop.is_set() and work.why and not engine.pages.has("me", UPLOAD)
+    monkeypatch.setattr(engine, "clip", lambda *given: engine.pages.stop("me") and stopped())
+    reading, over = uploaded(page, str(tmp_path / "clip.mp4"), by_widget=True)
     assert not reading[outputs.starters[0]]["interactive"]
     assert reading[panel.page.preview.stop]["interactive"]
     assert over[outputs.starters[0]]["interactive"] and over[outputs.notice]["text"] == STOPPED
 
 
-def stopped_by_hand(*_):
-    raise StoppedError("Stopped.")
+def stopped():
+    raise StoppedError

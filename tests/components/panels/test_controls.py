@@ -97,9 +97,9 @@ def made_of(trace):
     return Compression.pruned(torch.tensor([0]), (2, 1, 1), trace=trace)
 
 
-@pytest.mark.parametrize("name", COMPRESSORS)
-def test_untouched_controls_give_the_default_compressor(panel, name):
-    assert compressor_from_controls(panel, name) == COMPRESSORS[name]()
+def test_untouched_controls_give_the_default_compressor(panel):
+    for name, method in COMPRESSORS.items():
+        assert compressor_from_controls(panel, name) == method()
 
 
 def test_changed_controls_reach_the_compressor(panel):

@@ -22,8 +22,9 @@ def gathered():
 
 def test_values_sent_by_the_page_are_matched_to_their_widgets_in_order(gathered):
     values = [0.25, "builtin", "Why?", False]
-    assert list(gathered.read([*values, 7, True]).values()) == values
-    assert gathered.version([*values, 7, True]) == 7 and gathered.is_live([*values, 7, True])
+    sent = {"values": values, "version": 7, "live": True}
+    assert list(gathered.read(sent).values()) == values
+    assert gathered.version(sent) == 7 and gathered.is_live(sent)
 
 
 @pytest.mark.parametrize(
@@ -33,27 +34,30 @@ def test_values_sent_by_the_page_are_matched_to_their_widgets_in_order(gathered)
         [],
         "builtin",
         {"model": "builtin"},
-        [0.25, "builtin", "Why?", 1, False],
-        [0.25, "builtin", "Why?", False, 1, False, 1],
-        ["a", "builtin", "Why?", False, 1, False],
-        [0.25, "other/model", "Why?", False, 1, False],
-        [0.25, ["builtin", "other"], "Why?", False, 1, False],
-        [0.25, ["builtin"], "Why?", False, 1, False],
-        [0.25, [], "Why?", False, 1, False],
-        [0.25, None, "Why?", False, 1, False],
-        [[0.25], "builtin", "Why?", False, 1, False],
+        [0.25, "builtin", "Why?"],
+        [0.25, "builtin", "Why?", False, 1],
+        ["a", "builtin", "Why?", False],
+        [0.25, "other/model", "Why?", False],
+        [0.25, ["builtin", "other"], "Why?", False],
+        [0.25, ["builtin"], "Why?", False],
+        [0.25, [], "Why?", False],
+        [0.25, None, "Why?", False],
+        [[0.25], "builtin", "Why?", False],
     ],
 )
 def test_values_that_no_widget_can_send_are_refused(gathered, values):
-    with pytest.raises(gr.Error):
-        gathered.read(values)
+    for sent in (values, {"values": values}):
+        with pytest.raises(gr.Error):
+            gathered.read(sent)
 
 
 @pytest.mark.parametrize(
     ("typed", "taken"), [(0, 0.05), (2.0, 1.0), (-1e300, 0.05), (None, 0.1), (math.nan, 0.1)]
 )
 def test_number_out_of_range_is_clamped_and_other_values_become_the_default(gathered, typed, taken):
-    assert next(iter(gathered.read([typed, "builtin", "Why?", False, 1, False]).values())) == taken
+    assert (
+        next(iter(gathered.read({"values": [typed, "builtin", "Why?", False]}).values())) == taken
+    )
 
 
 def test_settings_of_a_method_cannot_overwrite_clip_or_model():

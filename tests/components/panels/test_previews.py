@@ -53,7 +53,7 @@ def test_preview_enables_its_stop_button_only_if_no_other_work_is_running(busy, 
     waiting = [PageUpdate(stoppable=True), PageUpdate()]
     monkeypatch.setattr(preview, "preview", lambda *given: iter(waiting))
     page = SimpleNamespace(
-        engine=SimpleNamespace(pages=SimpleNamespace(busy=lambda session: busy)),
+        engine=SimpleNamespace(pages=SimpleNamespace(has=lambda session: busy)),
         outputs=SimpleNamespace(changes=lambda update, version: {}),
         stop="stop",
         problem="problem",

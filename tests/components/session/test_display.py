@@ -7,15 +7,9 @@ import pytest
 import torch
 
 from components.session.answers import answer
-from components.session.display import (
-    STILL_LOADING,
-    duration_text,
-    history,
-    message,
-    progress,
-    status,
-    used,
-)
+from components.session.display import duration_text, history, message, status, used
+from components.session.job import STILL_LOADING, Job
+from components.session.request import Request
 from components.session.work.engine import Engine
 from components.session.work.queue import Work
 from gleanvid import Compression, Uniform
@@ -49,9 +43,10 @@ def test_status_line_is_filled_without_loading_a_model():
     before = dict(status(engine))
     assert set(before) == {"Model", "Queue"} and before["Queue"] == "idle"
     assert before["Model"] == "none loaded yet" and engine.backend.loads == 0
-    assert progress(engine, "builtin", "Encoding…")["text"] == f"Encoding… {STILL_LOADING}"
+    job = Job(engine, None, Request("a.mp4", 8, "builtin"))
+    assert job.progress("Encoding…")["text"] == f"Encoding… {STILL_LOADING}"
     engine.model("builtin")
-    assert progress(engine, "builtin", "Encoding…")["text"] == "Encoding…"
+    assert job.progress("Encoding…")["text"] == "Encoding…"
     # Another visitor has loaded a second model.
     engine.models.held["another"] = SimpleNamespace(name="another")
     list(engine.queue.wait(Work()))

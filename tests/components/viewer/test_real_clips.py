@@ -85,7 +85,7 @@ def test_ratio_below_a_method_s_minimum_is_explained_and_the_next_question_works
     refused = asked(0.15)[-1]
     assert refused.done and refused.notice["kind"] == "problem" and not refused.answers
     assert "retention_ratio=0.15 is out of reach for FastV" in refused.notice["text"]
-    assert any(part.runs for part in asked(0.5)) and not engine.pages.busy("me")
+    assert any(part.runs for part in asked(0.5)) and not engine.pages.has("me")
     engine.pages.start("me")
     request = Request(path, 8, "builtin", sampling={"max_new_tokens": 4})
     planned = plans(["fastv", "uniform"], [0.15], lambda name, share: COMPRESSORS[name](share))

@@ -93,7 +93,7 @@ def test_comparison_rows_finish_one_by_one_after_a_single_encoding(clip):
     assert last.done and len(last.run_ids) == 3 and len(last.viewer["methods"]) == 3
     assert (last.viewer["a"], last.viewer["b"]) == (1, 0)
     assert engine.runs.get(last.run_ids[0]).compressor["name"] == "gleanvid"
-    assert len(engine.queue) == 0 and not engine.pages.busy("me")
+    assert len(engine.queue) == 0 and not engine.pages.has("me")
 
 
 def test_failing_compressor_becomes_a_comparison_row_with_its_error(clip):

@@ -39,7 +39,7 @@ def test_lowest_ratio_that_keeps_the_answer_is_reported_with_a_run_below_that_ra
     assert 0.18 < below.compressor["retention_ratio"] < 0.2 and below.answer in ours["other"]
     assert "refuses lower ratios" in floored["text"]
     assert last.done and last.value["done"] and engine.backend.encodes == 1
-    assert len(engine.queue) == 0 and not engine.pages.busy("me")
+    assert len(engine.queue) == 0 and not engine.pages.has("me")
 
 
 def test_stopped_search_for_the_lowest_ratio_keeps_results_so_far(clip):

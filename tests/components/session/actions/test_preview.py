@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from components.session import display
-from components.session.actions import uploads
+from components.session import job
 from components.session.actions.ask import Habits, ask, ask_live
 from components.session.actions.preview import BEFORE, NO_ANSWER, STOPPED, preview
 from components.session.actions.runs import distinct
 from components.session.answers import answers
-from components.session.request import NO_CLIP, Request, Sides
+from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend
+from components.session.work.queue import UPLOAD, Work
 from gleanvid import GleanVID, Uniform
 from gleanvid.types import StoppedError, VideoError
 from tests.components.fake import FakeBackend, a_run
@@ -207,21 +207,19 @@ def test_live_answer_does_not_end_a_running_preview(engine, clip):
 
 def test_upload_is_decoded_once_and_refused_if_it_is_no_video(engine, clip, tmp_path):
     # The short clip is decoded before a progress message is due.
-    assert list(uploads.read(engine, clip, 8, "me")) == []
+    assert list(job.read(engine, clip, 8, Work())) == []
     assert engine.has_clip(clip, 8)
     (tmp_path / "notes.txt").write_text("no clip")
     with pytest.raises(VideoError, match="notes"):
-        list(uploads.read(engine, str(tmp_path / "notes.txt"), 8, "me"))
-    with pytest.raises(ValueError, match=NO_CLIP):
-        list(uploads.read(engine, None, 8, "me"))
+        list(job.read(engine, str(tmp_path / "notes.txt"), 8, Work()))
 
 
 def test_reading_a_long_clip_counts_its_frames_as_they_are_decoded(tmp_path, monkeypatch):
-    monkeypatch.setattr(display, "READ_S", 0.01)
+    monkeypatch.setattr(job, "READ_S", 0.01)
     quick = {"preset": "ultrafast", "g": "250"}
     write_long_clip(tmp_path / "long.mp4", 400, size=(240, 320), options=quick)
     engine = Engine(LocalBackend({}))
-    texts = list(uploads.read(engine, str(tmp_path / "long.mp4"), 256, "me"))
+    texts = list(job.read(engine, str(tmp_path / "long.mp4"), 256, Work()))
     counts = [int(text.removeprefix("Reading the clip: frame ").split()[0]) for text in texts]
     assert all(text.endswith(" of 256.") for text in texts)
     assert len(counts) > 5 and counts == sorted(set(counts))
@@ -229,16 +227,16 @@ def test_reading_a_long_clip_counts_its_frames_as_they_are_decoded(tmp_path, mon
     assert len(engine.clip(str(tmp_path / "long.mp4"), 256).frames) == 256
 
 
-@pytest.mark.parametrize("then", ["begin_upload", "end_upload", "stop"])
+@pytest.mark.parametrize("then", ["begin", "end", "stop"])
 def test_choosing_another_clip_or_closing_the_page_ends_the_decoding_of_a_clip(then):
     class Slow(FakeBackend):
         def read_video(self, path, num_frames, timeout_s, stop, progress):
             engine.pages.begin_preview("me")  # moving a slider does not end the decoding
             assert not stop.is_set()
-            getattr(engine.pages, then)("me")
+            getattr(engine.pages, then)("me", *([] if then == "stop" else [UPLOAD]))
             assert stop.wait(20)
             raise StoppedError
 
     engine = Engine(Slow())
     with pytest.raises(StoppedError):
-        list(uploads.read(engine, "a.mp4", 8, "me"))
+        list(job.read(engine, "a.mp4", 8, engine.pages.begin("me", UPLOAD)))
