@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = tempfile.TemporaryDirectory(prefix="docs-")  # not gleanvid-*: apps delete such folders
 SCRATCH = Path(FOLDER.name)  # commands of all pages run here
 (SCRATCH / "assets").symlink_to(ROOT / "assets")
+(SCRATCH / "most_changed.py").symlink_to(ROOT / "docs" / "guides" / "most_changed.py")
 ACCENTED = re.compile(
     r"<munderover>\s*(<mi>\w</mi>)(.*?)(<mo[^>]*>[ˆˉ]</mo>)\s*</munderover>", re.DOTALL
 )

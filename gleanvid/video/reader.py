@@ -87,32 +87,6 @@ def read_video(
         raise VideoError(str(error)) from error
 
 
-def blank_video(
-    path: str | os.PathLike[str],
-    num_frames: int = 32,
-    *,
-    backend: Backend = "pyav",
-    max_side: int | None = None,
-    timeout_s: float = 120.0,
-) -> Video:
-    """Return what :func:`read_video` returns, but with black frames, which is faster.
-
-    Decoding stops once number, times and size of the frames are known. Raises the errors of
-    :func:`read_video`.
-    """
-    _check_settings(num_frames, backend, max_side, timeout_s)
-    try:
-        real, container = check_file(path)
-        request = Request(str(real), label(path), container, num_frames, backend, max_side)
-        events = sandbox.decode(request, timeout_s) or decoders.decode(request)
-        plan = next(event for event in events if isinstance(event, Plan))
-        black = np.zeros((*plan.size, 3), np.uint8)
-        frames = ((place, black) for place in range(len(plan.indices)))
-        return _collect(iter([plan, *frames]), request)
-    except UnreadableVideoError as error:
-        raise VideoError(str(error)) from error
-
-
 def _check_settings(num_frames: int, backend: str, max_side: int | None, timeout_s: float) -> None:
     if isinstance(num_frames, bool) or not isinstance(num_frames, int) or num_frames < 1:
         raise ValueError(f"num_frames must be a whole number of at least 1, got {num_frames!r}")

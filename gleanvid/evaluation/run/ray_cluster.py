@@ -133,7 +133,7 @@ def on_workers(
             worker, number = busy.pop(done)
             try:
                 yield ray.get(done)
-            except ray.exceptions.RayActorError:
+            except ray.exceptions.RayError:
                 died = ModelError(f"the clip's worker process died in {ATTEMPTS} attempts")
                 yield work(None, parts[number], died)
                 ray.get(worker.wait.remote())  # raises if the worker does not start again

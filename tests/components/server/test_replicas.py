@@ -96,7 +96,7 @@ def test_number_of_stored_uploads_is_bounded(replica):
     [
         ("ask", {}, 400, "question"),
         ("ask", {"question": " ", "frames": 4}, 400, "Type a question first"),
-        ("compress", {"frames": 99}, 400, "frames=99 must be in [1, 16]"),
+        ("compress", {"frames": 99}, 400, "frames=99 must be a whole number in [1, 16]"),
         ("compress", {"compressor": "x"}, 400, "compressor"),
         ("compress", {"video": "elsewhere.mp4"}, 400, "arguments must be a JSON object"),
         ("compress", {"size": 3}, 400, "size"),
