@@ -203,6 +203,7 @@ def run(page: Blocks, options: argparse.Namespace) -> None:
 
     limits = serving.limits(options)
     where = options.host, options.port, options.share, limits
-    reached = options.allow_host, options.trusted_proxy, options.mcp, options.root_path
-    serving.start(page, serving.options(*where, *reached), limits)
+    reached = options.allow_host, options.mcp, options.root_path
+    proxies = serving.trusted(options.share, options.trusted_proxy)
+    serving.start(page, serving.options(*where, *reached), limits, proxies)
     print(serving.decoding(limits), flush=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
 
 from components import launch, options
 from components.panels.page import build_app
+from components.places import ROOT
 from components.server import serving, uploads
 from components.session.work import local as loading
 from components.session.work.engine import Engine
@@ -50,22 +52,12 @@ def test_launch_options_disable_sharing_monitoring_and_error_details():
     assert options["show_error"] is False and options["max_file_size"]
 
 
-def test_server_serves_only_assets_and_visitors_files(monkeypatch):
-    root = serving.ROOT
-    beside = {str(path) for path in root.iterdir()} - {str(root / "assets")}
-    monkeypatch.setenv("GRADIO_TEMP_DIR", "/visitors")
-    closed = set(serving.options("127.0.0.1", None, False)["blocked_paths"])
-    assert closed == beside | {"/visitors/.lock"}
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(root / "tests" / "cache"))
-    assert set(serving.closed()) == beside - {str(root / "tests")} | {f"{root}/tests/cache/.lock"}
-
-
 def test_page_does_not_say_where_the_app_is_installed(tmp_path, monkeypatch):
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     with uploads.own_folder():
         page = launch.make_page(Engine(FakeBackend()), None, launch.parse([]))
     content = json.dumps([page.get_config_file(), page.get_api_info()], default=str)
-    assert "glimpse_1.mp4" in content and str(serving.ROOT) not in content
+    assert "glimpse_1.mp4" in content and str(ROOT) not in content
 
 
 def test_limits_of_a_public_app_reach_its_server(monkeypatch):
@@ -74,16 +66,15 @@ def test_limits_of_a_public_app_reach_its_server(monkeypatch):
     monkeypatch.setattr(
         gr.Blocks, "launch", lambda page, **given: launched.update(given, page=page)
     )
-    monkeypatch.setattr(gr.Blocks, "server", None, raising=False)
-    monkeypatch.setattr(serving, "limit_connections", lambda server, proxies: None)
+    server = SimpleNamespace(config=SimpleNamespace())
+    monkeypatch.setattr(gr.Blocks, "server", server, raising=False)
     monkeypatch.setattr(gr.Blocks, "block_thread", lambda page: None)
     launch.main(["--public"])
-    lifespan = launched["app_kwargs"]["lifespan"]
-    guard = lifespan.guard.keywords
+    guard = launched["app_kwargs"]["middleware"][0].kwargs
     assert launched["page"]._queue.max_size == serving.PUBLIC.queue
-    assert lifespan.keep_s == serving.PUBLIC.keep_s == 7200
-    assert launched["max_file_size"] == "200mb" and guard["requests_per_minute"] == 600
-    assert guard["uploads"].all_bytes == 20 * 2**30
+    assert server.config.limit_concurrency == serving.CONNECTIONS
+    assert launched["max_file_size"] == "200mb" and guard["events"] == 6
+    assert (guard["uploads"].all_bytes, guard["uploads"].keep_s) == (20 * 2**30, 7200)
     assert "gv-load" not in {block.elem_id for block in launched["page"].blocks.values()}
 
 
@@ -137,7 +128,7 @@ def test_public_app_has_lower_limits_than_a_private_one(words):
     limits = serving.limits(launch.parse(words))
     for name in ("upload_mb", "max_frames", "deadline_s", "places", "keep_s"):
         assert getattr(limits, name) < getattr(serving.LOCAL, name)
-    assert limits.requests_per_minute > 0 and limits.disk_gb > 0
+    assert limits.events > 0 and limits.disk_gb > 0
 
 
 def test_app_on_a_hugging_face_space_is_public_reachable_and_embeddable(monkeypatch):
@@ -146,9 +137,8 @@ def test_app_on_a_hugging_face_space_is_public_reachable_and_embeddable(monkeypa
     assert limits == serving.PUBLIC
     served = serving.options("127.0.0.1", None, False, limits)
     assert served["server_name"] == "0.0.0.0"
-    guard = served["app_kwargs"]["lifespan"].guard.keywords
-    assert "https://huggingface.co" in guard["framed_by"]
-    assert guard["hosts"][-1] == "*.hf.space" and guard["proxies"].trusts("10.16.0.1")
+    guard = served["app_kwargs"]["middleware"][0].kwargs
+    assert "https://huggingface.co" in guard["framed_by"] and guard["hosts"][-1] == "*.hf.space"
 
 
 def test_limits_given_on_the_command_line_override_public_defaults():

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import gradio as gr
+from gradio.context import LocalContext
 
 from gleanvid.types import StoppedError, Video
 
@@ -12,29 +16,47 @@ from ..session.display import explain
 from ..session.request import Request
 from ..session.work.engine import Engine
 from ..session.work.queue import Work
-from .sessions import when_caller_leaves
+
+CHECK_S = 1.0  # seconds between two checks whether the caller has gone
 
 
-class ModelAccess:
-    """Context manager that reads a request's clip, waits for the model and frees it at the end."""
-
-    def __init__(self, engine: Engine, request: Request) -> None:
-        self.engine, self.request, self.work = engine, request, Work()
-
-    def __enter__(self) -> tuple[Video, Work]:
-        when_caller_leaves(self.work.end)
-        try:
-            clip = self.engine.clip(str(self.request.path), self.request.sampled, self.work)
-            for _ in self.engine.queue.wait(self.work):
+@contextmanager
+def model_access(engine: Engine, request: Request, work: Work) -> Iterator[Video]:
+    """Read a request's clip and wait for the model; yield the clip, and free the model at last."""
+    try:
+        with ended_with_caller(work.end):
+            clip = engine.clip(str(request.path), request.sampled, work)
+            for _ in engine.queue.wait(work):
                 continue
-        except Exception as error:
-            self.engine.queue.leave(self.work)
-            raise gr.Error(explain(error), print_exception=False) from error
-        return clip, self.work
+            yield clip
+    except StoppedError as error:
+        raise gr.Error(work.why, print_exception=False) from error
+    except Exception as error:
+        raise gr.Error(explain(error), print_exception=False) from error
+    finally:
+        engine.queue.leave(work)
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        self.engine.queue.leave(self.work)
-        if isinstance(error, StoppedError):
-            raise gr.Error(self.work.why, print_exception=False) from error
-        if isinstance(error, Exception):
-            raise gr.Error(explain(error), print_exception=False) from error
+
+@contextmanager
+def ended_with_caller(end: Callable[[], Any]) -> Iterator[None]:
+    """Call ``end`` if the caller of the current Gradio event cancels it or disconnects.
+
+    Gradio forgets such an event, but its function runs on in a thread.
+    """
+    blocks, event_id = LocalContext.blocks.get(None), LocalContext.event_id.get(None)
+    is_over = threading.Event()
+
+    def watch(events: Any) -> None:
+        while not is_over.wait(CHECK_S):
+            event = events.get(event_id)
+            if event is None or not event.alive:
+                end()
+                return
+
+    if blocks is not None and event_id is not None:
+        events = blocks._queue.event_ids_to_events
+        threading.Thread(target=watch, args=[events], daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()

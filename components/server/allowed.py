@@ -1,23 +1,15 @@
-"""Checks of requests: the list of allowed routes, and limits on JSON bodies.
+"""Checks of requests: the list of allowed routes, and the JSON that they accept.
 
 Other routes answer 404, also those that a newer Gradio adds, until they are listed here.
-Bodies other than uploads must be JSON that is small and not deeply nested.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import unquote
-
-from gradio.data_classes import _StaticFiles
-from gradio.utils import get_upload_folder
-
-from gleanvid.video.isolation.bounds import fits
 
 GRADIO = "/gradio_api"
 FILE = f"{GRADIO}/file="
@@ -61,18 +53,9 @@ MCP = tuple(f"{method} {GRADIO}/mcp/{{rest:path}}" for method in ("GET", "POST",
 ALLOWED = PAGE + CLIENTS
 # Values that {api_name} may have in a path: visitors cannot call the page's own events there.
 ENDPOINTS = "(?:ask|compress|compare)"
-LONGEST_NAME = 255  # maximum bytes of a file name; Gradio fails on longer ones
-LONGEST_PATH = 1024  # maximum number of characters of a path
 MAX_JSON = 2**18  # maximum bytes of a JSON body; settings and questions are smaller
-MAX_ITEMS = 20_000
-MAX_DEPTH = 32
-MAX_FILES = 16  # maximum number of files that a request names: each is looked up on disk
 _ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]+:/|https?:|//)", re.IGNORECASE)
 _UPLOADED = re.compile(r"\s*https?://[^?#]*/gradio_api/file=(.+)", re.IGNORECASE)
-# Gradio joins the names of a session and an event with a separator and splits them again. A name
-# that contains the separator would break cancelling for every visitor.
-_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class RefusedError(Exception):
@@ -92,9 +75,7 @@ def matcher(allowed: Iterable[str]) -> Callable[[str, str], bool]:
 
     def allows(method: str, path: str) -> bool:
         name = path.removeprefix(FILE)
-        if _is_long(name):
-            return False
-        # Gradio would download the file at such a URL.
+        # Gradio would fetch a file that is a web address.
         if name != path and _ADDRESS.match(unquote(name)):
             return False
         return bool(found.fullmatch(f"{method} {path}"))
@@ -117,76 +98,34 @@ def checked_json(body: bytes) -> bytes:
     The JSON is serialised again, so that Gradio cannot parse it differently than this check.
 
     Raises:
-        RefusedError: the body is too large, nested too deeply or no JSON, has a malformed session
-            name, or names a file that is neither an upload nor an example. (Gradio would
-            download a file given by a URL, without any limit.)
+        RefusedError: the body is too large or no JSON, has a malformed session name, or names a
+            file by a web address. (Gradio would download it, without any limit.)
     """
+    if len(body) > MAX_JSON:
+        raise RefusedError(413, "The request is too large.")
     if not body:
         return body
-    if not fits(body, MAX_JSON, MAX_ITEMS, MAX_DEPTH):
-        raise RefusedError(413, "The request is too large or nested too deeply.")
     try:
-        content = json.loads(body.decode())  # only UTF-8: for bytes, json guesses the encoding
-        # Raises for infinite numbers (allow_nan) and lone surrogates (encode), which are not JSON.
-        json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+        # Only UTF-8: for bytes, json guesses the encoding.
+        content = json.loads(body.decode(), object_hook=_checked)
+        # Infinite numbers and lone surrogates are no JSON.
+        return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "The body of the request is not valid JSON.") from error
-    if isinstance(content, dict):
-        _check_names(content)
-    named = [item for item in _dictionaries(content) if "path" in item or "video" in item]
-    if len(named) > MAX_FILES:
-        raise RefusedError(413, "The request names too many files.")
-    for item in named:
-        _check_file(item)
-    return json.dumps(content).encode()
 
 
-def _check_names(content: dict[str, Any]) -> None:
-    for key in ("session_hash", "event_id"):
-        name = content.get(key)
-        if isinstance(name, str) and not _SESSION.fullmatch(name):
-            raise RefusedError(400, "session_hash, event_id: use 1 to 64 letters, digits, - and _.")
+def _checked(item: dict[str, Any]) -> dict[str, Any]:
+    """Check one object of a body. The URL of an upload, which MCP clients send, becomes its path.
 
-
-def _dictionaries(content: Any) -> Iterator[dict[str, Any]]:
-    pending = [content]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            yield item
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-
-
-def _check_file(item: dict[str, Any]) -> None:
-    """Check a file that a request names. Raises ``RefusedError`` if it may not be used.
-
-    The URL of an upload, which MCP clients send, is replaced by the path of the upload.
+    Gradio joins a session and an event with "<gradio-sep>"; a name that contains it would break
+    cancelling for every visitor.
     """
-    path, video = item.get("path"), item.get("video")
-    if isinstance(video, str) and video.startswith("data:"):
-        raise RefusedError(422, "Upload the file; a file sent as text is not accepted.")
+    if any("<" in str(item.get(key)) for key in ("session_hash", "event_id")):
+        raise RefusedError(400, "session_hash, event_id: use letters, digits, - and _.")
+    path = item.get("path")
     if isinstance(path, str):
         uploaded = _UPLOADED.match(path)
         item["path"] = path = unquote(uploaded[1]) if uploaded else path
         if _ADDRESS.match(path):
             raise RefusedError(422, "Upload the file; this server fetches no web addresses.")
-        if len(path) > LONGEST_PATH or CONTROL.search(path) or not _is_served(path):
-            raise RefusedError(422, "Upload the file; this path does not belong to an upload.")
-
-
-def _is_served(path: str) -> bool:
-    """Whether a path is an example of the page, or a file in a subfolder of the uploads.
-
-    Gradio would refuse other paths as well, but would log them at full length.
-    """
-    real, uploads = Path(os.path.realpath(path)), os.path.realpath(get_upload_folder())
-    is_upload = real.parent.is_relative_to(uploads) and real.parent != Path(uploads)
-    is_example = any(real.is_relative_to(path) for path in _StaticFiles.all_paths)
-    return not _is_long(path) and (is_upload or is_example)
-
-
-def _is_long(path: str) -> bool:
-    """Whether a part of this path is too long for the file system."""
-    return any(len(part) > LONGEST_NAME for part in path.encode("utf-8", "replace").split(b"/"))
+    return item

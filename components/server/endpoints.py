@@ -23,8 +23,8 @@ from ..session.actions import compare as comparing
 from ..session.actions import plans, rows
 from ..session.request import Request
 from ..session.work.engine import Engine, decides_early
-from .access import ModelAccess
-from .sessions import when_caller_leaves
+from ..session.work.queue import Work
+from .access import ended_with_caller, model_access
 from .uploads import uploaded
 
 COMING = "{name} is not loaded yet. The page of this server shows the progress."
@@ -104,7 +104,8 @@ class Calls:
         )
         if text := request.missing(question):
             raise gr.Error(text, print_exception=False)
-        with ModelAccess(self.engine, request) as (clip, work):
+        work = Work()
+        with model_access(self.engine, request, work) as clip:
             method, sampled = request.make_compressor(), request.checked_sampling()
             answers = self.engine.answer(request.clip(clip), question, method, sampled, work)
             return next(item for item in answers if isinstance(item, Run)).summary()
@@ -135,7 +136,8 @@ class Calls:
             start and end of each unit in seconds, and the Gini coefficient of the budgets.
         """
         request = self._request(video, frames, model, compressor, retention_ratio, settings, {})
-        with ModelAccess(self.engine, request) as (clip, work):
+        work = Work()
+        with model_access(self.engine, request, work) as clip:
             method = request.make_compressor()
             if not decides_early(method):
                 raise ValueError(f"{compressor} chooses tokens during the answer: use /ask")
@@ -196,13 +198,13 @@ class Calls:
 
         session = f"api-{secrets.token_hex(8)}"
         self.engine.pages.start(session)
-        when_caller_leaves(partial(self.engine.pages.stop, session))
         done: list[rows.Row] = []
         problem = ""
-        for update in comparing.compare(self.engine, session, request, question, plan):
-            done = update.rows or done
-            if update.notice and update.notice["kind"] == "problem":
-                problem = update.notice["text"]
+        with ended_with_caller(partial(self.engine.pages.stop, session)):
+            for update in comparing.compare(self.engine, session, request, question, plan):
+                done = update.rows or done
+                if update.notice and update.notice["kind"] == "problem":
+                    problem = update.notice["text"]
         if problem and not any(row.run for row in done):
             raise gr.Error(problem, print_exception=False)
         return rows.table(done)

@@ -1,4 +1,4 @@
-"""Routes added to Gradio's, and the heartbeat route, which replaces Gradio's own."""
+"""Routes added to Gradio's."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from starlette.staticfiles import StaticFiles
 
 from ..places import DOCS
 from ..viewer import modules
-from .allowed import GRADIO
-from .heartbeats import Heartbeats
 
 
 def own() -> list[BaseRoute]:
     """Return the routes for a new server; they come before Gradio's."""
     return [
         Route("/healthz", health),
-        Route(f"{GRADIO}/heartbeat/{{session_hash}}", Heartbeats(), methods=["GET"]),
         Route("/modules/{version}/{name:path}", module),
         # A relative redirect keeps the URL path under which a proxy serves the app.
         Route("/docs", lambda request: RedirectResponse("docs/")),

@@ -20,12 +20,12 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
+from cachetools import LRUCache
 from gradio.utils import get_upload_folder
 
 from ..files.folder import bytes_in
 from ..places import ASSETS, LINK
 from .allowed import RefusedError
-from .visitors import RateLimit
 
 try:
     import fcntl
@@ -34,11 +34,7 @@ except ImportError:  # on Windows, folders of killed servers are not deleted
 
 MIB = 2**20
 SCAN_S = 5.0  # seconds between two scans of the upload folder
-FORM_BYTES = MIB  # maximum bytes of an upload request in addition to its file
-LEAST_BYTES = MIB  # an upload counts as at least this many bytes: small files take disk space, too
-BROKEN_S = 3600.0  # age at which temporary files of uploads are deleted
-EMPTY_S = 60.0  # age at which empty files are deleted; Gradio 6.31 leaves one per event with a file
-OF_VISITORS = ("viewer/*", "exports/*/*", "exports/*", "[0-9a-f]" * 64 + "/*", "[0-9a-f]" * 64)
+VISITORS = 10_000  # maximum number of visitors whose uploads are counted
 PREFIX = "gleanvid-"
 LOCK = ".lock"
 YOUNG_S = 60.0  # younger folders may belong to a server that is just starting
@@ -47,12 +43,13 @@ ENDING = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 
 
 class Uploads:
-    """Limits on the number and size of uploaded files.
+    """Limits on the size of uploaded files.
 
     Args:
         each_bytes: maximum bytes of one upload; Gradio limits only each of its files.
         all_bytes: maximum bytes of all files together; 0 for no limit.
-        shares: rate limit on the bytes that one visitor may upload.
+        visitor_bytes: maximum bytes that one visitor may upload in ``keep_s``; 0 for no limit.
+        keep_s: age in seconds at which files are deleted.
         clock: returns seconds.
     """
 
@@ -60,11 +57,13 @@ class Uploads:
         self,
         each_bytes: int,
         all_bytes: int = 0,
-        shares: RateLimit | None = None,
+        visitor_bytes: int = 0,
+        keep_s: float = 3600.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.each_bytes, self.all_bytes = each_bytes, all_bytes
-        self.shares, self.clock = shares, clock
+        self.visitor_bytes, self.keep_s, self.clock = visitor_bytes, keep_s, clock
+        self._sent: LRUCache[tuple[str, int], int] = LRUCache(VISITORS)
         self._bytes, self._scanned = 0, -SCAN_S
         self._lock = threading.Lock()
 
@@ -76,19 +75,23 @@ class Uploads:
         if not length.isdecimal():
             raise RefusedError(411, "Send the upload with a Content-Length header.")
         size = int(length)
-        if size > self.each_bytes + FORM_BYTES:
+        if size > self.each_bytes + MIB:  # a form is a little larger than its file
             raise RefusedError(413, f"The file is larger than {self.each_bytes // MIB} MB.")
         with self._lock:
-            if self.clock() - self._scanned >= SCAN_S:
-                self._bytes, self._scanned = bytes_in(get_upload_folder()), self.clock()
+            now = self.clock()
+            if now - self._scanned >= SCAN_S:
+                self._bytes, self._scanned = bytes_in(get_upload_folder()), now
             if self.all_bytes and self._bytes + size > self.all_bytes:
                 raise RefusedError(
                     507, "The upload folder of this server is full. Try again later."
                 )
-            if self.shares and not self.shares.allows(visitor, max(size, LEAST_BYTES)):
+            period = visitor, int(now // self.keep_s)
+            sent = self._sent.get(period, 0) + max(size, MIB)  # small files take disk space, too
+            if self.visitor_bytes and sent > self.visitor_bytes:
                 raise RefusedError(
                     429, "Your address has reached its upload limit. Try again later."
                 )
+            self._sent[period] = sent
             self._bytes += size
 
 
@@ -102,25 +105,13 @@ def uploaded(video: Any) -> str:
 
 
 def delete_old(folder: Path, keep_s: float) -> None:
-    """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago.
-
-    Temporary files, such as those of uploads that Gradio refused, are deleted after at most
-    ``BROKEN_S``.
-    """
-    ages = {"tmp*": min(keep_s, BROKEN_S)} | dict.fromkeys(OF_VISITORS, keep_s)
-    for pattern, most_s in ages.items():
-        with suppress(FileNotFoundError):  # a folder was deleted meanwhile: the next call retries
-            for path in folder.glob(pattern):
-                _delete_if_old(path, most_s)
-
-
-def _delete_if_old(path: Path, most_s: float) -> None:
-    with suppress(OSError):  # deleted meanwhile, or a folder that is not empty
-        status = path.lstat()
-        is_file, age_s = stat.S_ISREG(status.st_mode), time.time() - status.st_mtime
-        is_empty = is_file and not status.st_size
-        if age_s > (min(most_s, EMPTY_S) if is_empty else most_s):
-            path.unlink() if is_file else path.rmdir()
+    """Delete files of visitors, and empty folders, that were last written ``keep_s`` ago."""
+    for root, folders, files in os.walk(folder, topdown=False):
+        for name in {*files, *folders} - {LOCK, LINK}:
+            path = Path(root, name)
+            with suppress(OSError):  # deleted meanwhile, or a folder that is not empty
+                if time.time() - path.lstat().st_mtime > keep_s:
+                    path.rmdir() if path.is_dir() else path.unlink()
 
 
 @contextmanager

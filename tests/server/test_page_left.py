@@ -1,47 +1,42 @@
 from __future__ import annotations
 
-import threading
-from contextlib import ExitStack
-
 import httpx
+import pytest
 
-from components.server import gradio_patches, heartbeats
+from components.server.allowed import GRADIO
 from components.session.work.engine import Engine
-from tests.components.fake import write_clip
-from tests.server.running import running, wait_until
-from tests.server.target import G, Target, file
-from tests.server.test_reading import Slow
+from tests.components.fake import FakeBackend, write_clip
+from tests.server.running import file, join, running, upload, wait_until
 
 
-def test_decoding_of_a_clip_ends_when_its_page_is_closed(tmp_path):
-    write_clip(tmp_path / "clip.mp4")
-    engine = Engine(Slow())
+def test_work_of_a_page_ends_when_the_page_is_closed():
+    engine = Engine(FakeBackend())
     with running(engine=engine) as url:
-        target = Target(url)
-        path = target.upload("a.mp4", (tmp_path / "clip.mp4").read_bytes())
-        with httpx.stream("GET", f"{url}{G}/heartbeat/page1") as heartbeat:
+        with httpx.stream("GET", f"{url}{GRADIO}/heartbeat/page1") as heartbeat:
             beats = heartbeat.iter_raw()
             assert next(beats)
-            preview = {"gv-clip": file(path)}, "page1"
-            asking = threading.Thread(target=target.preview, args=preview, daemon=True)
-            asking.start()
-            assert engine.backend.begun.acquire(timeout=20)
-            assert not engine.backend.limits["stop"].is_set()
-        assert engine.backend.limits["stop"].wait(10)
-        asking.join(20)
+            engine.pages.start("page1")
+            work = engine.pages.work("page1")
+            assert not work.stop.is_set()
+        assert work.stop.wait(20)
 
 
-def test_heartbeats_of_a_visitor_are_limited_and_make_no_session(monkeypatch):
-    seen, apply = [], gradio_patches.apply
-    monkeypatch.setattr(gradio_patches, "apply", lambda app: (seen.append(app), apply(app)))
-    monkeypatch.setattr(heartbeats, "HEARTBEATS", 2)
-    with running() as url, ExitStack() as opened, httpx.Client(base_url=url + G) as client:
-
-        def status(name):
-            reply = client.stream("GET", f"/heartbeat/{name}")
-            return opened.enter_context(reply).status_code
-
-        assert [status(f"made-up-{number}") for number in range(3)] == [200, 200, 429]
-        opened.close()
-        assert wait_until(lambda: status("made-up") != 429)
-        assert not any("made-up" in name for name in seen[0].state_holder.session_data)
+@pytest.mark.parametrize("how", ["cancels", "disconnects"])
+def test_comparison_starts_no_further_run_once_the_caller_cancels_or_disconnects(how, tmp_path):
+    write_clip(tmp_path / "clip.mp4")
+    engine = Engine(FakeBackend(pause_s=0.3, words=1000))
+    with running(engine=engine) as url:
+        clip = file(upload(url, (tmp_path / "clip.mp4").read_bytes()).json()[0])
+        data = [clip, "What?", ["uniform", "gleanvid"], [0.25, 0.5], "", 8]
+        event = join(url, "compare", data, "one").json()["event_id"]
+        with httpx.stream("GET", f"{url}{GRADIO}/queue/data?session_hash=one") as stream:
+            assert next(stream.iter_raw())
+            assert wait_until(lambda: engine.backend.asked, 30.0)
+            if how == "cancels":
+                dependencies = httpx.get(f"{url}/config").json()["dependencies"]
+                number = next(one["id"] for one in dependencies if one["api_name"] == "compare")
+                named = {"fn_index": number, "session_hash": "one", "event_id": event}
+                httpx.post(f"{url}{GRADIO}/cancel", json=named)
+        assert wait_until(lambda: not len(engine.queue), 30.0)
+        asked = engine.backend.asked
+        assert not wait_until(lambda: engine.backend.asked is not asked, 1.0)

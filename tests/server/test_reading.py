@@ -1,31 +1,20 @@
 from __future__ import annotations
 
-import io
-import os
-import signal
-import statistics
-import struct
 import threading
 import time
-from contextlib import suppress
 
 import gradio as gr
 import pytest
-from PIL import Image
 
-from components.server import serving
-from components.server.access import ModelAccess
+from components.server.access import model_access
 from components.session.request import Request
-from components.session.work import local as loading
 from components.session.work.engine import Engine
 from components.session.work.queue import READERS_FULL, ModelQueue, Queue, Work
 from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError, VideoError
 from gleanvid.video import plan, read_video
-from gleanvid.video.isolation import spare
 from tests.components.fake import FakeBackend, moving_square, write_clip
-from tests.server.running import alive, running, wait_until
-from tests.server.target import Target
+from tests.server.running import wait_until
 
 
 class Slow(FakeBackend):
@@ -59,7 +48,7 @@ def test_clip_is_decoded_before_its_request_reaches_the_model(tmp_path):
     reading.start()
     engine.backend.begun.acquire()
     start = time.monotonic()
-    with ModelAccess(engine, request("quick")):
+    with model_access(engine, request("quick"), Work()):
         assert time.monotonic() - start < 10.0
     work.end()
     reading.join(10.0)
@@ -68,17 +57,17 @@ def test_clip_is_decoded_before_its_request_reaches_the_model(tmp_path):
 
 def test_endpoint_decodes_its_clip_without_occupying_the_model_queue():
     engine = Engine(Slow())
-    access = ModelAccess(engine, request("slow"))
+    work = Work()
 
     def call():
-        with pytest.raises(gr.Error), access:
+        with pytest.raises(gr.Error), model_access(engine, request("slow"), work):
             pass
 
     thread = threading.Thread(target=call)
     thread.start()
     engine.backend.begun.acquire()
     assert len(engine.queue) == 0
-    access.work.end()
+    work.end()
     thread.join(10.0)
     assert not thread.is_alive()
 
@@ -140,42 +129,3 @@ def test_clips_that_would_take_hours_are_refused_before_decoding(tmp_path, monke
     monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8 - 1)
     with pytest.raises(VideoError, match=r"8 frames of .* are too many to decode"):
         read_video(tmp_path / "clip.mp4", 2, isolate=False)
-
-
-def gif(width, height, frames):
-    """Return a GIF that repeats the data of one compressed frame."""
-    one = io.BytesIO()
-    Image.new("P", (width, height)).save(one, "GIF", optimize=False)
-    content = one.getvalue()
-    start = content.index(b"\x2c" + struct.pack("<HHHH", 0, 0, width, height))
-    shown = b"\x21\xf9\x04\x00\x05\x00\x00\x00"  # each frame is displayed for 50 ms
-    return content[:start] + (shown + content[start:-1]) * frames + b"\x3b"
-
-
-def seconds(target, path, asks):
-    for _ in range(asks):
-        start = time.monotonic()
-        assert "event: complete" in target.ask(path, compressor="gleanvid", frames=8, length=8)
-        yield time.monotonic() - start
-
-
-def test_decoding_huge_frames_does_not_block_others(tmp_path, monkeypatch, start_decoder):
-    """A GIF of 60 frames of 8000 x 4000 pixels takes minutes to decode."""
-    monkeypatch.setattr(spare, "START", start_decoder)
-    monkeypatch.setattr(spare, "KEPT", spare.Spare())
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    with running(serving.PUBLIC, Engine(loading.LocalBackend({}))) as url:
-        one, other = Target(url), Target(url)
-        short, long = one.clip, other.upload("long.gif", gif(8000, 4000, 60))
-        alone = list(seconds(one, short, 5))[2:]
-        reading = threading.Thread(target=other.ask, args=[long])
-        reading.start()
-        decoders = wait_until(lambda: alive(b"gleanvid.video.isolation.worker"))
-        assert decoders
-        meanwhile = statistics.median(seconds(one, short, 3))
-        assert alive(b"gleanvid.video.isolation.worker")  # the clip is still being decoded
-        for decoder in decoders:
-            with suppress(ProcessLookupError):
-                os.kill(decoder, signal.SIGKILL)
-        reading.join()
-    assert meanwhile < statistics.median(alone) + 10.0

@@ -9,9 +9,9 @@ from starlette.routing import Mount
 from components.panels.page import build_app
 from components.server import serving
 from components.server.allowed import ALLOWED, MCP, PREDICT
+from components.server.allowed import GRADIO as G
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend
-from tests.server.target import G
 
 CLOSED = (  # unneeded routes of Gradio 6.31, which must be closed
     "/openapi.json", "/redoc", "/login", "/logout", "/svelte/{path:path}", "/pwa_icon",

@@ -1,21 +1,20 @@
+"""What one visitor may upload and ask, and that other visitors cannot reach it."""
+
 from __future__ import annotations
 
 import os
 import threading
-import time
+from contextlib import suppress
 from dataclasses import replace
 
 import httpx
 import pytest
 
 from components.server import serving
-from components.server.allowed import GRADIO as G
+from components.server.allowed import FILE, GRADIO
 from components.session.work.engine import Engine
 from tests.components.fake import FakeBackend, write_clip
-from tests.server.running import running, wait_until
-
-# arguments of the endpoint /ask after the clip, in order
-ARGUMENTS = ["What?", "gleanvid", 0.25, "", 8, None, 0, 0.0, 8, 1.0, 0]
+from tests.server.running import answered, ask, file, join, running, upload, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -37,84 +36,41 @@ class Held(FakeBackend):
         yield from super().stream_answer(question, model, stop)
 
 
-@pytest.fixture
-def held():
-    return Engine(Held())
-
-
-def upload(address, *contents):
-    files = [("files", (f"{len(content)}.mp4", content)) for content in contents]
-    return httpx.post(f"{address}/upload", files=files)
-
-
-def ask(address, clip):
-    data = [{"path": clip, "meta": {"_type": "gradio.FileData"}}, *ARGUMENTS]
-    return httpx.post(f"{address}/call/ask", json={"data": data})
-
-
-def test_gradio_events_and_upload_bytes_of_one_visitor_are_limited(held, clip):
+def test_events_and_upload_bytes_of_one_visitor_are_limited(clip):
+    engine = Engine(Held())
     limits = replace(serving.PUBLIC, events=2, visitor_mb=3)
-    with running(limits, held) as url:
-        path = upload(url + G, clip).json()[0]
-        told = [ask(url + G, path).status_code for _ in range(4)]
-        assert told == [200, 200, 429, 429]
-        held.backend.go_on.set()
-        assert wait_until(lambda: ask(url + G, path).status_code == 200, 30.0)
-        sent = [upload(url + G, clip).status_code for _ in range(3)]
+    with running(limits, engine) as url:
+        path = upload(url, clip).json()[0]
+        asked = [ask(url, path) for _ in range(4)]
+        assert [reply.status_code for reply in asked] == [200, 200, 429, 429]
+        engine.backend.go_on.set()
+        assert all("event: complete" in answered(url, reply) for reply in asked[:2])
+        assert wait_until(lambda: ask(url, path).status_code == 200, 30.0)
+        sent = [upload(url, clip).status_code for _ in range(3)]
         assert sent == [200, 200, 429]  # an upload counts as at least 1 MiB
 
 
-def test_cancelled_gradio_event_counts_until_its_function_has_ended(held, clip):
-    with running(replace(serving.PUBLIC, events=1), held) as url:
-        events = httpx.get(f"{url}/config").json()["dependencies"]
-        number = next(event["id"] for event in events if event["api_name"] == "ask")
-        file = {"path": upload(url + G, clip).json()[0], "meta": {"_type": "gradio.FileData"}}
-        call = {"data": [file, *ARGUMENTS], "fn_index": number, "session_hash": "one"}
-
-        def joined():
-            return httpx.post(f"{url}{G}/queue/join", json=call)
-
-        event = joined().json()["event_id"]
-        assert wait_until(held.queue.asked, 30.0)
-        named = {"fn_index": number, "session_hash": "one", "event_id": event}
-        assert httpx.post(f"{url}{G}/cancel", json=named).json() == {"success": True}
-        assert joined().status_code == 429
-        held.backend.go_on.set()
-        assert wait_until(lambda: joined().status_code == 200, 30.0)
-
-
-@pytest.mark.parametrize("how", ["cancels", "disconnects"])
-def test_comparison_starts_no_further_run_once_the_caller_cancels_or_disconnects(how, clip):
-    engine = Engine(FakeBackend(pause_s=0.3, words=1000))
-    with running(engine=engine) as url:
-        events = httpx.get(f"{url}/config").json()["dependencies"]
-        number = next(event["id"] for event in events if event["api_name"] == "compare")
-        file = {"path": upload(url + G, clip).json()[0], "meta": {"_type": "gradio.FileData"}}
-        named = {"fn_index": number, "session_hash": "one"}
-        call = named | {"data": [file, "What?", ["uniform", "gleanvid"], [0.25, 0.5], "", 8]}
-        event = httpx.post(f"{url}{G}/queue/join", json=call).json()["event_id"]
-        with httpx.stream("GET", f"{url}{G}/queue/data?session_hash=one") as data:
-            assert next(data.iter_raw())
-            assert wait_until(lambda: engine.backend.asked, 30.0)
-            assert len(engine.queue) == 1
-            if how == "cancels":
-                httpx.post(f"{url}{G}/cancel", json=named | {"event_id": event})
-        assert wait_until(lambda: not len(engine.queue), 30.0)
-        asked = engine.backend.asked
-        time.sleep(1.0)
-        assert engine.backend.asked is asked and not len(engine.queue)
+def test_each_visitor_behind_a_trusted_proxy_has_a_share_of_its_own(clip):
+    limits = replace(serving.PUBLIC, visitor_mb=1)
+    for proxies, expected in (["127.0.0.1"], [200, 429, 200]), ([], [200, 429, 429]):
+        with running(limits, proxies=proxies) as url, httpx.Client(base_url=url) as client:
+            sent = []
+            for visitor in ("1.2.3.4", "1.2.3.4", "5.6.7.8"):
+                headers = {"x-forwarded-for": visitor}
+                files = {"files": ("a.mp4", clip)}
+                sent.append(client.post(f"{GRADIO}/upload", files=files, headers=headers))
+            assert [reply.status_code for reply in sent] == expected
 
 
 @pytest.fixture(scope="module")
 def address():
-    engine = Engine(Held())
-    limits = replace(serving.PUBLIC, upload_mb=1, requests_per_minute=0, events=0, queue=1)
-    patch = pytest.MonkeyPatch()
+    limits = replace(serving.PUBLIC, upload_mb=1, events=0, queue=1)
+    engine, patch = Engine(Held()), pytest.MonkeyPatch()
     patch.setattr(serving, "SWEEP_S", 0.5)
     options = serving.options
     patch.setattr(serving, "options", lambda *given: options(*given) | {"max_threads": 1})
     with running(limits, engine) as url:
-        yield url + G
+        yield url
         engine.backend.go_on.set()
     patch.undo()
 
@@ -126,18 +82,12 @@ def test_uploads_beyond_the_limit_are_refused(address):
     assert upload(address, *[bytes(900_000)] * 3).status_code == 413
 
 
-def test_path_of_an_upload_cannot_be_derived_from_its_content(address):
-    first, second = (upload(address, bytes(1_000)).json()[0] for _ in range(2))
-    assert first != second and first.rpartition("/")[2] == second.rpartition("/")[2]
-
-
 def test_old_uploads_are_deleted(address):
     path = upload(address, bytes(1_000)).json()[0]
-    file = f"{address}/file={path}"
-    assert httpx.get(file).status_code == 200
+    assert httpx.get(f"{address}{FILE}{path}").status_code == 200
     os.utime(path, (0, 0))
     assert wait_until(lambda: not os.path.exists(path))
-    assert httpx.get(file).status_code in (403, 404)
+    assert httpx.get(f"{address}{FILE}{path}").status_code in (403, 404)
 
 
 def test_full_queue_refuses_every_kind_of_request(address, clip):
@@ -145,7 +95,55 @@ def test_full_queue_refuses_every_kind_of_request(address, clip):
     replies = [ask(address, path) for _ in range(8)]
     assert replies[0].status_code == 200
     assert "full" in next(reply.text for reply in replies if reply.status_code == 503)
-    events = httpx.get(f"{address.removesuffix(G)}/config").json()["dependencies"]
+    events = httpx.get(f"{address}/config").json()["dependencies"]
     queued = next(event["id"] for event in events if event["queue"] and event["backend_fn"])
     sent = {"fn_index": queued, "data": [], "session_hash": "x"}
-    assert httpx.post(f"{address}/run/predict", json=sent).status_code == 404
+    reply = httpx.post(f"{address}{GRADIO}/run/predict", json=sent)
+    assert reply.status_code == 404
+
+
+@pytest.fixture
+def running_event(clip):
+    """The address of a server, the backend that holds an event, and the event's session and id."""
+    engine = Engine(Held())
+    with running(serving.PUBLIC, engine) as url:
+        values = [file(upload(url, clip).json()[0]), "What?", "gleanvid", 0.25, "", 8]
+        event = join(url, "ask", [*values, None, 0, 0.0, 8, 1.0, 0], "owner").json()["event_id"]
+        assert wait_until(lambda: len(engine.queue), 30.0)
+        yield url, engine, event
+        engine.backend.go_on.set()
+
+
+def test_another_session_can_neither_cancel_an_event_nor_read_its_result(running_event):
+    url, engine, event = running_event
+    events = httpx.get(f"{url}/config").json()["dependencies"]
+    number = next(one["id"] for one in events if one["api_name"] == "ask")
+    for session, named in (("stranger", event), ("stranger", "a" * 32), ("owner_", "a" * 32)):
+        sent = {"session_hash": session, "fn_index": number, "event_id": named}
+        httpx.post(f"{url}{GRADIO}/cancel", json=sent)
+    assert event not in streamed(f"{url}{GRADIO}/queue/data?session_hash=stranger")
+    assert "complete" not in streamed(f"{url}{GRADIO}/call/ask/{'a' * 32}")
+    assert len(engine.queue) == 1  # nothing has ended the event
+    engine.backend.go_on.set()
+    assert "word0" in streamed(f"{url}{GRADIO}/queue/data?session_hash=owner")
+
+
+def streamed(address):
+    """Return the messages at an address until their stream ends or breaks off."""
+    parts = []
+    stream = httpx.stream("GET", address, timeout=60)
+    with suppress(httpx.RemoteProtocolError), stream as reply:
+        parts.extend(reply.iter_bytes())
+    return b"".join(parts).decode()
+
+
+def test_path_of_an_upload_cannot_be_derived_from_its_content(address):
+    first, second = (upload(address, bytes(1_000)).json()[0] for _ in range(2))
+    assert first != second and first.rpartition("/")[2] == second.rpartition("/")[2]
+    guessed = first.replace(first.split("/")[-2], "0" * 64)
+    assert httpx.get(f"{address}{FILE}{guessed}").status_code in (403, 404)
+
+
+def test_session_name_that_would_break_cancelling_is_refused(address):
+    odd = join(address, "ask", [], "a<gradio-sep>b")
+    assert odd.status_code == 400 and "session_hash" in odd.text
