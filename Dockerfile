@@ -1,9 +1,11 @@
 # docker build --target cpu -t gleanvid .     then: docker run -p 7860:7860 gleanvid
 # docker build --target cuda -t gleanvid .    then: docker run --gpus all -p 7860:7860 gleanvid
 # Models are kept in a volume: -v gleanvid:/home/app/.cache/huggingface
+# For strangers: deploy/compose.yaml
 FROM python:3.11-slim AS source
 RUN pip install --no-cache-dir uv
-RUN useradd --create-home app
+# The folders exist for volumes, which take their owner from them.
+RUN useradd --create-home app && install -d -o app /home/app/.cache /home/app/.cache/huggingface /files
 WORKDIR /source
 COPY pyproject.toml setup.py README.md LICENSE ./
 COPY gleanvid gleanvid

@@ -109,7 +109,9 @@ def write_largest_run(folder):
 def opened(path):
     """Open a saved run; return the error message or "", the peak memory in MiB, the run or None."""
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # otherwise the run would reuse freed memory, which is not counted
+    ctypes.CDLL(None).malloc_trim(
+        0
+    )  # otherwise the run would reuse freed memory, which is not counted
     try:
         Path("/proc/self/clear_refs").write_text("5")  # resets the peak of VmHWM
     except OSError:
