@@ -149,7 +149,6 @@ def make_engine(options: argparse.Namespace) -> Engine:
     engine = Engine(
         RecordedBackend(backend, shelf) if shelf else backend,
         queue=ModelQueue(limits.deadline_s, limits.places),
-        decoders=options.decoders,
         most_models=len(offered) if is_public else 1,
     )
     if is_public:

@@ -12,7 +12,6 @@ from gleanvid.cli import options as shared
 from gleanvid.cli.parser import Parser
 
 from .server.visitors import networks
-from .session.work.queue import DECODERS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,12 +32,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--max-frames", type=int, help="maximum number of frames that a visitor may sample per clip"
     )
     add("--deadline", type=float, help="time limit of one answer or preview, in seconds")
-    add(
-        "--decoders",
-        type=int,
-        default=DECODERS,
-        help="maximum number of clips decoded at the same time",
-    )
     add(
         "--allow-host",
         action="append",
@@ -88,8 +81,6 @@ def check(options: argparse.Namespace) -> None:
     for name in options.allow_host:
         if name != "*" and "*" in name.removeprefix("*."):
             raise ValueError(f"--allow-host={name}: * may only stand in front, as in *.example.org")
-    if options.decoders < 1:
-        raise ValueError(f"--decoders={options.decoders} must be at least 1")
     try:
         networks(options.trusted_proxy)
     except ValueError as error:

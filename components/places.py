@@ -8,7 +8,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ASSETS = next(path for path in (HERE / "assets", HERE.parent / "assets") if path.is_dir())
 DOCS = ASSETS / "docs"  # the documentation site; only there once `make docs` has built it
-ROOT = ASSETS.parent  # a folder of which the server serves only the assets
+ROOT = ASSETS.parent
 LINK = "assets"  # symbolic link to the assets, made in the folder of visitors' files
 
 

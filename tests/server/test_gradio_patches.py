@@ -14,7 +14,7 @@ import httpx
 import pytest
 from gradio import networking, queueing, route_utils, routes
 
-from components.server import gradio_patches, serving
+from components.server import gradio_patches
 from components.server.allowed import GRADIO, UPLOAD
 from components.server.gradio_patches import GradioMultiPartParser
 from tests.server.running import running, upload
@@ -127,7 +127,3 @@ def test_number_of_failures_logged_per_minute_is_limited(caplog):
     text = caplog.text
     assert text.count("A request failed") == gradio_patches.FAILURES and len(text) < 50_000
     assert "\x1b" not in text and "not logged" in text
-
-
-def test_number_of_sessions_and_connections_is_limited():
-    assert serving.options("127.0.0.1", None, False)["state_session_capacity"] == serving.SESSIONS
