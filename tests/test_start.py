@@ -30,10 +30,7 @@ INSTALLED = "import sys, components\nsys.modules['gleanvid_app'] = components\n"
 # name -> (Python program, slow packages such as torch that it may import)
 ENTRIES = {
     "import gleanvid": ("import gleanvid", set()),
-    "gleanvid --help": (CLI.format(words=["--help"]), set()),
-    "gleanvid models": (CLI.format(words=["models"]), set()),
     "gleanvid ask --help": (CLI.format(words=["ask", "--help"]), set()),
-    "app.py --help": ("import app\napp.main(['--help'])", set()),
     "gleanvid app --help": (INSTALLED.format(words=["app", "--help"]), set()),
     "the page, served": (SERVING, {"gradio"}),
 }
