@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from gleanvid.ops.debiasing import outside, remove_directions, top_directions
+from gleanvid.ops.basis import GrowingBasis
+from gleanvid.ops.debiasing import remove_directions, top_directions
 from gleanvid.types import Compression
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-4  # residuals up to this fraction of their unit's largest add no direction
 _FLOOR = 1e-5  # residuals up to this fraction of the largest token norm are rounding noise
-_RIDGE = (0.1 * _FLOOR) ** 2  # keeps the Cholesky factor finite if tokens repeat each other
 _CHUNK = 2048  # number of tokens projected at a time
 _BLOCK = 64  # number of tokens added to the basis at a time, in :func:`energy_outside_picked`
 
@@ -94,24 +94,17 @@ def _grown(
     the span of earlier blocks [K], and outside that of all tokens before it [K]. Also returns the
     rank after each block, and the basis [q, D].
     """
-    basis = rows.new_empty(min(rows.shape), rows.shape[1])
-    across, fresh, ranks, used = [], [], [], 0
-    for block in rows.split(list(blocks)):
+    basis = GrowingBasis(rows, len(rows), max(blocks), _TOLERANCE, max(_FLOOR * scale, 1e-30))
+    across, fresh = [], []
+    for block in rows.split([size for size in blocks if size]):
         # subtracted twice, to remove the rounding errors of the first time
-        residual = outside(outside(block, basis[:used]), basis[:used]).double()
-        sizes = _pivots(residual, scale)
-        across.append(residual.square().sum(1))
-        fresh.append(sizes.square())
-        largest = max(sizes.tolist(), default=0.0)
-        valid = sizes > max(_FLOOR * scale, _TOLERANCE * largest)
-        found = torch.linalg.qr(residual[valid].T).Q.T[: len(basis) - used]
-        basis[used : used + len(found)] = found
-        used += len(found)
-        ranks.append(used)
+        residual = basis.remove_from(basis.remove_from(block.clone()))
+        across.append(residual.double().square().sum(1))
+        fresh.append(basis.add(residual).square())
     energy = rows.double().square().sum(1)
     share = torch.where(energy > 0, 1.0 / energy, 0.0)
     old, new = ((torch.cat(part) * share).clamp(max=1.0).cpu() for part in (across, fresh))
-    return old, new, torch.tensor(ranks), basis[:used]
+    return old, new, basis.ranks(blocks).cpu(), basis.vectors()
 
 
 def residual_energy(debiased: Tensor, record: Compression, span: Span | None = None) -> float:
@@ -216,16 +209,3 @@ def coverage_errors(debiased: Tensor, record: Compression, span: Span | None = N
         explained = (rows @ basis.T).double().square().sum(1)
         errors[places.cpu()] = (1.0 - explained / energy).clamp(min=0).cpu()  # 0 / 0 is NaN
     return errors
-
-
-def _pivots(residual: Tensor, scale: float) -> Tensor:
-    """Return the distance of each vector from the span of the vectors before it, [k].
-
-    ``residual``: float64 [k, D]. ``scale``: largest norm of a token. Rounding errors, distances far
-    below ``scale``, are returned as 0 or nearly 0.
-    """
-    ridge = _RIDGE * scale**2 or 1.0
-    gram = residual @ residual.T
-    gram.diagonal().add_(ridge)
-    factor = torch.linalg.cholesky_ex(gram).L
-    return (factor.diagonal().square() - ridge).clamp(min=0).sqrt()

@@ -38,8 +38,10 @@ class RowFilter:
         unit = torch.eye(most, dtype=torch.float64, device=device)
         self._ridge = unit * (_RIDGE * floor) ** 2
 
-    def directions(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def directions(self, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the orthonormal directions [k, D] of the rows, and which are rejected, bool [k].
+
+        Also returns the distance of each row from the span of all rows before it, float64 [k].
 
         A rejected row has the direction zero, and later rows are not made orthogonal to it, because
         its own direction is rounding noise. The first test uses the distance of a row from all rows
@@ -59,7 +61,7 @@ class RowFilter:
             rejected |= _without(gram.clone(), rejected).diagonal() <= least
         factor = _without(gram, rejected)
         torch.linalg.solve_triangular(factor, wide, upper=False, out=wide)
-        return wide.to(rows.dtype), rejected
+        return wide.to(rows.dtype), rejected, distance
 
 
 def _any_on_host(flags: Tensor) -> bool:
@@ -113,9 +115,24 @@ class GrowingBasis:
 
         ``residuals`` [k, D]: the vectors minus their projection on the basis.
         """
-        found, rejected = self._filter.directions(residuals)
+        found, rejected, _ = self._filter.directions(residuals)
         self._rejected.append(rejected)
         return found
+
+    def add(self, residuals: Tensor) -> Tensor:
+        """Add a block of vectors at once; return how far each is from the span of those before it.
+
+        ``residuals`` [k, D]: as in :meth:`directions`. The distances are float64 [k].
+        """
+        found, rejected, distances = self._filter.directions(residuals)
+        self._rejected.append(rejected)
+        self.extend(found)
+        return distances
+
+    def vectors(self) -> Tensor:
+        """Return the directions in the basis, without rows of zeros, [q, D]."""
+        rows = self._rows[: self._used]
+        return rows[torch.linalg.vector_norm(rows, dim=1) > 0.5][: self._width]
 
     def reject(self, count: int) -> None:
         """Record that ``count`` vectors were rejected because the basis is full."""
@@ -144,8 +161,7 @@ class GrowingBasis:
         return total[after].clamp(max=self._width)
 
     def _drop_zero_rows(self) -> None:
-        rows = self._rows[: self._used]
-        directions = rows[torch.linalg.vector_norm(rows, dim=1) > 0.5][: self._width]
+        directions = self.vectors()
         self._used = len(directions)
         self._rows[: self._used] = directions
         self.is_full = self._used == self._width

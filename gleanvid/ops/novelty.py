@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TINY = 1e-300
 # number of matrix elements in a batch of linear systems; more if the prototypes are large
 _SYSTEMS = 2**19
-# the halving of a clip's units ends when at most this many are left; they share an interpolation
+# Up to this many units, a linear system for each unit is as fast as interpolation between ridges.
 _SHORT = 32
 # tolerated error of an interpolated squared residual, relative to the largest squared residual that
 # the interpolation is computed from
@@ -39,19 +39,18 @@ def history_residuals(prototypes: Tensor, history: int | None, epsilon: float) -
     mean squared norm of the prototypes in the history.
     """
     units, _, width = prototypes.shape
-    if history is not None and history < units - 1:
-        return _window_residuals(prototypes, history, epsilon)
+    if units <= _SHORT or (history is not None and history < units - 1):
+        return _solved(prototypes, history or units, epsilon)
     values = max(_SYSTEMS, prototypes.numel())  # number of elements that a batch may hold
     # largest number of ridges at which the residuals of a cell are computed, to interpolate between
     # them; each ridge needs a T x T matrix and its Cholesky factor
     most = _nodes(-math.log(_RANGE) / 2)
     batch = max(1, values // (units * (width + 2 * most * units)))
-    found = torch.cat([_residuals(part, epsilon) for part in prototypes.split(batch, 1)])
-    return found.clamp(min=0).sqrt().T
+    return torch.cat([_interpolated(part, epsilon) for part in prototypes.split(batch, 1)], 1)
 
 
-def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
-    """Return the squared residual norms with all earlier units as history, float64 [C, T].
+def _interpolated(prototypes: Tensor, epsilon: float) -> Tensor:
+    """Return the residual norms with all earlier units as history, float64 [T, C].
 
     For one ridge, the diagonal of a single Cholesky factor gives the residuals of all units. But
     every unit has its own (Eq. batched_gram): ``epsilon`` times the mean squared norm of its
@@ -62,32 +61,23 @@ def _residuals(prototypes: Tensor, epsilon: float) -> Tensor:
     gram = torch.bmm(by_cell, by_cell.mT)  # [C, T, T]: Gram matrix of each cell over the units
     del by_cell
     squares = gram.diagonal(dim1=1, dim2=2)
-    units = squares.shape[1]
-    count = torch.arange(1, units + 1, dtype=torch.float64, device=gram.device)
+    count = torch.arange(1, len(prototypes) + 1, dtype=torch.float64, device=gram.device)
     ridges = epsilon * (squares.cumsum(1) / count).roll(1, 1)  # the first unit has no history
-    if units > 2:
-        low, high = torch.aminmax(ridges[:, 1:], dim=1)
-        # If the ridges of a cell differ so much, interpolation between them would hide residuals of
-        # prototypes of small norm in rounding errors.
-        if bool((low < _RANGE * high).any()):
-            return _window_residuals(prototypes, units, epsilon).T.square()
-    parts, stop = [], units
-    # Each pass interpolates the residuals of the later half of the units that are left. Ridges
-    # differ less within such a half, so fewer of them are needed to interpolate between. Earlier
-    # units have smaller linear systems.
-    while stop > 0:
-        start = stop // 2 if stop > _SHORT else 0
-        parts.append(_at_ridges(gram[:, :stop, :stop], ridges[:, start:stop]))
-        stop = start
-    return torch.minimum(torch.cat(parts[::-1], 1), squares)  # exactly 0 for a zero prototype
+    low, high = torch.aminmax(ridges[:, 1:], dim=1)
+    # If the ridges of a cell differ so much, interpolation between them would hide residuals of
+    # prototypes of small norm in rounding errors.
+    if bool((low < _RANGE * high).any()):
+        return _solved(prototypes, len(prototypes), epsilon)
+    found = torch.minimum(_at_ridges(gram, ridges), squares)  # exactly 0 for a zero prototype
+    return found.clamp(min=0).sqrt().T
 
 
 def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
-    """Return the squared residuals [C, S] of the last S units, each with its own ridge.
+    """Return the squared residuals of all units, each with its own ridge, [C, T].
 
-    ``gram`` [C, T, T]: Gram matrices of the prototypes of C cells in T units. ``ridges`` [C, S]:
-    ridge of each residual. The residuals of a cell are interpolated by Chebyshev polynomials in the
-    logarithm of the ridge, from the smallest to the largest ridge of the cell.
+    ``gram`` [C, T, T]: Gram matrices of the prototypes of C cells in T units. ``ridges``: [C, T].
+    The residuals of a cell are interpolated by Chebyshev polynomials in the logarithm of the ridge,
+    from the smallest to the largest ridge of the cell.
     """
     high = ridges.amax(1, keepdim=True).clamp(min=_TINY)
     logs = torch.where(ridges > 1e-14 * high, ridges, high).log()  # an empty history has ridge 0
@@ -103,11 +93,11 @@ def _at_ridges(gram: Tensor, ridges: Tensor) -> Tensor:
     used = (middle + half * angles.cos()).exp()  # [C, nodes]: ridges at the nodes
     systems = gram[:, None].repeat(1, nodes, 1, 1)
     systems.diagonal(dim1=2, dim2=3).add_(used[..., None])
-    pivots = torch.linalg.cholesky_ex(systems).L.diagonal(dim1=2, dim2=3)[..., -ridges.shape[1] :]
-    at_nodes = pivots.square() - used[..., None]  # [C, nodes, S]: squared residuals
-    # [C, S]: arccos of the logarithms of the units' ridges, after these were scaled to [-1, 1]
+    pivots = torch.linalg.cholesky_ex(systems).L.diagonal(dim1=2, dim2=3)
+    at_nodes = pivots.square() - used[..., None]  # [C, nodes, T]: squared residuals
+    # [C, T]: arccos of the logarithms of the units' ridges, after these were scaled to [-1, 1]
     where = ((logs - middle) / half).clamp(-1, 1).acos()
-    # [C, S, nodes]: weight of the residual at each node in the interpolated residual of each unit
+    # [C, T, nodes]: weight of the residual at each node in the interpolated residual of each unit
     weights = (where[..., None] * degrees).cos() @ values
     return (weights * at_nodes.mT).sum(2)
 
@@ -122,7 +112,7 @@ def _nodes(half_width: float) -> int:
     return 1 + math.ceil(-math.log(_ERROR) / math.asinh(math.pi / half_width))
 
 
-def _window_residuals(prototypes: Tensor, history: int, epsilon: float) -> Tensor:
+def _solved(prototypes: Tensor, history: int, epsilon: float) -> Tensor:
     """Return :func:`history_residuals` for a history of at most ``history`` units.
 
     The linear systems (Eq. batched_gram) of all cells, and of as many units as memory allows, are

@@ -12,7 +12,7 @@ def drawn(rows, width, seed=0):
 
 def test_basis_directions_span_the_independent_rows():
     rows = drawn(12, 40)
-    found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
+    found, rejected, _ = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
     assert not rejected.any()
     assert torch.allclose(found @ found.T, torch.eye(12), atol=1e-5)
     assert torch.allclose(rows @ found.T @ found, rows, atol=1e-4)
@@ -21,10 +21,10 @@ def test_basis_directions_span_the_independent_rows():
 def test_repeated_row_adds_no_direction_and_does_not_affect_later_rows():
     rows = drawn(6, 40)
     rows[2], rows[4] = rows[0], 2 * rows[1] - rows[0] + 1e-6 * drawn(1, 40, seed=1)[0]
-    found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
+    found, rejected, _ = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
     assert rejected.tolist() == [False, False, True, False, True, False]
     assert not found[[2, 4]].any()
-    alone, _ = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows[[0, 1, 3, 5]])
+    alone, *_ = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows[[0, 1, 3, 5]])
     assert torch.allclose(found[~rejected], alone, atol=1e-6)
 
 
@@ -32,7 +32,7 @@ def test_rejected_row_does_not_hide_a_direction_of_later_rows():
     first, last = torch.linalg.qr(drawn(40, 2)).Q.T
     slight, strong = first + 0.9 * FLOOR * last, first + 10 * FLOOR * last
     rows = torch.stack([first, slight, strong, strong])
-    found, rejected = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
+    found, rejected, _ = RowFilter(1e-4, FLOOR, 12, CPU).directions(rows)
     assert rejected.tolist() == [False, True, False, True]
     assert torch.allclose(found[[0, 2]], torch.stack([first, last]), atol=1e-3)
 
