@@ -6,13 +6,13 @@ most like those of the first.
 
 Tao, Qin, You, Sui, Wang, "DyCoke: Dynamic Compression of Tokens for Fast Video Large Language
 Models" (CVPR 2025), https://arxiv.org/abs/2411.15024. The temporal stage acts before the language
-model. The selection of the decoding stage is :class:`DyCokeDecoding`. No model adapter calls it:
-every decoding step would have to copy parts of the cache.
+model. The decoding stage is not implemented: every decoding step would have to copy parts of the
+cache.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -20,8 +20,7 @@ import torch
 from gleanvid.compressors.base import Compressor, setting
 from gleanvid.compressors.settings import exact_setting
 from gleanvid.ops.apportion import largest_remainder
-from gleanvid.ops.ranking import ranks, top_indices
-from gleanvid.ops.records import identity_record, required
+from gleanvid.ops.ranking import ranks
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
@@ -121,46 +120,3 @@ def _partners(units: int) -> Tensor:
     firsts = torch.arange(0, max(units - _GROUP, 0), _GROUP)
     partner[firsts + 2] = firsts
     return partner
-
-
-@dataclass(frozen=True)
-class DyCokeDecoding(Compressor):
-    """Decoding stage: chooses the cached visual tokens that later layers read at one step.
-
-    ``tokens.attention`` [heads, 1, L] is the attention of the previous layer at this decoding step.
-    ``tokens.previous`` is the compression record of the previous step. If the attention has hardly
-    changed since that step (cosine at least ``similarity``), all cached tokens are read. Otherwise
-    only the fraction ``retention_ratio`` of them is read, those with most attention.
-    """
-
-    name: ClassVar[str] = "dycoke_decoding"
-    paper: ClassVar[str] = DyCoke.paper
-    queries: ClassVar[str] = "last"
-
-    similarity: float = setting(
-        0.9,
-        "Cosine of the attention at two successive steps above which nothing is pruned",
-        low=-1.0,
-        high=1.0,
-    )
-    exact: bool = setting(
-        True, "Keep exactly the token budget (off: round down, as the authors' code does)"
-    )
-
-    def _compress(self, tokens: VideoTokens) -> Compression:
-        row = required(tokens, "attention", "DyCoke")[:, -1].float().mean(dim=0)  # [L]
-        before = None if tokens.previous is None else tokens.previous.state.get("attention")
-        cosine = torch.tensor(0.0)
-        if before is not None:
-            cosine = (
-                torch.nn.functional.normalize(row, dim=0)
-                * torch.nn.functional.normalize(before, dim=0)
-            ).sum()
-        seen = {"attention": row}
-        trace = {"similarity": cosine}
-        if float(cosine) >= self.similarity or self.retention_ratio == 1.0:
-            return replace(identity_record(tokens, seen, trace), state=seen)
-        truncated = int(len(tokens) * (1.0 - (1.0 - self.retention_ratio)))
-        keep = top_indices(row, self.budget(tokens) if self.exact else truncated)
-        record = Compression.pruned(keep, tokens.grid, seen, trace, len(tokens))
-        return replace(record, state=seen)

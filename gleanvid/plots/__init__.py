@@ -10,7 +10,7 @@ from typing import Any
 
 from gleanvid.plots.registry import FIGURES as FIGURES
 
-_HOME = {f"{name}_figure": name for name in (*FIGURES, "cost_quality")}
+_HOME = {f"{name}_figure": name for name in FIGURES}
 _HOME |= dict.fromkeys(("contact_sheet", "heat_frame", "overlay_frame", "side_by_side"), "overlay")
 __all__ = sorted(["FIGURES", *_HOME])
 

@@ -74,20 +74,10 @@ def test_effective_dimension_figure_includes_the_random_baseline():
     assert list(random.y) == [by_share[share].random_effective_rank for share in ours.x]
 
 
-def test_figure_of_cost_against_quality_joins_a_method_s_ratios_in_order_of_cost():
-    runs = [run(), run("uniform"), run(ratio=0.5)]
-    ours, other = plots.cost_quality_figure(runs, [0.9, float("nan"), 0.95], "score").data
-    assert (ours.name, list(ours.x), list(ours.y)) == ("GleanVID", [0.5, 0.5], [0.9, 0.95])
-    assert list(other.y) == [None]
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_json_serialisable_and_transparent_with_distinct_lines(name):
     draw = getattr(plots, name)
-    one = [run()] if name == "cost_quality_figure" else run()
-    if name == "cost_quality_figure":
-        draw = lambda runs: plots.cost_quality_figure(runs, [0.5] * len(runs), "quality")  # noqa: E731
-    for figure in (draw(one), draw(some_runs())):
+    for figure in (draw(run()), draw(some_runs())):
         json.loads(figure.to_json())
         assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
         drawn = [line for line in figure.data if line.type == "scatter"]
