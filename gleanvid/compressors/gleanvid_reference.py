@@ -95,13 +95,12 @@ def pooling_cells(rows: int, columns: int) -> Cells:
     return list(by_cell.values())
 
 
-def novelty(debiased: Tensor, cells: Cells) -> Tensor:
-    """Temporal novelty R [T] of debiased tokens [T, N, D] (Alg. 1, lines 7-15; Eq. novelty)."""
-    units = len(debiased)
-    total = torch.zeros(units, dtype=torch.float64)
-    for cell in cells:  # all positions of a cell share one prototype z
+def cell_novelty(debiased: Tensor, cells: Cells) -> Tensor:
+    """Novelty r [T, C] of every pooling cell (Alg. 1, lines 7-14; Eq. novelty)."""
+    found = torch.zeros(len(debiased), len(cells), dtype=torch.float64)
+    for number, cell in enumerate(cells):  # all positions of a cell share one prototype z
         z = debiased[:, cell].mean(1)
-        for unit in range(units):
+        for unit in range(len(z)):
             square = z[unit] @ z[unit]
             if unit:  # Eq. batched_gram, with all preceding units as history
                 past = z[:unit]
@@ -109,8 +108,21 @@ def novelty(debiased: Tensor, cells: Cells) -> Tensor:
                 gram = gram + RIDGE * gram.diagonal().mean() * torch.eye(unit)
                 b = past @ z[unit]
                 square = square - b @ torch.linalg.solve(gram, b)
-            total[unit] += len(cell) * square.clamp(min=0).sqrt()
-    return total
+            found[unit, number] = square.clamp(min=0).sqrt()
+    return found
+
+
+def novelty(debiased: Tensor, cells: Cells) -> Tensor:
+    """Temporal novelty R [T] of debiased tokens [T, N, D] (Alg. 1, line 15)."""
+    sizes = torch.tensor([len(cell) for cell in cells])
+    return (cell_novelty(debiased, cells) * sizes).sum(1)
+
+
+def gini(r: Tensor) -> Tensor:
+    """Gini coefficient of the novelty r [T] of the units (Alg. 1, line 17; Eq. gini)."""
+    units = len(r)
+    ranked = (torch.arange(1, units + 1) * r.sort().values).sum()
+    return (2 * ranked / (units * r.sum()) - (units + 1) / units).clamp(0, 1)
 
 
 def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
@@ -118,9 +130,7 @@ def unit_budgets(debiased: Tensor, cells: Cells, total: int) -> list[int]:
     units, per_unit = debiased.shape[:2]
     r = novelty(debiased, cells)
     share = r / r.sum()  # Alg. 1, line 16
-    gini = 2 * (torch.arange(1, units + 1) * r.sort().values).sum() / (units * r.sum())
-    gini = (gini - (units + 1) / units).clamp(0, 1)  # Alg. 1, line 17, Eq. gini
-    alpha = ALPHA_MAX - (ALPHA_MAX - ALPHA_MIN) * gini  # Alg. 1, line 18, Eq. adaptive_alpha
+    alpha = ALPHA_MAX - (ALPHA_MAX - ALPHA_MIN) * gini(r)  # Alg. 1, line 18, Eq. adaptive_alpha
     quota = total * (alpha / units + (1 - alpha) * share)  # Alg. 1, line 19, Eq. budget
     return rounded(quota, total, per_unit)
 
