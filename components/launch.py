@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gleanvid import plugins
 from gleanvid.cli import options as shared
 from gleanvid.errors import ModelError, closed_pipe
 from gleanvid.later import import_later
@@ -103,8 +102,6 @@ def serve(options: argparse.Namespace) -> None:
     import_later("torch")  # torch is imported with the first model, in the background
     from .server import serving, uploads
 
-    if serving.is_public(options):
-        plugins.ignore_installed()
     for name in names(options):
         send_key_to(name)
     with uploads.exit_on_signals(), uploads.own_folder():

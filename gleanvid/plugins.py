@@ -1,9 +1,6 @@
-"""Compressors, model families and benchmarks from outside the package.
+"""Compressors, model families and benchmarks in a Python file of the user.
 
-A plug-in is a Python file, or an entry point of an installed distribution in the group
-``gleanvid.compressors``, ``gleanvid.models`` or ``gleanvid.benchmarks``: a class, or a module with
-classes. Entry points are imported when their registry is first read, never when ``gleanvid`` is
-imported. Plug-ins run with the rights of the process, like any package.
+A plug-in file runs with the rights of the process, like any package.
 """
 
 from __future__ import annotations
@@ -12,14 +9,11 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from threading import RLock
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -30,47 +24,29 @@ _HOMES = {  # base class -> module and name of the registry of its subclasses
     "ModelAdapter": ("gleanvid.models.families", "MODELS"),
     "Benchmark": ("gleanvid.evaluation.benchmarks", "BENCHMARKS"),
 }
-_GROUPS = ("gleanvid.compressors", "gleanvid.models", "gleanvid.benchmarks")
 _KINDS = "Compressor, ModelAdapter or Benchmark"
-_LOCK = RLock()  # one thread loads the entry points of a registry; others wait
 _LOG = logging.getLogger(__name__)
-_loaded: list[str] = []  # arguments of ``load``: absolute paths of files and names of distributions
-_sources: dict[str, str] = {}  # top-level module of loaded classes -> file or distribution
-_ignored: set[str] = set()  # groups of entry points to ignore
+_files: dict[str, str] = {}  # module of each loaded plug-in -> absolute path of its file
 Thing = TypeVar("Thing")
 
 
 class PluginError(ValueError):
-    """Raised for a plug-in that cannot be used; the message names its file or distribution."""
+    """Raised for a plug-in that cannot be used; the message names its file."""
 
 
-class Registry(MutableMapping[str, Thing]):
+class Registry(dict[str, Thing]):
     """Registered classes by name: those of the package, then those of plug-ins.
 
     Args:
-        group: The group of entry points.
         own: The entries of the package.
         names: Returns the names of a class, given the entries so far, or raises ``ValueError``.
     """
 
     def __init__(
-        self,
-        group: str,
-        own: Mapping[str, Thing],
-        names: Callable[[Any, Mapping[str, Thing]], Iterable[str]],
+        self, own: Mapping[str, Thing], names: Callable[[Any, Mapping[str, Thing]], Iterable[str]]
     ) -> None:
-        self._group, self._own, self._names = group, dict(own), names
-        self._is_complete = False
-
-    @property
-    def _entries(self) -> dict[str, Thing]:
-        with _LOCK:
-            if not self._is_complete:
-                # set before loading: a plug-in may read the registry while it is imported
-                self._is_complete = True
-                points = () if self._group in _ignored else _installed(self._group)
-                _load_each(_load_point, points)
-            return self._own
+        super().__init__(own)
+        self._names = names
 
     def add(self, thing: Any) -> None:
         """Add a class under its names.
@@ -79,31 +55,11 @@ class Registry(MutableMapping[str, Thing]):
         """
         if missing := ", ".join(sorted(thing.__abstractmethods__)):
             raise ValueError(f"{thing.__name__} does not implement {missing}")
-        # Not self._entries, which would import the installed plug-ins.
-        names = list(self._names(thing, self._own))
+        names = list(self._names(thing, self))
         for name in names:
-            known: Any = self._own.get(name)
-            if known is not None and _path_of(known) != _path_of(thing):
+            if name in self and _path_of(self[name]) != _path_of(thing):
                 raise ValueError(f"{thing.__name__}: the name {name!r} is taken already")
-        self._own.update(dict.fromkeys(names, thing))
-
-    def __getitem__(self, name: str) -> Thing:
-        return self._entries[name]
-
-    def __setitem__(self, name: str, thing: Thing) -> None:
-        self._entries[name] = thing
-
-    def __delitem__(self, name: str) -> None:
-        del self._entries[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __repr__(self) -> str:
-        return f"Registry({', '.join(self)})"
+        self.update(dict.fromkeys(names, thing))
 
 
 def register(plugin: Any) -> Any:
@@ -112,16 +68,15 @@ def register(plugin: Any) -> Any:
     A class of the same name and module replaces the one before, so a notebook cell can run again.
 
     Args:
-        plugin: A class, the path of a Python file, or the name of an installed distribution or
-            of one of its entry points.
+        plugin: A class, or the path of a Python file.
 
     Returns:
-        The class itself, so that it can be used as a decorator, or the list of classes.
+        The class itself, so that it can be used as a decorator, or the list of a file's classes.
 
     Raises:
         TypeError: The class is no subclass of Compressor, ModelAdapter or Benchmark.
-        ValueError: A class has abstract methods or a name that is taken, or a file or distribution
-            has no plug-ins or cannot be imported. The message says which.
+        ValueError: A class has abstract methods or a name that is taken, or a file has no plug-ins
+            or cannot be imported. The message says which.
 
     >>> register(dict)
     Traceback (most recent call last):
@@ -136,54 +91,35 @@ def register(plugin: Any) -> Any:
     return plugin
 
 
-def load(name: str) -> list[type]:
-    """Register the classes of a file or of an installed distribution, and return them.
+def load(file: str) -> list[type]:
+    """Register the public classes of a Python file, and return them.
 
     Raises :class:`PluginError` if they cannot be imported or registered.
     """
-    with refusing(PluginError, f"plug-in {printable(name)} cannot be used", OSError, because=True):
-        path = Path(name).expanduser()
-        is_file = path.suffix == ".py" or path.is_file()
-    if is_file:
-        name = str(path.absolute())
-        found = _classes(path.name, lambda: _run(path))
-    else:
-        points = [point for group in _GROUPS for point in _installed(group)]
-        chosen = [point for point in points if name in (point.name, _source(point))]
-        if not chosen:
-            raise PluginError(
-                f"plugin={name!r} must be a Python file or an installed distribution with plug-ins"
-            )
-        found = [kind for point in chosen for kind in _load_point(point)]
-    if name not in _loaded:
-        _loaded.append(name)
-    return found
-
-
-def load_all(names: Iterable[str]) -> None:
-    """Call :func:`load` for each plug-in; log a warning for one that fails, and continue."""
-    _load_each(load, names)
+    path = Path(file).expanduser().absolute()
+    text = f"plug-in {printable(path.name)} cannot be used"
+    with _logged(), refusing(PluginError, text, Exception, because=True):
+        try:
+            module = _run(path)
+        except SystemExit as error:
+            raise ValueError("importing it ends the program") from error
+        kinds = _public_classes(module)
+        if not kinds:
+            raise ValueError(f"it has no {_KINDS}")
+        for kind in kinds:
+            register(kind)
+        _files[module.__name__] = str(path)
+        return kinds
 
 
 def loaded() -> tuple[str, ...]:
-    """Return the arguments of all :func:`load` calls, to repeat them in another process."""
-    return tuple(_loaded)
-
-
-def ignore_installed() -> None:
-    """Ignore installed entry points, for a public server; :func:`load` still works."""
-    _ignored.update(_GROUPS)
+    """Return the absolute paths of all loaded files, to load them in another process."""
+    return tuple(_files.values())
 
 
 def origin(kind: type) -> str:
     """Return the absolute path of the plug-in file that defines a class; "" for other classes."""
-    path = str(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
-    return path if path in _loaded else ""
-
-
-def is_plugin(kind: type) -> bool:
-    """Return whether a class was loaded from a plug-in."""
-    return _top(kind.__module__) in _sources
+    return _files.get(kind.__module__, "")
 
 
 @contextmanager
@@ -197,68 +133,20 @@ def naming_failures(kind: type, title: str) -> Iterator[None]:
         kind: the class whose code runs in the block.
         title: the name of the class in the error message.
     """
-    module = _top(kind.__module__)
     with _logged():
         try:
             yield
         except (PluginError, ModelError, StoppedError):
             raise
         except Exception as error:
-            if not is_plugin(kind) or sentence(error) == OUT_OF_MEMORY:
+            file = origin(kind)
+            if not file or sentence(error) == OUT_OF_MEMORY:
                 raise
-            frames = [
-                f" ({Path(frame.f_code.co_filename).name}:{line})"
-                for frame, line in traceback.walk_tb(error.__traceback__)
-                if _top(frame.f_globals.get("__name__", "")) == module
-            ]
-            reason = f"{type(error).__name__}: {error}" + (frames[-1] if frames else "")
-            raise PluginError(
-                printable(f"plug-in {_sources[module]}: {title} failed: {reason}")
-            ) from error
-
-
-def _top(module: str) -> str:
-    return module.partition(".")[0]
-
-
-def _load_each(load: Callable[[Any], Any], plugins: Iterable[Any]) -> None:
-    for plugin in plugins:
-        try:
-            load(plugin)
-        except PluginError as error:
-            _LOG.warning("%s", error)
-
-
-@cache
-def _installed(group: str) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=group))
-
-
-def _source(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else point.value
-
-
-def _load_point(point: EntryPoint) -> list[type]:
-    return _classes(_source(point), point.load)
-
-
-def _classes(source: str, get: Callable[[], Any]) -> list[type]:
-    """Call ``get``, which returns a class or a module, and register the class or its classes."""
-    text = f"plug-in {printable(source)} cannot be used"
-    with _logged(), refusing(PluginError, text, Exception, because=True):
-        try:
-            found = get()
-        except SystemExit as error:
-            raise ValueError("importing it ends the program") from error
-        kinds = _public_classes(found) if isinstance(found, ModuleType) else [found]
-        if not kinds:
-            raise ValueError(f"it has no {_KINDS}")
-        for kind in kinds:
-            if not isinstance(kind, type) or _registry_of(kind) is None:
-                raise ValueError(f"{getattr(kind, '__name__', repr(kind))} is no {_KINDS}")
-            register(kind)
-            _sources[_top(kind.__module__)] = source
-        return kinds
+            frames = traceback.extract_tb(error.__traceback__)
+            name = Path(file).name
+            lines = [f" ({name}:{frame.lineno})" for frame in frames if frame.filename == file]
+            reason = f"{type(error).__name__}: {error}" + (lines[-1] if lines else "")
+            raise PluginError(printable(f"plug-in {name}: {title} failed: {reason}")) from error
 
 
 @contextmanager
@@ -274,20 +162,14 @@ def _logged() -> Iterator[None]:
 def _run(path: Path) -> ModuleType:
     """Run a file as a module, whose name is the same in every process."""
     name = "gleanvid_plugin_" + re.sub(r"\W", "_", path.stem)
-    place = str(path.absolute())
-    if name in sys.modules and sys.modules[name].__file__ != place:
+    if _files.get(name, str(path)) != str(path):
         raise ValueError(f"another plug-in is called {path.name}, too: rename one of them")
-    spec = spec_from_file_location(name, place)
+    spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise ValueError("there is no such Python file")
-    known, module = sys.modules.get(name), module_from_spec(spec)
+    module = module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look the module up
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        sys.modules.update({name: known} if known else {})
-        raise
+    spec.loader.exec_module(module)
     return module
 
 

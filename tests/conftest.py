@@ -112,8 +112,7 @@ def own_plugins(monkeypatch):
     from gleanvid.models import MODELS
 
     before = [(registry, {*registry}) for registry in (COMPRESSORS, MODELS, BENCHMARKS)]
-    monkeypatch.setattr(plugins, "_loaded", [])
-    monkeypatch.setattr(plugins, "_sources", {})
+    monkeypatch.setattr(plugins, "_files", {})
     yield
     for registry, names in before:
         for name in {*registry} - names:

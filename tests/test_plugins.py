@@ -5,10 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
-from functools import partial
-from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -18,10 +15,11 @@ from gleanvid import VideoTokens, plugins
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS, as_compressor, key_of
 from gleanvid.evaluation.benchmarks import benchmark_class
-from gleanvid.plugins import PluginError, Registry, register
+from gleanvid.plugins import PluginError, register
 from gleanvid.serving.vllm.methods import servable
 
 ROOT = Path(__file__).parents[1]
+CLIP = str(ROOT / "assets" / "clips" / "glimpse_1.mp4")
 FIRST = """
 from dataclasses import dataclass
 from typing import ClassVar
@@ -76,11 +74,10 @@ def write_plugin(tmp_path, own_plugins):
 
 def test_compressor_from_a_plugin_file_has_options_ranges_and_a_table_row(write_plugin, capsys):
     file = write_plugin()
-    clip = str(ROOT / "assets" / "clips" / "glimpse_1.mp4")
     words = ["compress", "--plugin", file, "--compressor", "first", "--num-frames", "4"]
     out = str(Path(file).parent / "out")
-    assert main([*words, "--skip", "3", clip, "--out", out]) == 0
-    assert main([*words, "--skip", "9", clip, "--out", out]) == 2
+    assert main([*words, "--skip", "3", CLIP, "--out", out]) == 0
+    assert main([*words, "--skip", "9", CLIP, "--out", out]) == 2
     assert "skip=9 must be in [0, 4]" in capsys.readouterr().err
     assert main(["methods", "--plugin", file, "--json"]) == 0
     (row,) = [row for row in json.loads(capsys.readouterr().out) if row["name"] == "first"]
@@ -116,12 +113,10 @@ def test_plugin_file_may_register_benchmarks_and_model_families(write_plugin):
         ("class FirstOnes", "class _FirstOnes", "it has no Compressor"),
     ],
 )
-def test_broken_plugin_file_is_named_and_other_plugins_load(old, new, named, write_plugin, caplog):
-    broken, whole = write_plugin(FIRST.replace(old, new), "broken.py"), write_plugin()
-    plugins.load_all([broken, whole])
-    (warning,) = caplog.messages
-    assert warning.startswith("plug-in broken.py cannot be used: ") and named in warning
-    assert "first" in COMPRESSORS
+def test_error_of_a_broken_plugin_file_names_the_file_and_the_reason(old, new, named, write_plugin):
+    with pytest.raises(PluginError, match=r"^plug-in broken\.py cannot be used: ") as error:
+        register(write_plugin(FIRST.replace(old, new), "broken.py"))
+    assert named in str(error.value) and "first" not in COMPRESSORS
 
 
 @pytest.mark.parametrize(
@@ -145,40 +140,37 @@ def test_error_of_a_failing_plugin_names_the_plugin_and_the_reason(line, reason,
         method().compress(tokens)
 
 
-@pytest.mark.parametrize("command", ["ask", "compare", "compress", "eval"])
-def test_commands_print_one_sentence_for_a_failing_plugin(command, write_plugin, tmp_path, capfd):
+def test_command_prints_one_sentence_for_a_failing_plugin(write_plugin, capfd):
     file = write_plugin(FIRST.replace("start = min(", 'return {}["a"]\n        start = min('))
-    clip = str(ROOT / "assets" / "clips" / "glimpse_1.mp4")
-    out = ["--out", str(tmp_path / "out")]
-    words = {
-        "ask": ["ask", clip, "What moves?", "--num-frames", "4"],
-        "compare": ["compare", clip, "What moves?", "--num-frames", "4"],
-        "compress": ["compress", clip, *out, "--num-frames", "4"],
-        "eval": ["eval", "--benchmark", "glimpse", *out, "--limit", "1"],
-    }[command]
-    codes = {"ask": 2, "compare": 1, "compress": 1, "eval": 1}
-    assert main([*words, "--plugin", file, "--compressor", "first"]) == codes[command]
-    told = "".join(capfd.readouterr())
-    assert "plug-in first.py: First ones failed: KeyError: 'a' (first.py:20)" in told
-    assert "Traceback" not in told
+    words = ["ask", CLIP, "What moves?", "--num-frames", "4", "--plugin", file]
+    assert main([*words, "--compressor", "first"]) == 2
+    message = "".join(capfd.readouterr())
+    assert "plug-in first.py: First ones failed: KeyError: 'a' (first.py:20)" in message
+    assert "Traceback" not in message
 
 
-@pytest.mark.parametrize("name", ["nowhere.py", "no-such-distribution"])
-def test_missing_plugin_is_refused_by_name(name):
-    with pytest.raises(PluginError, match=name):
-        register(name)
+def test_missing_plugin_file_is_refused_by_name():
+    with pytest.raises(PluginError, match=r"nowhere\.py.*there is no such Python file"):
+        register("nowhere.py")
+
+
+def test_registering_the_same_class_twice_works_and_two_classes_of_one_name_do_not(write_plugin):
+    (first,) = register(write_plugin())
+    assert register(first) is first
+    (again,) = register(write_plugin())  # registers the same file once more
+    assert COMPRESSORS["first"] is again
+    with pytest.raises(PluginError, match=r"other\.py.*the name 'first' is taken already"):
+        register(write_plugin(FIRST, "other.py"))
 
 
 def test_compressor_from_a_plugin_file_can_be_unpickled_in_another_process(write_plugin):
     register(write_plugin())
-    made = pickle.dumps((partial(plugins.load_all, plugins.loaded()), as_compressor("first(0.5)")))
-    program = "import pickle, sys\nhook = pickle.load(sys.stdin.buffer)\n"
-    hook, method = pickle.loads(made)
-    sent = pickle.dumps(hook) + pickle.dumps(method)
-    program += "hook()\nprint(pickle.load(sys.stdin.buffer))"
+    method = as_compressor("first(0.5)")
+    program = "import pickle, sys\nfrom gleanvid.plugins import load\nload(sys.argv[1])\n"
+    program += "print(pickle.load(sys.stdin.buffer))"
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        input=sent,
+        [sys.executable, "-c", program, *plugins.loaded()],
+        input=pickle.dumps(method),
         capture_output=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         check=False,
@@ -213,47 +205,3 @@ def test_contract_command_names_the_broken_rule(old, new, named, write_plugin, c
     assert FIRST.count(old) == 1
     assert main(["contract", write_plugin(FIRST.replace(old, new))]) == 1
     assert named in capsys.readouterr().out
-
-
-@pytest.fixture
-def install_plugin(monkeypatch):
-    """Function that installs a fake plug-in; returns a list that grows each time it is loaded."""
-    loads = []
-
-    def install(value):
-        class Point(EntryPoint):
-            dist = SimpleNamespace(name="my-dist")
-
-            def load(self):
-                loads.append(1)
-                return value() if isinstance(value, partial) else value
-
-        point = Point("mine", "mine:Mine", "gleanvid.compressors")
-        points = {point.group: (point,)}
-        monkeypatch.setattr(plugins, "_installed", lambda group: points.get(group, ()))
-        monkeypatch.setattr(plugins, "_ignored", set())
-        return loads
-
-    return install
-
-
-def registry():
-    return Registry("gleanvid.compressors", {}, lambda kind, known: ["never"])
-
-
-def test_plugin_entry_points_are_loaded_when_a_registry_is_first_used(install_plugin, caplog):
-    loads, asked = install_plugin(dict), registry()
-    assert not loads
-    assert not list(asked) and not list(asked) and len(loads) == 1
-    assert caplog.messages == [
-        "plug-in my-dist cannot be used: dict is no Compressor, ModelAdapter or Benchmark"
-    ]
-
-
-def test_public_server_loads_plugin_distributions_only_by_name(install_plugin, write_plugin):
-    (first,) = register(write_plugin())
-    del COMPRESSORS["first"]
-    loads = install_plugin(first)
-    plugins.ignore_installed()
-    assert not registry() and not loads
-    assert plugins.load("my-dist") == [first] and COMPRESSORS["first"] is first

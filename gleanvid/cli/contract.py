@@ -10,9 +10,7 @@ from gleanvid.errors import printable
 
 def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """Add the options of the command."""
-    help_text = (
-        "Python file or installed distribution with compressors, or names of registered compressors"
-    )
+    help_text = "Python file with compressors, or names of registered compressors"
     parser.add_argument("names", nargs="+", metavar="FILE", help=help_text)
     parser.set_defaults(run=_contract)
 

@@ -45,8 +45,8 @@ def load_plugins(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
             action="append",
             default=[],
             metavar="FILE",
-            help="Python file that defines compressors, model families or benchmarks, or the name "
-            "of an installed distribution that does; can be repeated",
+            help="Python file that defines compressors, model families or benchmarks; can be "
+            "repeated",
         )
         each.add_argument(
             "--traceback",

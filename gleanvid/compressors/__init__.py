@@ -88,7 +88,7 @@ def _names(method: type[Compressor], known: Mapping[str, type[Compressor]]) -> I
     yield method.name
 
 
-COMPRESSORS = Registry("gleanvid.compressors", {each.name: each for each in _OWN}, _names)
+COMPRESSORS = Registry({each.name: each for each in _OWN}, _names)
 # All methods, by name. Menus and tables list ``COMPRESSORS``, which lacks ByHand: tokens that were
 # chosen by hand fit only clips with the same token grid.
 METHODS: ChainMap[str, type[Compressor]] = ChainMap({ByHand.name: ByHand}, COMPRESSORS)

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from gleanvid.compressors.base import Compressor, declared_settings
-from gleanvid.types import Compression, VideoTokens
+from gleanvid.compressors.record_check import ContractError, check_record, require
+from gleanvid.types import VideoTokens
 
 Check = Callable[[Compressor, VideoTokens], None]
 LARGEST = (8, 5, 7)
@@ -19,10 +20,6 @@ GRIDS = ((6, 4, 5), LARGEST, (1, 4, 4), (3, 1, 1), (1, 1, 1))
 RATIOS = (0.05, 0.25, 0.6, 1.0)
 DEPTH = 28  # number of layers of the language model that methods are set up for
 _SIGNALS = ("saliency", "keys", "text")
-
-
-class ContractError(ValueError):
-    """Raised if a method breaks an invariant; the message says how."""
 
 
 def made_up(grid: tuple[int, int, int], needs: frozenset[str], seed: int = 0) -> VideoTokens:
@@ -45,40 +42,22 @@ def made_up(grid: tuple[int, int, int], needs: frozenset[str], seed: int = 0) ->
 def keeps_its_budget(method: Compressor, tokens: VideoTokens) -> None:
     """Keeps as many tokens as its retention ratio says."""
     kept, asked = method.compress(tokens).num_kept, method.budget(tokens)
-    _require(kept == asked, f"keeps {kept} of {len(tokens)} tokens instead of {asked}")
+    require(kept == asked, f"keeps {kept} of {len(tokens)} tokens instead of {asked}")
 
 
 def says_where_tokens_went(method: Compressor, tokens: VideoTokens) -> None:
     """Returns a valid record of where every token went."""
     record = method.compress(tokens)
-    check_record(method, record, tokens)
+    check_record(record, tokens, method.merges)
     finite = bool(torch.isfinite(record.apply(tokens.features)).all())
-    _require(finite, "returns features that are NaN or infinite")
-
-
-def check_record(method: Compressor, record: Compression, tokens: VideoTokens) -> None:
-    """Raise ``ContractError`` unless a compression record fits ``tokens`` and is consistent."""
-    keep, group, count = record.keep, record.group, record.num_kept
-    _require(record.grid == tokens.grid, f"returns the grid of another clip, {record.grid}")
-    _require(record.num_tokens == len(tokens), f"wrong record length: {record.num_tokens} tokens")
-    _require(count > 0, "keeps nothing")
-    _require(keep.dtype == torch.int64, f"keep is {keep.dtype} and not int64")
-    _require(bool((keep.diff() >= 0).all()), "keep is not ascending")
-    _require(method.merges or bool(keep.diff().all()), "keep names a token twice")
-    _require(int(keep.min()) >= 0 and int(keep.max()) < len(tokens), "keep has an invalid index")
-    _require(int(group.min()) >= -1 and int(group.max()) < count, "group has an invalid row")
-    _require(bool((record.weight >= 0).all()), "weight is negative")
-    _require(not record.weight[group < 0].any(), "weight is not 0 for a token that is dropped")
-    _require(method.merges or not record.merges, "merges tokens, but its class says merges=False")
-    for name, scores in record.scores.items():
-        _require(scores.shape == (len(tokens),), f"scores[{name!r}] is not one value per token")
+    require(finite, "returns features that are NaN or infinite")
 
 
 def is_the_identity_at_ratio_one(method: Compressor, tokens: VideoTokens) -> None:
     """Is the identity at retention_ratio=1.0."""
     record = replace(method, retention_ratio=1.0).compress(tokens)
     same = not record.merges and torch.equal(record.apply(tokens.features), tokens.features)
-    _require(same, "changes tokens at retention_ratio=1.0")
+    require(same, "changes tokens at retention_ratio=1.0")
 
 
 def repeats_itself_and_spares_its_input(method: Compressor, tokens: VideoTokens) -> None:
@@ -86,10 +65,10 @@ def repeats_itself_and_spares_its_input(method: Compressor, tokens: VideoTokens)
     before = {name: part.clone() for name, part in _tensors(tokens)}
     first = method.compress(tokens)
     for name, part in _tensors(tokens):
-        _require(torch.equal(part, before[name]), f"changes tokens.{name} in place")
+        require(torch.equal(part, before[name]), f"changes tokens.{name} in place")
     again = method.compress(tokens)
     same = torch.equal(first.keep, again.keep) and torch.equal(first.weight, again.weight)
-    _require(same, "chooses differently when called again")
+    require(same, "chooses differently when called again")
 
 
 def computes_in_float32(method: Compressor, tokens: VideoTokens) -> None:
@@ -99,7 +78,7 @@ def computes_in_float32(method: Compressor, tokens: VideoTokens) -> None:
         copy = replace(half, features=half.features.float())
         one, two = method.compress(half), method.compress(copy)
         same = torch.equal(one.keep, two.keep) and torch.equal(one.weight, two.weight)
-        _require(same, f"chooses differently in {dtype} than for the same numbers in float32")
+        require(same, f"chooses differently in {dtype} than for the same numbers in float32")
 
 
 def takes_a_blank_clip(method: Compressor, tokens: VideoTokens) -> None:
@@ -107,8 +86,8 @@ def takes_a_blank_clip(method: Compressor, tokens: VideoTokens) -> None:
     blank = {name: torch.zeros_like(part) for name, part in _tensors(tokens)}
     record = method.compress(replace(tokens, **blank))  # type: ignore[arg-type]
     kept, asked = record.num_kept, method.budget(tokens)
-    _require(kept == asked, f"keeps {kept} tokens of a blank clip instead of {asked}")
-    _require(not record.apply(blank["features"]).any(), "makes non-zero values of a blank clip")
+    require(kept == asked, f"keeps {kept} tokens of a blank clip instead of {asked}")
+    require(not record.apply(blank["features"]).any(), "makes non-zero values of a blank clip")
 
 
 def works_at_the_ends_of_its_settings(method: Compressor, tokens: VideoTokens) -> None:
@@ -176,11 +155,6 @@ def findings(method: type[Compressor]) -> dict[str, str]:
             return found | {RUNS: f"{message}, while checking: {check.__doc__}"}
         found[check.__doc__ or ""] = message
     return found
-
-
-def _require(holds: bool, reason: str) -> None:
-    if not holds:
-        raise ContractError(reason)
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -23,7 +23,7 @@ def _names(benchmark: type[Benchmark], known: object) -> Iterator[str]:
     yield name
 
 
-BENCHMARKS = Registry("gleanvid.benchmarks", _OWN, _names)
+BENCHMARKS = Registry(_OWN, _names)
 
 
 def benchmark_class(name: str) -> type[Benchmark]:

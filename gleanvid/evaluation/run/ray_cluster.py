@@ -62,7 +62,8 @@ def _join(num_workers: int, address: str | None) -> None:
     if files := plugins.loaded():
 
         def load_plugins() -> None:  # Ray needs a __name__, which partial() lacks
-            plugins.load_all(files)
+            for file in files:
+                plugins.load(file)
 
         local["runtime_env"] = {"worker_process_setup_hook": load_plugins}
     if address is None:  # at least one CPU for each worker, and one for reading clips

@@ -56,7 +56,7 @@ def _types(family: type[ModelAdapter], known: object) -> Iterator[str]:
 
 
 MODELS = Registry(  # config.model_type -> adapter class of its family
-    "gleanvid.models", {kind: family for family in _OWN for kind in family.model_types}, _types
+    {kind: family for family in _OWN for kind in family.model_types}, _types
 )
 
 REFUSED = {  # type of a video model that cannot be compressed -> reason
