@@ -59,14 +59,6 @@ def ask(page, question: str) -> None:
     page.click("#gv-ask")
 
 
-def quiet(page, rest_s: float = 1.0) -> None:
-    """Wait until a page opened by ``listen`` has sent no request for ``rest_s`` seconds."""
-    before = -1
-    while before != len(page.requested):
-        before = len(page.requested)
-        page.wait_for_timeout(1000 * rest_s)
-
-
 def answered(page, timeout_s: float = 60) -> None:
     """Wait until both sides have answered the question in the box, and no job is running."""
     try:

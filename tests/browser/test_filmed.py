@@ -25,12 +25,6 @@ def page(browser):
         page.close()
 
 
-def test_filmed_example_shows_its_saved_result_without_encoding_the_clip(page):
-    assert page.locator("#gv-model input").input_value() == PHOTO_MODEL[0]
-    page.wait_for_timeout(500)
-    assert page.locator(".gv-viewer[data-pending]").count() == 0 and page.errors == []
-
-
 def test_question_box_and_ask_are_hidden_for_a_model_without_answers(page):
     page.wait_for_selector("#gv-ask", state="hidden")
     assert not page.locator("#gv-question").is_visible()

@@ -1,18 +1,6 @@
 from __future__ import annotations
 
-from tests.browser.steps import (
-    answered,
-    ask,
-    caption,
-    name,
-    notice,
-    quiet,
-    reply,
-    slider,
-    tab,
-    until,
-    upload,
-)
+from tests.browser.steps import answered, ask, caption, name, notice, reply, slider, tab, upload
 
 
 def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
@@ -38,20 +26,6 @@ def test_uploaded_clip_can_be_asked_about_compared_and_exported(visit, clips):
     assert len(lines) == 1 + 2 * 16
     assert sum(line.startswith("GleanVID 10 %") for line in lines) == 16
     assert visit.errors == []
-
-
-def test_showing_an_earlier_run_as_b_restores_its_question(visit):
-    for question in ("Which one?", "And why?"):
-        ask(visit, question)
-        answered(visit)
-    visit.locator(".gv-tried").evaluate("(tried) => { tried.open = true; }")
-    row = visit.locator(".gv-tried tbody tr", has_text="Which one?").filter(has_text="GleanVID")
-    row.get_by_role("button", name="as B").click()
-    box = visit.get_by_label("Question", exact=True)
-    until(visit, lambda: box.input_value() == "Which one?")
-    quiet(visit)
-    assert visit.locator(".gv-pane[data-side=b] .gv-answered[data-stale]").count() == 0
-    assert box.input_value() == "Which one?"
 
 
 def test_run_saved_from_the_page_can_be_opened_again(visit, tmp_path):

@@ -1,18 +1,7 @@
 from __future__ import annotations
 
 from tests.browser.conftest import opened
-from tests.browser.steps import (
-    answered,
-    ask,
-    caption,
-    name,
-    named,
-    notice,
-    reply,
-    slider,
-    tab,
-    upload,
-)
+from tests.browser.steps import answered, ask, caption, name, named, notice, reply, slider
 
 RUNNING = ".gv-pane[data-side=b] .gv-answered[data-running]"
 
@@ -24,28 +13,15 @@ def test_unreadable_file_or_empty_question_gets_a_message_and_the_page_stays_usa
     for bad in ("broken.mp4", "notes.txt"):
         visit.set_input_files(".gv-examples input[type=file]", clips / bad)
         notice(visit, f"{bad} is not a video that can be read")
-        assert visit.locator(".gv-viewer").get_attribute("data-state") == "ready"
         assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
-        assert visit.locator(".gv-chip").count() == 2  # the two suggested questions of the clip
-        assert not visit.locator(".toast-wrap").inner_text()
     sent = len(visit.requested)
     visit.evaluate("window.gradio_config.max_file_size = 99")
-    for place in (".gv-examples input[type=file]", "#gv-open"):
-        if place == "#gv-open":
-            tab(visit, "Export and API")
-        buttons = visit.locator(place)
-        field = buttons.locator("..").locator("input[type=file]") if "#" in place else buttons
-        field.set_input_files(clips / "square.mp4")
-        line = (
-            "[role=tabpanel]:not([hidden]) .gv-notice" if "#" in place else "#gv-under .gv-notice"
-        )
-        said = visit.locator(line, has_text="square.mp4 has 1 MB; no more than")
-        said.wait_for()
-        assert said.bounding_box()["width"] > 1000
-        said.get_by_role("button", name="Dismiss").click()
-        said.wait_for(state="detached")
-        assert not visit.locator(".toast-wrap").inner_text()
-    tab(visit, "Tokens")
+    visit.locator(".gv-examples input[type=file]").set_input_files(clips / "square.mp4")
+    said = visit.locator("#gv-under .gv-notice", has_text="square.mp4 has 1 MB; no more than")
+    said.wait_for()
+    said.get_by_role("button", name="Dismiss").click()
+    said.wait_for(state="detached")
+    assert not visit.locator(".toast-wrap").inner_text()
     assert not any("upload" in url for url in visit.requested[sent:])
     assert (name(visit, "b"), reply(visit, "b").inner_text(), caption(visit)) == before
     visit.evaluate("window.gradio_config.max_file_size = 2 ** 30")
@@ -55,10 +31,6 @@ def test_unreadable_file_or_empty_question_gets_a_message_and_the_page_stays_usa
     notice(visit, "allow it in the browser's address bar, or upload a file")
     ask(visit, "What moves?")
     answered(visit)
-    upload(visit, str(clips / "square.mp4"))
-    notice(visit, "Used 32")
-    visit.get_by_role("button", name="Square", exact=True).click()
-    notice(visit, "Used 32")
     visit.get_by_role("combobox", name="Model").click()
     visit.get_by_role("option", name="Missing").click()
     notice(visit, "Download it first")
@@ -66,8 +38,6 @@ def test_unreadable_file_or_empty_question_gets_a_message_and_the_page_stays_usa
     visit.get_by_role("combobox", name="Model").click()
     visit.get_by_role("option", name="Built-in").click()
     notice(visit, "Used 32")
-    ask(visit, "w" * 10_000)
-    answered(visit)
 
 
 def test_stop_button_ends_the_answer_and_frees_the_model(visit, library):

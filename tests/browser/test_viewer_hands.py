@@ -1,13 +1,6 @@
 from __future__ import annotations
 
-import numpy as np
-import pytest
-import torch
-
-from components.viewer.payload import pack
-from gleanvid import Video
-from gleanvid.types import Compression, VideoTokens
-from tests.browser.alone import open_alone, value_of
+from tests.browser.alone import value_of
 from tests.browser.steps import settle
 from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     FRAME,
@@ -22,7 +15,6 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
     over,
     shared_tab,
 )
-from tests.components.made_up import made_up_run
 
 
 def test_every_function_of_the_viewer_works_from_the_keyboard(page):
@@ -98,25 +90,3 @@ def test_new_result_keeps_the_current_unit_and_missing_data_gives_a_message(page
     assert "no longer on the server" in page.locator(".gv-blank").inner_text()
     page.evaluate("show(null)")
     assert "appear here" in page.locator(".gv-blank").inner_text()
-
-
-def test_tall_clip_is_shown_uncropped(shared):
-    size, grid = (16, 200), (2, 1, 12)
-    total = int(np.prod(grid))
-    video = Video.from_frames(np.full((grid[0], *size, 3), 128, np.uint8))
-    score = {"saliency": torch.rand(total)}
-    run = made_up_run(video, Compression.pruned(torch.tensor([0]), grid, score), "<i>mine</i>")
-    tokens = VideoTokens(torch.randn(total, 5), grid)
-    page = open_alone(shared, pack([run], tokens=tokens))
-    assert caption(page).startswith(f"Frame {grid[0] // 2 + 1} of {grid[0]}")
-    page.focus(FRAME)
-    page.keyboard.press("Home")
-    assert f"1 of {grid[1] * grid[2]} tokens kept" in caption(page)
-    box = page.locator(FRAME).bounding_box()
-    assert box["width"] / box["height"] == pytest.approx(size[1] / size[0], rel=0.05)
-    page.click(FRAME, position={"x": 3, "y": 3})
-    for key in "125":
-        page.keyboard.press(key)
-        settle(page)
-    assert "<i>mine</i>" in page.locator(".gv-pin").inner_text()
-    assert page.errors == []

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import re
-
-import pytest
-
 from components.viewer.payload import pack
 from gleanvid.compressors import GleanVID
 from tests.browser.alone import open_alone, value_of
@@ -25,35 +21,6 @@ from tests.browser.viewer_case import (  # noqa: F401  (fixtures)
 from tests.components.made_up import made_up_run
 
 LINE = ".gv-now"
-
-
-def pinned(page, token: int) -> str:
-    """Pin a token of side A; return the line about it, without the position at its start."""
-    look_at(page, token // CELLS)
-    page.click("[data-side=a] .gv-frame", position=over(page, token))
-    text = page.locator(LINE).inner_text()
-    page.keyboard.press("Escape")
-    return text.split(". ", 1)[1].removesuffix(" Details")
-
-
-def test_pinned_token_shows_its_rank_and_the_threshold_score(page, case):
-    record = case.runs[PRUNED].compression
-    joint = record.scores["joint"][2 * CELLS : 3 * CELLS]
-    kept = record.mask[2 * CELLS : 3 * CELLS]
-    budget = int(kept.sum())
-    order = sorted(range(CELLS), key=lambda n: (not kept[n], -float(joint[n])))
-    choose(page, a=PRUNED)
-    best = pinned(page, 2 * CELLS + order[0])
-    found = re.fullmatch(
-        rf"Kept: 1st of {budget} places in this unit \(joint (\S+); the {budget}\w\w has (\S+)\)\.",
-        best,
-    )
-    wanted = [float(joint[order[place]]) for place in (0, budget - 1)]
-    assert [float(value) for value in found.groups()] == pytest.approx(wanted, rel=5e-3)
-    missed = pinned(page, 2 * CELLS + order[budget])
-    assert re.match(rf"Dropped: {budget + 1}\w\w, one place short \(joint ", missed)
-    far = pinned(page, 2 * CELLS + order[budget + 4])
-    assert re.match(r"Dropped: \d+\w\w, \w+ places short \(joint ", far)
 
 
 def test_budget_of_the_current_unit_is_split_into_even_part_and_novelty_part(page, case):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -84,17 +82,4 @@ def wait_until(holds: Callable[[], Any], seconds: float = 20.0) -> Any:
     end = time.monotonic() + seconds
     while not (found := holds()) and time.monotonic() < end:
         time.sleep(0.05)
-    return found
-
-
-def alive(name: bytes) -> list[int]:
-    """Return the ids of this process's children whose command line contains ``name``."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            ours = folder.joinpath("stat").read_text().split(") ")[1].split()[1] == str(os.getpid())
-            if ours and name in folder.joinpath("cmdline").read_bytes():
-                found.append(int(folder.name))
-        except (OSError, IndexError):
-            continue
     return found

@@ -9,10 +9,7 @@ import logging
 import httpx
 import pytest
 from gradio.route_utils import GradioUploadFile
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
-from components.server import routes
 from tests.server.running import running, upload
 
 JSON = {"content-type": "application/json"}
@@ -28,11 +25,9 @@ def address():
 @pytest.mark.parametrize(
     ("method", "path", "body", "sentence"),
     [
-        ("POST", "/gradio_api/call/v2/ask", {}, "A value of this request"),
         ("POST", "/gradio_api/call/v2/ask", {FORGED * 5000: 1}, "A value of this request"),
         ("POST", "/gradio_api/run/predict", {"trigger_id": float("inf")}, "The body of the requ"),
         ("GET", "/?page=x", None, "The server failed to answer"),
-        ("GET", "/static/" + "x" * 300, None, "The server failed to answer"),
     ],
 )
 def test_invalid_request_is_answered_with_a_sentence_and_logged_briefly(
@@ -58,18 +53,6 @@ def test_invalid_request_is_answered_with_a_sentence_and_logged_briefly(
 def test_files_other_than_uploads_and_assets_are_not_served(address, path):
     reply = httpx.get(f"{address}/gradio_api/file={path}", timeout=20)
     assert reply.status_code >= 400 and len(reply.content) < 200
-
-
-def test_documentation_url_without_trailing_slash_is_redirected(address):
-    answer = httpx.get(f"{address}/docs")
-    # The redirect's target is relative, as a proxy may serve the app under a path.
-    assert answer.is_redirect and answer.headers["location"] == "docs/"
-
-
-def test_documentation_that_is_not_built_is_not_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(routes, "DOCS", tmp_path / "missing")
-    client = TestClient(Starlette(routes=routes.own()))
-    assert [client.get(path).status_code for path in ("/docs/", "/docs/x")] == [404, 404]
 
 
 def test_disk_full_during_an_upload_is_answered_with_a_sentence(address, monkeypatch):

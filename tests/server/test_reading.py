@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import gradio as gr
 import pytest
@@ -37,24 +36,6 @@ def request(path):
     return Request(path, 8, "builtin", "uniform")
 
 
-def stopped_reading(engine, work):
-    with pytest.raises(StoppedError):
-        engine.clip("a", 8, work)
-
-
-def test_clip_is_decoded_before_its_request_reaches_the_model(tmp_path):
-    engine, work = Engine(Slow()), Work()
-    reading = threading.Thread(target=stopped_reading, args=[engine, work])
-    reading.start()
-    engine.backend.begun.acquire()
-    start = time.monotonic()
-    with model_access(engine, request("quick"), Work()):
-        assert time.monotonic() - start < 10.0
-    work.end()
-    reading.join(10.0)
-    assert not reading.is_alive()
-
-
 def test_endpoint_decodes_its_clip_without_occupying_the_model_queue():
     engine = Engine(Slow())
     work = Work()
@@ -76,18 +57,6 @@ def test_decoding_of_a_clip_obeys_deadline_and_stop():
     engine, work = Engine(Slow(), queue=ModelQueue(7.0)), Work()
     engine.clip("quick", 8, work)
     assert engine.backend.limits == {"timeout_s": 7.0, "stop": work.stop}
-
-
-def test_closing_a_page_ends_the_decoding_of_its_clip():
-    engine = Engine(Slow())
-    engine.pages.start("page")
-    work = engine.pages.work("page")
-    reading = threading.Thread(target=stopped_reading, args=[engine, work])
-    reading.start()
-    engine.backend.begun.acquire()
-    engine.pages.stop("page")
-    reading.join(10.0)
-    assert not reading.is_alive()
 
 
 def test_numbers_of_running_and_waiting_decoders_are_limited():

@@ -200,24 +200,17 @@ def unpacked_here(monkeypatch):
     ("name", "value"),
     [
         ("0/keep", np.arange(448) * 1000),
-        ("0/keep", np.arange(448).astype(np.float32)),
         ("0/group", np.full(448, 448)),
         ("0/weight", np.ones(3, np.float32)),
         ("seconds", np.zeros((9, 2))),
-        ("rectangles", np.zeros((1, 4))),
         ("video.source_size", [0, 5]),
-        ("video.name", ["a"]),
-        ("video.fps", "fast"),
         ("cost.prefill_s", {}),
         ("question", 7),
         ("compressor", []),
         ("layers", {"0": [448, 1, 1]}),
-        ("layers", {"0": [4, 0, 14]}),
-        ("layers", {"0": [4.0, 8, 14]}),
         ("compressor.name", ["uniform"]),
         ("video.source_size", [1e30, 1e30]),
         ("video.name", "\ud800"),
-        ("cost.visual_tokens", 0),
     ],
 )
 def test_inconsistent_saved_run_is_refused(tmp_path, name, value):
@@ -226,19 +219,25 @@ def test_inconsistent_saved_run_is_refused(tmp_path, name, value):
 
 
 @pytest.mark.usefixtures("unpacked_here")
+def test_saved_run_with_a_path_out_of_its_archive_is_refused(tmp_path):
+    path = write_changed_run(tmp_path, "answer", "A square.")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("../../evil.py", b"print(1)")
+    with pytest.raises(ValueError, match="not a run saved"):
+        opening.opened(str(path))
+
+
+@pytest.mark.usefixtures("unpacked_here")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("question", "a " * 450_000),
-        ("answer", "a " * 450_000),
-        ("model", "m" * 2_000),
         ("video.name", "n" * 2_000),
         ("video.notes", ["n" * 2_000]),
-        ("compressor", {"name": "uniform", "retention_ratio": "x" * 100_000}),
         ("made_with", {"device": "x" * 100_000}),
         ("frames", np.zeros((8, 20_000, 1, 3), np.uint8)),
     ],
-    ids=["question", "answer", "model", "name", "note", "setting", "made with", "tall"],
+    ids=["question", "name", "note", "made with", "tall"],
 )
 def test_saved_run_with_an_overlong_text_or_oversized_frame_is_refused(tmp_path, name, value):
     with pytest.raises(ValueError, match="too large"):
@@ -249,16 +248,3 @@ def test_saved_run_of_too_many_frames_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(opening, "MAX_FRAMES", 7)
     with pytest.raises(ValueError, match="too large"):
         opening.opened(str(write_changed_run(tmp_path, "answer", "A square.")))
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence", "most_bytes"),
-    [("hidden brackets", bounds.NO_RUN, 0), ("large arrays", bounds.TOO_LARGE, 100)],
-)
-def test_worker_that_unpacks_saved_runs_sends_no_content_of_a_decompression_bomb(
-    tmp_path, name, sentence, most_bytes
-):
-    pipe = io.BytesIO()
-    with pytest.raises(UnreadableVideoError, match=sentence):
-        archive.send_run(str(packed(tmp_path / "run.zip", *bomb(name))), pipe)
-    assert len(pipe.getvalue()) <= most_bytes

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import json
 import weakref
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,7 +22,6 @@ from components.session.work.engine import Engine
 from components.session.work.local import LocalBackend
 from gleanvid import GleanVID, Uniform
 from gleanvid.errors import StoppedError
-from gleanvid.plots import overlay
 from tests.components.fake import FakeBackend, a_run, moving_square, runs_of
 
 SENT = SimpleNamespace(client=SimpleNamespace(host="10.0.0.1"))  # a fake gr.Request of a visitor
@@ -68,11 +66,10 @@ def test_result_shown_at_start_can_be_exported_in_every_format(kind, first_scree
 
 
 @pytest.mark.usefixtures("cache")
-@pytest.mark.parametrize("kind", exports.KINDS)
-def test_export_that_exceeds_the_deadline_ends_with_a_message(first_screen, kind, monkeypatch):
+def test_export_that_exceeds_the_deadline_ends_with_a_message(first_screen, monkeypatch):
     engine, ids = first_screen
     monkeypatch.setattr(engine.queue, "deadline_s", 0.0)
-    *_, (said, _) = writing(engine, kind)(ids, "builtin", 0, SENT)
+    *_, (said, _) = writing(engine, "csv")(ids, "builtin", 0, SENT)
     assert said["text"].startswith("Stopped after 0 seconds")
 
 
@@ -144,13 +141,6 @@ def test_exported_video_is_drawn_frame_by_frame_even_without_a_video_encoder(
         assert (picture.format, picture.n_frames) == ("WEBP", 80)
 
 
-@pytest.mark.parametrize("size", [(720, 1), (1, 720), (2, 4000), (1280, 720), (4000, 4000)])
-def test_exported_frames_of_any_shape_stay_within_the_size_limit(size):
-    picture = overlay._sized(np.zeros((*size, 3), np.uint8))
-    height, width, _ = picture.shape
-    assert 1 <= height <= 1280 and 1 <= width <= 640
-
-
 def test_contact_sheet_is_an_image_and_paper_figure_is_a_pdf(runs, tmp_path):
     with Image.open(exports.sheet(runs, tmp_path)) as picture:
         assert picture.width > runs[0].video.frames.shape[2]
@@ -162,36 +152,6 @@ def test_exported_run_can_be_opened_again(runs, tmp_path):
     assert back.answer == runs[0].answer
     assert torch.equal(back.compression.keep, runs[0].compression.keep)
     assert np.array_equal(back.video.frames, runs[0].video.frames)
-
-
-def write_damaged_run(path, parts):
-    """Write a damaged file of a saved run: an archive with replaced members, or random bytes."""
-    if isinstance(parts, bytes):
-        path.write_bytes(parts)
-        return path
-    with zipfile.ZipFile(path) as archive:
-        kept = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in (kept | parts).items():
-            archive.writestr(name, content)
-    return path
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"../../evil.py": b"print(1)"},
-        {"run.json": b"{}"},
-        {"run.npz": b"PK not really"},
-        {"run.json": b"[[["},
-        b"hello",
-    ],
-    ids=["path out of it", "empty", "no arrays", "no JSON", "no archive"],
-)
-def test_files_that_are_no_saved_run_are_refused(runs, tmp_path, parts):
-    path = write_damaged_run(exports.saved_run(runs, tmp_path), parts)
-    with pytest.raises(ValueError, match="not a run saved"):
-        opening.opened(str(path))
 
 
 def test_exported_web_page_contains_every_run_and_its_relevance(first_screen):

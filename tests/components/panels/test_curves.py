@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from components.panels.curves import SOME_GONE, left_out
+from components.panels.curves import SOME_GONE
 from components.panels.page import build_app
 from components.session.actions.runs import GONE
 from components.session.work.engine import Engine
-from gleanvid import GleanVID, Uniform
+from gleanvid import GleanVID
 from gleanvid.plots import FIGURES
 from tests.components.fake import FakeBackend, a_run, moving_square
 
@@ -37,22 +37,3 @@ def test_curves_tab_says_if_some_or_all_runs_are_no_longer_stored():
     of_another_clip, _ = drawn(kept, path="another.mp4")
     assert of_another_clip[drawn_clip] == "another.mp4" and of_another_clip[legend] is None
     assert not any(of_another_clip[plot]["visible"] for plot in plots)
-
-
-def test_message_names_the_comparison_rows_that_have_no_curve():
-    video, library = moving_square(), FakeBackend()
-    engine, tokens = Engine(library), library.tokens(video)
-
-    def made(method, clip=video):
-        return a_run(clip, method.compress(tokens), method)
-
-    runs = [made(GleanVID(0.25)), made(Uniform(0.25)), made(Uniform(0.5))]
-    rows = [{"label": f"row {n}", "id": engine.runs.add(run)} for n, run in enumerate(runs)]
-    table = {"rows": [*rows, {"label": "refused", "id": ""}]}
-    assert left_out(engine, table, runs) == left_out(engine, None, runs) == ""
-    said = "Curves of 2 of 3 runs in the table: row 1 is no longer in the viewer."
-    assert left_out(engine, table, [runs[2], runs[0]]) == said
-    assert left_out(engine, table, runs[:1]).startswith(
-        "Curves of 1 of 3 runs in the table: row 1, row 2 are"
-    )
-    assert left_out(engine, table, [made(GleanVID(0.25), moving_square())]) == ""

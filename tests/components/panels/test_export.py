@@ -123,12 +123,3 @@ def test_opening_a_saved_run_stops_a_running_preview_and_upload(page, tmp_path):
     preview, upload = engine.pages.begin_preview("me"), engine.pages.begin("me", UPLOAD)
     opened(page, run_of(engine, second.path), tmp_path)
     assert preview.stop.is_set() and upload.stop.is_set()
-
-
-def test_opened_runs_evict_no_answers_of_other_pages(page, tmp_path):
-    engine, _, (first, second) = page
-    engine.runs._most = 4
-    answers = [engine.runs.add(run_of(engine, first.path)) for _ in range(2)]
-    for _ in range(6):
-        opened(page, run_of(engine, second.path), tmp_path)
-    assert all(engine.runs.get(run_id) for run_id in answers) and len(engine.runs) == 4

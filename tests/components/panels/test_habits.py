@@ -34,14 +34,13 @@ def on_switch(event):
     return any(widget.elem_id == "gv-live-switch" for widget in event.outputs)
 
 
-@pytest.mark.parametrize("name", ["on_clip", "on_model"])
 @pytest.mark.parametrize(
-    ("clip", "model", "rests"),
+    ("name", "clip", "model", "rests"),
     [
-        (GLIMPSE, BUILT_IN, False),
-        (FILM, BUILT_IN, True),
-        ("own.mp4", BUILT_IN, True),
-        ("own.mp4", OTHER, False),
+        ("on_clip", GLIMPSE, BUILT_IN, False),
+        ("on_clip", FILM, BUILT_IN, True),
+        ("on_model", "own.mp4", BUILT_IN, True),
+        ("on_model", "own.mp4", OTHER, False),
     ],
 )
 def test_ask_again_switch_is_disabled_with_a_reason_if_the_built_in_model_does_not_know_the_clip(
@@ -51,10 +50,3 @@ def test_ask_again_switch_is_disabled_with_a_reason_if_the_built_in_model_does_n
     assert change["interactive"] is not rests
     assert change["info"] == (habits.UNKNOWN_CLIP if rests else "")
     assert "value" not in change
-
-
-def test_ask_again_switch_is_updated_after_every_change_of_clip(page):
-    """A new clip changes the suggested questions; their change updates the switch."""
-    (event,) = (event for event in page.fns.values() if event.name == "on_clip")
-    ((source, kind),) = event.targets
-    assert kind == "change" and page.blocks[source].elem_id == "gv-ready"

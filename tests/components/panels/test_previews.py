@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import gradio as gr
 import pytest
 
 import tests.components.fake as fake
 from components.panels.events import or_nothing
 from components.panels.page import build_app
-from components.panels.previews import Previews
-from components.session.actions import preview
 from components.session.actions.ask import Habits, ask
-from components.session.display import PageUpdate
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 
@@ -46,28 +41,6 @@ def test_events_outside_the_queue_may_run_several_times_at_once(events):
 def test_empty_updates_are_dropped_unless_there_is_no_other_update(changes, yielded):
     """Gradio empties the outputs of a generator that yields nothing."""
     assert list(or_nothing(changes)) == yielded
-
-
-@pytest.mark.parametrize("busy", [False, True])
-def test_preview_enables_its_stop_button_only_if_no_other_work_is_running(busy, monkeypatch):
-    waiting = [PageUpdate(stoppable=True), PageUpdate()]
-    monkeypatch.setattr(preview, "preview", lambda *given: iter(waiting))
-    page = SimpleNamespace(
-        engine=SimpleNamespace(pages=SimpleNamespace(has=lambda session: busy)),
-        outputs=SimpleNamespace(changes=lambda update, version: {}),
-        stop="stop",
-        problem="problem",
-        changes=lambda *given: Previews.changes(page, *given),
-    )
-    request = SimpleNamespace(make_compressor=lambda: None)
-    changed = [change.get("stop") for change in Previews.updates(page, "me", request, Sides())]
-    assert changed == ([None, None] if busy else [ON, OFF])
-
-
-def test_slow_answer_does_not_turn_off_live_answers(events):
-    """Regression: after sides A and B were swapped, a slow answer turned live answers off."""
-    (follow,) = (event for event in events if event.name == "on_follow")
-    assert follow.fn.__self__.live not in follow.outputs
 
 
 def test_answer_with_all_tokens_is_not_used_to_judge_whether_live_answers_are_slow(tmp_path):

@@ -92,18 +92,13 @@ def test_compare_endpoint_returns_a_row_for_each_method(client, clip):
     ("change", "sentence"),
     [
         ({"compressor": "evil"}, "compressor='evil' must be one of"),
-        ({"compressor": []}, r"compressor=\[\] must be one of"),
         ({"model": ["builtin"]}, r"model=\['builtin'\] must be one of"),
         ({"model": "../../secret"}, "must be one of builtin"),
         ({"frames": 10_000}, r"frames=10000 must be a whole number in \[1, 32\]"),
-        ({"frames": True}, "frames=True must be a whole number"),
         ({"retention_ratio": 7}, "retention_ratio=7"),
         ({"settings": {"alpha_min": 9}}, "alpha_min=9"),
-        ({"settings": {"nonsense": 1}}, "gleanvid has no setting nonsense"),
         ({"settings": [1]}, r"settings=\[1\] must be a JSON object"),
         ({"settings": {"name": "floc"}}, "settings must not hold the name of a compressor"),
-        ({"temperature": -1}, "temperature=-1"),
-        ({"question": "  "}, "question"),
         ({"question": "x" * 10_001}, "10,000 characters; this one has 10,001"),
     ],
 )

@@ -69,14 +69,6 @@ def calls(monkeypatch, clip):
     return Calls(Engine(LocalBackend({})), ["builtin"], 16), {"path": str(clip)}
 
 
-def test_replica_gives_the_answer_of_the_app_s_endpoint(alone, clip, monkeypatch):
-    asked = {"question": "What moves?", "frames": 4, "max_new_tokens": 8}
-    there = post(alone, "ask", clip, **asked).json()
-    monkeypatch.setattr("components.server.uploads.get_upload_folder", lambda: str(clip.parent))
-    expected = Calls(Engine(LocalBackend({})), ["builtin"], 16).ask({"path": str(clip)}, **asked)
-    assert (there["answer"], there["budgets"]) == (expected["answer"], expected["budgets"])
-
-
 def test_clip_uploaded_twice_is_encoded_once(alone, clip, replica):
     costs = [
         post(alone, "ask", clip, question=text, frames=6, max_new_tokens=2).json()["cost"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import sys
-import tempfile
 import time
 from inspect import isgeneratorfunction
 from threading import Event, Thread
@@ -23,11 +22,10 @@ from components.session.actions.preview import preview
 from components.session.request import Request, Sides
 from components.session.work.backend import Question
 from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend
 from gleanvid import GleanVID
 from gleanvid.models.encoded import ClipKey
 from gleanvid.models.generation.sampling import GREEDY
-from gleanvid.types import ModelError, StoppedError
+from gleanvid.types import ModelError
 from tests.components.fake import FakeBackend, moving_square, write_clip
 
 FORK = multiprocessing.get_context("fork")
@@ -141,44 +139,6 @@ def test_stop_before_the_first_word_ends_the_forked_process(spaces, request_):
     assert engine.encoded(request_.clip(video)) is None  # encoding was stopped before its end
 
 
-def test_stop_ends_a_relevance_measurement_in_the_forked_process_before_the_next_layer(
-    spaces, model, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    library = LocalBackend({})
-    monkeypatch.setattr(library, "load_model", lambda name: model)
-    in_first, go_on, in_second = FORK.Event(), FORK.Event(), FORK.Event()
-    first, second = model.layout.language_model.layers[:2]
-    stop = Event()
-
-    def wait_after_first_layer(*_):
-        in_first.set()
-        go_on.wait(60)
-
-    def stop_in_first_layer():
-        in_first.wait(60)
-        stop.set()
-        while list(tmp_path.glob("gleanvid-running-*")):
-            time.sleep(0.01)
-        go_on.set()
-
-    hooks = [
-        first.register_forward_hook(wait_after_first_layer),
-        second.register_forward_hook(lambda *_: in_second.set()),
-    ]
-    stopping = Thread(target=stop_in_first_layer)
-    stopping.start()
-    backend = zero.on_zero_gpu(library)
-    try:
-        known, clip = backend.load_model(model.name), ClipKey(moving_square(), model.name)
-        with pytest.raises(StoppedError):
-            backend.relevance(clip, "What moves?", "A square.", known, stop)
-    finally:
-        stopping.join(60)
-        [hook.remove() for hook in hooks]
-    assert in_first.is_set() and not in_second.is_set() and spaces.exit_codes == [0]
-
-
 def test_error_messages_of_the_forked_process_reach_the_page_unchanged(spaces):
     library = FakeBackend()
     library.refusal = "No gradient reaches the tokens."
@@ -190,11 +150,3 @@ def test_error_messages_of_the_forked_process_reach_the_page_unchanged(spaces):
     question = Question(ClipKey(moving_square(), model.name), "Q?", GleanVID(0.5), GREEDY)
     with pytest.raises(RuntimeError, match="KeyError"):
         list(backend.stream_answer(question, model, Event()))
-
-
-def test_answers_are_scored_in_the_zero_gpu_worker(spaces):
-    backend = zero.on_zero_gpu(FakeBackend())
-    model = backend.load_model("builtin")
-    question = Question(ClipKey(moving_square(), model.name), "Q?", GleanVID(0.5), GREEDY)
-    assert backend.score(question, "a", model, Event()) == -1.0
-    assert spaces.calls == ["score"]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from components.session.answers import answer
-from components.session.display import duration_text, history, message, status, used
+from components.session.display import history, message, status, used
 from components.session.job import STILL_LOADING, Job
 from components.session.request import Request
 from components.session.work.engine import Engine
@@ -55,13 +55,6 @@ def test_status_line_is_filled_without_loading_a_model():
     assert after["Tokens"] == "28 of 112"
     next(engine.queue.wait(Work()))
     assert dict(status(engine))["Queue"] == "1 waiting"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.04, "0.0 s"), (59.9, "59.9 s"), (90, "1:30"), (3600.2, "1:00:00")]
-)
-def test_durations_of_a_minute_or_more_are_written_as_minutes_and_seconds(seconds, text):
-    assert duration_text(seconds) == text
 
 
 def test_seconds_between_sparsely_sampled_frames_are_stated():

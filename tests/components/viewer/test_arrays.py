@@ -56,14 +56,6 @@ def test_packed_run_of_a_method_inside_the_model_begins_with_all_tokens():
     assert all_of_it.num_kept == TOTAL and left.num_kept == 6
 
 
-def test_stage_that_keeps_every_token_is_left_out():
-    same = random_record(10, 10)
-    told = [
-        layer for layer, _, _ in stages(run_of({0: random_record(TOTAL, 10), 1: same, 2: same}))
-    ]
-    assert told == [0]
-
-
 def test_packed_merged_token_refers_to_the_position_of_its_group_s_kept_token():
     video, library = moving_square(8), FakeBackend()
     tokens = library.tokens(video)
@@ -95,13 +87,6 @@ def test_packed_scores_keep_their_values_and_missing_scores_stay_missing(bad):
     assert error.max() <= (entry["high"] - entry["low"]) / 65534
 
 
-def test_packed_scores_that_are_constant_or_empty_are_marked():
-    flat, none = torch.full((TOTAL,), 4.0), torch.full((TOTAL,), math.nan)
-    method, data, _ = read(run_of(random_record(TOTAL, 6, flat=flat, none=none)))
-    (entry,) = method["stages"][0]["scores"]
-    assert entry["low"] == entry["high"] == 4.0 and (levels(entry, data) == 0).all()
-
-
 def test_packed_data_is_limited_in_size_and_names_omitted_scores(monkeypatch):
     monkeypatch.setattr(arrays, "DATA_BYTES", 60)
     scores = {name: torch.rand(TOTAL) for name in ("other", "joint", "lrs")}
@@ -109,13 +94,6 @@ def test_packed_data_is_limited_in_size_and_names_omitted_scores(monkeypatch):
     assert [entry["name"] for entry in method["stages"][0]["scores"]] == ["joint"]
     assert left_out == ["LRS of Mine", "other of Mine"]
     assert len(data) <= 60
-
-
-def test_packed_arrays_start_at_multiples_of_four_bytes():
-    arena = Arena()
-    starts = [arena.add(np.zeros(size, np.uint8)) for size in (1, 4, 7, 2)]
-    assert [start % 4 for start in starts] == [0] * 4
-    assert len(arena.content()) == arena.size
 
 
 def test_scene_cut_is_found_where_consecutive_frames_differ_abruptly():

@@ -14,7 +14,6 @@ from components.session.request import NO_CLIP, NO_QUESTION, Request, Sides
 from components.session.work.engine import Engine
 from components.session.work.queue import ModelQueue, Work
 from gleanvid import COMPRESSORS, GleanVID, ModelError, errors
-from gleanvid.models.generation.sampling import Sampling
 from tests.components.fake import FakeBackend
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -75,13 +74,6 @@ def test_each_question_is_asked_with_all_tokens_only_once(clip):
     assert any(text_of(update, "a") for update in other)
 
 
-def test_ask_uses_pinned_settings_in_place_of_all_tokens_on_side_a(clip):
-    engine, pinned = Engine(FakeBackend(words=2)), GleanVID(0.5).settings()
-    last = last_of(updates_of(engine, request_of(clip), replace(MOVES, pinned=pinned), BOTH))
-    settings = [engine.runs.get(run_id).compressor for run_id in last.runs]
-    assert settings == [GleanVID().settings(), pinned]
-
-
 def test_answer_of_side_b_stays_if_side_a_fails(clip):
     class HalfBroken(FakeBackend):
         def stream_answer(self, question, model, stop):
@@ -134,16 +126,6 @@ def test_live_answer_shows_no_message_and_ends_when_a_slider_moves(clip):
     assert list(ask_live(engine, "me", request_of(clip), MOVES, remembering)) == []
 
 
-def test_stopped_live_answer_is_no_longer_marked_as_running(clip):
-    engine = Engine(FakeBackend(words=1000))
-    running = ask_live(engine, "me", request_of(clip), MOVES, ALONE)
-    while not text_of(next(running)):
-        pass
-    engine.pages.stop("me")
-    rest = list(running)
-    assert rest and not any(item["running"] for item in rest[-1].answers)
-
-
 def broken(tmp_path):
     path = tmp_path / "notes.mp4"
     path.write_text("not a film")
@@ -159,7 +141,6 @@ def broken(tmp_path):
         (lambda folder, clip: (request_of(broken(folder)), "What?"), "not a video that can be"),
         (lambda folder, clip: (request_of(clip, model="other"), "What?"), "Download it first"),
         (lambda folder, clip: (request_of(clip, alpha_min=0.9), "What?"), "alpha_min"),
-        (lambda folder, clip: (sampled(clip, temperature=9), "What?"), "temperature"),
         (lambda folder, clip: (sampled(clip, seed=None), "What?"), "seed"),
     ],
 )
@@ -269,26 +250,6 @@ def test_earlier_answers_reach_the_model_only_if_the_page_remembers_the_conversa
     assert exchanges(True) == [*earlier, {"question": "And?", "answer": "word0"}]
     assert backend.asked.history == [("First?", "Red.")]
     assert exchanges(False) is None and not backend.asked.history
-
-
-def test_sampling_options_and_max_pixels_reach_the_model(clip):
-    backend = FakeBackend()
-    sampling = {"temperature": 0.5, "seed": 3}
-    updates_of(Engine(backend), replace(request_of(clip), pixels=100, sampling=sampling))
-    assert backend.asked.clip.max_pixels == 800
-    assert backend.asked.sampling == Sampling(temperature=0.5, seed=3)
-
-
-def test_answer_past_its_deadline_ends_with_a_message_and_keeps_its_words(clip):
-    engine, updates = Engine(FakeBackend(words=1000), queue=ModelQueue(deadline_s=60)), []
-    for update in begin(engine, Request(clip, 8, "builtin", "uniform")):
-        updates.append(update)
-        if "word3" in (text_of(update) or ""):
-            for timer in engine.queue._timers.values():
-                assert timer.interval == 60
-                timer.function(*timer.args)
-    assert "longer than 60" in updates[-1].notice["text"]
-    assert last_of(updates).answers[0]["text"].startswith("word0") and len(engine.queue) == 0
 
 
 class InsideModel(GleanVID):

@@ -14,7 +14,7 @@ from components.session.actions import rows
 from components.session.actions.compare import compare
 from components.session.actions.compared_runs import rows_at_hand
 from components.session.actions.plans import plans
-from components.session.request import NO_QUESTION, Request
+from components.session.request import Request
 from components.session.work.engine import Engine
 from components.session.work.queue import ModelQueue
 from components.viewer.payload import MAX_METHODS
@@ -116,24 +116,6 @@ def test_comparison_row_past_its_deadline_fails_and_the_next_row_is_tried(clip):
     assert all("longer than 0.1 seconds" in row.error for row in rows)
 
 
-def test_each_question_of_a_list_gets_the_full_deadline_and_its_number_is_shown(clip):
-    class Timers(dict):
-        def __setitem__(self, work, timer):
-            begun.append((work, timer.interval))
-            super().__setitem__(work, timer)
-
-    engine, begun = Engine(FakeBackend(), queue=ModelQueue(deadline_s=60)), []
-    engine.queue._timers = Timers()
-    more = [f"Where to? {number}" for number in range(8)]
-    shown = compared(engine, clip, ["uniform"], more=more)
-    assert [row.state for row in shown[-1].rows] == ["done", "done"]
-    # two rows of nine questions
-    assert len({work for work, _ in begun}) == len(begun) == 18
-    assert {seconds for _, seconds in begun} == {60} and not engine.queue._timers
-    steps = {row.step for part in shown for row in part.rows or () if row.state == "running"}
-    assert {"question 2 of 9", "question 9 of 9"} <= steps
-
-
 def test_viewer_runs_become_comparison_rows_only_if_they_answer_the_same_question(clip):
     engine = Engine(FakeBackend())
     ids = compared(engine, clip, ["uniform", "gleanvid"])[-1].run_ids
@@ -208,33 +190,6 @@ def test_comparison_rows_that_do_not_fit_into_the_viewer_also_have_run_ids(clip)
     lines = rows.table_view(wide.rows, rows.Asked(), done=True)["rows"]
     assert sorted(line["id"] for line in lines) == sorted(wide.run_ids)
     assert len(lines) == 29 and all(engine.runs.get(line["id"]) for line in lines)
-
-
-def test_no_comparison_row_is_left_running_after_a_stop(clip):
-    engine = Engine(FakeBackend())
-    stopped = []
-    engine.pages.start("me")
-    request = Request(clip, 8, "builtin")
-    for part in compare(engine, "me", request, "What?", lambda: plans(["uniform"], [0.2], make)):
-        stopped.append(part)
-        if part.rows and part.rows[0].state == "running":
-            engine.pages.stop("me")
-    assert stopped[-1].rows == [] and stopped[-1].notice["text"] == "Stopped: 0 of 2 rows done."
-    states = ("done", "running", "waiting")
-    mixed = [rows.Row(name, state=state) for name, state in zip("abc", states, strict=True)]
-    told = rows.table_view(mixed, rows.Asked())
-    assert [line["label"] for line in rows.settled(told)["rows"]] == ["a"]
-
-
-@pytest.mark.parametrize(
-    ("question", "sentence"),
-    [("", NO_QUESTION), ("   ", NO_QUESTION), ("x" * 10_001, "this one has 10,001")],
-    ids=["empty", "blank", "long"],
-)
-def test_comparison_with_an_empty_or_overlong_question_is_refused(clip, question, sentence):
-    library = FakeBackend()
-    last = compared(Engine(library), clip, ["uniform"], question=question)[-1]
-    assert last.done and sentence in last.notice["text"] and not library.reads
 
 
 def test_comparison_table_contains_question_settings_and_verdicts(clip):
@@ -322,14 +277,6 @@ def test_row_of_several_questions_has_a_confidence_interval_and_a_run_per_questi
         assert 0 < quality["low"] < 0.5 < quality["high"] < 1
 
 
-def test_quality_is_agreement_with_all_tokens_if_no_right_answer_is_known(clip):
-    made = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows
-    quality = rows.table_view(made, rows.Asked("What moves?"))["rows"][1]["quality"]
-    assert quality == {"value": 1.0}
-    worthless = rows.Asked("What moves?", caveat="its words mean nothing")
-    assert [line["quality"] for line in rows.table_view(made, worthless)["rows"]] == [None, None]
-
-
 def test_compared_times_are_the_median_of_several_passes_with_spread(clip, monkeypatch):
     monkeypatch.setattr(clock, "PASSES_S", 60)
 
@@ -406,10 +353,3 @@ def test_list_of_questions_about_another_clip_leaves_the_viewer_unchanged(clip, 
     last = compared(engine, clip, ["uniform"], requests=[other])[-1]
     assert last.done and last.viewer is None and last.run_ids is None
     assert [row.state for row in last.rows] == ["done", "done"]
-
-
-def test_status_says_that_the_model_is_in_use_until_the_last_row_is_done(clip):
-    """Between two rows the model is free for a moment, but the status must not say so."""
-    shown = compared(Engine(FakeBackend()), clip, ["uniform", "random"])
-    queues = [dict(part.status)["Queue"] for part in shown if part.status]
-    assert len(queues) > 3 and queues[-1] == "idle" and set(queues[:-1]) == {"in use"}

@@ -17,7 +17,6 @@ from components.viewer.payload import pack
 from gleanvid import api
 from gleanvid.compressors import from_settings
 from gleanvid.metrics import same_answer
-from gleanvid.run import Run
 from tests.components.viewer.test_viewer import run_of
 
 
@@ -32,10 +31,6 @@ def test_saved_result_of_the_opening_clip_is_restored(tmp_path):
     budgets, novelty = (go.Figure(loaded.figures[name]) for name in ("budget", "novelty"))
     assert list(budgets.data[0].y) == run.compression.budgets.tolist()
     assert list(novelty.data[0].y) == pytest.approx(run.compression.trace["novelty"].tolist())
-
-
-def test_page_without_saved_result_starts_empty(tmp_path):
-    assert first.load(tmp_path) == first.First()
 
 
 def test_saved_results_in_the_repository_are_complete_and_match_their_clips():
@@ -94,31 +89,6 @@ def test_saved_relevance_equals_the_model_s_current_relevance():
             if words:
                 assert [word for word, _ in kept.words] == [word for word, _ in found.words]
             assert (kept.tokens - found.tokens).abs().sum() < 0.02
-
-
-@pytest.mark.parametrize(("place", "folder"), [(0, ""), (1, "glimpse_2")])
-def test_saved_result_of_a_synthetic_clip_contains_relevance(place, folder):
-    folder, example = first.FOLDER / folder, examples()[place]
-    loaded = first.load(folder)
-    shown = loaded.viewer["relevance"]
-    run = Run.load(folder / "runs" / loaded.runs[0])
-    kept = saved(example, example.question, run)
-    data = Path(loaded.viewer["data"]["path"]).read_bytes()
-    levels = np.frombuffer(data, "<u2", len(kept.tokens), shown["maps"][0]["place"])
-    assert np.abs(levels / 65535 * shown["maps"][0]["high"] - kept.tokens.numpy()).max() < 1e-5
-    assert shown["answer"] == kept.answer == loaded.answers[1]["text"]
-    assert loaded.viewer["methods"][0]["mattered"][0] == pytest.approx(
-        kept.kept(run.compression), abs=1e-4
-    )
-
-
-def test_only_random_tokens_give_a_wrong_answer_in_the_saved_result_of_the_opening_clip():
-    saved = first.load()
-    right = {
-        method["name"]: item["right"]
-        for method, item in zip(saved.viewer["methods"], saved.answers, strict=True)
-    }
-    assert [name for name, is_right in right.items() if not is_right] == ["random"]
 
 
 def test_gleanvid_answers_every_suggested_question_rightly_except_the_listed_failure():

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from components.session.actions.compared_runs import rows_at_hand
 from components.session.actions.measure import measure
 from components.session.actions.preview import preview
 from components.session.display import unmeasured
@@ -45,15 +44,6 @@ def test_both_sides_show_their_fraction_of_relevance_kept_also_after_settings_ch
     assert moved.viewer["relevance"]["maps"] and engine.backend.measured == 1
     other = shown(engine, clip, Sides(last.runs, question="And now?"))
     assert other.viewer["relevance"] is None
-
-
-def test_first_comparison_rows_show_the_viewer_s_fractions_of_relevance_kept(engine, clip):
-    b, a = answered(engine, clip, GleanVID()), answered(engine, clip, FullTokens())
-    last = updates_of_measurement(engine, clip, replace(MOVES, runs=[b, a]))[-1]
-    full, pruned = rows_at_hand(engine.runs, last.runs, "What moves?")
-    kept = {method["name"]: method["mattered"][0] for method in last.viewer["methods"]}
-    assert kept["full"] == 1 and full.mattered == pytest.approx(1)
-    assert pruned.mattered == pytest.approx(kept["gleanvid"], abs=1e-4)
 
 
 def test_relevance_measurement_asks_with_all_tokens_first_if_that_answer_is_missing(engine, clip):

@@ -13,12 +13,10 @@ from components.session.actions.runs import distinct
 from components.session.answers import answers
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend
-from components.session.work.queue import UPLOAD, Work
+from components.session.work.queue import UPLOAD
 from gleanvid import GleanVID, Uniform
-from gleanvid.types import StoppedError, VideoError
+from gleanvid.types import StoppedError
 from tests.components.fake import FakeBackend, a_run
-from tests.video.clips import write_clip as write_long_clip
 
 pytestmark = pytest.mark.usefixtures("cache")
 MOVES = Sides(question="What moves?")
@@ -74,13 +72,6 @@ def test_side_a_keeps_pinned_settings_on_another_clip(engine, clip):
         sides = replace(sides, runs=update.runs)
 
 
-def test_preview_of_settings_with_an_earlier_answer_shows_that_answer(engine, clip):
-    sides = replace(MOVES, runs=[answered(engine, clip, GleanVID())])
-    update = shown(engine, clip, sides)
-    assert update.runs[0] == sides.runs[0]
-    assert [item["stale"] for item in update.answers] == [False]
-
-
 def test_side_without_an_answer_shows_its_method_s_last_answer(engine, clip):
     first = answered(engine, clip, GleanVID())
     sides = replace(MOVES, runs=[first])
@@ -113,14 +104,6 @@ def test_preview_leaves_out_runs_of_another_clip_or_number_of_frames(engine, cli
     assert len(shown(engine, clip, Sides(update.runs), frames=4).runs) == 2
     smaller = Request(clip, 8, "builtin", pixels=100)
     assert len(list(preview(engine, smaller, Sides(update.runs)))[-1].runs) == 2
-
-
-def test_preview_without_an_answer_replaces_the_previous_preview(engine, clip):
-    sides = Sides()
-    for tau in (1.0, 2.0, 3.0):
-        update = shown(engine, clip, sides, tau=tau)
-        sides = Sides(update.runs)
-        assert names(engine, update.runs) == ["gleanvid", "full"]
 
 
 def test_viewer_says_what_is_being_computed_and_when_it_shows_earlier_settings(engine, clip):
@@ -203,28 +186,6 @@ def test_live_answer_does_not_end_a_running_preview(engine, clip):
     running = preview_while_encoding(engine, clip)
     assert list(ask_live(engine, "me", request_of(clip), replace(MOVES, version=9))) == []
     assert [update.viewer for update in running if update.viewer]
-
-
-def test_upload_is_decoded_once_and_refused_if_it_is_no_video(engine, clip, tmp_path):
-    # The short clip is decoded before a progress message is due.
-    assert list(job.read(engine, clip, 8, Work())) == []
-    assert engine.has_clip(clip, 8)
-    (tmp_path / "notes.txt").write_text("no clip")
-    with pytest.raises(VideoError, match="notes"):
-        list(job.read(engine, str(tmp_path / "notes.txt"), 8, Work()))
-
-
-def test_reading_a_long_clip_counts_its_frames_as_they_are_decoded(tmp_path, monkeypatch):
-    monkeypatch.setattr(job, "READ_S", 0.01)
-    quick = {"preset": "ultrafast", "g": "250"}
-    write_long_clip(tmp_path / "long.mp4", 400, size=(240, 320), options=quick)
-    engine = Engine(LocalBackend({}))
-    texts = list(job.read(engine, str(tmp_path / "long.mp4"), 256, Work()))
-    counts = [int(text.removeprefix("Reading the clip: frame ").split()[0]) for text in texts]
-    assert all(text.endswith(" of 256.") for text in texts)
-    assert len(counts) > 5 and counts == sorted(set(counts))
-    assert counts[0] < 128 < counts[-1] <= 256
-    assert len(engine.clip(str(tmp_path / "long.mp4"), 256).frames) == 256
 
 
 @pytest.mark.parametrize("then", ["begin", "end", "stop"])

@@ -63,12 +63,6 @@ def test_reloaded_page_restores_clip_viewer_and_answers(page, clip):
     assert back.view.answers == last.answers and last.answers[0]["right"] is False
 
 
-def test_novelty_of_a_clip_encoded_with_max_pixels_is_restored(clip):
-    engine = Engine(FakeBackend())
-    back = restored(engine, kept(viewer_runs_after_asking(engine, clip, "First?", pixels=100)))
-    assert back.view.value["novelty"] is not None
-
-
 def test_reloaded_page_mentions_results_that_are_no_longer_stored(page, clip):
     engine, last = page
     clip.unlink()

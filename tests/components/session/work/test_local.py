@@ -12,7 +12,7 @@ from components.panels.method_settings import MethodSettings
 from components.panels.page import build_app
 from components.session.actions.ask import ask
 from components.session.actions.restore import BACK
-from components.session.examples import Example, examples
+from components.session.examples import Example
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 from gleanvid import GleanVID
@@ -64,12 +64,6 @@ def test_link_without_parameters_updates_only_the_status_line(site):
     engine.model("builtin")
     changed = loaded(site)
     assert set(changed) == {"gv-status"} and ("Model", "builtin") in changed["gv-status"]
-
-
-def test_status_at_the_start_names_the_model_of_the_saved_run():
-    engine = Engine(FakeBackend())
-    page = build_app(engine, examples=examples())
-    assert dict(loaded((engine, page, []))["gv-status"])["Model"] == "builtin"
 
 
 def test_link_to_another_clip_shows_nothing_of_the_clip_shown_at_start(site):

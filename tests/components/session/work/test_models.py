@@ -54,10 +54,3 @@ def test_model_in_memory_is_unloaded_even_if_loading_the_next_model_fails(load):
     with pytest.raises(ModelError):
         models.get("broken")
     assert not models.held and models.get("a")
-
-
-def test_model_added_by_put_replaces_the_model_in_memory(load):
-    models = Models(load)
-    models.get("a")
-    models.put("b", object())
-    assert list(models.held) == ["b"]

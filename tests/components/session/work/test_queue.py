@@ -42,15 +42,6 @@ def test_job_past_its_deadline_is_stopped_with_the_deadline_as_reason():
     assert work.stop.wait(20) and "0.05 seconds" in work.why
 
 
-def test_job_that_ended_before_its_deadline_is_not_stopped():
-    queue, work = ModelQueue(deadline_s=60), Work()
-    list(queue.wait(work))
-    timer = queue._timers[work]
-    queue.leave(work)
-    timer.join(20)
-    assert not timer.is_alive() and not work.stop.is_set()
-
-
 def test_time_in_the_queue_does_not_count_towards_the_deadline():
     queue, first, second = ModelQueue(deadline_s=0.2), Work(), Work()
     list(queue.wait(first))
@@ -68,13 +59,6 @@ def test_job_is_refused_if_the_queue_is_full():
     next(queue.wait(Work()))
     with pytest.raises(BusyError, match="1 people are waiting"):
         next(queue.wait(Work()))
-
-
-def test_job_ended_twice_keeps_the_first_reason():
-    work = Work()
-    work.end("too late")
-    work.end()
-    assert work.why == "too late"
 
 
 def test_late_preview_does_not_end_a_newer_preview():

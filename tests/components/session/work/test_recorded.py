@@ -57,9 +57,8 @@ def test_menu_entry_of_a_recording_has_title_model_questions_and_licence(entry):
     assert entry.questions == (QUESTION,) and entry.licence == "clip: CC0-1.0"
 
 
-@pytest.mark.parametrize("licence", [[], "CC0", None, 1])
-def test_recording_with_a_forged_header_is_left_out_of_the_menu(shelf, entry, licence):
-    facts = read_facts(entry.path) | {"licence": licence}
+def test_recording_with_a_forged_header_is_left_out_of_the_menu(shelf, entry):
+    facts = read_facts(entry.path) | {"licence": []}
     forged = shelf.folder / ("forged" + SUFFIX)
     save_file({"features": torch.zeros(1)}, forged, metadata={KEY: json.dumps(facts)})
     circle = shelf.folder / ("circle" + SUFFIX)
