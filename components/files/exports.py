@@ -29,7 +29,7 @@ from gleanvid.metrics import budget_gini, diagnostics_of
 from gleanvid.plots import contact_sheet, side_by_side
 from gleanvid.plots.labels import heading, labels
 from gleanvid.run import Run, mask_arrays
-from gleanvid.video.isolation.archive import PARTS
+from gleanvid.video.isolation.bounds import PARTS
 
 from .folder import trim
 

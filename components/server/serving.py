@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
-from gleanvid.video.isolation import rights, sandbox, spare
+from gleanvid.video.isolation import rights, spare
 
 from ..places import ASSETS
 from ..viewer import modules
@@ -181,10 +181,10 @@ def options(
 
 def decoding(limits: Limits) -> str:
     """Return a text on the limits of decoding processes; start one for the first clip."""
-    layers = sandbox.layers()
     spare.KEPT.keep()
-    lacking = [text for name, text in rights.LAYERS.items() if name not in layers]
-    limits_text = "; ".join(rights.LAYERS[name] for name in layers) or "nothing limits it"
+    layers = rights.layers()
+    lacking = [text for text, is_there in layers.items() if not is_there]
+    limits_text = "; ".join(text for text in layers if text not in lacking) or "nothing limits it"
     line = f"* Clips are decoded in a separate process: {limits_text}."
     if lacking:
         line += f"\n* MISSING on this system: {'; '.join(lacking)}."

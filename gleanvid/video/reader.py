@@ -79,8 +79,9 @@ def read_video(
         name = label(path)
         size = num_frames, backend, max_side
         request = Request(str(real), name, container, *size, part, rounding, keeps_times)
-        apart = sandbox.decode(request, timeout_s, stop) if isolate else None
-        return _collect(apart or decoders.decode(request), request, progress)
+        if not isolate:
+            return _collect(decoders.decode(request), request, progress)
+        return _collect(sandbox.decode(request, timeout_s, stop), request, progress)
     except UnreadableVideoError as error:
         if stop is not None and stop.is_set():
             raise StoppedError from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+PARTS = ("run.json", "run.npz")  # files of a saved run's archive
 # Limit on a saved run's unpacked arrays; 64 frames of 1280 x 720 px and their tokens fit.
 MAX_RUN_BYTES = 176 * 2**20
 MAX_RUN_ARRAYS = 512

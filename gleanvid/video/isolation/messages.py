@@ -1,52 +1,78 @@
-"""The messages of a decoding process, for both ends of its pipe.
+"""What a decoding process sends: lines of JSON, some followed by an array as a ``.npy`` file.
 
-A message is a kind (one byte), a length and a payload. A hostile file may have taken over the
-process. So whoever reads its messages checks every length before allocating memory for the payload.
+A line holds the kind of the message and a value: "plan", a saved run's "facts", "error" or "end".
+An array follows "frame" (its index in the plan) and "array" (its name in a saved run). A hostile
+file may have taken over the process. So everything is checked before memory is allocated for it,
+and nothing is unpickled.
 """
 
 from __future__ import annotations
 
-import struct
+import json
+import math
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
+
+from gleanvid.video.isolation import bounds
 from gleanvid.video.plan import UnreadableVideoError
 
-HEADER = struct.Struct("<cQ")  # start of a message: its kind and the length of its payload
-PLACE = struct.Struct("<q")  # index of a frame in the plan; it comes before the pixels
-# Kinds of message: a plan (JSON), a frame (index and pixels), names of layers of protection (JSON).
-PLAN, FRAME, LAYER_NAMES = b"P", b"F", b"L"
-# Kinds of message for a saved run: its JSON, the header of an array, the bytes of an array.
-FACTS, ARRAY, DATA = b"J", b"A", b"D"
-ERROR, END = b"E", b"."
-MAX_ERROR_BYTES = 2**12
+MAX_LINE_BYTES = 2 * bounds.MAX_JSON_BYTES
+MAX_ERROR_CHARS = 1000
 
 
-def send(pipe: IO[bytes], kind: bytes, *parts: bytes | memoryview) -> None:
-    """Write one message; its payload is all ``parts`` joined."""
-    pipe.write(HEADER.pack(kind, sum(memoryview(part).nbytes for part in parts)))
-    pipe.writelines(parts)
+def send(pipe: IO[bytes], kind: str, value: Any = None) -> None:
+    """Write one message. Raises ``ValueError`` for text with lone surrogates."""
+    line = json.dumps([kind, value], ensure_ascii=False, separators=(",", ":"))
+    pipe.write(line.encode() + b"\n")
     pipe.flush()
 
 
-def receive(pipe: IO[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Yield kind and length of every message; the caller must read the payload itself.
+def send_array(pipe: IO[bytes], array: np.ndarray) -> None:
+    """Write an array as a ``.npy`` file; ``numpy.save`` cannot write to a pipe."""
+    array = np.ascontiguousarray(array)
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(pipe, header)
+    pipe.write(array.data)
+    pipe.flush()
 
-    The iteration ends with the message of kind ``END``. A message of kind ``ERROR`` is raised as
-    ``UnreadableVideoError`` with its text. Raises ``EOFError`` if the process ended early.
+
+def receive(pipe: IO[bytes]) -> Iterator[tuple[str, Any]]:
+    """Yield kind and value of every message up to the "end"; the caller reads the arrays.
+
+    Raises ``UnreadableVideoError`` with the text of an "error", ``EOFError`` if the process ended
+    early, ``OverflowError`` for a long line, ``ValueError`` or ``TypeError`` for other data.
     """
     while True:
-        kind, length = HEADER.unpack(read(pipe, HEADER.size))
-        if kind == END:
+        line = pipe.readline(MAX_LINE_BYTES + 1)
+        if not line:
+            raise EOFError
+        if not bounds.fits(line, MAX_LINE_BYTES, 2 * bounds.MAX_JSON_ITEMS):
+            raise OverflowError
+        kind, value = json.loads(line)
+        if kind == "error":
+            raise UnreadableVideoError(str(value)[:MAX_ERROR_CHARS])
+        if kind == "end":
             return
-        if kind == ERROR and length <= MAX_ERROR_BYTES:
-            raise UnreadableVideoError(read(pipe, length).decode("utf-8", "replace"))
-        yield kind, length
+        yield kind, value
 
 
-def read(pipe: IO[bytes], count: int) -> bytes:
-    """Read exactly ``count`` bytes. Raises ``EOFError`` if the process ended early."""
-    data = pipe.read(count)
-    if len(data) < count:
+def read_array(pipe: IO[bytes], most_bytes: int) -> np.ndarray:
+    """Read an array of numbers from a ``.npy`` file.
+
+    Raises ``OverflowError`` if it takes more than ``most_bytes``, ``EOFError`` if the process ended
+    early, ``ValueError`` for other types, such as pickled objects, which could run code.
+    """
+    if np.lib.format.read_magic(pipe) != (1, 0):
+        raise ValueError("unknown version of the .npy format")
+    shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(pipe)
+    size = math.prod(shape)
+    if dtype.kind not in "biuf" or min(shape, default=0) < 0:
+        raise ValueError("not an array of numbers")
+    if size * dtype.itemsize > most_bytes:
+        raise OverflowError
+    array = np.empty(size, dtype)
+    if pipe.readinto(array.view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
         raise EOFError
-    return data
+    return array.reshape(shape, order="F" if fortran_order else "C")

@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import io
 import json
 import os
 import signal
 import sys
+import zipfile
+import zlib
 from contextlib import suppress
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
+from gleanvid.errors import refusing
 from gleanvid.video import decoders
-from gleanvid.video.isolation import archive, rights
-from gleanvid.video.isolation.messages import END, ERROR, FRAME, LAYER_NAMES, PLACE, PLAN, send
+from gleanvid.video.isolation import bounds, rights
+from gleanvid.video.isolation.messages import send, send_array
 from gleanvid.video.plan import Plan, Request, UnreadableVideoError
 
 MAX_MEMORY_BYTES = 4 * 2**30  # limit on the address space of this process
-ARCHIVE_BYTES = 64 * 2**20  # additional memory for unpacking an archive
 MAX_REQUEST_BYTES = 2**16
-MAX_FILE_BYTES = 2**16  # limit on the file with standard error (messages of libraries)
 NICENESS = 10
 PR_SET_PDEATHSIG = 1
+DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError)
 
 
 def main() -> None:
@@ -36,9 +39,9 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print must not get between the frames
     _leave_with_parent()
     rights.limit("RLIMIT_AS", MAX_MEMORY_BYTES)
-    rights.limit("RLIMIT_FSIZE", MAX_FILE_BYTES)
+    rights.limit("RLIMIT_FSIZE", 0)
     rights.limit("RLIMIT_CORE", 0)
-    with suppress(ImportError, MemoryError):  # if PyAV is missing, ``serve`` reports it
+    with suppress(Exception):  # ``serve`` reports a failing import
         decoders.load("pyav")
     line = sys.stdin.buffer.readline(MAX_REQUEST_BYTES)
     if line:
@@ -56,39 +59,41 @@ def _leave_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def serve(task: str, argument: Any, answers: BinaryIO) -> None:
-    """Do a task and send its results or its error.
-
-    "video" decodes frames, and "archive" unpacks a saved run. Any other task ("layers") only gives
-    up this process's rights, such as opening files, and sends which of ``rights.LAYERS`` are in
-    force.
-    """
+def serve(task: str, argument: Any, answers: IO[bytes]) -> None:
+    """Decode a "video" or unpack an "archive"; send the results or the error."""
     try:
         if task == "video":
             _serve_video(Request(**argument), answers)
-        elif task == "archive":
-            _serve_archive(argument, answers)
         else:
-            send(answers, LAYER_NAMES, json.dumps(rights.give_up(None)).encode())
-        send(answers, END)
+            with refusing(UnreadableVideoError, bounds.NO_RUN, *DAMAGED):
+                _serve_archive(argument, answers)
+        send(answers, "end")
     except UnreadableVideoError as error:
-        send(answers, ERROR, str(error).encode("utf-8", "replace"))
+        send(answers, "error", str(error).encode(errors="replace").decode())
 
 
-def _serve_video(request: Request, answers: BinaryIO) -> None:
+def _serve_video(request: Request, answers: IO[bytes]) -> None:
     with decoders.explained(request):
         decoders.load(request.backend)  # import now: after give_up, no file can be opened
     rights.give_up(request.path)
     for event in decoders.decode(request):
         if isinstance(event, Plan):
-            send(answers, PLAN, json.dumps(dataclasses.asdict(event)).encode())
+            send(answers, "plan", dataclasses.asdict(event))
         else:
             place, picture = event
-            send(answers, FRAME, PLACE.pack(place), np.ascontiguousarray(picture).data)
+            send(answers, "frame", place)
+            send_array(answers, picture)
 
 
-def _serve_archive(path: str, answers: BinaryIO) -> None:
-    archive.import_all()
-    rights.limit_growth(ARCHIVE_BYTES)
+def _serve_archive(path: str, answers: IO[bytes]) -> None:
+    np.savez_compressed(small := io.BytesIO(), one=np.ones(1))
+    np.load(small)["one"]  # imports what np.load imports when it is used
     rights.give_up(path)
-    archive.send_run(path, answers)
+    with zipfile.ZipFile(path) as archive:
+        if sorted(archive.namelist()) != sorted(bounds.PARTS):
+            raise ValueError(bounds.NO_RUN)
+        send(answers, "facts", json.loads(archive.read("run.json")))
+        with archive.open("run.npz") as part, np.load(part) as arrays:
+            for name in arrays.files:
+                send(answers, "array", name)
+                send_array(answers, arrays[name])
