@@ -189,5 +189,5 @@ def decoding(limits: Limits) -> str:
     if lacking:
         line += f"\n* MISSING on this system: {'; '.join(lacking)}."
         if limits is not LOCAL:
-            line += " Run this server in a virtual machine before you open it to strangers."
+            line += " Run this server in a container before you open it to strangers."
     return line

@@ -18,9 +18,6 @@ def add(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     )
     shared.add_frames(parser)
     parser.add_argument(
-        "--quick", action="store_true", help="check exactness only; skip the timing"
-    )
-    parser.add_argument(
         "--out", metavar="DIR", help="output folder for the report (Markdown and JSON)"
     )
     shared.add_json(parser, "the report as JSON instead of Markdown")
@@ -34,8 +31,7 @@ def _check(options: argparse.Namespace) -> int:
 
     from gleanvid.evaluation.check.check import check
 
-    video = _video(options)
-    found = check(shared.load(options), video, quick=options.quick, on_progress=report)
+    found = check(shared.load(options), _video(options), report)
     print(json.dumps(found.as_dict(), indent=1) if options.json else found.text())
     if options.out:
         found.write(Path(options.out))

@@ -6,7 +6,6 @@ import shutil
 import struct
 import subprocess
 import sys
-import threading
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -14,12 +13,8 @@ import av
 import numpy as np
 import pytest
 
-from components.session.work.local import LocalBackend
-from gleanvid import cli
-from gleanvid.types import VideoError
 from gleanvid.video import read_video
-from gleanvid.video.isolation import sandbox, spare
-from tests.video.clips import write_clip
+from gleanvid.video.isolation import spare
 
 pytestmark = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
 
@@ -27,57 +22,36 @@ BRIGHTNESS = (0.299, 0.587, 0.114)  # weights of red, green and blue in the brig
 FAR = 1.5  # largest mean difference in brightness (0 to 255) between our frame and ffmpeg's
 X264 = "-c:v libx264 -preset ultrafast"
 X265 = "-c:v libx265 -preset ultrafast -x265-params log-level=none"
-AV1 = "-c:v libaom-av1 -cpu-used 8"
 VP9 = "-c:v libvpx-vp9 -deadline realtime"
 SOUND = "-f lavfi -i sine=duration=1"
-# All demuxers and decoders are tested, as each may load further modules in the sandbox.
+# Those that test_reader.py does not have; each may load further modules in the sandbox.
 CLIPS = {  # file name -> options of ffmpeg; %s stands for the folder of subtitles and chapters
-    "h264.mp4": X264,
-    "av1.mp4": AV1,
-    "mpeg4.mp4": "-c:v mpeg4",
-    "fragments.mp4": f"{X264} -movflags frag_keyframe+empty_moov+default_base_moof",
     "mov_text.mp4": f"-i %s/a.srt {X264} -c:s mov_text",
     "chapters.mp4": f"-i %s/chapters.txt -map_metadata 1 {X264}",
     "cover.mp4": f"-i %s/cover.png -map 0 -map 1 {X264} -c:v:1 png -disposition:v:1 attached_pic",
     "two_tracks.mp4": f"-map 0 -map 0 {X264} -s:v:1 64x48",
     "latin1.mp4": f"{X264} -metadata title=Caf\udce9",
-    "variable.mp4": f"-vf settb=1/1000,setpts=N*(N+5)*10 {X264} -enc_time_base 1:1000"
-    " -fps_mode passthrough",
     "interlaced.mp4": f"{X264} -flags +ildct+ilme -x264opts tff=1",
     "hdr.mp4": f"{X265} -pix_fmt yuv420p10le -color_primaries bt2020 -color_trc smpte2084"
     " -colorspace bt2020nc",
     "yuv444.mp4": f"{X264} -pix_fmt yuv444p",
     "full_range.mp4": f"{X264} -pix_fmt yuvj420p",
-    "phone.MOV": f"{SOUND} {X264} -c:a aac -timecode 01:02:03:04 -metadata:s:v rotate=90",
-    "upside_down.mov": f"{X264} -metadata:s:v rotate=180",
     "prores.mov": "-c:v prores_ks",
     "mjpeg.mov": "-c:v mjpeg",
     "animation.mov": "-c:v qtrle",
     "phone.3gp": f"{SOUND} -s 176x144 -c:v h263 -c:a aac",
     "srt.mkv": f"-i %s/a.srt {X264} -c:s srt",
-    "ass.mkv": f"-i %s/a.srt {X264} -c:s ass",
     "bitmap_subtitles.mkv": f"-i %s/a.sup -map 0 -map 1 {X264} -c:s copy",
     "attachment.mkv": f"{X264} -attach %s/cover.png -metadata:s:t mimetype=image/png",
-    "odd.mkv": f"-s 127x95 {X264} -pix_fmt yuv444p",
     "ffv1.mkv": "-c:v ffv1",
-    "vp8.webm": "-c:v libvpx -deadline realtime",
-    "vp9.webm": VP9,
     "alpha.webm": f"{VP9} -pix_fmt yuva420p -auto-alt-ref 0",
     "vtt.webm": f"-i %s/a.srt {VP9} -c:s webvtt",
-    "mpeg4.avi": "-c:v mpeg4 -vtag XVID",
     "raw.avi": "-c:v rawvideo -pix_fmt bgr24",
     "msmpeg4.avi": "-c:v msmpeg4v2",
-    "wmv2.wmv": f"{SOUND} -c:v wmv2 -c:a wmav2",
-    "flv1.flv": "-c:v flv1",
     "h264.flv": f"{SOUND} {X264} -c:a aac",
-    "h264.ts": f"{X264}",
-    "mpeg2.ts": f"{SOUND} -c:v mpeg2video -c:a mp2",
     "data.ts": f"-f data -i %s/a.srt -map 0 -map 1 {X264} -c:d copy",
-    "mpeg1.mpg": "-vf settb=1/25,setpts=N -r 25 -c:v mpeg1video",
-    "mpeg2.vob": "-vf settb=1/25,setpts=N -r 25 -c:v mpeg2video",
     "mpeg2.m2v": "-vf settb=1/25,setpts=N -r 25 -c:v mpeg2video",
     "theora.ogv": f"{SOUND} -c:v libtheora -c:a libvorbis",
-    "animation.gif": "",
 }
 SRT = "1\n00:00:00,000 --> 00:00:01,000\nA caption\n"
 CHAPTERS = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=One\n"
@@ -140,15 +114,6 @@ def test_decoded_frames_equal_those_of_ffmpeg(name, tmp_path, inputs):
     assert np.abs(np.diff(expected, axis=0)).mean(axis=(1, 2)).min() > 3 * FAR
 
 
-def test_command_line_and_server_decode_in_the_same_sandbox(tmp_path, inputs, monkeypatch):
-    path, asked = write("mov_text.mp4", tmp_path, inputs), []
-    decode = sandbox.decode
-    monkeypatch.setattr(sandbox, "decode", lambda *of: asked.append(of[0].name) or decode(*of))
-    assert cli.main(["compress", str(path), "--frames", "4", "--out", str(tmp_path / "out")]) == 0
-    assert len(LocalBackend({}).read_video(str(path), 4, 60.0, threading.Event(), print)) == 4
-    assert asked == ["mov_text.mp4"] * 2
-
-
 def test_every_module_of_pyav_is_imported_before_the_sandbox_forbids_imports():
     """Inside the sandbox nothing can be imported, so a module that loads on demand would fail."""
     root = Path(av.__file__).parent
@@ -161,15 +126,3 @@ def test_every_module_of_pyav_is_imported_before_the_sandbox_forbids_imports():
     code += "; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert len(modules) > 20 and modules <= set(loaded.stdout.split())
-
-
-def test_message_for_an_import_error_in_the_sandbox_contains_no_file_paths(tmp_path, monkeypatch):
-    path = write_clip(tmp_path / "clip.mp4", 4)
-
-    def read(request):
-        raise ImportError("/usr/lib/av/x.so: Permission denied", name="av.x")
-
-    monkeypatch.setattr("gleanvid.video.decoders.pyav.read", read)
-    with pytest.raises(VideoError, match=r"part of the package 'av'.*av\.x") as raised:
-        read_video(path, 4, isolate=False)
-    assert "pip" not in str(raised.value) and "/usr" not in str(raised.value)

@@ -28,7 +28,7 @@ from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.shortening import expand_positions
 from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.types import Compression, StoppedError, VideoTokens
+from gleanvid.types import Compression, VideoTokens
 
 SPREAD, COLUMNS = "of the spread", "columns"
 
@@ -190,25 +190,18 @@ LAWS: dict[str, Callable[[Case], Finding]] = {
 
 @torch.no_grad()
 def examine(
-    model: ModelAdapter,
-    encoded: Encoded,
-    method: Compressor,
-    on_law: Callable[[str], None] | None = None,
+    model: ModelAdapter, encoded: Encoded, method: Compressor, on_law: Callable[[str], None]
 ) -> tuple[Finding, ...]:
     """Run every check on one clip. ``method`` must prune before the language model.
 
-    ``on_law`` is called with the name of each check before it runs. If ``on_law`` raises
-    ``StoppedError``, the findings so far are returned. A check that raises an error has failed.
+    ``on_law`` is called with the name of each check before it runs. A check that raises an error
+    has failed.
     """
     found = []
     with model.lock:
         case = Case(model, encoded, method)
         for name, law in LAWS.items():
-            try:
-                if on_law:
-                    on_law(name)
-            except StoppedError:
-                break
+            on_law(name)
             try:
                 found.append(law(case))
             except Exception as error:

@@ -33,22 +33,12 @@ def load(backend: str) -> ModuleType:
 def decode(request: Request) -> Events:
     """Yield a plan of the frames to read, then these frames, decoded in this process."""
     with explained(request):
-        module = load(request.backend)
-    try:
-        yield from module.read(request)
-    except ImportError as error:
-        package = BACKENDS[request.backend][1]
-        raise UnreadableVideoError(
-            f"Reading {request.name} needs a part of the package {package!r} that was not loaded "
-            f"in time ({error.name or 'unknown'}). This is a bug in GleanVID: please report it."
-        ) from error
-    except MemoryError as error:
-        raise _too_large(request) from error
+        yield from load(request.backend).read(request)
 
 
 @contextmanager
 def explained(request: Request) -> Iterator[None]:
-    """Turn a missing package, or too little memory to load it, into an error for the user."""
+    """Turn a missing package, or too little memory, into an error for the user."""
     try:
         yield
     except ImportError as error:
@@ -58,8 +48,6 @@ def explained(request: Request) -> Iterator[None]:
             f"({error}). Install it with: pip install {package}"
         ) from error
     except MemoryError as error:
-        raise _too_large(request) from error
-
-
-def _too_large(request: Request) -> UnreadableVideoError:
-    return UnreadableVideoError(f"{request.name} needs more memory than the reader may use.")
+        raise UnreadableVideoError(
+            f"{request.name} needs more memory than the reader may use."
+        ) from error

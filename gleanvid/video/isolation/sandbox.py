@@ -62,7 +62,8 @@ def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
     Raises ``UnreadableVideoError`` if the archive is damaged, exceeds a limit of :mod:`.bounds` or
     takes too long to read.
     """
-    facts, arrays, room = None, {}, bounds.MAX_RUN_BYTES
+    facts, room = None, bounds.MAX_RUN_BYTES
+    arrays: dict[str, np.ndarray] = {}
     refused = refusing(UnreadableVideoError, bounds.NO_RUN, EOFError)
     with _running("archive", str(Path(path).resolve()), timeout_s) as decoder, refused:
         try:
