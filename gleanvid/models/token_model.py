@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from gleanvid.models.encoded import Encoded
-from gleanvid.types import Compression, ModelError, Video, VideoTokens
+from gleanvid.types import ModelError, Video
 
 
 class TokenModel(ABC):
@@ -55,10 +55,6 @@ class TokenModel(ABC):
 
         Raises ``ModelError`` if the model cannot compute a signal, or if memory runs out.
         """
-
-    def labels(self, tokens: VideoTokens, record: Compression) -> list[dict[str, Any]] | None:
-        """Return what the classifier recognises in the tokens, for JSON; None if there is none."""
-        return None
 
     def check_can_answer(self) -> None:
         """Raise ``ModelError`` unless the model can answer; call it before encoding a clip."""

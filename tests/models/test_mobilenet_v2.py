@@ -8,7 +8,7 @@ from transformers import MobileNetV2ForImageClassification
 
 import gleanvid
 from gleanvid.models.loading.load import BUILTIN, PHOTOS
-from gleanvid.types import Compression, ModelError, StoppedError, Video
+from gleanvid.types import ModelError, StoppedError, Video
 
 
 @pytest.fixture(scope="module")
@@ -76,21 +76,3 @@ def test_photo_encoder_refuses_to_compute_saliency_and_obeys_the_stop_event(mode
     stop.set()
     with pytest.raises(StoppedError):
         model.encode(clip(), stop=stop)
-
-
-def test_image_labels_have_rectangles_and_one_kept_token_keeps_only_some_of_the_labels(model):
-    tokens = model.encode(gleanvid.read_video("assets/clips/city.mp4", num_frames=2)).tokens
-    every = model.see(tokens)
-    assert every
-    assert all(one.probability >= 0.5 and 0 <= one.unit < 2 for one in every)
-    assert all(
-        left < right and top < bottom
-        for left, top, right, bottom in (one.rectangle for one in every)
-    )
-    names = {one.label for one in every}
-    whole = gleanvid.FullTokens().compress(tokens)
-    assert {one.label for one in model.see(tokens, whole)} == names
-    nothing_there = Compression.pruned(torch.tensor([0]), tokens.grid)
-    assert {one.label for one in model.see(tokens, nothing_there)} <= names
-    listed = model.labels(tokens, Compression.pruned(torch.tensor([0]), tokens.grid))
-    assert {one["label"] for one in listed} == names and not all(one["kept"] for one in listed)
