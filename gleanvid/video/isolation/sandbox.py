@@ -21,13 +21,18 @@ from typing import IO, Any
 
 import numpy as np
 
-from gleanvid.errors import refusing
+from gleanvid.errors import MALFORMED, refusing
 from gleanvid.video.isolation import bounds, spare
 from gleanvid.video.isolation.messages import read_array, receive
 from gleanvid.video.isolation.spare import Decoder
 from gleanvid.video.plan import MAX_RESULT_BYTES, Events, Plan, Request, UnreadableVideoError
 
-FORGED = "The decoder returned something other than frames of {name}; the file is not read."
+LATE = (
+    "Reading {name} took longer than {limit:g} seconds and was stopped. Take a shorter clip or "
+    "fewer frames, or allow more time."
+)
+CRASHED = "The decoder crashed on {}{}; the file is damaged or far too large."
+FORGED = "The decoder returned something other than frames of {}; the file is not read."
 POLL_S = 0.1  # seconds between two checks whether a task must end
 
 
@@ -40,20 +45,16 @@ def decode(request: Request, timeout_s: float, stop: threading.Event | None = No
     end = time.monotonic() + timeout_s
     with _running("video", dataclasses.asdict(request), timeout_s, stop) as decoder:
         try:
-            with refusing(UnreadableVideoError, FORGED.format(name=request.name)):
-                yield from _checked(decoder.stdout, request)
-        except EOFError as error:
+            yield from _checked(decoder.stdout, request)
+        except (EOFError, *MALFORMED) as error:
             if time.monotonic() > end:
-                raise UnreadableVideoError(
-                    f"Reading {request.name} took longer than {timeout_s:g} seconds and was "
-                    "stopped. Take a shorter clip or fewer frames, or allow more time."
-                ) from error
-            code = decoder.process.wait()
-            detail = f" (signal {-code})" if code < 0 else ""
-            raise UnreadableVideoError(
-                f"The decoder crashed on {request.name}{detail}; the file is damaged or far too "
-                "large."
-            ) from error
+                reason = LATE.format(name=request.name, limit=timeout_s)
+            elif isinstance(error, EOFError):
+                code = decoder.process.wait()
+                reason = CRASHED.format(request.name, f" (signal {-code})" if code < 0 else "")
+            else:
+                reason = FORGED.format(request.name)
+            raise UnreadableVideoError(reason) from error
 
 
 def unpacked(path: str, timeout_s: float) -> tuple[Any, dict[str, np.ndarray]]:
