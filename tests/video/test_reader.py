@@ -66,15 +66,6 @@ def test_reader_returns_exactly_the_planned_frames(tmp_path, name):
     assert video.fps == pytest.approx((len(ticks) - 1) * 1000 / (ticks[-1] - ticks[0]), rel=0.005)
 
 
-@pytest.mark.parametrize("name", ["gops.mp4", "open_gop.mp4", "h264.ts", "mpeg2.mpg", "vp9.webm"])
-def test_sampled_frames_equal_those_of_decoding_the_whole_file(tmp_path, name):
-    path = write_clip(tmp_path / name, 90, **FILES[name])
-    with av.open(str(path)) as container:
-        truth = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-    video = read_video(path, 23, isolate=False)
-    assert np.array_equal(video.frames, np.stack(truth)[video.indices])
-
-
 @pytest.mark.parametrize(("rotation", "turns"), [(90, 1), (180, 2), (-90, 3)])
 def test_rotated_phone_videos_are_read_upright(tmp_path, rotation, turns):
     path = write_clip(tmp_path / "phone.mp4", 30, rotation=rotation, turns=turns)

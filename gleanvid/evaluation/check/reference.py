@@ -91,7 +91,9 @@ def recomputed(
     in ``kept`` (bool [L]) and the decoded tokens ``steps`` [S], without a cache. Tokens have their
     original positions. With ``compact``, they are numbered from 0 instead.
     """
-    seen = called_with(model, inputs)
+    with language_model_calls(model) as calls:
+        model.layout.core(**inputs, use_cache=False)
+    seen = calls[0]
     whole = seen.get("position_ids")
     if whole is None:
         whole = torch.arange(len(kept), device=kept.device).expand(3, 1, -1)
@@ -110,13 +112,6 @@ def recomputed(
         use_cache=False,
     )
     return model.hf_model.get_output_embeddings()(output.last_hidden_state[0])
-
-
-def called_with(model: ModelAdapter, inputs: Inputs) -> dict[str, Any]:
-    """Run the model without compression; return the arguments that its language model receives."""
-    with language_model_calls(model) as calls:
-        model.layout.core(**inputs, use_cache=False)
-    return calls[0]
 
 
 @contextmanager
