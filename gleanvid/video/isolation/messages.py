@@ -31,7 +31,7 @@ def send(pipe: IO[bytes], kind: str, value: Any = None) -> None:
 
 def send_array(pipe: IO[bytes], array: np.ndarray) -> None:
     """Write an array as a ``.npy`` file; ``numpy.save`` cannot write to a pipe."""
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array, order="C")
     header = np.lib.format.header_data_from_array_1_0(array)
     np.lib.format.write_array_header_1_0(pipe, header)
     pipe.write(array.data)
