@@ -18,6 +18,8 @@ NO_RUN = "This is not a run saved by GleanVID."
 # scanned to its end once for every quote.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
+_NO_MARKS = bytes(set(range(256)) - set(b"[]{},"))
+
 
 def fits(
     text: bytes,
@@ -31,7 +33,7 @@ def fits(
     """
     if len(text) > most_bytes:
         return False
-    marks = re.sub(rb"[^][{},]++", b"", _STRING.sub(b"", text))
+    marks = _STRING.sub(b"", text).translate(None, _NO_MARKS)
     if len(marks) > most_items:
         return False
     depth = deepest_seen = 0
