@@ -144,17 +144,6 @@ def test_loading_options_of_commands_reach_load_model(
     assert "that is all" in capsys.readouterr().err
 
 
-def test_invalid_files_and_questions_of_commands_are_reported_in_one_sentence(
-    model, clip, tmp_path, capsys
-):
-    empty = tmp_path / "empty.mp4"
-    empty.touch()
-    for video, question in ((str(empty), "What?"), ("gone.mp4", "What?"), (clip, " ")):
-        assert call("ask", video, question, "--model", model) == 2
-        said = capsys.readouterr().err.splitlines()[-1]
-        assert said.startswith("gleanvid: ") and len(said) > 20
-
-
 def test_relevance_command_writes_heat_maps_and_the_fraction_of_relevance_kept(
     clip, model, tmp_path, capsys
 ):

@@ -71,17 +71,6 @@ def test_records_and_runs_can_be_pickled(run):
     assert torch.equal(copy.by_layer[2].apply(rows), run.by_layer[2].apply(rows))
 
 
-def test_run_has_a_one_line_repr(run):
-    said = replace(run, question="What? " * 99, answer="All of it. " * 99, model="/models/" * 99)
-    for one in (run, said):
-        assert len(repr(one)) <= 300
-    for part in ("'clip'", "Was bewegt sich?", "ein Kreis", "gleanvid", "6 of 12 tokens kept"):
-        assert part in repr(run)
-    assert repr(run.by_layer[0]) == "Compression(6 of 12 tokens kept, grid=(3, 2, 2))"
-    assert repr(run.by_layer[2]) == "Compression(2 of 12 tokens kept, merged, grid=(3, 2, 2))"
-    assert repr(run.video) == "Video('clip', 6 frames of 4x4, 3.0 s)"
-
-
 def test_reduction_ttft_throughput_and_average_retention_are_computed_from_the_cost(run):
     cost = run.cost
     assert cost.flops_reduction == pytest.approx(0.75)

@@ -32,21 +32,6 @@ def test_several_questions_share_one_encoding_and_prefill_of_the_video(model, co
         assert run.cost.prefill_flops == alone.cost.prefill_flops
 
 
-def test_language_model_computes_video_tokens_once_for_all_questions(model):
-    lengths = []
-
-    def look(module, args, kwargs):
-        lengths.append(kwargs["inputs_embeds"].shape[1])
-
-    handle = model.layout.language_model.register_forward_pre_hook(look, with_kwargs=True)
-    gleanvid.ask_many(tiny.noise_video(6), QUESTIONS, model, gleanvid.FullTokens(), 1)
-    handle.remove()
-    once, questions = lengths[:-3], lengths[-3:]
-    # calls with the video tokens: encoding and positions (both end before the layers), prefill
-    assert len(once) == 3
-    assert max(questions) < min(once)
-
-
 def test_empty_list_of_questions_or_an_empty_question_is_refused(model):
     with pytest.raises(ValueError, match="must not be empty"):
         gleanvid.ask_many(tiny.noise_video(), [], model)

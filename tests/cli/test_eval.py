@@ -6,7 +6,6 @@ import torch
 
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.cli import main
-from gleanvid.cli.running import clock
 from gleanvid.evaluation import benchmarks
 from gleanvid.evaluation.run import runner
 from tests.evaluation.fakes import FakeBenchmark, FakeModel
@@ -117,43 +116,11 @@ def test_invalid_eval_options_are_refused_before_the_model_is_loaded(
     assert not list(tmp_path.iterdir())
 
 
-def test_unwritable_output_folder_is_refused_before_the_model_is_loaded(
-    model, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr("gleanvid.models.load_model", lambda *_, **__: pytest.fail("loaded"))
-    (tmp_path / "file").write_text("")
-    assert run(tmp_path / "file") == 2
-    assert "cannot write to" in capsys.readouterr().err
-
-
-def test_disk_full_while_writing_tables_keeps_every_answer(model, tmp_path, capsys, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("gleanvid.evaluation.tables.publish.write", full)
-        assert run(tmp_path) == 2
-    assert "every answer is kept" in capsys.readouterr().err
-    model[0] = FakeModel()
-    assert run(tmp_path) == 0 and not model[0].asked
-
-
-def test_value_of_the_blind_option_other_than_true_or_false_is_refused(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        main(["eval", "--blind", "maybe", "--out", str(tmp_path)])
-    assert "--blind: invalid true_or_false value: 'maybe'" in capsys.readouterr().err
-
-
 def test_unknown_benchmark_is_refused_with_the_list_of_known_benchmarks(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["eval", "--benchmark", "glimps", "--out", str(tmp_path)])
     assert stopped.value.code == 2
     assert "benchmark='glimps' must be one of glimpse, list" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(0, "0:00"), (65.4, "1:05"), (3725, "1:02:05")])
-def test_clock_formats_seconds_as_hours_minutes_and_seconds(seconds, text):
-    assert clock(seconds) == text
 
 
 def test_eval_measures_relevance_once_per_question_and_stores_it(
@@ -183,23 +150,3 @@ def test_eval_measures_relevance_once_per_question_and_stores_it(
     assert len(asked) == 5
     assert run(tmp_path, "--retention-ratio", "1,0.5", "--limit", "5") == 2
     assert "relevance='gradient'" in capsys.readouterr().err
-
-
-def test_endpoint_option_with_a_metric_unknown_to_the_benchmark_is_refused_before_any_question(
-    model, tmp_path, capsys
-):
-    assert run(tmp_path / "no", "--endpoint", "macro") == 2
-    assert "endpoint='macro' must be one of accuracy" in capsys.readouterr().err
-    assert not model[0].asked and not (tmp_path / "no").exists()
-
-
-def test_rerun_that_asks_no_question_keeps_the_first_run_s_machine_description(model, tmp_path):
-    run(tmp_path)
-    path = tmp_path / "results.json"
-    told = json.loads(path.read_text())
-    told["machine"]["cpu"] = "the first one"
-    path.write_text(json.dumps(told))
-    run(tmp_path)
-    assert json.loads(path.read_text())["machine"]["cpu"] == "the first one"
-    run(tmp_path, "--retention-ratio", "0.5")  # a new ratio, so questions are asked
-    assert json.loads(path.read_text())["machine"]["cpu"] != "the first one"

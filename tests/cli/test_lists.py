@@ -8,7 +8,6 @@ import pytest
 
 from gleanvid.cli import lists, main
 from gleanvid.evaluation.catalogue import methods_table, model_table
-from gleanvid.evaluation.markdown import markdown_table
 
 TABLES = {"methods": methods_table, "models": model_table}
 WIDTHS = (80, 132)
@@ -57,11 +56,3 @@ def test_list_is_markdown_if_piped_or_asked_for_by_option(command, terminal, cap
     terminal(80)
     assert main([command, "--markdown"]) == 0
     assert capsys.readouterr().out.strip() == TABLES[command]()
-
-
-def test_list_that_fits_the_terminal_is_printed_as_a_table(terminal, capsys):
-    terminal(80)
-    table = markdown_table(["a", "b"], [["1", "2|3"]])
-    lists.show(table, unchanged=False)
-    assert capsys.readouterr().out.strip() == table.strip()
-    assert lists.fitted(table, 80) == "1\n  b: 2|3"

@@ -39,15 +39,6 @@ def test_ablation_with_v_cast_budgeting_and_selection_equals_v_cast():
     assert torch.equal(both.keep, VCast(0.3).compress(TOKENS).keep)
 
 
-def test_ablation_with_selection_lrs_keeps_the_tokens_of_highest_local_score():
-    made = Ablation(0.3, selection="lrs").compress(TOKENS)
-    lrs = made.scores["lrs"].view(6, -1)
-    for unit, budget in enumerate(made.budgets.tolist()):
-        kept = made.mask.view(6, -1)[unit]
-        if 0 < budget < 20:
-            assert lrs[unit][kept].min() >= lrs[unit][~kept].max()
-
-
 def test_pairwise_score_is_one_minus_the_largest_cosine_to_earlier_kept_tokens():
     made = Ablation(0.3, selection="pairwise", debias_rank=0).compress(TOKENS)
     units = torch.nn.functional.normalize(TOKENS.features, dim=1)

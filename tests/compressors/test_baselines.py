@@ -38,27 +38,6 @@ def test_uniform_selection_favours_no_unit_row_or_column_on_any_grid(grid, ratio
     favours_nothing(kept(grid, ratio))
 
 
-@pytest.mark.parametrize("ratio", [0.05, 0.1, 0.15])
-def test_uniform_selection_leaves_smaller_gaps_than_random_selection(ratio):
-    """A gap is a box of 2 temporal units and 3 x 3 grid positions without a kept token."""
-    boxes = [empty_boxes(mask) for mask in (kept((16, 10, 10), ratio), drawn(ratio))]
-    assert boxes[0] < 0.75 * boxes[1]
-
-
-def drawn(ratio):
-    return Random(ratio).compress(noise((16, 10, 10))).mask.view(16, 10, 10)
-
-
-def empty_boxes(mask):
-    boxes = mask.unfold(0, 2, 1).unfold(1, 3, 1).unfold(2, 3, 1).flatten(3)
-    return float((~boxes.any(-1)).float().mean())
-
-
-def test_uniform_selection_uses_every_grid_position_once_before_repeating():
-    mask = kept((16, 10, 10), 0.1)
-    assert (mask[:10].sum(0) == 1).all()
-
-
 DRAWS = [Random(0.2), Ablation(0.2, selection="random"), Ablation(0.2, budgeting="random")]
 
 

@@ -1,6 +1,3 @@
-from dataclasses import dataclass
-from typing import ClassVar
-
 import pytest
 import torch
 from hypothesis import given
@@ -11,7 +8,6 @@ from gleanvid.compressors import COMPRESSORS, from_settings, method_from
 from gleanvid.compressors.by_hand import ByHand, by_hand
 from tests.compressors.forms import noise
 
-GRID = (2, 3, 4)
 SIDE = st.integers(1, 5)
 
 
@@ -62,13 +58,3 @@ def test_hand_edited_mask_works_as_a_compressor_but_is_not_in_the_list_of_compre
     run.save(tmp_path / "run")
     again = gleanvid.Run.load(tmp_path / "run")
     assert from_settings(again.compressor) == gleanvid.by_hand(mask)
-
-
-def test_plugin_with_the_name_of_the_by_hand_compressor_is_refused():
-    @dataclass(frozen=True)
-    class Other(gleanvid.Uniform):
-        name: ClassVar[str] = "by_hand"
-        title: ClassVar[str] = "Other"
-
-    with pytest.raises(ValueError, match="is another method's name or title"):
-        gleanvid.register(Other)

@@ -1,16 +1,12 @@
 import pytest
 
-from gleanvid.compressors import COMPRESSORS, from_settings, title_of
+from gleanvid.compressors import COMPRESSORS, from_settings
 
 
 def test_every_method_declares_a_title_that_no_other_method_has():
     titles = {method.title for method in COMPRESSORS.values()}
     assert all("title" in vars(method) for method in COMPRESSORS.values())
     assert len(titles) == len(COMPRESSORS)
-
-
-def test_title_of_an_unknown_name_is_the_name():
-    assert title_of("mine") == "mine"
 
 
 @pytest.mark.parametrize("method", COMPRESSORS.values(), ids=str)

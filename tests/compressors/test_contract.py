@@ -16,7 +16,6 @@ from gleanvid.compressors.fastv import FastV
 from gleanvid.compressors.fastvid import FastVID
 from gleanvid.compressors.flashvid import FlashVID, FlashVIDPrune
 from gleanvid.compressors.holitom import HoliTom
-from gleanvid.compressors.pairwise_gain import PairwiseGain
 from gleanvid.compressors.sparsevlm import SparseVLM
 from gleanvid.compressors.visionzip import VisionZip
 from gleanvid.types import VideoTokens
@@ -137,10 +136,3 @@ def test_error_names_the_missing_signal_of_video_tokens(compressor, signal):
     tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2))
     with pytest.raises(ValueError, match=rf"VideoTokens\.{signal}"):
         compressor.compress(tokens)
-
-
-def test_pairwise_selection_keeps_the_outlier_token():
-    features = torch.ones(32, 8) + 0.01 * torch.randn(32, 8, generator=torch.manual_seed(0))
-    features[13] = -features[13]
-    keep = PairwiseGain(4 / 32).compress(VideoTokens(features, (2, 4, 4))).keep
-    assert 13 in keep.tolist() and len(keep) == 4

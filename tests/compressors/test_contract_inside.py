@@ -12,7 +12,6 @@ from gleanvid.compressors.framefusion import FrameFusion
 from gleanvid.compressors.holitom import HoliTom
 from gleanvid.compressors.prunevid import PruneVid
 from gleanvid.compressors.sparsevlm import SparseVLM, keep_counts
-from gleanvid.types import VideoTokens
 from tests.compressors.forms import GRIDS, INSIDE, Case, assert_sound, named, video_of
 from tests.compressors.identity_layers import pass_through
 
@@ -162,10 +161,3 @@ def test_sparsevlm_s_numbers_of_kept_tokens_are_its_published_ones_times_one_fac
         counts = keep_counts(6272, ratio, depth, exact=True)
         for layer, base in ((3, 300), (7, 200), (16, 110)):
             assert counts[layer] == pytest.approx(6272 * scale * base / 576, rel=0.01)
-
-
-def test_prunevid_s_second_stage_refuses_tokens_not_from_its_first_stage():
-    stage = PruneVid(inner=True).stages[1][1]
-    tokens = VideoTokens(torch.ones(8, 4), (2, 2, 2), attention=torch.full((2, 3, 8), 0.1))
-    with pytest.raises(ValueError, match="record of PruneVid's stage before the model"):
-        stage.compress(tokens)

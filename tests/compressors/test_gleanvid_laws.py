@@ -1,4 +1,4 @@
-"""On clips with exactly repeated tokens, rounding hardly changes which tokens are kept."""
+"""Local score, basis rank and ties of GleanVID on made-up clips."""
 
 from __future__ import annotations
 
@@ -9,36 +9,15 @@ from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.types import VideoTokens
 from tests.compressors.moving import GRID, WIDTH, moving_clip
 
-RATIO = 0.2  # so kept tokens / feature width = 0.6
-CASES = [(1, 300, 0.0), (0, 300, 0.02)]
-TWINS = [(2, 100, 0.0, True)]
 
-
-def called(case):
-    return "seed{}-rank{}-noise{}".format(*case) + "-twins" * (case in TWINS)
-
-
-@pytest.fixture(scope="module", params=CASES + TWINS, ids=called)
-def features(request):
-    return moving_clip(*request.param).features
-
-
-def kept(features):
-    return set(GleanVID(RATIO).compress(VideoTokens(features, GRID)).keep.tolist())
-
-
-def agreement(one, other):
-    return len(one & other) / len(one)
-
-
-def test_noise_in_the_last_bits_changes_at_most_1_percent_of_kept_tokens(features):
-    generator = torch.Generator().manual_seed(9)
-    noise = 1 + 1e-6 * torch.randn(features.shape, generator=generator)
-    assert agreement(kept(features), kept(features * noise)) >= 0.99
-
-
-def test_bfloat16_features_keep_at_least_80_percent_of_the_tokens_that_float32_keeps(features):
-    assert agreement(kept(features), kept(features.bfloat16())) >= 0.8
+@pytest.mark.parametrize("clip", [(1, 300, 0.0), (0, 300, 0.02)], ids=str)
+def test_bfloat16_features_keep_at_least_80_percent_of_the_tokens_that_float32_keeps(clip):
+    features = moving_clip(*clip).features
+    one, other = (
+        set(GleanVID(0.2).compress(VideoTokens(rows, GRID)).keep.tolist())
+        for rows in (features, features.bfloat16())
+    )
+    assert len(one & other) >= 0.8 * len(one)
 
 
 def test_local_score_alone_decides_once_the_basis_is_full():

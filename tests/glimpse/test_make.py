@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from gleanvid.cli import main
 from gleanvid.glimpse.questions.clips import FPS, make_video
@@ -69,16 +68,6 @@ def test_glimpse_make_refuses_a_folder_with_files_and_leaves_it_unchanged(tmp_pa
     assert make(tmp_path) == 2
     assert "not empty" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [(("--split", "best"), "split='best'"), (("--num-frames", "7"), "num_frames=7"),
-     (("--height", "170"), "height=170"), (("--n", "0"), "n=0")],
-)  # fmt: skip
-def test_error_for_invalid_glimpse_make_settings_names_the_setting(tmp_path, capsys, words, named):
-    assert make(tmp_path / "out", *words) == 2
-    assert named in capsys.readouterr().err
 
 
 def test_glimpse_make_example_writes_a_clip_with_thumbnail_and_questions(tmp_path):

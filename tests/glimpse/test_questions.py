@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gleanvid.glimpse.questions.clips import ask_about, evidence_by_thing
-from gleanvid.glimpse.questions.questions import FAMILIES, Evidence, describe, normalise, questions
+from gleanvid.glimpse.questions.questions import FAMILIES, Evidence, normalise, questions
 from gleanvid.glimpse.world.scenes import sample_scene
-from gleanvid.glimpse.world.world import ClipSettings, stream
+from gleanvid.glimpse.world.world import stream
 
 
 def asked(split, count):
@@ -37,11 +37,6 @@ def test_every_question_has_four_options_one_of_them_right(train):
         assert len(question.options) == len(set(question.options)) == 4
         assert question.answer in question.options
         assert normalise(question.answer) == question.answer
-
-
-def test_at_least_ten_question_types_occur(train):
-    assert len(FAMILIES) >= 10
-    assert {question.family for _, question in train} == set(FAMILIES)
 
 
 def test_right_option_is_at_every_position_equally_often(train):
@@ -108,16 +103,3 @@ def test_evidence_tokens_of_a_flash_lie_on_its_object_in_its_only_unit():
                 assert mask[unit].reshape(10, 10)[int(y // 16), int(x // 16)]
                 found.add(index)
     assert len(found) >= 3
-
-
-def test_evidence_can_be_computed_on_any_token_grid():
-    question = ask_about(0, "test", 0, ClipSettings(num_frames=16))[0]
-    for grid in ((8, 10, 10), (16, 7, 9), (4, 27, 27)):
-        mask = evidence_tokens(0, ClipSettings(num_frames=16), question, grid)
-        assert mask.shape == (np.prod(grid),) and mask.any()
-
-
-def test_clip_description_names_every_object_once(train):
-    for scene, _ in train[:200]:
-        listed = describe(scene).split(" and ")
-        assert len(listed) == len(set(listed)) == len({(t.colour, t.shape) for t in scene.things})

@@ -17,17 +17,6 @@ def a_run(kept):
     return Run(video, "what?", "m", {"name": "x"}, {0: kept}, "it", cost, seconds, boxes)
 
 
-def test_diagnose_returns_the_values_of_the_individual_metric_functions():
-    features, kept = clip()
-    found = metrics.diagnose(features, kept)
-    for name in ("residual_energy", "coverage_error", "energy_outside_span"):
-        assert getattr(found, name) == pytest.approx(getattr(metrics, name)(features, kept))
-    assert found.effective_rank == metrics.effective_dimension(features, kept)
-    by_unit = metrics.effective_rank_by_unit(features, kept)
-    assert found.effective_rank_by_unit.tolist() == by_unit.tolist()
-    assert found.basis_rank.tolist() == metrics.basis_rank(features, kept).tolist()
-
-
 def test_diagnostics_are_stored_and_saved_with_the_run(tmp_path):
     features, kept = clip()
     run = a_run(kept)

@@ -5,14 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gleanvid.metrics import (
-    centred_energy_rank,
-    effective_dimensions,
-    effective_rank,
-    effective_rank_by_unit,
-    energy_rank,
-)
-from tests.metrics.cases import axes, clip, record, rotation
+from gleanvid.metrics import centred_energy_rank, effective_dimensions, effective_rank, energy_rank
+from tests.metrics.cases import clip, rotation
 
 
 def test_effective_rank_of_orthonormal_rows_is_their_number():
@@ -22,11 +16,6 @@ def test_effective_rank_of_orthonormal_rows_is_their_number():
 def test_effective_rank_of_singular_values_3_and_1_equals_the_value_by_hand():
     entropy = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
     assert effective_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))
-
-
-def test_energy_rank_of_singular_values_3_and_1_equals_the_value_by_hand():
-    entropy = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
-    assert energy_rank(torch.diag(torch.tensor([3.0, 1.0]))) == pytest.approx(math.exp(entropy))
 
 
 def test_strong_mean_hides_the_variation_unless_features_are_centred():
@@ -55,12 +44,6 @@ def test_effective_rank_is_invariant_to_rotation_scale_and_order_and_at_most_the
     turned = points @ rotation(width, seed).double()
     assert effective_rank(scale * turned.flip(0)) == pytest.approx(value, rel=1e-6)
     assert 1 - 1e-9 <= value <= min(rows, width) + 1e-9
-
-
-def test_effective_rank_by_unit_uses_the_tokens_of_one_unit_only():
-    features = axes(0, 1, 2, 2)
-    assert effective_rank_by_unit(features, record([0, 1, 2, 3])).tolist() == pytest.approx([2, 1])
-    assert effective_rank_by_unit(features, record([0, 1])).tolist() == pytest.approx([2, 0])
 
 
 def test_effective_dimensions_of_a_record_are_those_of_its_kept_tokens():

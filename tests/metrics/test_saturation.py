@@ -3,7 +3,7 @@ import json
 import pytest
 import torch
 
-from gleanvid.compressors import COMPRESSORS, Ablation, GleanVID
+from gleanvid.compressors import COMPRESSORS, GleanVID
 from gleanvid.metrics import Saturation, saturation
 from gleanvid.types import VideoTokens
 
@@ -28,11 +28,6 @@ def test_clip_with_new_content_in_every_unit_gets_no_saturation_note():
 @pytest.mark.parametrize("name", ["uniform", "vidcom2", "full"])
 def test_saturation_is_none_for_methods_without_subspace_scores(name):
     assert saturation(COMPRESSORS[name]().compress(clip_of_equal_units())) is None
-
-
-@pytest.mark.parametrize("selection", ["lrs", "scs", "vcast", "random"])
-def test_saturation_is_none_for_ablations_with_other_scores(selection):
-    assert saturation(Ablation(0.5, selection=selection).compress(clip_of_equal_units())) is None
 
 
 def test_saturation_of_units_in_gleanvid_s_trace_can_be_written_as_json():

@@ -10,7 +10,6 @@ from gleanvid.metrics import (
     energy_outside_picked,
     energy_outside_span,
     kept_span,
-    later_residual_energy,
     residual_energy,
     residual_energy_by_unit,
 )
@@ -32,22 +31,6 @@ def by_lstsq(features, kept):
             explained = torch.linalg.pinv(seen, rtol=1e-9) @ seen @ row if len(seen) else 0 * row
             shares.append(float((row - explained).square().sum() / row.square().sum()))
     return torch.tensor(across), torch.tensor(fresh)
-
-
-def test_first_unit_has_full_residual_energy_and_its_copy_none():
-    features = axes(0, 1, 0, 1)
-    kept = record([0, 1, 2, 3])
-    assert residual_energy_by_unit(features, kept).tolist() == pytest.approx([1, 0])
-    assert residual_energy(features, kept) == pytest.approx(0.5)
-    assert basis_rank(features, kept).tolist() == [2, 2]
-
-
-def test_repeated_token_does_not_hide_directions_of_later_tokens():
-    features = torch.cat([axes(0, 0, 1, 2, width=3)] * 2)
-    kept = record([0, 1, 2, 3, 4, 5, 6, 7], (2, 1, 4))
-    expected = [1, 0, 1, 1, 0, 0, 0, 0]
-    assert kept_span(features, kept).fresh.tolist() == pytest.approx(expected, abs=1e-9)
-    assert basis_rank(features, kept).tolist() == [3, 3]
 
 
 # feature width below, near and above the number of kept tokens
@@ -96,18 +79,6 @@ def test_units_without_kept_tokens_have_nan_energy_and_add_no_rank():
     assert rank[1] == rank[0]
 
 
-def test_later_residual_energy_leaves_out_the_first_unit():
-    features = torch.cat([axes(0, 1), torch.tensor([[0.0, 1, 1, 0]]), axes(3)])
-    assert later_residual_energy(features, record([0, 1, 2])) == pytest.approx(0.5)
-    assert later_residual_energy(features, record([2, 3])) == 0.0
-
-
-def test_zero_tokens_add_no_rank_and_no_energy():
-    features, kept = torch.zeros(4, 3), record([0, 3])
-    assert residual_energy(features, kept) == 0.0
-    assert basis_rank(features, kept).tolist() == [0, 0]
-
-
 def test_rounding_noise_adds_no_rank():
     first = torch.randn(5, 16, generator=torch.Generator().manual_seed(1))
     noise = 1e-6 * torch.randn(5, 16, generator=torch.Generator().manual_seed(2))
@@ -136,14 +107,6 @@ def test_coverage_error_is_0_inside_the_span_and_1_outside():
     kept = record([0, 1])
     assert coverage_errors(features, kept)[2:].tolist() == pytest.approx([0, 1])
     assert coverage_error(features, kept) == pytest.approx(0.5)
-
-
-def test_coverage_error_without_dropped_tokens_or_energy_is_0():
-    features, _ = clip()
-    assert coverage_error(features[:4], record([0, 1, 2, 3])) == 0.0
-    zeros = torch.cat([axes(0), torch.zeros(3, 4)])
-    assert coverage_error(zeros, record([0])) == 0.0
-    assert bool(torch.isnan(coverage_errors(zeros, record([0]))).all())
 
 
 def test_coverage_error_agrees_with_least_squares_and_is_invariant_to_rotation_and_scale():

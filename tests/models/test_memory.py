@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from transformers.utils import output_capturing
 
 from gleanvid.evaluation.check.reference import hook_count
 from gleanvid.models import compressing
 from gleanvid.models.generation.sampling import Sampling
 from tests.models.conftest import EVERY, VARIANTS
-from tests.models.live import LiveBytes
 from tests.models.oracle import EveryNth, model_inputs
 from tests.models.tiny import noise_video
 
@@ -95,80 +93,6 @@ def test_generate_frees_the_outputs_of_the_vision_tower(adapter, monkeypatch):
     handle.remove()
     assert made
     assert alive == [0, 0]
-
-
-def short_and_long(adapter):
-    """Yield a video and one three times as long, each with its processor output."""
-    for frames in (4, 12):
-        video = noise_video(frames)
-        prefix = adapter.chat_text(video, "", ()).partition(adapter.video_token)
-        inputs = adapter.build_inputs(video, "".join(prefix[:2]), 20_000 * frames)
-        if adapter.layout.masked:  # with mm_token_type_ids, transformers makes a mask [L, L]
-            inputs = {name: inputs[name] for name in inputs if name != "mm_token_type_ids"}
-        yield video, inputs
-
-
-def growth(adapter, videos, call):
-    """Return how much peak memory and pixel inputs grow from the short to the long video.
-
-    ``call`` returns (peak bytes, number of tokens). Both results are divided by the bytes
-    of the additional tokens' input embeddings.
-    """
-    found = []
-    for video, inputs in videos:
-        with pytest.MonkeyPatch.context() as patch:  # prepared inputs: resizing is not measured
-            patch.setattr(adapter, "build_inputs", lambda *given, made=inputs: dict(made))
-            found.append((*call(video, inputs), inputs[adapter.pixel_input].nbytes))
-    (peak, rows, pixels), (peak2, rows2, pixels2) = found
-    one = (rows2 - rows) * adapter.text_config.hidden_size * adapter.hf_model.dtype.itemsize
-    return (peak2 - peak) / one, (pixels2 - pixels) / one
-
-
-def unbounded_windows(adapter, monkeypatch):
-    if adapter.layout.windows:
-        monkeypatch.setattr(adapter.text_config, "sliding_window", 2**20)
-
-
-def own(adapter, *more):
-    return [*adapter.hf_model.parameters(), *adapter.hf_model.buffers(), *tensors_in(more)]
-
-
-def test_memory_of_encoding_grows_only_by_the_vision_features(adapter, monkeypatch):
-    kind = adapter.hf_model.config.model_type
-    unbounded_windows(adapter, monkeypatch)
-    if kind == "molmo2":
-        pytest.skip(
-            "Molmo 2's adapter takes the patches of all frames at once: more than the features"
-        )
-    if "llava" in kind and not hasattr(output_capturing, "select_hidden_states"):
-        pytest.skip("this version of transformers keeps the output of every layer for LLaVA")
-
-    def encode(video, inputs):
-        with LiveBytes(own(adapter, list(inputs.values()))) as live:
-            encoded = adapter.encode(video)
-        return live.peak, len(encoded.tokens)
-
-    copies = kind == "smolvlm"  # SmolVLM copies all frames that are not blank
-    videos = list(short_and_long(adapter))
-    for limit, bounded in ((1, True), (2**62, False)):
-        limit_parts(adapter, limit, monkeypatch)
-        grown, pixels = growth(adapter, videos, encode)
-        assert (grown - copies * pixels <= 24) is bounded
-
-
-def test_memory_of_answering_grows_only_with_the_prompt(adapter, monkeypatch):
-    unbounded_windows(adapter, monkeypatch)
-
-    def answer(video, inputs):
-        encoded = adapter.encode(video)
-        with LiveBytes(own(adapter, encoded.vision, encoded.tokens.features)) as live:
-            answer = adapter.generate(encoded, "what?", QUARTER, Sampling(2))
-        return live.peak, answer.prompt_tokens
-
-    # the PyTorch fallback of recurrent layers keeps the state of every step
-    most = 60 if adapter.layout.recurrent else 24
-    grown, _ = growth(adapter, short_and_long(adapter), answer)
-    assert 0 < grown <= most
 
 
 @pytest.mark.parametrize("own", [False, True], ids=["adapter", "own pipeline"])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -119,37 +119,6 @@ def test_relevance_from_processor_inputs_equals_relevance_of_the_clip(every_adap
     torch.testing.assert_close(found.tokens, expected.tokens, atol=1e-5, rtol=1e-3)
     assert found.grid == expected.grid
     assert hook_count(model) == hooks
-
-
-def test_relevance_gradient_holds_less_memory_than_one_layer_s_activations():
-    """Layers store only their inputs and recompute their activations in the backward pass."""
-    model = load_model("builtin")
-    prompt = AnsweredPrompt.of(model, model.encode(noise_video(8)), *ASKED)
-    weights = {weight.untyped_storage().data_ptr() for weight in model.hf_model.parameters()}
-
-    def held(recomputing):
-        """Return the bytes of activations that the autograd graph of an answer holds."""
-        found = {}
-
-        def note(tensor):
-            storage = tensor.untyped_storage()
-            found[storage.data_ptr()] = storage.nbytes()
-            return tensor
-
-        with (
-            boundary.weights_without_gradient(model.hf_model),
-            recomputing,
-            boundary.visual_leaves(prompt.layout, prompt.columns),
-            torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor),
-        ):
-            graph = prompt.log_probabilities()
-        assert graph.requires_grad
-        return sum(size for place, size in found.items() if place not in weights)
-
-    with torch.inference_mode(False), torch.enable_grad():
-        whole, recomputed = held(nullcontext()), held(boundary.recomputed_layers(prompt.layout))
-    one_layer = (whole - recomputed) / model.text_config.num_hidden_layers
-    assert 0 < recomputed < one_layer
 
 
 def test_relevance_defaults_to_the_model_s_own_answer_split_into_words(qwen3):

@@ -8,10 +8,9 @@ from huggingface_hub import constants
 
 from gleanvid.models import load_model
 from gleanvid.models.generation.sampling import Sampling
-from gleanvid.models.loading import hub, options
-from gleanvid.models.loading import load as load_module
+from gleanvid.models.loading import options
 from gleanvid.types import ModelError
-from tests.models import tiny, tiny_qwen
+from tests.models import tiny
 from tests.models.oracle import EveryNth
 
 QUARTER = EveryNth(retention_ratio=0.25)
@@ -60,24 +59,6 @@ def test_quantized_model_answers_with_compression_and_from_a_reused_encoding(kin
     assert model.conversation(encoded, QUARTER).ask("what?", Sampling(3)).text == fresh.text
 
 
-def test_offline_mode_sends_no_request_and_reads_local_files(monkeypatch):
-    def ask():
-        raise AssertionError("the network was used")
-
-    seen = {}
-
-    def load(source, **options):
-        seen.update(options)
-        raise OSError("not here")
-
-    monkeypatch.setattr(hub, "is_offline_mode", lambda: True)
-    monkeypatch.setattr(hub, "get_session", ask)
-    monkeypatch.setattr(load_module.AutoConfig, "from_pretrained", load)
-    with pytest.raises(ModelError, match="could not be fetched"):
-        load_model("Qwen/Qwen3-VL-2B-Instruct")
-    assert seen["local_files_only"] is True
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -93,13 +74,3 @@ def test_model_that_cannot_be_fetched_is_refused_with_the_closest_known_name(
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match=re.escape(f"that directory.{meant} (")):
         load_model(name)
-
-
-def test_downloaded_model_is_found_by_its_hub_id_in_offline_mode(tmp_path, monkeypatch):
-    repository = tmp_path / "models--somebody--tiny"
-    (repository / "refs").mkdir(parents=True)
-    (repository / "refs" / "main").write_text("0123abcd")
-    tiny_qwen.qwen3_vl(repository / "snapshots" / "0123abcd")
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert load_model("somebody/tiny", device="cpu").name == "somebody/tiny"

@@ -1,6 +1,6 @@
 import pytest
 
-from gleanvid.plots.accuracy import Level, group_figure, retention_figure
+from gleanvid.plots.accuracy import group_figure, retention_figure
 
 POINTS = [(0.5, 0.9, 0.88, 0.92), (0.1, 0.6, 0.57, 0.63), (0.25, 0.8, 0.77, 0.83)]
 
@@ -28,13 +28,6 @@ def test_many_methods_get_one_panel_each_with_gleanvid_in_the_background():
     assert all(list(drawn(axes)) == ["GleanVID", axes.get_title()] for axes in panels)
 
 
-def test_reference_accuracy_is_a_horizontal_line_labelled_with_its_value():
-    (axes,) = retention_figure({"a": POINTS}, "", [Level("all tokens", 0.923)]).axes
-    assert axes.texts[0].get_text() == "all tokens 92.3"
-    low, high = axes.get_ylim()
-    assert low < 92.3 < high
-
-
 def test_every_question_group_has_a_panel_with_its_own_accuracies():
     low = [(kept, value / 2, 0.0, 1.0) for kept, value, _, _ in POINTS]
     groups = {"flash (9)": {"GleanVID": POINTS}, "cut (7)": {"GleanVID": low}}
@@ -42,10 +35,3 @@ def test_every_question_group_has_a_panel_with_its_own_accuracies():
     assert [axes.get_title() for axes in figure.axes] == list(groups)
     first, second = (drawn(axes)["GleanVID"].get_ydata() for axes in figure.axes)
     assert first == pytest.approx([60, 80, 90]) and second == pytest.approx([30, 40, 45])
-
-
-def test_only_gleanvid_is_coloured_among_many_methods():
-    names = ["GleanVID", *(f"method {n}" for n in range(9))]
-    figure = group_figure({"cut": dict.fromkeys(names, POINTS)}, {"cut": 0.9})
-    assert [text.get_text() for text in figure.legends[0].texts] == ["GleanVID", "other methods"]
-    assert len(figure.axes[0].lines) == 11  # one line per method, and the reference accuracy

@@ -43,35 +43,11 @@ def test_lines_of_figures_over_units_hold_each_unit_s_value_and_start_in_seconds
         assert list(line.customdata) == made.seconds[:, 0].tolist()
 
 
-def test_budget_figure_of_one_run_has_bars_and_the_uniform_line():
-    bars, line = plots.budget_figure(run()).data
-    assert bars.type == "bar" and list(bars.y) == run().compression.budgets.tolist()
-    assert set(line.y) == {run().compression.num_kept / 6}
-    assert f"budget Gini {metrics.budget_gini(run().compression):.2f}" in bars.name
-
-
 def test_residual_energy_figure_leaves_the_first_unit_out_of_line_and_mean():
     figure = plots.residual_energy_figure(some_runs())
     for made, line in zip(some_runs(), figure.data, strict=True):
         assert line.y[0] is None
         assert f"mean {diagnosed(made).later_residual_energy:.2%}" in line.name
-
-
-@pytest.mark.parametrize("name", ["novelty_figure", "residual_energy_figure"])
-def test_logarithmic_axis_of_a_figure_covers_all_values(name):
-    figure = getattr(plots, name)([*some_runs(), run(ratio=1.0)])
-    values = [value for line in figure.data for value in line.y if value is not None]
-    low, high = (10**edge for edge in figure.layout.yaxis.range)
-    assert values and low < min(values) and max(values) < high
-
-
-def test_effective_dimension_figure_includes_the_random_baseline():
-    sweep = [run(ratio=ratio) for ratio in (0.5, 0.1, 0.25)]
-    ours, random = plots.effective_dimension_figure(sweep).data
-    by_share = {made.compression.num_kept / 120: diagnosed(made) for made in sweep}
-    assert list(ours.x) == list(random.x) == sorted(by_share)
-    assert list(ours.y) == [by_share[share].effective_rank for share in ours.x]
-    assert list(random.y) == [by_share[share].random_effective_rank for share in ours.x]
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -104,15 +80,6 @@ def test_no_two_methods_share_a_colour():
     assert len({style["line"]["color"] for style in styles([*COMPRESSORS])}) == len(COMPRESSORS)
 
 
-def test_retention_ratios_of_one_method_have_different_symbols():
-    drawn = styles([name for name in COMPRESSORS for _ in range(2)])
-    symbols = [style["marker"]["symbol"] for style in drawn]
-    assert all(first != second for first, second in zip(symbols[::2], symbols[1::2], strict=True))
-    sweep = styles(["gleanvid"] * 6)
-    assert len({style["marker"]["symbol"] for style in sweep}) == 6
-    assert len({style["line"]["color"] for style in sweep}) == 1
-
-
 def test_overlay_outlines_kept_tokens_and_darkens_the_rest():
     made = run()
     plain = plots.overlay_frame(run("full", 1.0), 0)
@@ -123,13 +90,3 @@ def test_overlay_outlines_kept_tokens_and_darkens_the_rest():
     assert (level[~kept] == 44).all() and set(level[kept].flatten()) == {200, 240}
     beside = np.pad(~kept, 1)[1:-1, :-2] | np.pad(~kept, 1)[1:-1, 2:]
     assert (level[kept & beside] == 240).all()
-
-
-def test_side_by_side_image_has_one_column_per_run_and_contact_sheet_one_tile_per_unit():
-    alone, both = (plots.side_by_side(runs, 3) for runs in ([run()], [run(), run("uniform")]))
-    assert both.shape == (alone.shape[0], 2 * alone.shape[1] + 8, 3)
-    sheet = plots.contact_sheet(run(), columns=3)
-    # Above the frame, ``alone`` has one line of 24 pixels, for clip and question. Above its tiles,
-    # the contact sheet has a second such line, for the method.
-    tile = alone.shape[0] - 24
-    assert sheet.shape == (2 * tile + 8 + 2 * 24, 3 * alone.shape[1] + 2 * 8, 3)

@@ -22,16 +22,6 @@ def test_effective_dimension_plot_has_smaller_ratios_to_the_right():
     assert left > right
 
 
-def test_complementarity_plot_has_one_panel_per_metric_and_one_bar_per_variant():
-    made = {"effective_rank": 2.0, "residual_energy": 0.5, "coverage_error": 0.1}
-    figure = paper.complementarity({"lrs": made, "lrs+scs": made})
-    assert [[bar.get_height() for bar in axes.patches] for axes in figure.axes] == [
-        [2.0, 2.0],
-        [50.0, 50.0],  # the plot shows percent
-        [10.0, 10.0],
-    ]
-
-
 def test_budget_plot_is_relative_to_the_uniform_budget():
     line = lines(paper.budgets([run()]))["gleanvid"]
     kept = run().compression.budgets.double()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 
 import numpy as np
@@ -13,10 +12,10 @@ from safetensors.torch import save_file
 import gleanvid
 from gleanvid.cli import main
 from gleanvid.compressors import COMPRESSORS
-from gleanvid.evaluation.recording import file_format, recording
+from gleanvid.evaluation.recording import recording
 from gleanvid.evaluation.recording.file_format import KEY, SUFFIX, read_features, stored_features
 from gleanvid.evaluation.recording.record import Wanted, record
-from gleanvid.evaluation.recording.recorded_model import RecordedModel, recorded_model
+from gleanvid.evaluation.recording.recorded_model import recorded_model
 from gleanvid.evaluation.recording.recording import open_recording
 from gleanvid.types import ModelError
 
@@ -249,28 +248,3 @@ def test_too_large_recording_is_refused_before_allocation(
     monkeypatch.setattr(recording, "MAX_WIDTH", 8)
     with pytest.raises(ValueError, match="of width"):
         open_recording(recorded)
-
-
-def test_converting_int8_features_in_parts_gives_the_same_values_as_at_once(monkeypatch):
-    features = torch.randn(50, 6, generator=torch.manual_seed(0))
-    stored = stored_features(features, "int8")
-    whole = stored["features"].float() * stored["features_scale"] + stored["features_mean"]
-    monkeypatch.setattr(file_format, "ROWS", 7)
-    for dtype in (torch.float32, torch.bfloat16):
-        assert torch.equal(read_features(stored, dtype), whole.to(dtype))
-
-
-def test_named_pipe_in_place_of_a_recording_is_refused(tmp_path):
-    path = tmp_path / ("clip" + SUFFIX)
-    os.mkfifo(path)
-    with pytest.raises(ValueError, match="is not a file"):
-        open_recording(path)
-
-
-def test_error_names_the_saliency_that_a_recording_lacks(model, video, tmp_path):
-    path = tmp_path / ("clip" + SUFFIX)
-    model.clips.clear()  # forget the cached encoding, which has saliency and keys from other tests
-    record(model, video, Wanted(), path)
-    found = open_recording(path)
-    with pytest.raises(ModelError, match="holds no saliency"):
-        RecordedModel(dict(found.facts)).encode(found.video, frozenset({"saliency"}))

@@ -10,7 +10,6 @@ import pytest
 from gleanvid.compressors import GleanVID
 from gleanvid.compressors.full_tokens import FullTokens
 from gleanvid.evaluation.run.journal import Journal
-from gleanvid.evaluation.run.ray_cluster import cluster
 from gleanvid.evaluation.run.ray_runner import evaluate_on_workers
 from gleanvid.evaluation.run.runner import evaluate
 from gleanvid.evaluation.run.setups import Setup
@@ -124,8 +123,3 @@ def test_each_ray_worker_has_its_own_gpu_and_surplus_workers_are_logged():
 def test_ray_workers_that_cannot_start_end_the_run_with_a_reason(ray_workers, tmp_path):
     with pytest.raises(ModelError, match="the weights are missing"):
         together(tmp_path / "journal.jsonl", fails)
-
-
-def test_zero_workers_are_refused():
-    with pytest.raises(ValueError, match="num_workers=0"), cluster(0):
-        pass

@@ -2,7 +2,6 @@ import json
 import multiprocessing
 import time
 
-import pytest
 import torch
 
 from gleanvid.compressors.ablation import Ablation
@@ -43,50 +42,6 @@ def test_runner_encodes_a_clip_once_per_frame_count_and_prefills_once_per_setup(
     run(tmp_path / "j", model, setups=[*SETUPS, *longer])
     assert len(model.encoded) == len(set(model.encoded)) == 5 * 2
     assert len(model.read) == 5 * 7
-
-
-def test_runner_uses_one_thread_for_small_models(tmp_path):
-    """On busy cores, threads that synchronise after every small layer take four times as long."""
-    before, seen = torch.get_num_threads(), set()
-    torch.set_num_threads(2)
-    try:
-        run(tmp_path / "j", limit=2, on_progress=lambda _: seen.add(torch.get_num_threads()))
-        assert seen == {1} and torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-
-
-def test_run_with_a_larger_question_limit_reuses_earlier_answers(tmp_path):
-    first = run(tmp_path / "j", limit=7)
-    model = FakeModel()
-    rows = run(tmp_path / "j", model, limit=20)
-    assert len(first) == 35 and len(model.asked) == 100 - 35
-    assert without_times(rows) == without_times(run(tmp_path / "other"))
-
-
-class Stops(FakeModel):
-    """Fake model that raises KeyboardInterrupt during the ``at``-th question."""
-
-    def __init__(self, at):
-        super().__init__()
-        self.at = at
-
-    def conversation(self, encoded, method):
-        if len(self.asked) >= self.at:
-            raise KeyboardInterrupt
-        return super().conversation(encoded, method)
-
-
-@pytest.mark.parametrize("at", [0, 1, 33, 96])
-def test_interrupted_run_resumes_to_the_same_rows(tmp_path, at):
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "j", Stops(at))
-    finished = len(lines(tmp_path / "j"))
-    model = FakeModel()
-    rows = run(tmp_path / "j", model)
-    assert len(model.asked) == 100 - finished
-    assert without_times(rows) == without_times(run(tmp_path / "whole"))
-    assert len(lines(tmp_path / "j")) == 100
 
 
 def run_slowly(path):
@@ -178,10 +133,3 @@ def test_likelihood_and_text_answers_are_judged_separately(tmp_path):
         row = rows[item.id, SETUPS[0].key]
         assert list(row["said"]) == ["likelihood", "text"]
         assert row["right"] == [said == item.right_option for said in row["said"].values()]
-
-
-def test_estimated_remaining_time_falls_to_zero(tmp_path):
-    seen = []
-    run(tmp_path / "j", FakeModel(delay_s=0.001), on_progress=seen.append)
-    assert [step.done for step in seen] == list(range(1, 101))
-    assert seen[0].remaining_s > seen[-1].remaining_s == 0

@@ -36,8 +36,3 @@ def test_compressor_settings_in_brackets_are_parsed():
     ):
         with pytest.raises(ValueError, match=told):
             method_from(text)
-
-
-def test_title_of_a_setup_lists_settings_that_differ_from_defaults():
-    assert Setup(GleanVID(0.1), 32).title == "GleanVID"
-    assert Setup(Ablation(0.1, first_unit="centred"), 32).title == "Ablation (first_unit centred)"

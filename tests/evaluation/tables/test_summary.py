@@ -10,11 +10,10 @@ from gleanvid.compressors.uniform import Uniform
 from gleanvid.compressors.vcast import VCast
 from gleanvid.compressors.vidcom2 import VidCom2
 from gleanvid.evaluation.benchmarks.base import Item
-from gleanvid.evaluation.files import write_whole
 from gleanvid.evaluation.run.setups import Setup
 from gleanvid.evaluation.tables.comparisons import holm_of_page, paired_table, standing
-from gleanvid.evaluation.tables.publish import flat, publish
-from gleanvid.evaluation.tables.result_tables import evidence_table, group_table, main_table
+from gleanvid.evaluation.tables.publish import publish
+from gleanvid.evaluation.tables.result_tables import evidence_table, main_table
 from gleanvid.evaluation.tables.statistics import holm, wilson
 from gleanvid.evaluation.tables.summary import macros_of, results
 from tests.evaluation.fakes import FakeBenchmark
@@ -58,18 +57,6 @@ def test_results_equal_counts_over_journal_rows():
     assert (ours.tokens, ours.tokens_kept, ours.tokens_mean, ours.seconds) == (100, 25, 20, 0.5)
 
 
-def test_main_table_has_a_column_for_units_with_nothing_new_only_if_such_units_exist():
-    assert "nothing new" not in main_table(results(FakeBenchmark(), ITEMS, SETUPS, rows()))
-    known = rows()
-    for item, units in zip(ITEMS, (0, 0, 4, 4, 8, 8, 0, 0), strict=True):
-        known[item.id, OURS.key]["saturated"] = [units, 16]
-    found = results(FakeBenchmark(), ITEMS, SETUPS, known)
-    assert [result.saturated for result in found] == [0, 3 / 16, 0]
-    heads, _, *lines = main_table(found).splitlines()
-    assert heads.endswith("| units with nothing new (%) |")
-    assert [line.split("|")[-2].strip() for line in lines] == ["", "18.8", ""]
-
-
 def test_each_method_has_sign_flip_p_values_against_all_tokens_and_against_gleanvid():
     full, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     assert full.p_full_clips is ours.comparison is None
@@ -77,19 +64,6 @@ def test_each_method_has_sign_flip_p_values_against_all_tokens_and_against_glean
     assert even.p_full_clips == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.sign_flip == pytest.approx(2 / 8, abs=0.02)
     assert even.comparison.difference.value == pytest.approx(4 / 8)
-
-
-def test_method_is_not_compared_with_gleanvid_at_another_ratio():
-    other = Setup(GleanVID(0.5), 8)
-    verdicts = {FULL: VERDICTS[FULL], other: VERDICTS[OURS], EVEN: VERDICTS[EVEN]}
-    found = results(FakeBenchmark(), ITEMS, [FULL, other, EVEN], rows(verdicts))
-    assert found[2].comparison is None
-
-
-def test_likelihood_and_text_answers_have_separate_accuracies():
-    found = results(FakeBenchmark(), ITEMS, SETUPS, rows(), ("likelihood", "text"))
-    assert [r.how for r in found] == ["likelihood"] * 3 + ["text"] * 3
-    assert [r.accuracy.value for r in found[3:]] == [1 / 8, 2 / 8, 6 / 8]
 
 
 def test_failed_question_counts_as_wrong_in_every_accuracy():
@@ -222,22 +196,6 @@ def test_question_kinds_with_few_questions_are_pooled_in_macro_averages():
     assert found["macro of hard kinds"] == [None] * 15 + ["cut"] * 20 + ["other"] * 3 + [None] * 14
 
 
-def test_macro_average_is_left_out_if_no_question_belongs_to_it():
-    items = [Item(f"q{n}", "c", "?", ("a", "b"), 0, ("x",)) for n in range(20)]
-    assert list(macros_of(Hard(), items)) == ["macro"]
-
-
-def test_significance_tests_can_use_a_macro_average_as_endpoint(monkeypatch):
-    monkeypatch.setattr("gleanvid.evaluation.tables.summary._FEWEST", 1)
-    found = results(Kinds(), ITEMS, SETUPS, rows())
-    name = "macro without x"
-    pair = found[2].comparison
-    assert pair.at(name) == (pair.macro[name], pair.macro_sign_flip[name])
-    text = paired_table(found, holm_of_page(found, name), name)
-    assert "p, macro without x" in text and "GleanVID by ratio (macro without x, sign-flip" in text
-    assert "(+50.0, " in text.splitlines()[-1]  # gain of 50 points: 2 of 2 right against 1 of 2
-
-
 def test_evidence_table_has_means_and_correlations_of_five_evidence_measures():
     _, ours, even = results(FakeBenchmark(), ITEMS, SETUPS, rows())
     means = {name: mean.value for name, mean in ours.evidence.means.items()}
@@ -248,22 +206,6 @@ def test_evidence_table_has_means_and_correlations_of_five_evidence_measures():
     assert math.isnan(ours.evidence.correlations["kept"])
     heads, _, *body = cells(evidence_table([ours, even]))
     assert len(body) == 2 and body[0][heads.index("r things")] == "+1.00"
-
-
-def test_many_question_groups_get_a_separate_table_with_question_counts():
-    many = [Item(i.id, i.clip, "?", ("a", "b"), 0, (f"g{n}",)) for n, i in enumerate(ITEMS)]
-    found = results(FakeBenchmark(), many, SETUPS, rows())
-    assert "g0" not in main_table(found)
-    heads, _, *body = cells(group_table(found))
-    assert heads[3:-1] == [f"g{n}" for n in range(8)]
-    assert body[-1][3:] == ["1"] * 8 + ["8"]
-    assert group_table(results(FakeBenchmark(), ITEMS, SETUPS, rows())) == ""
-
-
-def test_csv_row_has_accuracy_as_a_fraction_and_no_nan():
-    line = flat(results(FakeBenchmark(), ITEMS, SETUPS, rows())[1])
-    assert line["accuracy"] == 0.75 and line["x questions"] == 6
-    assert not any(isinstance(v, float) and math.isnan(v) for v in line.values())
 
 
 FACTS = {
@@ -290,12 +232,3 @@ def test_publishing_results_writes_all_files(tmp_path):
     assert told["command"] == "gleanvid eval" and len(told["results"]) == 3
     assert "<svg" in (tmp_path / "accuracy.svg").read_text()
     assert len((tmp_path / "results.csv").read_text().splitlines()) == 4
-
-
-def test_failed_write_of_results_keeps_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "table.md"
-    write_whole(path, "old")
-    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
-        write_whole(path, "new")
-    assert path.read_text() == "old"

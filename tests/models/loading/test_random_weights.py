@@ -4,14 +4,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForImageTextToText
 
-from gleanvid.compressors import COMPRESSORS
-from gleanvid.models.generation.sampling import Sampling
-from gleanvid.models.loading.random_weights import (
-    _CONFIGS,
-    random_model,
-    shipped_configs,
-    word_tokenizer,
-)
+from gleanvid.models.loading.random_weights import _CONFIGS, random_model, shipped_configs
 from gleanvid.types import ModelError
 from tests.models.small import SMALL
 from tests.models.tiny import noise_video
@@ -54,33 +47,6 @@ def test_model_with_random_weights_has_the_grid_and_prompt_of_its_family(made):
     assert count == len(encoded.tokens) + NEWLINES[name]
 
 
-def test_compression_shortens_the_prompt_and_answers_have_the_requested_length(made):
-    _, model = made
-    encoded = model.encode(noise_video(4, 96, 160))
-    full = model.generate(encoded, "which colour?", None, Sampling(5))
-    some = model.generate(encoded, "which colour?", COMPRESSORS["gleanvid"](0.25), Sampling(5))
-    assert full.new_tokens == some.new_tokens == 5
-    dropped = len(encoded.tokens) - some.by_layer[0].num_kept
-    assert some.prompt_tokens_kept <= full.prompt_tokens - dropped
-
-
-def test_weights_are_reproducible_and_leave_the_global_generator_unchanged():
-    torch.manual_seed(7)
-    before = torch.get_rng_state()
-    name = "qwen3-vl-8b"
-    first, second = (random_model(name, "cpu", changes=SMALL[name]) for _ in range(2))
-    assert torch.equal(torch.get_rng_state(), before)
-    for a, b in zip(first.hf_model.parameters(), second.hf_model.parameters(), strict=True):
-        assert torch.equal(a, b)
-
-
 def test_unknown_configuration_name_is_refused():
     with pytest.raises(ModelError, match="config='nothing' must be one of"):
         random_model("nothing")
-
-
-def test_word_tokenizer_has_one_token_per_word_and_keeps_special_ids():
-    tokenizer = word_tokenizer({"<|endoftext|>": 5, "<|im_end|>": 151645, "<video>": 151647})
-    ids = tokenizer("<video>The red ball, 12.5 s<|im_end|>")["input_ids"]
-    assert ids[0] == 151647 and ids[-1] == 151645
-    assert ids[1:-1] == [0] * 10  # one id each: The, red, ball, comma, space, 1, 2, ., 5, s

@@ -3,11 +3,7 @@
 Needs the environment of ``make test-vllm``.
 """
 
-import base64
-from io import BytesIO
-
 import pytest
-from PIL import Image
 
 pytest.importorskip("vllm", reason="vLLM is not installed here: make test-vllm")
 
@@ -15,7 +11,7 @@ import gleanvid
 from gleanvid.models import load_model
 from gleanvid.serving.vllm.client import Server
 from gleanvid.serving.vllm.parts import file_part, frames_part
-from tests.serving.vllm import engine, running
+from tests.serving.vllm import running
 
 QUESTION = {"type": "text", "text": "What colour is the triangle?"}
 CLIPS = [running.CLIPS / f"{name}.mp4" for name in ("glimpse_1", "glimpse_2")]
@@ -51,31 +47,6 @@ def test_answers_and_records_with_vllm_s_caches_equal_those_of_the_library(serve
             (record,) = served.records(uuid=part["uuid"])["records"]
             assert record["keep"] == run.compression.keep.tolist()
         assert served.records()["count"] == before + len(runs)
-
-
-def test_pruned_images_have_the_token_count_and_record_of_the_library(served, runs):
-    """The first request has two images. The second repeats one, which may be in a cache."""
-    model, method = load_model("builtin", device="cpu", dtype="float32"), gleanvid.GleanVID(0.5)
-    frames = [run.video.frames[0] for run in runs]
-    kept = engine.kept_of_images(model, method, frames)
-    for places in ([0, 1], [1]):
-        images = [frames[place] for place in places]
-        inputs = engine.inputs_of(model, QUESTION["text"], images=images)
-        # half of the tokens are kept, so the other half is dropped
-        dropped = sum(len(kept[place]) for place in places)
-        parts = [image_part(frames[place], f"image-{place}") for place in places]
-        reply = served.ask([*parts, QUESTION], 2)
-        assert reply.prompt_tokens == inputs["input_ids"].shape[1] - dropped
-    for place, keep in enumerate(kept):
-        records = served.records(uuid=f"image-{place}")["records"]
-        assert {tuple(record["keep"]) for record in records} == {tuple(keep)}
-
-
-def image_part(frame, uuid):
-    file = BytesIO()
-    Image.fromarray(frame).save(file, "PNG")
-    url = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
-    return {"type": "image_url", "image_url": {"url": url}, "uuid": uuid}
 
 
 def test_two_videos_of_one_request_have_separate_records(served, runs):

@@ -108,31 +108,8 @@ def test_every_served_method_keeps_the_tokens_that_transformers_keeps(served, mo
     assert same > 0.9 and len(answer.kept[0]) == len(expected.kept[0])
 
 
-def test_vllm_gives_the_transformers_answer_for_32_frames_with_equal_kept_tokens(
-    served, model, method
-):
-    videos = [engine.video("glimpse_1", 32)]
-    with_noise = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos)
-    (answer,) = served.answers([served.prompt(model, QUESTION, videos)])
-    same = len({*answer.kept[0]} & {*with_noise.kept[0]})
-    print(f"\n32 frames: {same} of {len(answer.kept[0])} kept tokens are the same")
-    forced = engine.FixedChoice(keep=tuple(answer.kept[0]))
-    expected = by_transformers(model, forced, QUESTION, videos)
-    served.model.method = forced
-    (answer,) = served.answers([served.prompt(model, QUESTION, videos)])
-    assert_same(answer, expected, "32 frames, the same choice")
-
-
 def image():
     return np.asarray(engine.video("bunny", 2).frames[0])
-
-
-def test_vllm_answers_a_prompt_with_video_and_image_as_transformers_does(served, model):
-    videos, images = [engine.video("glimpse_1", 8)], [image()]
-    expected = by_transformers(model, COMPRESSORS["gleanvid"](), QUESTION, videos, images)
-    for chunk in (4096, 48):
-        (answer,) = served.answers([served.prompt(model, QUESTION, videos, images)], chunk)
-        assert_same(answer, expected, f"video and image, chunks of {chunk}")
 
 
 @pytest.mark.parametrize("chunk", [4096, 48])

@@ -3,7 +3,6 @@
 Needs the environment of ``make test-vllm``.
 """
 
-import json
 import re
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,6 @@ from gleanvid.models import load_model
 from gleanvid.serving.vllm.client import Server
 from gleanvid.serving.vllm.parts import file_part, frames_part
 from gleanvid.serving.vllm.remote import load_served
-from gleanvid.types import ModelError
 from tests.serving.vllm import running
 
 QUESTION = {"type": "text", "text": "What colour is the triangle?"}
@@ -111,33 +109,6 @@ def test_two_servers_answer_with_all_tokens_and_with_a_quarter_of_them(served, r
     assert full.answer == gleanvid.ask(run.video, QUESTION["text"], model, "full", 16).answer
     assert full.cost.prompt_tokens_kept == run.cost.prompt_tokens
     assert full.cost.prompt_tokens_kept - quarter.cost.prompt_tokens_kept == 4 * few - few
-
-
-def test_an_abandoned_request_does_not_change_other_answers(served):
-    body = {"model": "builtin", "stream": True, "max_tokens": 900, "ignore_eos": True}
-    body["messages"] = [{"role": "user", "content": [file_part(CLIP.read_bytes()), QUESTION]}]
-    request = urllib.request.Request(
-        f"{served.url}/v1/chat/completions",
-        json.dumps(body).encode(),
-        {"Content-Type": "application/json"},
-    )
-    alone = served.ask([file_part(CLIP.read_bytes()), QUESTION], 8).text
-    with ThreadPoolExecutor(3) as pool:
-        left = urllib.request.urlopen(request)
-        left.readline()
-        asked = [
-            pool.submit(served.ask, [file_part(CLIP.read_bytes(), uuid=f"left-{n}"), QUESTION], 8)
-            for n in range(3)
-        ]
-        left.close()
-        assert {one.result().text for one in asked} == {alone}
-
-
-def test_refusal_of_a_vllm_server_is_raised_with_its_message(served):
-    with pytest.raises(ModelError, match="does not exist"):
-        served.ask([QUESTION], 8, model="another")
-    with pytest.raises(ModelError, match=r"no vLLM server answers at http://127\.0\.0\.1:9"):
-        Server("http://127.0.0.1:9").model()
 
 
 def test_vllm_server_with_an_unservable_compressor_exits_with_our_message():

@@ -7,12 +7,10 @@ import pytest
 
 import gleanvid
 from components.session.actions.ask import Habits, ask
-from components.session.actions.preview import preview
 from components.session.choice.choosing import Choosing
-from components.session.display import short_name
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
-from components.session.work.local import LocalBackend, served
+from components.session.work.local import LocalBackend
 from gleanvid.models import load_model
 from gleanvid.serving import vllm
 from gleanvid.serving.vllm.client import servers_of
@@ -55,15 +53,6 @@ def every(whole):
 @pytest.fixture
 def name(quarter, every):
     return f"vllm:{quarter.url},{every.url}"
-
-
-def test_server_address_may_lack_the_protocol_and_end_in_v1():
-    name = "vllm:127.0.0.1:8000/v1/, https://host:8001"
-    assert [server.url for server in servers_of(name)] == [
-        "http://127.0.0.1:8000",
-        "https://host:8001",
-    ]
-    assert short_name(name) == "127.0.0.1:8000 and 1 more"
 
 
 def test_only_servers_named_on_the_command_line_get_the_api_key(quarter, every, name, monkeypatch):
@@ -115,12 +104,6 @@ def test_refusal_of_a_ratio_lists_the_ratios_that_servers_keep(quarter, every, n
     assert not quarter.asked and not every.asked
 
 
-def test_servers_of_different_models_are_refused(quarter, every, name):
-    every.root = "another/model"
-    with pytest.raises(ModelError, match=r"run different models: .*another/model"):
-        load_served(name, device="cpu")
-
-
 def test_tokens_chosen_by_the_library_are_shown_if_the_server_has_no_records(every, video, whole):
     every.prompt_tokens = whole - 300
     served = load_served(f"vllm:{every.url}", device="cpu")
@@ -130,40 +113,12 @@ def test_tokens_chosen_by_the_library_are_shown_if_the_server_has_no_records(eve
     assert run.cost.prompt_tokens == whole
 
 
-def test_answer_of_a_server_with_another_ratio_is_refused(every, video, whole):
-    served = load_served(f"vllm:{every.url}", device="cpu")
-    known = f"read a prompt of {whole} tokens, but these settings give {whole - 300}"
-    with pytest.raises(ModelError, match=known):
-        gleanvid.ask(video, QUESTION, served, "vcast")
-
-
 def of_page(name, **more):
     """Ask model ``name`` a question in the app; return the app's engine and the page updates."""
     engine = Engine(LocalBackend({name: {"device": "cpu"}}))
     engine.pages.start("page")
     request = Request(CLIP, 8, name)
     return engine, list(ask(engine, "page", request, Sides(question=QUESTION), Habits(**more)))
-
-
-def test_app_previews_any_method_and_ratio_without_asking_the_server(quarter):
-    name = f"vllm:{quarter.url}"
-    engine = Engine(LocalBackend({name: {"device": "cpu"}}))
-    for compressor in (gleanvid.GleanVID(0.5), gleanvid.Uniform(0.1)):
-        request = Request(CLIP, 8, name, compressor.name, compressor.settings())
-        *_, last = preview(engine, request, Sides())
-        run = engine.runs.get(last.runs[0])
-        assert run.compressor == compressor.settings()
-        assert run.compression.num_kept == int(400 * compressor.retention_ratio)
-    assert not quarter.asked
-
-
-def test_app_opens_with_the_settings_of_the_first_server_that_compresses(quarter, every, name):
-    quarter.told["method"]["tau"] = 3.0
-    for first in (name, f"vllm:{every.url},{quarter.url}"):
-        assert served(first) == gleanvid.GleanVID(0.25, tau=3.0).settings()
-    for other in (f"vllm:{every.url}", "vllm:http://127.0.0.1:9", "vllm:nonsense", "builtin"):
-        assert served(other) is None
-    assert not quarter.asked
 
 
 def test_app_asks_one_server_for_run_a_and_another_for_run_b(quarter, every, name):
@@ -177,14 +132,6 @@ def test_app_asks_one_server_for_run_a_and_another_for_run_b(quarter, every, nam
     assert runs["gleanvid"].compression.keep.tolist() == OURS["keep"]
     assert runs["full"].compression.num_kept == 400
     assert (len(quarter.asked), len(every.asked)) == (1, 1)
-
-
-def test_with_one_server_only_run_b_is_answered_and_a_notice_asks_for_a_second(quarter):
-    _, updates = of_page(f"vllm:{quarter.url}", both=True)
-    said = updates[-1].notice["text"]
-    assert "and not all tokens" in said and "add the address of another server" in said
-    assert len(quarter.asked) == 1
-    assert [one["text"] for one in updates[-1].answers] == ["green cross"]
 
 
 def test_the_model_panel_loads_the_model_of_a_server():

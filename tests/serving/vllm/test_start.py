@@ -116,19 +116,6 @@ def test_vllm_start_is_refused_for_speculative_decoding():
         take_settings(config("gleanvid", speculative=object()))
 
 
-@pytest.mark.parametrize("rate", [None, 0, 0.5])
-def test_vllm_start_logs_compressor_and_ratios(rate, caplog):
-    asked = config({"name": "gleanvid", "tau": 2.0}, rate=0.9)
-    asked.additional_config |= {} if rate is None else {IMAGES: rate}
-    with caplog.at_level("INFO", "vllm.gleanvid"):
-        take_settings(asked)
-    assert asked.model_config.hf_config.gleanvid_image_rate == (rate or 0.0)
-    (line,) = caplog.messages
-    assert line.startswith("GleanVID keeps 10% of every video's tokens")
-    assert ("50% of every image's" in line) == bool(rate)
-    assert "'tau': 2.0" in line and "retention_ratio" not in line
-
-
 def test_unsupported_model_is_refused_only_if_a_compressor_is_set(vllm):
     register()
     check = vllm.checks[OTHER].verify_and_update_config
