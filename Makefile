@@ -11,7 +11,7 @@ CORE := tests/test_types.py tests/test_run.py tests/ops tests/metrics tests/comp
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SHARED := -n 2 --dist loadfile
 
-VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py caches.py)
+VLLM := $(addprefix tests/serving/vllm/test_,engine.py families.py server.py)
 
 # Some images forbid kept bytecode; then every process compiles torch and transformers anew.
 export PYTHONDONTWRITEBYTECODE =

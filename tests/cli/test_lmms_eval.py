@@ -5,7 +5,6 @@ import sys
 import pytest
 
 from gleanvid.cli import main
-from gleanvid.cli.lmms_eval import with_journal
 
 PROGRAM = """\
 import json, os, pathlib, sys
@@ -43,13 +42,6 @@ def test_arguments_are_passed_to_lmms_eval_with_a_journal_added(run):
     said = f"pretrained=a,retention_ratio=0.5,journal={out}"
     assert given == ["--model", "x", "-v", "--model_args", said, "--output_path", str(out)]
     assert code == 0
-
-
-def test_journal_argument_given_by_the_user_is_not_replaced():
-    given = ["--model_args=pretrained=a,journal=b", "--output_path", "c", "--tasks", "d"]
-    arguments, folder = with_journal(given)
-    assert arguments == ["--tasks", "d", "--model_args", "pretrained=a,journal=b", *given[1:3]]
-    assert str(folder) == "c"
 
 
 def test_failed_questions_or_missing_results_make_the_exit_code_nonzero(run, capfd):

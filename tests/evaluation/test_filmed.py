@@ -38,16 +38,6 @@ def test_filmed_clip_is_downloaded_once(one_clip, tmp_path):
     assert len(one_clip) == 1
 
 
-def test_existing_file_with_another_hash_is_refused_as_a_filmed_clip(
-    one_clip, monkeypatch, tmp_path
-):
-    other = replace(filmed_clips.CLIPS[0], sha256="0" * 64)
-    monkeypatch.setattr(filmed_clips, "CLIPS", (other,))
-    with pytest.raises(ValueError, match="not the clip whose hash"):
-        filmed_clips.fetch(tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 def test_table_of_filmed_clips_names_only_significant_differences():
     rows = [
         {"clip": f"c{clip}", "method": method, "ratio": ratio}

@@ -3,7 +3,6 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.questions.clips import ask_about, evidence_by_thing
 from gleanvid.glimpse.questions.questions import FAMILIES, Evidence, normalise, questions
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import stream
@@ -16,10 +15,6 @@ def asked(split, count):
         for scene in [sample_scene(0, split, index)]
         for question in questions(scene, stream(0, split, index, purpose=1))
     ]
-
-
-def evidence_tokens(index, settings, question, grid):
-    return evidence_by_thing(0, "test", index, settings, question, grid).any(0)
 
 
 @pytest.fixture(scope="module")
@@ -86,20 +81,3 @@ def test_evidence_lies_within_the_time_that_its_object_is_visible(train):
             assert -1e-9 <= part.start < part.end <= 1 + 1e-9
             thing = scene.things[part.thing]
             assert any(s < part.end and part.start < e for s, e in thing.spans), question
-
-
-def test_evidence_tokens_of_a_flash_lie_on_its_object_in_its_only_unit():
-    found = set()
-    for index in range(60):
-        for question in ask_about(0, "test", index):
-            if question.family == "flash":
-                mask = evidence_tokens(index, None, question, (16, 10, 10)).reshape(16, -1)
-                scene = sample_scene(0, "test", index)
-                thing = scene.things[question.evidence[0].thing]
-                unit = int((thing.appears + 1e-6) * 16)
-                assert mask[unit].any() and mask.sum() == mask[unit].sum()
-                assert 2 <= int(mask[unit].sum()) <= 20
-                x, y = thing.centre(0.5)
-                assert mask[unit].reshape(10, 10)[int(y // 16), int(x // 16)]
-                found.add(index)
-    assert len(found) >= 3

@@ -81,13 +81,3 @@ def test_object_coverage_of_tokens_equals_rendered_pixels_and_lies_in_the_boxes(
 def test_error_for_invalid_clip_settings_names_the_setting(label, value):
     with pytest.raises(ValueError, match=label):
         ClipSettings(**{label: value})
-
-
-def test_every_object_of_a_short_clip_is_visible_in_some_frame():
-    for frames in (2, 4, 8, 10):
-        for index in range(60):
-            scene = sample_scene(0, "train", index, ClipSettings(96, 96, frames))
-            for thing in scene.things:
-                shown = [thing.visible(time) for time in scene.times()]
-                assert any(shown)
-                assert frames >= 8 or all(shown)

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import torch
 
 from gleanvid import metrics
@@ -40,14 +39,3 @@ def test_rank_relative_to_random_is_above_1_for_diverse_and_below_1_for_narrow_s
         found = metrics.diagnose(directions, record)
         assert (found.rank_vs_random > 1) is wide
         assert (found.coverage_vs_random < 1) is wide
-
-
-def test_random_baseline_has_higher_rank_and_lower_coverage_error_with_more_tokens():
-    features, kept = clip()
-    found = [metrics.random_keeping(features, kept.grid, count) for count in (3, 9, len(features))]
-    ranks = [one.effective_rank for one in found]
-    errors = [one.coverage_error for one in found]
-    assert ranks[:2] == sorted(ranks[:2]) and errors == sorted(errors, reverse=True)
-    whole = Compression.pruned(torch.arange(len(features)), kept.grid)
-    assert ranks[2] == pytest.approx(metrics.effective_dimension(features, whole))
-    assert errors[2] == 0

@@ -11,7 +11,6 @@ from gleanvid.metrics import (
     energy_outside_span,
     kept_span,
     residual_energy,
-    residual_energy_by_unit,
 )
 from gleanvid.types import Compression, VideoTokens
 from tests.metrics.cases import axes, clip, record, rotation
@@ -69,21 +68,6 @@ def test_residual_energy_is_invariant_to_rotation_and_scale():
     assert residual_energy(turned, kept) == pytest.approx(residual_energy(features, kept), abs=1e-5)
     found = energy_outside_span(turned, kept)
     assert found == pytest.approx(energy_outside_span(features, kept), abs=1e-5)
-
-
-def test_units_without_kept_tokens_have_nan_energy_and_add_no_rank():
-    features, kept = clip()
-    by_unit = residual_energy_by_unit(features, kept)
-    assert torch.isnan(by_unit).tolist() == [unit == 1 for unit in range(6)]
-    rank = basis_rank(features, kept)
-    assert rank[1] == rank[0]
-
-
-def test_rounding_noise_adds_no_rank():
-    first = torch.randn(5, 16, generator=torch.Generator().manual_seed(1))
-    noise = 1e-6 * torch.randn(5, 16, generator=torch.Generator().manual_seed(2))
-    features = torch.cat([first, first + noise])
-    assert basis_rank(features, record(list(range(10)), (2, 1, 5))).tolist() == [5, 5]
 
 
 def test_basis_rank_equals_the_rank_in_the_trace_of_gleanvid():

@@ -5,23 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from transformers import (
-    GotOcr2ImageProcessor,
-    InternVLConfig,
-    InternVLForConditionalGeneration,
-    InternVLProcessor,
-    InternVLVideoProcessor,
-    SmolVLMConfig,
-    SmolVLMForConditionalGeneration,
-    SmolVLMImageProcessor,
-    SmolVLMProcessor,
-    SmolVLMVideoProcessor,
-    VideoLlama3Config,
-    VideoLlama3ForConditionalGeneration,
-    VideoLlama3ImageProcessor,
-    VideoLlama3Processor,
-    VideoLlama3VideoProcessor,
-)
+import transformers as hf
 
 from tests.models.tiny import CHAT, ids_of, save, text_numbers, tiny_tokenizer
 
@@ -45,7 +29,7 @@ def internvl(directory: Path) -> None:
         context_image_token="<IMG_CONTEXT>",
         video_token="<video>",
     )
-    config = InternVLConfig(
+    config = hf.InternVLConfig(
         text_config=qwen2_text(tokenizer),
         vision_config=TOWER | {"image_size": [112, 112], "patch_size": [14, 14]},
         image_token_id=tokenizer.convert_tokens_to_ids("<IMG_CONTEXT>"),
@@ -53,14 +37,14 @@ def internvl(directory: Path) -> None:
         tie_word_embeddings=False,
     )
     size = {"height": 112, "width": 112}
-    processor = InternVLProcessor(
-        image_processor=GotOcr2ImageProcessor(size=size),
+    processor = hf.InternVLProcessor(
+        image_processor=hf.GotOcr2ImageProcessor(size=size),
         tokenizer=tokenizer,
-        video_processor=InternVLVideoProcessor(size=size),
+        video_processor=hf.InternVLVideoProcessor(size=size),
         image_seq_length=16,
         chat_template=PLAIN,
     )
-    save(InternVLForConditionalGeneration(config), processor, directory)
+    save(hf.InternVLForConditionalGeneration(config), processor, directory)
 
 
 def smolvlm(directory: Path) -> None:
@@ -72,7 +56,7 @@ def smolvlm(directory: Path) -> None:
         end_of_utterance_token="<end_of_utterance>",
     )
     tokenizer.eos_token = "<end_of_utterance>"
-    config = SmolVLMConfig(
+    config = hf.SmolVLMConfig(
         text_config=text_numbers(tokenizer)
         | {"model_type": "llama", "pad_token_id": tokenizer.pad_token_id},
         vision_config=TOWER | {"image_size": 64, "patch_size": 8},
@@ -80,30 +64,30 @@ def smolvlm(directory: Path) -> None:
         scale_factor=2,
     )
     size = {"longest_edge": 64}
-    processor = SmolVLMProcessor(
-        image_processor=SmolVLMImageProcessor(size=size, max_image_size=size),
+    processor = hf.SmolVLMProcessor(
+        image_processor=hf.SmolVLMImageProcessor(size=size, max_image_size=size),
         tokenizer=tokenizer,
-        video_processor=SmolVLMVideoProcessor(size={"longest_edge": 128}, max_image_size=size),
+        video_processor=hf.SmolVLMVideoProcessor(size={"longest_edge": 128}, max_image_size=size),
         image_seq_len=16,
     )
-    save(SmolVLMForConditionalGeneration(config), processor, directory)
+    save(hf.SmolVLMForConditionalGeneration(config), processor, directory)
 
 
 def video_llama3(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     ids = ids_of(tokenizer)
-    config = VideoLlama3Config(
+    config = hf.VideoLlama3Config(
         text_config=qwen2_text(tokenizer),
         vision_config=TOWER | {"patch_size": 14},
         image_token_id=ids["image_token_id"],
         video_token_id=ids["video_token_id"],
     )
-    processor = VideoLlama3Processor(
-        image_processor=VideoLlama3ImageProcessor(),
+    processor = hf.VideoLlama3Processor(
+        image_processor=hf.VideoLlama3ImageProcessor(),
         tokenizer=tokenizer,
-        video_processor=VideoLlama3VideoProcessor(
+        video_processor=hf.VideoLlama3VideoProcessor(
             size={"shortest_edge": 28 * 28, "longest_edge": 2**16}
         ),
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video_pad|>"),
     )
-    save(VideoLlama3ForConditionalGeneration(config), processor, directory)
+    save(hf.VideoLlama3ForConditionalGeneration(config), processor, directory)

@@ -9,24 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import (
-    Gemma4AudioFeatureExtractor,
-    Gemma4Config,
-    Gemma4ForConditionalGeneration,
-    Gemma4ImageProcessor,
-    Gemma4Processor,
-    Gemma4UnifiedConfig,
-    Gemma4UnifiedForConditionalGeneration,
-    Gemma4UnifiedImageProcessor,
-    Gemma4UnifiedProcessor,
-)
-from transformers.models.gemma4.video_processing_gemma4 import Gemma4VideoProcessor
-from transformers.models.gemma4_unified.feature_extraction_gemma4_unified import (
-    Gemma4UnifiedAudioFeatureExtractor,
-)
-from transformers.models.gemma4_unified.video_processing_gemma4_unified import (
-    Gemma4UnifiedVideoProcessor,
-)
+import transformers as hf
 
 from tests.models.tiny import CHAT, save, text_numbers, tiny_tokenizer
 
@@ -72,20 +55,20 @@ LARGE = {
 
 BLIND = {"mm_embed_dim": 32, "mm_posemb_size": 80, "output_proj_dims": 32}
 CLASSES = (
-    Gemma4ForConditionalGeneration,
-    Gemma4Config,
-    Gemma4Processor,
-    Gemma4AudioFeatureExtractor,
-    Gemma4ImageProcessor,
-    Gemma4VideoProcessor,
+    hf.Gemma4ForConditionalGeneration,
+    hf.Gemma4Config,
+    hf.Gemma4Processor,
+    hf.Gemma4AudioFeatureExtractor,
+    hf.Gemma4ImageProcessor,
+    hf.Gemma4VideoProcessor,
 )
 UNIFIED = (
-    Gemma4UnifiedForConditionalGeneration,
-    Gemma4UnifiedConfig,
-    Gemma4UnifiedProcessor,
-    Gemma4UnifiedAudioFeatureExtractor,
-    Gemma4UnifiedImageProcessor,
-    Gemma4UnifiedVideoProcessor,
+    hf.Gemma4UnifiedForConditionalGeneration,
+    hf.Gemma4UnifiedConfig,
+    hf.Gemma4UnifiedProcessor,
+    hf.Gemma4UnifiedAudioFeatureExtractor,
+    hf.Gemma4UnifiedImageProcessor,
+    hf.Gemma4UnifiedVideoProcessor,
 )
 
 

@@ -3,20 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from transformers import (
-    Glm4vConfig,
-    Glm4vForConditionalGeneration,
-    Glm4vImageProcessor,
-    Glm4vMoeConfig,
-    Glm4vMoeForConditionalGeneration,
-    Glm4vProcessor,
-    Glm46VConfig,
-    Glm46VForConditionalGeneration,
-    Glm46VImageProcessor,
-    Glm46VProcessor,
-)
-from transformers.models.glm4v.video_processing_glm4v import Glm4vVideoProcessor
-from transformers.models.glm46v.video_processing_glm46v import Glm46VVideoProcessor
+import transformers as hf
 
 from tests.models.tiny import CHAT, ROPE, TOWER, save, text_numbers, tiny_tokenizer
 
@@ -39,18 +26,18 @@ EXPERTS = {
 
 
 def glm4v(directory: Path) -> None:
-    parts = Glm4vProcessor, Glm4vImageProcessor, Glm4vVideoProcessor
-    _glm(Glm4vForConditionalGeneration, Glm4vConfig, parts, {}, directory)
+    parts = hf.Glm4vProcessor, hf.Glm4vImageProcessor, hf.Glm4vVideoProcessor
+    _glm(hf.Glm4vForConditionalGeneration, hf.Glm4vConfig, parts, {}, directory)
 
 
 def glm46v(directory: Path) -> None:
-    parts = Glm46VProcessor, Glm46VImageProcessor, Glm46VVideoProcessor
-    _glm(Glm46VForConditionalGeneration, Glm46VConfig, parts, {}, directory)
+    parts = hf.Glm46VProcessor, hf.Glm46VImageProcessor, hf.Glm46VVideoProcessor
+    _glm(hf.Glm46VForConditionalGeneration, hf.Glm46VConfig, parts, {}, directory)
 
 
 def glm4v_moe(directory: Path) -> None:
-    parts = Glm4vProcessor, Glm4vImageProcessor, Glm4vVideoProcessor
-    _glm(Glm4vMoeForConditionalGeneration, Glm4vMoeConfig, parts, EXPERTS, directory)
+    parts = hf.Glm4vProcessor, hf.Glm4vImageProcessor, hf.Glm4vVideoProcessor
+    _glm(hf.Glm4vMoeForConditionalGeneration, hf.Glm4vMoeConfig, parts, EXPERTS, directory)
 
 
 def _glm(model: Any, config: Any, parts: Any, more: dict[str, Any], directory: Path) -> None:

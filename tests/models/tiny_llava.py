@@ -5,23 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from transformers import (
-    LlavaNextImageProcessor,
-    LlavaNextVideoConfig,
-    LlavaNextVideoForConditionalGeneration,
-    LlavaNextVideoProcessor,
-    LlavaNextVideoVideoProcessor,
-    LlavaOnevisionConfig,
-    LlavaOnevisionForConditionalGeneration,
-    LlavaOnevisionImageProcessor,
-    LlavaOnevisionProcessor,
-    LlavaOnevisionVideoProcessor,
-    PerceptionLMConfig,
-    PerceptionLMForConditionalGeneration,
-    PerceptionLMImageProcessor,
-    PerceptionLMProcessor,
-    PerceptionLMVideoProcessor,
-)
+import transformers as hf
 
 from gleanvid.models.families.llava_video.config import LlavaVideoConfig
 from gleanvid.models.families.llava_video.model import LlavaVideoForConditionalGeneration
@@ -60,9 +44,9 @@ def onevision_config(tokenizer: Any) -> dict[str, Any]:
 
 def processor_parts(tokenizer: Any) -> dict[str, Any]:
     return {
-        "image_processor": LlavaOnevisionImageProcessor(size=SIZE),
+        "image_processor": hf.LlavaOnevisionImageProcessor(size=SIZE),
         "tokenizer": tokenizer,
-        "video_processor": LlavaOnevisionVideoProcessor(size=SIZE),
+        "video_processor": hf.LlavaOnevisionVideoProcessor(size=SIZE),
         "num_image_tokens": 49,
         "vision_feature_select_strategy": "full",
         "chat_template": CHAT,
@@ -71,9 +55,9 @@ def processor_parts(tokenizer: Any) -> dict[str, Any]:
 
 def onevision(directory: Path) -> None:
     tokenizer = tiny_tokenizer("<image>", "<video>")
-    processor = LlavaOnevisionProcessor(**processor_parts(tokenizer))
-    config = LlavaOnevisionConfig(**onevision_config(tokenizer))
-    save(LlavaOnevisionForConditionalGeneration(config), processor, directory)
+    processor = hf.LlavaOnevisionProcessor(**processor_parts(tokenizer))
+    config = hf.LlavaOnevisionConfig(**onevision_config(tokenizer))
+    save(hf.LlavaOnevisionForConditionalGeneration(config), processor, directory)
 
 
 def video_processor(tokenizer: Any, side: int) -> LlavaVideoProcessor:
@@ -98,9 +82,9 @@ def next_video(directory: Path) -> None:
     """A tiny LLaVA-NeXT-Video: 3 x 3 tokens of a frame's middle square; a class token."""
     tokenizer = tiny_tokenizer("<image>", "<video>")
     shown: dict[str, Any] = {"size": {"shortest_edge": 84}, "crop_size": SQUARE}
-    processor = LlavaNextVideoProcessor(
-        video_processor=LlavaNextVideoVideoProcessor(**shown),
-        image_processor=LlavaNextImageProcessor(**shown),
+    processor = hf.LlavaNextVideoProcessor(
+        video_processor=hf.LlavaNextVideoVideoProcessor(**shown),
+        image_processor=hf.LlavaNextImageProcessor(**shown),
         tokenizer=tokenizer,
         chat_template=CHAT,
         patch_size=14,
@@ -110,26 +94,26 @@ def next_video(directory: Path) -> None:
     tower = {name: value for name, value in TOWER.items() if name != "vision_use_head"}
     tower |= {"model_type": "clip_vision_model", "image_size": 84}
     text = text_numbers(tokenizer) | {"model_type": "llama"}
-    config = LlavaNextVideoConfig(
+    config = hf.LlavaNextVideoConfig(
         **onevision_config(tokenizer) | {"vision_config": tower, "text_config": text}
     )
-    save(LlavaNextVideoForConditionalGeneration(config), processor, directory)
+    save(hf.LlavaNextVideoForConditionalGeneration(config), processor, directory)
 
 
 def perception_lm(directory: Path) -> None:
     """A tiny Perception-LM: 3 x 3 tokens a frame; a timm vision tower with a class token."""
     named = {"image_token": "<image>", "video_token": "<video>"}
     tokenizer = tiny_tokenizer(**named)
-    processor = PerceptionLMProcessor(
-        video_processor=PerceptionLMVideoProcessor(size=SQUARE),
-        image_processor=PerceptionLMImageProcessor(tile_size=84, max_num_tiles=1),
+    processor = hf.PerceptionLMProcessor(
+        video_processor=hf.PerceptionLMVideoProcessor(size=SQUARE),
+        image_processor=hf.PerceptionLMImageProcessor(tile_size=84, max_num_tiles=1),
         tokenizer=tokenizer,
         patch_size=14,
         chat_template=CHAT,
         pooling_ratio=2,
     )
     sizes = {"embed_dim": 32, "depth": 3, "num_heads": 4, "img_size": [84, 84]}
-    config = PerceptionLMConfig(
+    config = hf.PerceptionLMConfig(
         text_config=text_numbers(tokenizer) | {"model_type": "llama"},
         vision_config={
             "model_type": "timm_wrapper",
@@ -140,4 +124,4 @@ def perception_lm(directory: Path) -> None:
         projector_pooling_ratio=2,
         **{f"{name}_id": tokenizer.convert_tokens_to_ids(token) for name, token in named.items()},
     )
-    save(PerceptionLMForConditionalGeneration(config), processor, directory)
+    save(hf.PerceptionLMForConditionalGeneration(config), processor, directory)

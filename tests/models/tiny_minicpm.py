@@ -2,13 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from transformers import (
-    MiniCPMV4_6Config,
-    MiniCPMV4_6ForConditionalGeneration,
-    MiniCPMV4_6ImageProcessor,
-    MiniCPMV4_6Processor,
-)
-from transformers.models.minicpmv4_6.video_processing_minicpmv4_6 import MiniCPMV4_6VideoProcessor
+import transformers as hf
 
 from tests.models.tiny import CHAT, save, text_numbers, tiny_tokenizer
 from tests.models.tiny_qwen import LINEAR, ROPE
@@ -36,7 +30,7 @@ TOWER = {
 def minicpmv(directory: Path) -> None:
     tokenizer = tiny_tokenizer(**MARKS)
     rope = {"head_dim": 16, "rope_parameters": ROPE | {"partial_rotary_factor": 0.5}}
-    config = MiniCPMV4_6Config(
+    config = hf.MiniCPMV4_6Config(
         text_config=text_numbers(tokenizer) | LINEAR | rope | {"model_type": "qwen3_5_text"},
         vision_config=TOWER,
         insert_layer_id=0,
@@ -44,10 +38,10 @@ def minicpmv(directory: Path) -> None:
         video_token_id=tokenizer.convert_tokens_to_ids("<|video_pad|>"),
     )
     sizes = {"patch_size": 4, "scale_resolution": 64}
-    processor = MiniCPMV4_6Processor(
-        image_processor=MiniCPMV4_6ImageProcessor(**sizes),
-        video_processor=MiniCPMV4_6VideoProcessor(**sizes),
+    processor = hf.MiniCPMV4_6Processor(
+        image_processor=hf.MiniCPMV4_6ImageProcessor(**sizes),
+        video_processor=hf.MiniCPMV4_6VideoProcessor(**sizes),
         tokenizer=tokenizer,
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video_pad|>"),
     )
-    save(MiniCPMV4_6ForConditionalGeneration(config), processor, directory)
+    save(hf.MiniCPMV4_6ForConditionalGeneration(config), processor, directory)

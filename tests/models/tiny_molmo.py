@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import transformers as hf
+
 from tests.models.tiny import CHAT, save, text_numbers, tiny_tokenizer
 
 MARKS = (
@@ -21,18 +23,11 @@ SIZE = {"height": 84, "width": 84}
 
 
 def molmo2(directory: Path) -> None:
-    from transformers import (
-        Molmo2Config,
-        Molmo2ForConditionalGeneration,
-        Molmo2ImageProcessor,
-        Molmo2Processor,
-    )
-    from transformers.models.molmo2.video_processing_molmo2 import Molmo2VideoProcessor
 
     tokenizer = tiny_tokenizer(*MARKS, image_token="<|image|>", video_token="<|video|>")
     ids = {mark: tokenizer.convert_tokens_to_ids(mark) for mark in MARKS}
     heads = HEADS | {"num_key_value_heads": 4, "head_dim": 8}
-    config = Molmo2Config(
+    config = hf.Molmo2Config(
         text_config=text_numbers(tokenizer) | {"head_dim": 8, "additional_vocab_size": 0},
         vision_config=heads | {"num_hidden_layers": 3, "image_size": [84, 84]},
         adapter_config=heads | {"text_hidden_size": 32, "vision_feature_layer": [1, 0]},
@@ -43,13 +38,13 @@ def molmo2(directory: Path) -> None:
         frame_start_token_id=ids["<frame_start>"],
         frame_end_token_id=ids["<frame_end>"],
     )
-    processor = Molmo2Processor(
-        image_processor=Molmo2ImageProcessor(size=SIZE),
-        video_processor=Molmo2VideoProcessor(size=SIZE, do_rescale=True, do_normalize=True),
+    processor = hf.Molmo2Processor(
+        image_processor=hf.Molmo2ImageProcessor(size=SIZE),
+        video_processor=hf.Molmo2VideoProcessor(size=SIZE, do_rescale=True, do_normalize=True),
         tokenizer=tokenizer,
         chat_template=CHAT.replace("<|vision_start|><|video_pad|><|vision_end|>", "<|video|>"),
     )
-    model = Molmo2ForConditionalGeneration(config)
+    model = hf.Molmo2ForConditionalGeneration(config)
     # suppress patch tokens, which a random model would generate
     model.generation_config.suppress_tokens = [ids["<im_patch>"]]
     save(model, processor, directory)

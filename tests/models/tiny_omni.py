@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from transformers import (
-    Qwen2VLImageProcessor,
-    Qwen3OmniMoeProcessor,
-    Qwen3OmniMoeThinkerConfig,
-    Qwen3OmniMoeThinkerForConditionalGeneration,
-    WhisperFeatureExtractor,
-)
-from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
+import transformers as hf
 
 from tests.models.tiny import CHAT, ids_of, save, text_numbers, tiny_tokenizer
 from tests.models.tiny_qwen import EXPERTS, ROPE, TOWER3
@@ -39,7 +32,7 @@ EARS = {
 def qwen3_omni(directory: Path) -> None:
     tokenizer = tiny_tokenizer(**MARKS)
     rope = {"head_dim": 8, "rope_parameters": ROPE | {"mrope_interleaved": True}}
-    config = Qwen3OmniMoeThinkerConfig(
+    config = hf.Qwen3OmniMoeThinkerConfig(
         text_config=text_numbers(tokenizer) | rope | EXPERTS,
         vision_config=TOWER3 | {"deepstack_visual_indexes": [0, 1, 2]},
         audio_config=EARS,
@@ -48,13 +41,13 @@ def qwen3_omni(directory: Path) -> None:
         audio_start_token_id=tokenizer.convert_tokens_to_ids("<|audio_start|>"),
         **ids_of(tokenizer),
     )
-    processor = Qwen3OmniMoeProcessor(
-        image_processor=Qwen2VLImageProcessor(patch_size=16),
-        video_processor=Qwen2VLVideoProcessor(
+    processor = hf.Qwen3OmniMoeProcessor(
+        image_processor=hf.Qwen2VLImageProcessor(patch_size=16),
+        video_processor=hf.Qwen2VLVideoProcessor(
             patch_size=16, size={"shortest_edge": 2**14, "longest_edge": 2**15}
         ),
-        feature_extractor=WhisperFeatureExtractor(feature_size=16),
+        feature_extractor=hf.WhisperFeatureExtractor(feature_size=16),
         tokenizer=tokenizer,
         chat_template=CHAT,
     )
-    save(Qwen3OmniMoeThinkerForConditionalGeneration(config), processor, directory)
+    save(hf.Qwen3OmniMoeThinkerForConditionalGeneration(config), processor, directory)

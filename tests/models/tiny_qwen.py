@@ -5,26 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from transformers import (
-    Qwen2_5_VLConfig,
-    Qwen2_5_VLForConditionalGeneration,
-    Qwen2_5_VLProcessor,
-    Qwen2VLConfig,
-    Qwen2VLForConditionalGeneration,
-    Qwen2VLImageProcessor,
-    Qwen2VLProcessor,
-    Qwen3_5Config,
-    Qwen3_5ForConditionalGeneration,
-    Qwen3_5MoeConfig,
-    Qwen3_5MoeForConditionalGeneration,
-    Qwen3VLConfig,
-    Qwen3VLForConditionalGeneration,
-    Qwen3VLMoeConfig,
-    Qwen3VLMoeForConditionalGeneration,
-    Qwen3VLProcessor,
-)
-from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
-from transformers.models.qwen3_vl.video_processing_qwen3_vl import Qwen3VLVideoProcessor
+import transformers as hf
 
 from tests.models.tiny import CHAT, ROPE, TOWER, ids_of, save, text_numbers, tiny_tokenizer
 
@@ -43,21 +24,22 @@ LINEAR = {
 }
 
 
-def processor3(tokenizer: Any) -> Qwen3VLProcessor:
-    return Qwen3VLProcessor(
-        image_processor=Qwen2VLImageProcessor(patch_size=16),
+def processor3(tokenizer: Any) -> hf.Qwen3VLProcessor:
+    size = {"shortest_edge": 2048, "longest_edge": 2**18}
+    return hf.Qwen3VLProcessor(
+        image_processor=hf.Qwen2VLImageProcessor(patch_size=16),
         tokenizer=tokenizer,
-        video_processor=Qwen3VLVideoProcessor(size={"shortest_edge": 2048, "longest_edge": 2**18}),
+        video_processor=hf.Qwen3VLVideoProcessor(size=size),
         chat_template=CHAT,
     )
 
 
 def qwen3_vl(directory: Path) -> None:
-    _qwen3_vl(Qwen3VLForConditionalGeneration, Qwen3VLConfig, {}, directory)
+    _qwen3_vl(hf.Qwen3VLForConditionalGeneration, hf.Qwen3VLConfig, {}, directory)
 
 
 def qwen3_vl_moe(directory: Path) -> None:
-    _qwen3_vl(Qwen3VLMoeForConditionalGeneration, Qwen3VLMoeConfig, EXPERTS, directory)
+    _qwen3_vl(hf.Qwen3VLMoeForConditionalGeneration, hf.Qwen3VLMoeConfig, EXPERTS, directory)
 
 
 def _qwen3_vl(model: Any, config: Any, more: dict[str, Any], directory: Path) -> None:
@@ -74,32 +56,32 @@ def _qwen3_vl(model: Any, config: Any, more: dict[str, Any], directory: Path) ->
 def qwen25_vl(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     windows = {"patch_size": 14, "window_size": 56, "fullatt_block_indexes": [2]}
-    config = Qwen2_5_VLConfig(
+    config = hf.Qwen2_5_VLConfig(
         text_config=text_numbers(tokenizer) | {"rope_parameters": ROPE},
         vision_config=TOWER | windows,
         **ids_of(tokenizer),
     )
-    processor = Qwen2_5_VLProcessor(**parts2(tokenizer, 28 * 28))
-    save(Qwen2_5_VLForConditionalGeneration(config), processor, directory)
+    processor = hf.Qwen2_5_VLProcessor(**parts2(tokenizer, 28 * 28))
+    save(hf.Qwen2_5_VLForConditionalGeneration(config), processor, directory)
 
 
 def qwen2_vl(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
-    config = Qwen2VLConfig(
+    config = hf.Qwen2VLConfig(
         text_config=text_numbers(tokenizer) | {"rope_parameters": ROPE},
         vision_config={"depth": 3, "embed_dim": 32, "hidden_size": 32, "num_heads": 4},
         **ids_of(tokenizer),
     )
-    processor = Qwen2VLProcessor(**parts2(tokenizer, 2**14))
-    save(Qwen2VLForConditionalGeneration(config), processor, directory)
+    processor = hf.Qwen2VLProcessor(**parts2(tokenizer, 2**14))
+    save(hf.Qwen2VLForConditionalGeneration(config), processor, directory)
 
 
 def parts2(tokenizer: Any, least: int) -> dict[str, Any]:
     """Return the arguments of a Qwen2-VL processor. ``least``: minimum of pixels per video."""
     return {
-        "image_processor": Qwen2VLImageProcessor(),
+        "image_processor": hf.Qwen2VLImageProcessor(),
         "tokenizer": tokenizer,
-        "video_processor": Qwen2VLVideoProcessor(
+        "video_processor": hf.Qwen2VLVideoProcessor(
             size={"shortest_edge": least, "longest_edge": 2**14}
         ),
         "chat_template": CHAT,
@@ -107,12 +89,12 @@ def parts2(tokenizer: Any, least: int) -> dict[str, Any]:
 
 
 def qwen35(directory: Path) -> None:
-    _qwen35(Qwen3_5ForConditionalGeneration, Qwen3_5Config, {}, directory)
+    _qwen35(hf.Qwen3_5ForConditionalGeneration, hf.Qwen3_5Config, {}, directory)
 
 
 def qwen35_moe(directory: Path) -> None:
     more = EXPERTS | {"shared_expert_intermediate_size": 24}
-    _qwen35(Qwen3_5MoeForConditionalGeneration, Qwen3_5MoeConfig, more, directory)
+    _qwen35(hf.Qwen3_5MoeForConditionalGeneration, hf.Qwen3_5MoeConfig, more, directory)
 
 
 def _qwen35(model: Any, config: Any, more: dict[str, Any], directory: Path) -> None:

@@ -55,9 +55,3 @@ def test_ties_between_equal_points_go_to_the_lower_index():
     centers, nearest, _ = density_peaks(torch.ones(9, 4), 3, 2)
     assert centers.tolist() == [0, 1, 2]
     assert nearest[:3].tolist() == [0, 1, 2] and (nearest[3:] == 0).all()
-
-
-@pytest.mark.parametrize(("num_centers", "k"), [(0, 3), (11, 3), (3, 0), (3, 11)])
-def test_error_names_the_density_peaks_argument_that_is_out_of_range(num_centers, k):
-    with pytest.raises(ValueError, match=r"(num_centers|k)=\d+ must be in \[1, 10\]"):
-        density_peaks(points(10), num_centers, k)

@@ -3,14 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gleanvid.ops.segments import (
-    contiguous_labels,
-    neighbour_cosines,
-    runs_of,
-    spans_between,
-    starts_of,
-    weakest,
-)
+from gleanvid.ops.segments import contiguous_labels, runs_of, spans_between, starts_of, weakest
 
 
 @settings(max_examples=30)
@@ -29,12 +22,6 @@ def test_cuts_are_made_at_the_smallest_cosines_and_of_equal_ones_at_the_earlier(
     assert weakest(cosines, 2).tolist() == [True, True, False, False]
     assert weakest(cosines, 9).all() and not weakest(cosines, -1).any()
     assert weakest(cosines[:0], 3).tolist() == []
-
-
-def test_cosines_of_neighbouring_units_ignore_the_length_of_descriptors():
-    descriptors = torch.tensor([[1.0, 0.0], [5.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
-    torch.testing.assert_close(neighbour_cosines(descriptors), torch.tensor([1.0, 0.0, -1.0]))
-    assert len(neighbour_cosines(descriptors[:1])) == 0
 
 
 @pytest.mark.parametrize(

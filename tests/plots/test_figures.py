@@ -76,10 +76,6 @@ def test_methods_are_distinguishable_without_colours(more):
     assert len(found) == len(names)
 
 
-def test_no_two_methods_share_a_colour():
-    assert len({style["line"]["color"] for style in styles([*COMPRESSORS])}) == len(COMPRESSORS)
-
-
 def test_overlay_outlines_kept_tokens_and_darkens_the_rest():
     made = run()
     plain = plots.overlay_frame(run("full", 1.0), 0)

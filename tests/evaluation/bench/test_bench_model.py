@@ -91,24 +91,6 @@ def test_bench_model_writes_report_and_table(tmp_path, capsys):
 ASKED = "--frames 2,4 --frame-size 64x64 --repeats 1 --warmup 0 --new-tokens 1 --device cpu"
 
 
-def test_failing_compressor_has_a_row_with_its_error_and_others_are_measured(tmp_path, monkeypatch):
-    real = bench_model.measure_item
-
-    def measure_item(model, video, method, *rest):
-        if method.name == "uniform":
-            raise RuntimeError("CUDA error: an illegal memory access was encountered")
-        return real(model, video, method, *rest)
-
-    monkeypatch.setattr(bench_model, "measure_item", measure_item)
-    given = ["bench", "model", *ASKED.split(), "--out", str(tmp_path)]
-    assert main([*given, "--compressor", "uniform,gleanvid"]) == 1
-    rows = json.loads((tmp_path / "model_builtin.json").read_text())["rows"]
-    assert ["error" in row for row in rows] == [False, True, False] * 2
-    assert rows[1]["error"].startswith("RuntimeError: CUDA error")
-    assert main([*given, "--compressor", "gleanvid,dycoke"]) == 0  # DyCoke cannot reach 25 %
-    assert "out of reach" in (tmp_path / "model_builtin.md").read_text()
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

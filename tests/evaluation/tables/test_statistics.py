@@ -79,15 +79,6 @@ def test_macro_average_interval_equals_scipy_s_bootstrap_of_the_mean_over_group_
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.015)
 
 
-def test_relative_accuracy_is_a_quotient_with_an_interval_and_nan_for_zero():
-    first, full = paired(30, 2, 10, 8)
-    found = relative_accuracy(first, full, list(range(50)))
-    assert found.value == pytest.approx(32 / 40)
-    assert found.low < 0.8 < found.high
-    assert relative_accuracy(full, full, list(range(50))).low == 1.0
-    assert math.isnan(relative_accuracy([True], [False], ["a"]).value)
-
-
 def test_paired_verdicts_of_unequal_length_are_refused():
     for call in (lambda: clip_mean([1.0], []), lambda: paired_difference([], [], [])):
         with pytest.raises(ValueError, match="same number of values"):

@@ -46,49 +46,23 @@ PUBLISHED = {
 }
 # names of weights in the original checkpoint; N stands for the number of a layer
 TOWER = "model.vision_tower.vision_tower.vision_model."
-ORIGINAL = {
-    "lm_head.weight",
-    "model.embed_tokens.weight",
-    "model.image_newline",
-    "model.layers.N.input_layernorm.weight",
-    "model.layers.N.mlp.down_proj.weight",
-    "model.layers.N.mlp.gate_proj.weight",
-    "model.layers.N.mlp.up_proj.weight",
-    "model.layers.N.post_attention_layernorm.weight",
-    "model.layers.N.self_attn.k_proj.bias",
-    "model.layers.N.self_attn.k_proj.weight",
-    "model.layers.N.self_attn.o_proj.weight",
-    "model.layers.N.self_attn.q_proj.bias",
-    "model.layers.N.self_attn.q_proj.weight",
-    "model.layers.N.self_attn.v_proj.bias",
-    "model.layers.N.self_attn.v_proj.weight",
-    "model.mm_projector.0.bias",
-    "model.mm_projector.0.weight",
-    "model.mm_projector.2.bias",
-    "model.mm_projector.2.weight",
-    "model.norm.weight",
-    TOWER + "embeddings.patch_embedding.bias",
-    TOWER + "embeddings.patch_embedding.weight",
-    TOWER + "embeddings.position_embedding.weight",
-    TOWER + "encoder.layers.N.layer_norm1.bias",
-    TOWER + "encoder.layers.N.layer_norm1.weight",
-    TOWER + "encoder.layers.N.layer_norm2.bias",
-    TOWER + "encoder.layers.N.layer_norm2.weight",
-    TOWER + "encoder.layers.N.mlp.fc1.bias",
-    TOWER + "encoder.layers.N.mlp.fc1.weight",
-    TOWER + "encoder.layers.N.mlp.fc2.bias",
-    TOWER + "encoder.layers.N.mlp.fc2.weight",
-    TOWER + "encoder.layers.N.self_attn.k_proj.bias",
-    TOWER + "encoder.layers.N.self_attn.k_proj.weight",
-    TOWER + "encoder.layers.N.self_attn.out_proj.bias",
-    TOWER + "encoder.layers.N.self_attn.out_proj.weight",
-    TOWER + "encoder.layers.N.self_attn.q_proj.bias",
-    TOWER + "encoder.layers.N.self_attn.q_proj.weight",
-    TOWER + "encoder.layers.N.self_attn.v_proj.bias",
-    TOWER + "encoder.layers.N.self_attn.v_proj.weight",
-    TOWER + "post_layernorm.bias",
-    TOWER + "post_layernorm.weight",
-}
+BIASED = [
+    *(f"model.layers.N.self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj")),
+    *("model.mm_projector.0", "model.mm_projector.2"),
+    *(TOWER + "embeddings.patch_embedding", TOWER + "post_layernorm"),
+    *(f"{TOWER}encoder.layers.N.{name}" for name in ("layer_norm1", "layer_norm2")),
+    *(f"{TOWER}encoder.layers.N.mlp.{name}" for name in ("fc1", "fc2")),
+    *(f"{TOWER}encoder.layers.N.self_attn.{name}" for name in ("q_proj", "k_proj", "v_proj")),
+    TOWER + "encoder.layers.N.self_attn.out_proj",
+]
+PLAIN = [
+    *("lm_head", "model.embed_tokens", "model.norm", TOWER + "embeddings.position_embedding"),
+    *(f"model.layers.N.{name}" for name in ("input_layernorm", "post_attention_layernorm")),
+    *(f"model.layers.N.mlp.{name}" for name in ("down_proj", "gate_proj", "up_proj")),
+    "model.layers.N.self_attn.o_proj",
+]
+ORIGINAL = {"model.image_newline"} | {f"{name}.weight" for name in BIASED + PLAIN}
+ORIGINAL |= {f"{name}.bias" for name in BIASED}
 
 
 def original(directory, source, **config) -> None:

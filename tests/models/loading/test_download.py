@@ -105,15 +105,6 @@ def test_missing_network_and_offline_mode_give_different_messages(hub, monkeypat
         list_files(NAME)
 
 
-@pytest.mark.parametrize("index", ["[]", "{}", '{"weight_map": {"a": 1}}', "[" * 10**5])
-def test_checkpoint_with_a_broken_index_counts_as_not_downloaded(hub, index):
-    download()
-    place = cached(NAME) / "model.safetensors.index.json"
-    place.unlink()
-    place.write_text(index)
-    assert cached(NAME) is None
-
-
 def test_folder_and_built_in_model_are_inspected_without_a_request(hub, published, tmp_path):
     for name in (str(published), "builtin"):
         assert outlook(name, device="cpu").missing == 0

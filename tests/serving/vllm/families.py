@@ -5,16 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import transformers as hf
 from safetensors.torch import load_file, save_file
-from transformers import (
-    Qwen2_5_VLConfig,
-    Qwen2_5_VLForConditionalGeneration,
-    Qwen2_5_VLProcessor,
-    Qwen3_5Config,
-    Qwen3_5ForConditionalGeneration,
-    Qwen3VLMoeConfig,
-    Qwen3VLMoeForConditionalGeneration,
-)
 
 from tests.models import tiny, tiny_qwen
 from tests.models.tiny import ids_of, save, text_numbers, tiny_tokenizer
@@ -42,25 +34,25 @@ def qwen25_vl(directory: Path) -> None:
     # With few tokens per second, a video's positions in time stay below those in space.
     # Otherwise, transformers 5 and vLLM give the text after the video different positions.
     windows["tokens_per_second"] = 1
-    config = Qwen2_5_VLConfig(
+    config = hf.Qwen2_5_VLConfig(
         text_config=text_numbers(tokenizer) | TEXT | {"rope_parameters": ROPE},
         vision_config=TOWER | windows,
         **ids_of(tokenizer),
     )
-    processor = Qwen2_5_VLProcessor(**parts2(tokenizer, 28 * 28))
-    save(Qwen2_5_VLForConditionalGeneration(config), processor, directory)
+    processor = hf.Qwen2_5_VLProcessor(**parts2(tokenizer, 28 * 28))
+    save(hf.Qwen2_5_VLForConditionalGeneration(config), processor, directory)
 
 
 def qwen3_vl_moe(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     rope = {"rope_parameters": ROPE | {"mrope_interleaved": True}}
     tower = {"patch_size": 16, "num_position_embeddings": 100, "deepstack_visual_indexes": [0, 1]}
-    config = Qwen3VLMoeConfig(
+    config = hf.Qwen3VLMoeConfig(
         text_config=text_numbers(tokenizer) | TEXT | EXPERTS | rope,
         vision_config=TOWER | tower,
         **ids_of(tokenizer),
     )
-    save(Qwen3VLMoeForConditionalGeneration(config), frames3(tokenizer), directory)
+    save(hf.Qwen3VLMoeForConditionalGeneration(config), frames3(tokenizer), directory)
 
 
 def as_published(directory: Path) -> None:
@@ -76,12 +68,12 @@ def as_published(directory: Path) -> None:
 def qwen35(directory: Path) -> None:
     tokenizer = tiny_tokenizer()
     rope = {"rope_parameters": ROPE | {"mrope_interleaved": True, "partial_rotary_factor": 1.0}}
-    config = Qwen3_5Config(
+    config = hf.Qwen3_5Config(
         text_config=text_numbers(tokenizer) | TEXT | {"head_dim": 32} | LINEAR | rope,
         vision_config=TOWER | {"patch_size": 16, "num_position_embeddings": 100},
         **ids_of(tokenizer),
     )
-    save(Qwen3_5ForConditionalGeneration(config), frames3(tokenizer), directory)
+    save(hf.Qwen3_5ForConditionalGeneration(config), frames3(tokenizer), directory)
 
 
 # The model with experts must be first: vLLM sets up experts only for a process's first engine.
