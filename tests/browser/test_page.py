@@ -59,18 +59,3 @@ def test_moving_the_ratio_slider_updates_masks_and_address_without_encoding(page
     answered(page)  # both sides are answered under the new settings
     page.wait_for_function("location.search.includes('retention_ratio=')")
     assert library.encodes == encodes
-
-
-def test_answer_is_marked_stale_once_its_settings_or_question_change(visit, library):
-    stale = ".gv-pane[data-side={}] .gv-answered[data-stale]"
-    visit.get_by_label("Ask again on each change").uncheck()
-    slider(visit, "tau").focus()
-    visit.keyboard.press("PageUp")
-    visit.wait_for_selector(stale.format("b"))
-    # The method "All tokens" has no setting tau.
-    assert visit.locator(stale.format("a")).count() == 0
-    visit.get_by_label("Question", exact=True).fill("Another one?")
-    visit.wait_for_selector(stale.format("a"))
-    visit.locator(stale.format("b")).get_by_role("button", name="Ask again").click()
-    answered(visit)
-    assert library.asked is not None

@@ -159,21 +159,6 @@ def test_hovering_a_curve_shows_its_value_and_moves_the_viewer(page):
     page.wait_for_function(SHOWS, arg=f"unit {unit} of 16")
 
 
-def test_method_chosen_in_the_legend_stands_out_in_every_curve(page):
-    tab(page, "Curves")
-    assert page.locator(".gv-curves .legend").count() == 0
-    button = page.locator(".gv-key button", has_text="VidCom2")
-    button.click()
-    page.mouse.move(0, 0)
-    for curve in ("budget", "effective_rank", "residual_energy"):
-        stays = page.locator(f"#gv-{curve} .trace.scatter:not(.gv-back)")
-        names = stays.evaluate_all("all => all.map(({ __data__: [{ trace }] }) => trace.name)")
-        assert {label for label in names if label in METHODS} == {"VidCom2 10 %"}
-    button.click()
-    page.mouse.move(0, 0)
-    assert page.locator(".gv-curves .gv-back").count() == 0
-
-
 def test_export_buttons_download_their_files(page):
     tab(page, "Export and API")
     for button, (name, content) in FILES.items():

@@ -49,13 +49,6 @@ def test_finished_table_is_stored_to_be_restored_if_the_next_comparison_is_cance
     assert [row["label"] for row in over["table"]["rows"]] == ["All tokens"]
 
 
-def test_refused_comparison_changes_only_the_message(tab):
-    refused = changes_by_widget(
-        tab, Compared(message("Type a question first.", "problem"), done=True)
-    )
-    assert set(refused) == {"notice"}
-
-
 def test_comparison_table_stores_only_the_settings_that_affect_its_rows(tmp_path):
     """``compare.js`` expects the names that settings have in links."""
     clip = str(tmp_path / "folder" / "square.mp4")

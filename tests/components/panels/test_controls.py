@@ -84,15 +84,6 @@ def test_text_below_the_sliders_shows_alpha_and_novelty_gini_of_the_clip():
     assert controls.readout(COMPRESSORS["uniform"], record) == ""
 
 
-@pytest.mark.parametrize(("saturated", "told"), [([0, 0], ""), ([0, 1], ". 1 of 2 units had")])
-def test_text_below_the_sliders_counts_units_without_new_content(saturated, told):
-    trace = {"alpha": torch.tensor(0.3), "gini": torch.tensor(0.8)}
-    record = made_of(trace | {"saturated": torch.tensor(saturated).bool()})
-    text = controls.readout(COMPRESSORS["gleanvid"], record)
-    assert text.startswith("This clip: alpha 0.30, novelty Gini 0.80" + told)
-    assert ("nothing new to add" in text) == any(saturated)
-
-
 def made_of(trace):
     return Compression.pruned(torch.tensor([0]), (2, 1, 1), trace=trace)
 

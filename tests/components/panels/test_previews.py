@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import gradio as gr
 import pytest
 
 import tests.components.fake as fake
-from components.panels.events import or_nothing
 from components.panels.page import build_app
 from components.session.actions.ask import Habits, ask
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 
-SKIP = gr.skip()
 ON, OFF = ({"interactive": on, "__type__": "update"} for on in (True, False))
 
 
@@ -32,15 +29,6 @@ def test_events_outside_the_queue_may_run_several_times_at_once(events):
     at_once = [event for event in private if event.queue is False]
     assert len(at_once) > 15
     assert {event.trigger_mode for event in at_once} == {"multiple"}
-
-
-@pytest.mark.parametrize(
-    ("changes", "yielded"),
-    [([], [SKIP]), ([{}, {}], [SKIP]), ([{"a": 1}, {}, {"b": 2}], [{"a": 1}, {"b": 2}])],
-)
-def test_empty_updates_are_dropped_unless_there_is_no_other_update(changes, yielded):
-    """Gradio empties the outputs of a generator that yields nothing."""
-    assert list(or_nothing(changes)) == yielded
 
 
 def test_answer_with_all_tokens_is_not_used_to_judge_whether_live_answers_are_slow(tmp_path):

@@ -9,7 +9,7 @@ import gradio as gr
 import pytest
 
 from components.panels.page import build_app
-from components.server.serving import ROOT
+from components.places import ROOT
 from components.session import examples
 from components.session.work.engine import Engine
 from components.viewer import modules

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from components.files import snippets
 from components.panels.served import not_served, not_served_sentence, served_method
 from components.session.request import Request, can_answer, refusal
 from components.session.work.local import BUILT_IN, PHOTOS
@@ -26,10 +25,3 @@ def test_request_for_a_method_that_the_menu_hides_is_refused():
         assert refusal(PHOTOS, COMPRESSORS[name]()) and served_method(PHOTOS, name) == "gleanvid"
         with pytest.raises(ValueError, match="Photo encoder"):
             request.make_compressor()
-
-
-def test_snippets_for_a_model_without_answers_call_compress_instead_of_ask():
-    recipe = snippets.Recipe("x.mp4", "What?", PHOTOS, 16, COMPRESSORS["uniform"](0.1), asks=False)
-    texts = [snippets.python(recipe), snippets.command(recipe), snippets.curl(recipe, "http://a")]
-    assert all("compress" in text and "What?" not in text for text in texts)
-    assert not any("ask" in text for text in texts)

@@ -297,15 +297,6 @@ def test_compared_times_are_the_median_of_several_passes_with_spread(clip, monke
     assert [name for name, _ in line["parts"]][1:] == ["encode", "compress", "prefill"]
 
 
-def test_memory_is_shown_for_runs_on_an_accelerator_only(clip):
-    row = compared(Engine(FakeBackend()), clip, ["uniform"])[-1].rows[0]
-    for device, told in (("cpu", None), ("cuda:0", 300.0)):
-        run = replace(row.run, made_with={"device": device})
-        line = rows.table_view([replace(row, run=run)], rows.Asked())["rows"][0]
-        assert line["cells"]["Memory"][1] == told
-        assert rows.table([replace(row, run=run)])[0]["peak_memory_mib"] == told
-
-
 def test_every_comparison_row_shows_the_fraction_of_relevance_kept(clip):
     engine = Engine(FakeBackend())
     last = compared(engine, clip, ["gleanvid"], more=["And now?"], measured=True)[-1]

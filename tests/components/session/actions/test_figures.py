@@ -34,18 +34,6 @@ def test_diagnostics_are_computed_once_and_stored_with_the_run(clip):
     assert figures.measured(runs, None) == runs
 
 
-def test_random_baseline_is_measured_once_for_each_budget(clip, monkeypatch):
-    asked = []
-
-    def counted(features, grid, kept):
-        asked.append(kept)
-        return metrics.random_keeping(features, grid, kept)
-
-    monkeypatch.setattr(figures, "random_keeping", counted)
-    made(clip, GleanVID(0.375), Uniform(0.375), GleanVID(0.5))
-    assert asked == [168, 224]
-
-
 def test_runs_of_another_clip_get_no_diagnostics(clip):
     runs, _ = clip
     other = FakeBackend().tokens(moving_square(4))

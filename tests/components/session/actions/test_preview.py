@@ -9,7 +9,6 @@ import pytest
 from components.session import job
 from components.session.actions.ask import Habits, ask, ask_live
 from components.session.actions.preview import BEFORE, NO_ANSWER, STOPPED, preview
-from components.session.actions.runs import distinct
 from components.session.answers import answers
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
@@ -87,15 +86,6 @@ def test_answer_to_another_question_is_marked_stale(engine, clip):
     for question, stale in ((" What moves? ", False), ("Why?", True)):
         (known,) = answers(engine.runs, Sides([run_id], question=question))
         assert known["stale"] is stale
-
-
-def test_same_settings_with_two_questions_give_two_runs(engine, clip):
-    ids = [answered(engine, clip, GleanVID(), text) for text in ("What moves?", "Why?", "Why?")]
-    update = shown(engine, clip, Sides(ids, question="Why?"))
-    questions = [engine.runs.get(run_id).question for run_id in update.runs]
-    assert questions == ["Why?", "", "What moves?"]
-    runs = [engine.runs.get(run_id) for run_id in [*ids, answered(engine, clip, Uniform(0.25))]]
-    assert [run.compressor["name"] for run in distinct(runs)] == ["gleanvid", "uniform"]
 
 
 def test_preview_leaves_out_runs_of_another_clip_or_number_of_frames(engine, clip):

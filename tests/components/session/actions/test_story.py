@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.session.actions.first import FOLDER
 from components.session.actions.story import NO_STEP, busiest, story
 from gleanvid import FullTokens, GleanVID, Uniform
-from gleanvid.run import Run
 from tests.components.fake import runs_of
 
 
@@ -39,10 +37,3 @@ def test_explanation_of_a_method_without_novelty_has_only_the_first_and_last_ste
     steps = story(made(method))["steps"]
     missing = NO_STEP.format(method=method.title)
     assert [step["figures"] == missing for step in steps] == [False, True, True, True, False]
-
-
-def test_explanation_of_runs_without_times_contains_no_nan():
-    run, whole = (Run.load(FOLDER / "runs" / f"first-{n}") for n in range(2))
-    timed = replace(run, cost=replace(run.cost, encode_s=0.1, compress_s=0.1, prefill_s=0.1))
-    for runs in ([run, whole], [timed, whole]):
-        assert "nan" not in "".join(step["figures"] for step in story(runs)["steps"])
