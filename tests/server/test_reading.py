@@ -82,15 +82,6 @@ def test_numbers_of_running_and_waiting_decoders_are_limited():
     assert len(entered) == 3 and len(readers) == 0
 
 
-def test_stopped_request_leaves_the_decoding_queue():
-    readers, work = Queue(1, 1, READERS_FULL), Work()
-    with readers.place(Work()):
-        threading.Timer(0.2, work.end).start()
-        with pytest.raises(StoppedError), readers.place(work):
-            pass
-    assert len(readers) == 0
-
-
 def test_clips_that_would_take_hours_are_refused_before_decoding(tmp_path, monkeypatch):
     write_clip(tmp_path / "clip.mp4")  # one keyframe, 8 frames of 72 x 126
     monkeypatch.setattr(plan, "MAX_DECODED_PIXELS", 72 * 126 * 8)

@@ -110,12 +110,6 @@ def test_exported_video_is_a_moving_picture_where_there_is_no_video_encoder(
         assert (picture.format, picture.n_frames) == ("WEBP", len(runs[0].video))
 
 
-def test_contact_sheet_is_an_image_and_paper_figure_is_a_pdf(runs, tmp_path):
-    with Image.open(exports.sheet(runs, tmp_path)) as picture:
-        assert picture.width > runs[0].video.frames.shape[2]
-    assert exports.paper_pdf(runs, tmp_path).read_bytes().startswith(b"%PDF")
-
-
 def test_exported_run_can_be_opened_again(runs, tmp_path):
     back = opening.opened(str(exports.saved_run(runs, tmp_path)))
     assert back.answer == runs[0].answer

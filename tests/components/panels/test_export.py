@@ -14,7 +14,6 @@ from components.server import serving
 from components.session.actions.restore import at_home
 from components.session.examples import Example, ready
 from components.session.work.engine import Engine
-from components.session.work.queue import UPLOAD
 from gleanvid import Uniform
 from tests.components.fake import FakeBackend, a_run, write_clip
 
@@ -116,10 +115,3 @@ def test_one_visitor_cannot_block_exports_of_others(page):
     _, blocks, _ = page
     limits = [event.concurrency_limit for event in blocks.fns.values() if event.name == "write"]
     assert len(limits) == len(TITLES) and min(limits) > serving.PUBLIC.events
-
-
-def test_opening_a_saved_run_stops_a_running_preview_and_upload(page, tmp_path):
-    engine, _, (_, second) = page
-    preview, upload = engine.pages.begin_preview("me"), engine.pages.begin("me", UPLOAD)
-    opened(page, run_of(engine, second.path), tmp_path)
-    assert preview.stop.is_set() and upload.stop.is_set()

@@ -8,8 +8,6 @@ from components.session.actions.ask import Habits, ask
 from components.session.request import Request, Sides
 from components.session.work.engine import Engine
 
-ON, OFF = ({"interactive": on, "__type__": "update"} for on in (True, False))
-
 
 @pytest.fixture(scope="module")
 def events():

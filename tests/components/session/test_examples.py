@@ -16,17 +16,9 @@ def folder(tmp_path):
     questions = [
         {"question": "What colour?", "answer": "red", "options": ["red", "blue"]},
         {"text": "What shape?", "answer": "cross"},
-        {"question": "", "answer": "x"},
-        {"question": "No answer?"},
     ]
     (tmp_path / "a.json").write_text(json.dumps({"questions": questions, "things": []}))
     return tmp_path
-
-
-def test_example_question_is_read_from_json_key_question_or_text_if_it_has_an_answer(folder):
-    first, second = examples.examples(folder)
-    assert first.questions == (("What colour?", "red"), ("What shape?", "cross"))
-    assert second.questions == () and examples.ready(second) == examples.ready(None) == []
 
 
 def test_upload_with_the_file_name_of_an_example_has_no_right_answers(folder, tmp_path_factory):

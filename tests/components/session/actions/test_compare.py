@@ -55,19 +55,6 @@ def test_comparison_lists_all_tokens_first_then_every_method_at_every_ratio():
     assert found[2].make().retention_ratio == 0.5
 
 
-def test_comparison_row_and_viewer_give_a_run_the_same_name(clip):
-    """This also holds for settings that differ from the defaults and for refused ratios."""
-
-    def tuned(name, ratio):
-        return COMPRESSORS[name](ratio, tau=6.0)
-
-    last = compared(Engine(FakeBackend()), clip, ["gleanvid"], making=tuned)[-1]
-    names = [row.label for row in last.rows]
-    assert names == ["All tokens", "GleanVID 25 % · tau 6.0"]
-    assert {method["label"] for method in last.viewer["methods"]} == set(names)
-    assert plans(["vcast"], [7.0], make)[1].label == "V-CAST"
-
-
 @pytest.mark.parametrize(
     ("names", "ratios", "sentence"),
     [

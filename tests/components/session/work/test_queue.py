@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from components.session.work.queue import ModelQueue, Pages, Work
+from components.session.work.queue import ModelQueue, Work
 from gleanvid.errors import BusyError
 from gleanvid.types import StoppedError
 
@@ -59,21 +59,3 @@ def test_job_is_refused_if_the_queue_is_full():
     next(queue.wait(Work()))
     with pytest.raises(BusyError, match="1 people are waiting"):
         next(queue.wait(Work()))
-
-
-def test_late_preview_does_not_end_a_newer_preview():
-    sessions = Pages(ModelQueue())
-    newer = sessions.begin_preview("me", 6)
-    sessions.end_older_preview("me", 5)
-    assert not newer.stop.is_set() and sessions.begin_preview("me", 5) is None
-    sessions.end_older_preview("me", 7)
-    assert newer.stop.is_set()
-    # Only the older preview has ended; a preview of settings version 7 can still start.
-    assert sessions.begin_preview("me", 7) is not None
-
-
-def test_settings_version_of_a_page_never_decreases():
-    sessions = Pages(ModelQueue())
-    sessions.begin_preview("me", 6)
-    sessions.begin_preview("me")  # a preview without a settings version
-    assert sessions.begin_preview("me", 6) is None

@@ -27,14 +27,6 @@ def test_run_store_evicts_the_oldest_run_first_and_never_the_newest():
     assert tiny.get(tiny.add(make_run())) is not None
 
 
-def test_run_that_was_used_recently_is_evicted_later():
-    runs = RunStore(limit_mib=2.5)
-    first, second = runs.add(make_run()), runs.add(make_run())
-    runs.get(first)
-    runs.add(make_run())
-    assert runs.get(first) is not None and runs.get(second) is None
-
-
 def test_saved_run_is_read_on_first_use_and_retried_if_its_clip_could_not_be_read(tmp_path):
     read, example = [], Example(tmp_path / "square.mp4", "Square", "What moves?", ())
 
