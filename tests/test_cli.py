@@ -112,12 +112,7 @@ LOADED = [  # command-line options -> arguments of load_model
         {"settings": {"newline_policy": "all", "time_instruction": False}},
     ),
 ]
-COMMANDS = [
-    "ask CLIP What?",
-    "compare CLIP What?",
-    "diagnose CLIP --out OUT",
-    "bench model --frames 2 --frame-size 64x64",
-]
+COMMANDS = ["ask CLIP What?", "compare CLIP What?", "bench model --frames 2 --frame-size 64x64"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -27,7 +27,6 @@ COMMANDS = {  # command name -> description in the help
     "least": "find the lowest retention ratio at which an answer stays the same",
     "relevance": "measure which tokens an answer depends on and how many of them stay",
     "record": "store the tokens of videos, to study compressors without the model",
-    "diagnose": "measure diversity, novelty and spread of the kept tokens of videos",
     "eval": "measure the accuracy of compressors on a benchmark or your own questions",
     "lmms-eval": "run LMMs-Eval on a model whose visual tokens are compressed",
     "contract": "check that a compressor keeps its budget and gives valid records",

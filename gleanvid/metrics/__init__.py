@@ -17,15 +17,10 @@ from gleanvid.metrics.diagnostics import diagnose as diagnose
 from gleanvid.metrics.diagnostics import diagnostics_of as diagnostics_of
 from gleanvid.metrics.diagnostics import random_keeping as random_keeping
 from gleanvid.metrics.diagnostics import with_diagnostics as with_diagnostics
-from gleanvid.metrics.diversity import centred_energy_rank as centred_energy_rank
 from gleanvid.metrics.diversity import effective_dimension as effective_dimension
-from gleanvid.metrics.diversity import effective_dimensions as effective_dimensions
 from gleanvid.metrics.diversity import effective_rank as effective_rank
 from gleanvid.metrics.diversity import effective_rank_by_unit as effective_rank_by_unit
-from gleanvid.metrics.diversity import energy_rank as energy_rank
 from gleanvid.metrics.overlap import mask_overlap as mask_overlap
-from gleanvid.metrics.overlap import random_iou as random_iou
-from gleanvid.metrics.overlap import random_iou_curve as random_iou_curve
 from gleanvid.metrics.overlap import spatial_iou as spatial_iou
 from gleanvid.metrics.overlap import spatial_iou_curve as spatial_iou_curve
 from gleanvid.metrics.saturation import Saturation as Saturation
@@ -34,7 +29,6 @@ from gleanvid.metrics.span import basis_rank as basis_rank
 from gleanvid.metrics.span import coverage_error as coverage_error
 from gleanvid.metrics.span import coverage_errors as coverage_errors
 from gleanvid.metrics.span import debiased as debiased
-from gleanvid.metrics.span import energy_outside_picked as energy_outside_picked
 from gleanvid.metrics.span import energy_outside_span as energy_outside_span
 from gleanvid.metrics.span import kept_span as kept_span
 from gleanvid.metrics.span import later_residual_energy as later_residual_energy

@@ -27,27 +27,6 @@ def effective_rank(rows: Tensor) -> float:
     return _dimension(singular_values(rows))
 
 
-def energy_rank(rows: Tensor) -> float:
-    """Return the effective rank computed from squared singular values.
-
-    Args:
-        rows: [K, D], features of K tokens; they are not centred.
-
-    Returns:
-        A number between 1 and the rank, 0 if all values are 0. At most :func:`effective_rank`, as
-        squares give strong directions more weight.
-    """
-    return _dimension(singular_values(rows).square())
-
-
-def centred_energy_rank(rows: Tensor) -> float:
-    """Return :func:`energy_rank` of rows [K, D] after their mean is subtracted.
-
-    The mean is often their strongest direction.
-    """
-    return energy_rank(rows.double() - rows.double().mean(0)) if len(rows) else 0.0
-
-
 def _dimension(weights: Tensor) -> float:
     """Scale weights >= 0 to sum 1 and return the exponential of their entropy; 0 if all are 0."""
     share = weights / weights.sum() if bool((weights > 0).any()) else weights[:0]
@@ -74,21 +53,6 @@ def effective_dimension(debiased: Tensor, record: Compression) -> float:
         record: compression record: which tokens were kept or merged.
     """
     return effective_rank(kept_rows(debiased, record))
-
-
-def effective_dimensions(debiased: Tensor, record: Compression) -> tuple[float, float, float]:
-    """Return three kinds of effective dimension, as the paper does not state its formula.
-
-    Args:
-        debiased: tokens [L, D].
-        record: compression record: which tokens were kept or merged.
-
-    Returns:
-        :func:`effective_rank`, :func:`energy_rank` and :func:`centred_energy_rank` of the output
-        tokens (kept or merged).
-    """
-    rows = kept_rows(debiased, record)
-    return effective_rank(rows), energy_rank(rows), centred_energy_rank(rows)
 
 
 def effective_rank_by_unit(debiased: Tensor, record: Compression) -> Tensor:

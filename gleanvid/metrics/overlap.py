@@ -41,39 +41,6 @@ def spatial_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor
     return torch.tensor([spatial_iou(record, gap) for gap in gaps], dtype=torch.float64)
 
 
-def random_iou(record: Compression, gap: int) -> float:
-    """Return the expected :func:`spatial_iou` if positions were kept at random.
-
-    Each unit keeps as many as in ``record``. The value is exact: the overlap of two random sets has
-    a hypergeometric distribution.
-    """
-    size, budgets = record.grid[1] * record.grid[2], record.budgets.tolist()
-    pairs = [pair for pair in zip(budgets, budgets[gap:], strict=False) if any(pair)]
-    known = {pair: expected_iou(*pair, size) for pair in set(pairs)}
-    return sum(known[pair] for pair in pairs) / len(pairs) if pairs else float("nan")
-
-
-def random_iou_curve(record: Compression, gaps: Iterable[int] = GAPS) -> Tensor:
-    """Return :func:`random_iou` for each gap in ``gaps``, float64 [number of gaps]."""
-    return torch.tensor([random_iou(record, gap) for gap in gaps], dtype=torch.float64)
-
-
-def expected_iou(first: int, second: int, size: int) -> float:
-    """Expected IoU of two random sets, of ``first`` and ``second`` out of ``size`` positions."""
-    common = torch.arange(max(0, first + second - size), min(first, second) + 1).double()
-    ways = _log_choose(first, common) + _log_choose(size - first, second - common)
-    chance = (ways - _log_choose(size, torch.tensor(float(second)).double())).exp()
-    return float((chance * common / (first + second - common)).sum())
-
-
-def _log_choose(total: int, some: Tensor) -> Tensor:
-    return (
-        torch.lgamma(torch.tensor(total + 1.0).double())
-        - torch.lgamma(some + 1)
-        - torch.lgamma(total - some + 1)
-    )
-
-
 def mask_overlap(a: Compression, b: Compression) -> float:
     """Return the IoU of the kept positions of two records of one clip.
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-4  # residuals up to this fraction of their unit's largest add no direction
 _FLOOR = 1e-5  # residuals up to this fraction of the largest token norm are rounding noise
 _CHUNK = 2048  # number of tokens projected at a time
-_BLOCK = 64  # number of tokens added to the basis at a time, in :func:`energy_outside_picked`
 
 
 def debiased(features: Tensor, rank: int = 1) -> Tensor:
@@ -153,22 +152,6 @@ def energy_outside_span(debiased: Tensor, record: Compression, span: Span | None
     which the method chose them. The arguments are those of :func:`residual_energy`.
     """
     return float((span or kept_span(debiased, record)).fresh.mean())
-
-
-def energy_outside_picked(debiased: Tensor, record: Compression) -> float:
-    """Return :func:`energy_outside_span` in the order in which the method picked its tokens.
-
-    Returns:
-        The mean fraction of a kept token's energy outside the span of all those picked before it.
-        It is NaN for a method that does not pick one after another (no "order" in
-        ``record.state``).
-    """
-    order = record.state.get("order")
-    if order is None:
-        return float("nan")
-    scale = float(torch.linalg.vector_norm(debiased, dim=1).max())
-    rows = debiased[order.to(debiased.device)].float()
-    return float(_grown(rows, [len(part) for part in rows.split(_BLOCK)], scale)[1].mean())
 
 
 def basis_rank(debiased: Tensor, record: Compression, span: Span | None = None) -> Tensor:

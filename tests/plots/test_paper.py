@@ -5,21 +5,11 @@ import pytest
 from PIL import Image
 
 from gleanvid.plots import paper
-from gleanvid.plots.palette import BLUE
 from tests.plots.cases import run
 
 
 def lines(figure):
     return {line.get_label(): line for line in figure.axes[0].lines}
-
-
-def test_effective_dimension_plot_has_smaller_ratios_to_the_right():
-    figure = paper.effective_dimension({"gleanvid": {0.1: 3.0, 0.4: 9.0}, "x": {0.2: 1.0}})
-    line = lines(figure)["gleanvid"]
-    assert list(line.get_xdata()) == [10, 40] and list(line.get_ydata()) == [3, 9]
-    assert line.get_color() == BLUE
-    left, right = figure.axes[0].get_xlim()
-    assert left > right
 
 
 def test_budget_plot_is_relative_to_the_uniform_budget():

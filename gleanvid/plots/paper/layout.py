@@ -47,13 +47,12 @@ def new_figure(width: float = COLUMN, height: float = 2.2) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def lines_of(series: Sequence[str], names: Sequence[str] = ()) -> list[dict[str, Any]]:
+def lines_of(series: Sequence[str]) -> list[dict[str, Any]]:
     """Return matplotlib's settings for each of ``series``: the app's colours, dashes and markers.
 
-    Markers are filled. ``names``: the series of all figures of a paper, so that each looks the same
-    in all of them.
+    Markers are filled. Equal names look the same.
     """
-    everyone = list(dict.fromkeys([*names, *series]))
+    everyone = list(dict.fromkeys(series))
     by_name = dict(zip(everyone, styles(everyone), strict=True))
     return [
         {
