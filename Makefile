@@ -66,8 +66,13 @@ test-ray: .venv-ray/made
 	touch $@
 
 # The core tests on another Python, with the newest packages or with OLDEST=1 the oldest: results/versions.md.
+CORE = $(addprefix tests/,test_types.py test_run.py ops metrics compressors parity models video)
 test-python: .venv/uv
-	nice $(BIN)/python tools/versions.py $(PYTHON) $(if $(OLDEST),--oldest) $(ARGS)
+	$(BIN)/uv venv --quiet --clear --no-python-downloads --python $(PYTHON) .venv-python
+	$(BIN)/uv pip install --quiet --resolution $(if $(OLDEST),lowest-direct,highest) \
+		--python .venv-python -e '.[dev]'
+	OMP_NUM_THREADS=1 nice .venv-python/bin/python -m pytest -m "not slow" \
+		--families qwen3_vl,llava_onevision $(or $(ARGS),$(CORE))
 
 static: .venv/dev
 	$(BIN)/ruff format --check .
