@@ -6,7 +6,6 @@ functions, which check plain values, are in :mod:`gleanvid.api`.
 
 from __future__ import annotations
 
-import math
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -19,11 +18,9 @@ from gleanvid.models import load_model as load_model
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.boundary.interrupt import interruptible
 from gleanvid.models.encoded import ClipKey, Encoded, History
-from gleanvid.models.generation.many_videos import answer_about
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.token_model import TokenModel
 from gleanvid.run import Run, made_with
-from gleanvid.types import Video
 from gleanvid.video import read_video as read_video
 
 MAX_SIDE = 1280  # longest side of decoded frames in pixels; models shrink them further
@@ -108,53 +105,6 @@ def answer_questions(
     spent = {n: getattr(own, n) + getattr(talk, n) for n in ("compress_s", "prefill_s")}
     cost = replace(own, encode_s=encoded.encode_s, **spent)
     return [replace(runs[0], cost=cost), *runs[1:]]
-
-
-def answer_videos(
-    videos: Sequence[Video],
-    question: str,
-    model: ModelAdapter,
-    compressor: Compressor,
-    sampling: Sampling = GREEDY,
-    *,
-    max_pixels: int | None = None,
-    on_text: Callable[[str], None] | None = None,
-    stop: threading.Event | None = None,
-) -> list[Run]:
-    """Ask one question about several videos in one prompt; return a run per video.
-
-    Times, prompt tokens and FLOPs are those of the whole prompt; ``prefill_s`` includes the vision
-    tower. Raises the errors of the model's ``answer_about``.
-    """
-    model.check_can_answer()
-    reply, parts = answer_about(
-        model, videos, question, compressor, sampling, max_pixels, on_text=on_text, stop=stop
-    )
-    config = model.text_config
-    totals = [math.prod(part.grid) for part in parts]
-    layers = [
-        visual_tokens_by_layer(part.by_layer, total, config.num_hidden_layers)
-        for part, total in zip(parts, totals, strict=True)
-    ]
-    entering = [sum(counts) for counts in zip(*layers, strict=True)]
-    cost = Cost.of(reply, sum(totals), entering, config)
-    return [
-        Run(
-            video=video,
-            question=question,
-            model=model.name,
-            compressor=compressor.settings(),
-            by_layer=part.by_layer,
-            answer=reply.text,
-            cost=replace(
-                cost, visual_tokens=total, visual_tokens_kept=own[0], visual_tokens_by_layer=own
-            ),
-            seconds=part.seconds,
-            rectangles=part.rectangles,
-            made_with=made_with(model.hf_model, asdict(sampling), max_pixels),
-        )
-        for video, part, total, own in zip(videos, parts, totals, layers, strict=True)
-    ]
 
 
 def score(

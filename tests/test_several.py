@@ -7,8 +7,7 @@ from PIL import Image
 
 import gleanvid
 from gleanvid.compressors import COMPRESSORS
-from tests.models import tiny, tiny_frames, tiny_llava, tiny_qwen
-from tests.models.oracle import EveryNth
+from tests.models import tiny
 
 QUESTIONS = ["What moves?", "Which colour is it?", "What moves?"]
 
@@ -37,40 +36,8 @@ def test_empty_list_of_questions_or_an_empty_question_is_refused(model):
         gleanvid.ask_many(tiny.noise_video(), [], model)
     with pytest.raises(ValueError, match="must not be empty"):
         gleanvid.ask_many(tiny.noise_video(), ["what?", " "], model)
-    with pytest.raises(ValueError, match="one question"):
-        gleanvid.ask_many([tiny.noise_video()], QUESTIONS, model)
     with pytest.raises(TypeError, match="a file, a Video"):
         gleanvid.ask(3, "What?", model)
-
-
-@pytest.mark.parametrize(
-    ("make", "frames"),
-    [(tiny_qwen.qwen3_vl, (4, 6)), (tiny_qwen.qwen25_vl, (4, 6)), (tiny_llava.onevision, (4, 4))],
-    ids=["qwen3_vl", "qwen2_5_vl", "llava_onevision"],
-)
-def test_several_videos_of_one_prompt_are_compressed_separately(make, frames, tmp_path):
-    make(tmp_path)
-    model = gleanvid.load_model(tmp_path, device="cpu")
-    videos = [tiny.noise_video(count, seed=seed) for seed, count in enumerate(frames)]
-    quarter = EveryNth(0.25)
-    runs = gleanvid.ask_many(videos, "What moves?", model, quarter, 6)
-    assert [run.video for run in runs] == videos and runs[0].answer == runs[1].answer
-    for run, video in zip(runs, videos, strict=True):
-        alone = gleanvid.ask(video, "What moves?", model, quarter, 6)
-        assert torch.equal(run.compression.keep, alone.compression.keep)
-        assert torch.equal(run.rectangles, alone.rectangles)
-        assert run.cost.visual_tokens == alone.cost.visual_tokens
-    swapped = gleanvid.ask_many(videos[::-1], "What moves?", model, quarter, 6)
-    assert [run.cost.visual_tokens for run in swapped[::-1]] == [
-        run.cost.visual_tokens for run in runs
-    ]
-
-
-def test_model_family_limited_to_one_video_refuses_several(tmp_path):
-    tiny_frames.internvl(tmp_path)
-    model = gleanvid.load_model(tmp_path, device="cpu")
-    with pytest.raises(gleanvid.ModelError, match="as one video"):
-        gleanvid.ask_many([tiny.noise_video(2), tiny.noise_video(2)], "What?", model)
 
 
 def test_image_file_is_read_as_a_video_of_one_frame(model, tmp_path):

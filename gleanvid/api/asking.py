@@ -23,7 +23,7 @@ from gleanvid.compressors.gleanvid import GleanVID
 from gleanvid.models.base import ModelAdapter
 from gleanvid.models.encoded import ClipKey, History
 from gleanvid.models.generation.sampling import GREEDY, Sampling
-from gleanvid.pipeline import answer, answer_questions, answer_videos, follow
+from gleanvid.pipeline import answer, answer_questions, follow
 from gleanvid.run import Run
 
 
@@ -88,7 +88,7 @@ def ask(
 
 
 def ask_many(
-    video: Clip | Sequence[Clip],
+    video: Clip,
     question: str | Sequence[str],
     model: str | ModelAdapter = "builtin",
     compressor: Compressor | str | None = None,
@@ -101,58 +101,44 @@ def ask_many(
     on_text: Callable[[str], None] | None = None,
     stop: threading.Event | None = None,
 ) -> list[Run]:
-    """Answer several questions about one video, or one question about several videos.
+    """Answer several questions about one video.
 
     Each question is asked independently. The video is encoded once. It is also prefilled only once
-    if the compressor does not read the question. Several videos go into one prompt, each
-    compressed separately.
+    if the compressor does not read the question.
 
     Args:
-        video: see :func:`ask`; or a list of videos.
+        video: see :func:`ask`.
         question: a question about the video, or a list of questions.
         model: a loaded model, or a name that :func:`load_model` takes.
         compressor: a compressor or its name; None takes :class:`GleanVID` at 25 %.
         max_new_tokens: longest answer in tokens; overrides that of ``sampling``.
-        num_frames: number of frames to sample of each video; overrides that of ``frames``.
+        num_frames: number of frames to sample; overrides that of ``frames``.
         sampling: how each answer is sampled.
-        frames: which frames of a file are used; ``max_pixels`` bounds each video.
-        history: (question, answer) pairs of earlier turns; none for a list of videos.
+        frames: which frames of a file are used.
+        history: (question, answer) pairs of earlier turns about the video.
         on_text: receives every new piece of the answers.
         stop: once set, ends the work before the next layer of the model is computed.
 
     Returns:
-        A run per question, or a run per video; the latter share one answer and its cost.
+        A run per question.
 
     Raises:
-        ValueError: an empty list, several videos with several questions or with history.
-        ModelError: a model that takes one video only; or what :func:`ask` raises.
+        ValueError: an empty list; or what :func:`ask` raises.
 
     >>> clip = "assets/clips/glimpse_1.mp4"
     >>> run, other = ask_many(clip, ["What moves?", "Where?"], max_new_tokens=8, num_frames=8)
     >>> run.compression.keep.equal(other.compression.keep)
     True
     """
-    videos = list(video) if isinstance(video, (list, tuple)) else None
-    if videos is not None and (not isinstance(question, str) or history or not videos):
-        reason = "takes one question, without history" if videos else "must not be empty"
-        raise ValueError(f"ask_many: a list of videos {reason}")
     sampling = override(sampling, max_new_tokens=max_new_tokens)
     frames = override(frames, num_frames=num_frames)
     questions, history = check_questions(question), check_history(history)
     method = as_compressor(compressor) or GleanVID()
-    timed = [timed_clip(each, frames) for each in videos or [video]]
+    clip, decode_s = timed_clip(video, frames)
     adapter = as_model(model)
-    clips, decode_s = [clip for clip, _ in timed], sum(seconds for _, seconds in timed)
-    following: Any = {"on_text": on_text, "stop": stop}
-    if videos:
-        settings = adapter, method, sampling
-        runs = answer_videos(
-            clips, questions[0], *settings, max_pixels=frames.max_pixels, **following
-        )
-        return [run.with_decode_s(decode_s) for run in runs]
-    key = ClipKey(clips[0], adapter.name, frames.max_pixels)
+    key = ClipKey(clip, adapter.name, frames.max_pixels)
     first, *others = answer_questions(
-        key, questions, adapter, method, sampling, history=history, **following
+        key, questions, adapter, method, sampling, history=history, on_text=on_text, stop=stop
     )
     return [first.with_decode_s(decode_s), *others]
 

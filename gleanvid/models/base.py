@@ -20,12 +20,13 @@ from gleanvid.models.encoded import Encoded, History
 from gleanvid.models.generation.answering import write_answer
 from gleanvid.models.generation.context import Context, check_context, checked_max_pixels
 from gleanvid.models.generation.conversation import Conversation
-from gleanvid.models.generation.many_videos import PER_COLUMN
 from gleanvid.models.generation.sampling import GREEDY, Sampling
 from gleanvid.models.generation.text import literal, split_after, with_text_behind
 from gleanvid.models.geometry import cells
 from gleanvid.models.token_model import TokenModel
 from gleanvid.types import ModelError, Video, VideoTokens
+
+PER_COLUMN = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
 
 
 class ModelAdapter(TokenModel):
@@ -219,17 +220,12 @@ class ModelAdapter(TokenModel):
         return torch.tensor(ids, device=self.device)
 
     def chat_text(
-        self,
-        video: Video | Sequence[Video],
-        question: str,
-        history: History,
-        answer: str | None = None,
+        self, video: Video, question: str, history: History, answer: str | None = None
     ) -> str:
-        """Return the chat prompt as text, with the videos in its first turn.
+        """Return the chat prompt as text, with the video in its first turn.
 
         If ``answer`` is given, the text ends with the assistant's turn that holds it.
         """
-        videos = [video] if isinstance(video, Video) else video
         turns: list[tuple[str, str | None]] = [*history, (question, answer)]
         messages = []
         if self.system_message:
@@ -237,8 +233,8 @@ class ModelAdapter(TokenModel):
         for number, (question, reply) in enumerate(turns):
             content = [self._words(question)]
             if number == 0:
-                content[0]["text"] = "".join(map(self.introduction, videos)) + content[0]["text"]
-                content[:0] = [{"type": "video"} for _ in videos]
+                content[0]["text"] = self.introduction(video) + content[0]["text"]
+                content[:0] = [{"type": "video"}]
             messages.append({"role": "user", "content": content})
             if reply is not None:
                 messages.append({"role": "assistant", "content": [self._words(reply)]})

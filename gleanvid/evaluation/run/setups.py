@@ -64,11 +64,6 @@ def changed_settings(method: Compressor) -> dict[str, Any]:
     }
 
 
-def setup_from(key: str) -> Setup:
-    method, _, frames = key.rpartition("@")
-    return Setup(method_from(method), int(frames))
-
-
 def grid(names: Sequence[str], ratios: Sequence[float], num_frames: int) -> list[Setup]:
     """Return a setup with all tokens, then one for every method at every ratio below 1.
 
