@@ -21,8 +21,6 @@ from gleanvid.metrics.diversity import effective_dimension as effective_dimensio
 from gleanvid.metrics.diversity import effective_rank as effective_rank
 from gleanvid.metrics.diversity import effective_rank_by_unit as effective_rank_by_unit
 from gleanvid.metrics.overlap import mask_overlap as mask_overlap
-from gleanvid.metrics.overlap import spatial_iou as spatial_iou
-from gleanvid.metrics.overlap import spatial_iou_curve as spatial_iou_curve
 from gleanvid.metrics.saturation import Saturation as Saturation
 from gleanvid.metrics.saturation import saturation as saturation
 from gleanvid.metrics.span import basis_rank as basis_rank

@@ -86,10 +86,7 @@ def clip_mean(
 
 
 def paired_difference(
-    first: Sequence[float],
-    second: Sequence[float],
-    clips: Sequence[Hashable],
-    groups: Groups | None = None,
+    first: Sequence[float], second: Sequence[float], clips: Sequence[Hashable]
 ) -> Estimate:
     """Return the accuracy of ``first`` minus that of ``second``, bootstrapped over clips.
 
@@ -97,14 +94,11 @@ def paired_difference(
     """
     check_equally_many(first, second)
     difference = np.subtract(first, second, dtype=float)
-    return clip_mean(difference.tolist(), clips, groups)
+    return clip_mean(difference.tolist(), clips)
 
 
 def relative_accuracy(
-    first: Sequence[float],
-    full: Sequence[float],
-    clips: Sequence[Hashable],
-    groups: Groups | None = None,
+    first: Sequence[float], full: Sequence[float], clips: Sequence[Hashable]
 ) -> Estimate:
     """Return the accuracy of ``first`` divided by that of ``full``, bootstrapped over clips.
 
@@ -112,7 +106,7 @@ def relative_accuracy(
     model gives no right answer with all tokens.
     """
     check_equally_many(first, full)
-    found, drawn = _averages([first, full], clips, groups)
+    found, drawn = _averages([first, full], clips)
     if not found[1]:
         return Estimate(math.nan, math.nan, math.nan)
     drawn = drawn[drawn[:, 1] > 0]
@@ -209,7 +203,7 @@ def _weights(groups: Groups | None, count: int) -> np.ndarray:
 def _averages(
     values: Sequence[Sequence[float]],
     clips: Sequence[Hashable],
-    groups: Groups | None,
+    groups: Groups | None = None,
     seed: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return averages over questions, and these averages in random draws of clips.

@@ -59,11 +59,6 @@ MODELS = Registry(  # config.model_type -> adapter class of its family
     {kind: family for family in _OWN for kind in family.model_types}, _types
 )
 
-REFUSED = {  # type of a video model that cannot be compressed -> reason
-    "qwen4_exp": "its indexer picks groups of neighbouring tokens for a layer to read, and "
-    "removing tokens would change these groups; its cache keeps the positions of the whole prompt"
-}
-
 
 def family_of(config: Any, name: str) -> type[ModelAdapter]:
     """Return the adapter class for ``config``, the configuration of the model ``name``.
@@ -72,11 +67,6 @@ def family_of(config: Any, name: str) -> type[ModelAdapter]:
     """
     if config.model_type in MODELS:
         return MODELS[config.model_type]
-    if config.model_type in REFUSED:
-        raise ModelError(
-            f"{name} is of type {config.model_type}, which cannot be compressed: "
-            f"{REFUSED[config.model_type]}."
-        )
     supported = ", ".join(MODELS)
     if getattr(config, "vision_config", None) is None:
         raise ModelError(
