@@ -12,7 +12,6 @@ from gleanvid.attribution.measure import measure
 from gleanvid.attribution.occlusion import log_probability_of, occlusion_map
 from gleanvid.attribution.prompt import AnsweredPrompt
 from gleanvid.evaluation.check.reference import hook_count
-from gleanvid.models import boundary, load_model
 from gleanvid.types import StoppedError
 from tests.models.tiny import noise_video
 

@@ -9,7 +9,6 @@ from gleanvid.evaluation.tables.statistics import (
     correlation,
     holm,
     paired_difference,
-    relative_accuracy,
     sign_flip,
     student_mean,
     wilson,
