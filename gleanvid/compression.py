@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from gleanvid.devices import moved
+from gleanvid.devices import moved, without_autocast
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -139,7 +139,8 @@ class Compression:
             raise ValueError(f"expected {self.num_tokens} rows, got {len(rows)}")
         if not self.merges:
             return rows[self.keep.to(rows.device)]
-        return (self._map().to(rows.device) @ rows.float()).to(rows.dtype)
+        with without_autocast():
+            return (self._map().to(rows.device) @ rows.float()).to(rows.dtype)
 
     def _map(self) -> Tensor:
         """sparse [K, L]: weight of every token in every output token."""
@@ -149,7 +150,10 @@ class Compression:
         places = torch.stack([self.group[taken], taken])
         size = (self.num_kept, self.num_tokens)
         values = self.weight[taken].float()
-        return torch.sparse_coo_tensor(places, values, size, check_invariants=False).coalesce()
+        sparse = torch.sparse_coo_tensor(
+            places, values, size, device=values.device, check_invariants=False
+        )
+        return sparse.coalesce()
 
     def then(self, later: Compression) -> Compression:
         """Return this record combined with a later one, which compressed its K output tokens."""
@@ -161,7 +165,8 @@ class Compression:
         group = torch.where(self.group >= 0, later.group[inner], -1)
         weight = torch.where(group >= 0, self.weight * later.weight[inner], 0.0)
         both = self.mixing is not None or later.mixing is not None
-        mixing = torch.sparse.mm(later._map(), self._map()).coalesce() if both else None
+        with without_autocast():
+            mixing = torch.sparse.mm(later._map(), self._map()).coalesce() if both else None
         keep = self.keep[later.keep]
         parts: dict[str, Any] = {"keep": keep, "group": group, "weight": weight, "mixing": mixing}
         return replace(self, **parts, state=later.state)

@@ -16,7 +16,7 @@ import torch
 
 from gleanvid.metrics import effective_rank, novelty
 from gleanvid.ops.debiasing import remove_directions, top_directions
-from gleanvid.ops.threads import one_thread_if_small
+from gleanvid.ops.threads import on_one_thread
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
@@ -102,8 +102,11 @@ def effective_ranks(tokens: VideoTokens, record: Compression) -> list[float]:
         # Merged tokens can be debiased too, as the weights within a merged token sum to 1.
         debiased = remove_directions(kept, clip.mean, clip.shared)
         budgets = record.budgets.tolist()
-        with one_thread_if_small(2.0 * debiased.numel() * max(budgets), debiased.device):
-            _ranks[key] = [round(effective_rank(rows), 3) for rows in debiased.split(budgets)]
+        _ranks[key] = on_one_thread(
+            lambda: [round(effective_rank(rows), 3) for rows in debiased.split(budgets)],
+            2.0 * debiased.numel() * max(budgets),
+            debiased.device,
+        )
     return _ranks[key]
 
 
@@ -121,11 +124,13 @@ def ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
 def _ranks_so_far(tokens: VideoTokens, record: Compression) -> list[float]:
     rows = record.apply(clip_features(tokens).places)  # [number of kept tokens, up to 96]
     budgets, width = record.budgets.tolist(), rows.shape[1]
-    with one_thread_if_small(
-        2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3, rows.device
-    ):
+
+    def measure() -> list[float]:
         grams = torch.stack([block.T @ block for block in rows.split(budgets)])
         # Of each unit, the singular values of all kept tokens up to its end: [T, up to 96].
         values = torch.linalg.eigvalsh(grams.cumsum(0)).clamp(min=0).sqrt()
-    share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
-    return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]
+        share = values / values.sum(1, keepdim=True).clamp(min=1e-300)
+        return [round(value, 3) for value in torch.special.entr(share).sum(1).exp().tolist()]
+
+    operations = 2.0 * len(rows) * width**2 + 9.0 * len(budgets) * width**3
+    return on_one_thread(measure, operations, rows.device)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from gleanvid.compressors.record_check import check_record
 from gleanvid.compressors.settings import Setting
 from gleanvid.compressors.settings import setting as setting
-from gleanvid.devices import has_float64
+from gleanvid.devices import has_float64, plain_torch
 from gleanvid.ops.depth import scale_layer
 from gleanvid.plugins import naming_failures, origin
 from gleanvid.types import Compression, VideoTokens
@@ -91,7 +91,8 @@ class Compressor(ABC):
         Returns:
             The compression record: which tokens are kept, and for methods that merge, into which
             kept token each other one is merged. It is on the device of the features. If that device
-            has no float64, the method runs on the CPU.
+            has no float64, the method runs on the CPU. Settings of the caller's torch, such as
+            autocast or inference mode, change nothing.
 
         Raises:
             TypeError: If ``tokens`` are no ``VideoTokens``, for example a bare tensor.
@@ -112,7 +113,8 @@ class Compressor(ABC):
             parts = {item.name: getattr(tokens, item.name) for item in fields(tokens)}
             at_host = {name: part.to("cpu") for name, part in parts.items() if hasattr(part, "to")}
             tokens = replace(tokens, **at_host)
-        with naming_failures(type(self), getattr(self, "title", type(self).__name__)):
+        title = getattr(self, "title", type(self).__name__)
+        with plain_torch(), naming_failures(type(self), title):
             record = self._compress(tokens)
             if not isinstance(record, Compression):
                 raise TypeError(f"_compress returned {type(record).__name__}, not a Compression")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -23,7 +24,7 @@ from gleanvid.ops.debiasing import DebiasedClip, remove_directions, top_directio
 from gleanvid.ops.novelty import history_residuals, novelty_shares
 from gleanvid.ops.residuals import Evidence, SubspaceEvidence
 from gleanvid.ops.scoring import choose, joint_score, local_scores, min_max, saturated
-from gleanvid.ops.threads import one_thread_if_small
+from gleanvid.ops.threads import on_one_thread
 from gleanvid.types import Compression, VideoTokens
 
 if TYPE_CHECKING:
@@ -132,10 +133,13 @@ class GleanVID(Compressor):
 
     def _compress(self, tokens: VideoTokens) -> Compression:
         operations = 4 * tokens.features.numel() * self.budget(tokens)
-        with one_thread_if_small(operations, tokens.features.device):
-            clip, references = self._prepared(tokens)
-            budgets, scores, trace = self._budget(tokens, clip, references)
-            keep, more_scores, more_trace = self._select(tokens, clip, references, budgets)
+        work = partial(self._budget_and_select, tokens)
+        return on_one_thread(work, operations, tokens.features.device)
+
+    def _budget_and_select(self, tokens: VideoTokens) -> Compression:
+        clip, references = self._prepared(tokens)
+        budgets, scores, trace = self._budget(tokens, clip, references)
+        keep, more_scores, more_trace = self._select(tokens, clip, references, budgets)
         return Compression.pruned(keep, tokens.grid, scores | more_scores, trace | more_trace)
 
     def _prepared(self, tokens: VideoTokens) -> tuple[DebiasedClip, Tensor]:

@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Thread
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import torch
 
-# largest number of floating-point operations of a small block: under a second on one core
+Result = TypeVar("Result")
+
+# largest number of floating-point operations of a small computation: under a second on one core
 _SMALL = 5e9
+_lock = threading.Lock()
+_worker: list[ThreadPoolExecutor] = []  # empty, or one executor with one thread
+_here = threading.local()  # ``is_worker`` is set in the executor's thread
 
 
-@contextmanager
-def one_thread_if_small(operations: float, device: torch.device) -> Iterator[None]:
-    """Limit torch to one CPU thread in a ``with`` block, if the block is small and on a CPU.
+def on_one_thread(work: Callable[[], Result], operations: float, device: torch.device) -> Result:
+    """Return ``work()``, computed on a single CPU thread if it is small and on a CPU.
 
-    ``operations``: number of floating-point operations of the block. A small block consists of many
-    short steps. After each, the threads wait for each other, which takes longer than the step, and
-    much longer if another process interrupts one of them.
+    Small work consists of many short steps. With several threads, these wait for each other after
+    each step, which takes longer than the step.
+
+    It runs in a Python thread of its own. PyTorch's number of threads belongs to a thread, but
+    setting it also sets that of threads started later. So it is set once here, not at every call.
+
+    Args:
+        work: the computation.
+        operations: its number of floating-point operations.
+        device: where it computes.
     """
-    before = torch.get_num_threads()
-    if device.type != "cpu" or operations > _SMALL or before == 1:
-        yield
-        return
-    torch.set_num_threads(1)  # also limits Python threads started later; undone below
-    try:
-        _for_later_threads(before)
-        yield
-    finally:
-        torch.set_num_threads(before)
+    if device.type != "cpu" or operations > _SMALL or torch.get_num_threads() == 1:
+        return work()
+    if getattr(_here, "is_worker", False):
+        return work()
+    with _lock:
+        if not _worker:
+            _worker.append(ThreadPoolExecutor(1, "one-thread", _use_one_thread))
+    return _worker[0].submit(work).result()
 
 
-def _for_later_threads(count: int) -> None:
-    """Set the number of torch threads for Python threads that will be started later.
+def _use_one_thread() -> None:
+    _here.is_worker = True
+    others = torch.get_num_threads()
+    torch.set_num_threads(1)
+    restoring = threading.Thread(target=torch.set_num_threads, args=(others,))
+    restoring.start()
+    restoring.join()
 
-    ``torch.set_num_threads`` sets the number for the thread that calls it, and also for later ones.
-    So another thread calls it here, and the current thread's own number stays unchanged.
-    """
-    caller = Thread(target=torch.set_num_threads, args=(count,))
-    caller.start()
-    caller.join()
+
+if hasattr(os, "register_at_fork"):  # a forked process has no thread but its own
+    os.register_at_fork(after_in_child=_worker.clear)

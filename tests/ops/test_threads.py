@@ -1,4 +1,6 @@
-"""Small computations use one thread and do not change the settings of other threads."""
+"""Small computations use one thread and leave the settings of every other thread alone."""
+
+from threading import Thread
 
 import pytest
 import torch
@@ -6,7 +8,7 @@ import torch
 from gleanvid.compressors import GleanVID
 from gleanvid.ops import threads
 from gleanvid.ops.residuals import SubspaceEvidence
-from gleanvid.ops.threads import one_thread_if_small
+from gleanvid.ops.threads import on_one_thread
 from gleanvid.types import VideoTokens
 
 CPU = torch.device("cpu")
@@ -20,12 +22,42 @@ def two_threads():
     torch.set_num_threads(before)
 
 
-def test_small_work_uses_one_thread_and_restores_the_number_of_threads():
-    with one_thread_if_small(1e6, CPU):
-        assert torch.get_num_threads() == 1
+def in_new_threads(work, count=1):
+    found = []
+    workers = [Thread(target=lambda: found.append(work())) for _ in range(count)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return found
+
+
+def test_small_work_has_one_thread_and_large_work_has_all():
+    assert on_one_thread(torch.get_num_threads, 1e6, CPU) == 1
+    assert on_one_thread(torch.get_num_threads, 1e12, CPU) == 2
     assert torch.get_num_threads() == 2
-    with one_thread_if_small(1e12, CPU):
-        assert torch.get_num_threads() == 2
+
+
+def test_error_of_small_work_reaches_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        on_one_thread(lambda: 1 / 0, 1e6, CPU)
+    assert torch.get_num_threads() == 2
+
+
+def test_small_work_may_start_small_work():
+    outer = on_one_thread(lambda: on_one_thread(torch.get_num_threads, 1e6, CPU), 1e6, CPU)
+    assert outer == 1
+
+
+def test_six_threads_that_compress_keep_their_number_of_threads():
+    tokens = VideoTokens(torch.randn(512, 16), (8, 8, 8))
+
+    def work():
+        GleanVID(0.5).compress(tokens)
+        return torch.get_num_threads()
+
+    for _ in range(5):
+        assert in_new_threads(work, 6) == [2] * 6
 
 
 @pytest.mark.parametrize(("small", "count"), [(threads._SMALL, 1), (0, 2)])

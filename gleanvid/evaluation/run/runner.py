@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from gleanvid.attribution.measure import measure
 from gleanvid.attribution.relevance import Relevance
 from gleanvid.compressors.full_tokens import FullTokens
@@ -27,7 +29,6 @@ from gleanvid.models.encoded import Encoded
 from gleanvid.models.generation.conversation import Conversation
 from gleanvid.models.generation.sampling import Sampling
 from gleanvid.ops.records import whole_record
-from gleanvid.ops.threads import one_thread_if_small
 from gleanvid.types import Video
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 Unanswered = Sequence[tuple[Setup, Sequence[Item]]]  # each setup, with its questions about one clip
 Part = tuple[str, int, Unanswered]  # clip, number of frames, open questions by setup
-_QUESTION_TOKENS = 50  # rough number of tokens of a question; decides the number of CPU threads
+_SMALL_MODEL = 5e7  # weights below which several CPU threads mostly wait for each other
 
 
 def evaluate(
@@ -81,8 +82,13 @@ def evaluate(
         )
     )
     weights = sum(weight.numel() for weight in model.hf_model.parameters())
-    with one_thread_if_small(2.0 * weights * _QUESTION_TOKENS, model.device):
+    threads = torch.get_num_threads()
+    if model.device.type == "cpu" and weights < _SMALL_MODEL:
+        torch.set_num_threads(1)
+    try:
         keep(rows, total(items, setups), missing(left), journal, on_progress)
+    finally:
+        torch.set_num_threads(threads)
 
 
 def total(items: Sequence[Item], setups: Sequence[Setup]) -> int:

@@ -21,6 +21,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.overrides import TorchFunctionMode
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
+from gleanvid.devices import without_autocast
+
 # function that gets queries, keys and keyword arguments of every call of one attention module
 Watcher = Callable[[Tensor, Tensor, dict[str, Any]], None]
 _watchers: dict[nn.Module, Watcher] = {}
@@ -99,6 +101,7 @@ def _watched(name: str) -> Callable[..., Any]:
     return attention
 
 
+@without_autocast()
 def attention_rows(
     query: Tensor, key: Tensor, scaling: float | None, asking: Tensor, present: Tensor
 ) -> Tensor:
@@ -123,6 +126,7 @@ def attention_rows(
     return logits.masked_fill(~(seen & present), -torch.inf).softmax(-1)
 
 
+@without_autocast()
 def attention_received(query: Tensor, key: Tensor, scaling: float | None, chunk: int) -> Tensor:
     """Return float32 [n], the attention that each of n tokens receives.
 
