@@ -24,22 +24,31 @@ if TYPE_CHECKING:
 
 
 def compressing(
-    hf_model: Any, compressor: Compressor | str | None
+    hf_model: Any, compressor: Compressor | str | None = "gleanvid", *, strict: bool = True
 ) -> AbstractContextManager[Prefill]:
     """Compress every video prompt that your own ``hf_model`` reads while the block runs.
 
     All hooks are removed afterwards. ``record.compression`` is the compression record of the latest
-    prefill. For a batch, it is a list with one record per prompt.
+    prefill, for one prompt with one video; ``record.compressions`` has a list by prompt of lists by
+    video. ``record.prompt_keep`` has the columns of ``input_ids`` that are left of each prompt, in
+    the order of the logits. Compiled models run uncompiled in the block.
+
+    A later turn of a chat may pass the ids of the whole conversation with the same cache, inside
+    this block or another one.
 
     Args:
         hf_model: a model of transformers, of a family in ``MODELS``.
         compressor: a compressor or its name; None drops no token.
+        strict: whether a block into which pixels came ends in an error if no video was compressed.
 
     Returns:
         A context manager whose value (``as record``) has the compression of the latest prefill.
 
     Raises:
-        ModelError: a family that is not in ``MODELS``.
+        ModelError: a family that is not in ``MODELS``; nothing was compressed; or, after the block,
+            its cache is used without another block.
+        ValueError: in the block, for arguments that do not work with compression: chunked prefill,
+            assisted decoding, a new video in a later turn, or ``logits_to_keep`` of dropped tokens.
 
     >>> model, video = load_model(), read_video("assets/clips/glimpse_1.mp4", num_frames=4)
     >>> asked = [{"type": "video"}, {"type": "text", "text": "What moves?"}]
@@ -50,7 +59,7 @@ def compressing(
     >>> record.compression.num_kept
     20
     """
-    return models.compressing(hf_model, as_compressor(compressor))
+    return models.compressing(hf_model, as_compressor(compressor), strict)
 
 
 def relevance_of(

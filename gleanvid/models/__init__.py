@@ -25,14 +25,17 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"gleanvid.models.{_HOME[name]}"), name)
 
 
-def compressing(hf_model: Any, compressor: Compressor | None) -> AbstractContextManager[Prefill]:
+def compressing(
+    hf_model: Any, compressor: Compressor | None, strict: bool = True
+) -> AbstractContextManager[Prefill]:
     """Compress the prompts of a transformers model of yours while the block runs.
 
-    ``hf_model``: the model; ``compressor``: None changes nothing. Yields the compression records.
+    ``hf_model``: the model; ``compressor``: None changes nothing; ``strict``: whether a block that
+    compressed nothing is an error. Yields the compression records.
     """
     from gleanvid.models import boundary
 
-    return boundary.compressing(*with_layout(hf_model), compressor)
+    return boundary.compressing(*with_layout(hf_model), compressor, strict=strict)
 
 
 def with_layout(hf_model: Any) -> tuple[Any, Layout]:

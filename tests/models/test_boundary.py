@@ -66,7 +66,7 @@ def test_keeping_a_quarter_gives_the_logits_of_the_prompt_with_the_rest_masked(a
     with compressing(adapter.hf_model, QUARTER) as record:
         output = generate(adapter, inputs)
         prefill = adapter.hf_model(**inputs).logits
-    records = record.compression if rows > 1 else [record.compression]
+    records = [one for (one,) in record.compressions]
     assert len({r.num_kept for r in records}) == rows
     kept = kept_columns(adapter, inputs, records)
     assert kept.sum(1).tolist() == record.prompt_tokens_kept
@@ -152,8 +152,8 @@ def test_two_videos_in_one_prompt_are_compressed_separately(qwen3):
     }
     with compressing(qwen3.hf_model, QUARTER) as record:
         logits = qwen3.hf_model(**inputs).logits
-    assert [one.num_tokens for one in record.compression] == [12, 4]
-    both = torch.cat([one.mask for one in record.compression])
+    assert [one.num_tokens for one in record.compressions[0]] == [12, 4]
+    both = torch.cat([one.mask for one in record.compressions[0]])
     kept = inputs["attention_mask"].bool()
     kept[inputs["input_ids"] == qwen3.layout.video_token_id] = both
     nothing = inputs["input_ids"][:, :0]

@@ -126,7 +126,7 @@ def test_stages_inside_the_model_work_with_static_cache_without_cache_and_with_b
             assert torch.equal(found, expected), options
         if not mixed:
             found = generate(adapter, inputs, num_beams=2).sequences
-            assert len(record.by_layer[2]) == 2 * len(QUESTIONS)
+            assert len(record.stages[2]) == 2 * len(QUESTIONS)
             assert found.shape == expected.shape
 
 

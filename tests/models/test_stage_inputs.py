@@ -95,7 +95,7 @@ def test_later_compression_stage_gets_the_original_positions_of_its_tokens(adapt
     SEEN.clear()
     with compressing(adapter.hf_model, Chain("c", ((0, HALF), (3, WatchingLast())))) as record:
         adapter.hf_model(**inputs)
-    first = record.by_layer[0]
+    first = record.compression
     assert torch.equal(SEEN[0].positions, first.keep)
     assert SEEN[0].previous is first
     assert SEEN[0].grid == first.grid

@@ -5,20 +5,27 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from weakref import WeakSet
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from gleanvid.compressors.base import Compressor
+from gleanvid.models.boundary.decoding import passed_cache
 from gleanvid.models.boundary.layers import LayerHooks
 from gleanvid.models.boundary.layout import Layout
 from gleanvid.models.boundary.prefill import Prefill
 from gleanvid.models.boundary.shortening import PromptHook
+from gleanvid.models.boundary.turns import prompt_in, refuse_outside, restored
 from gleanvid.types import ModelError
 
 _COMPRESSED: WeakSet[Any] = WeakSet()  # models inside a compressing() block
+NOTHING_COMPRESSED = (
+    "pixels came in, and nothing was compressed: the prompts hold no video, or the model was "
+    "called past its hooks (images alone are not compressed); strict=False accepts that"
+)
 REFUSED = {  # options of generate() that break compression -> the decoding method that each selects
     "prefill_chunk_size": "chunked prefill",
     "prompt_lookup_num_tokens": "prompt-lookup decoding",
@@ -33,13 +40,16 @@ def compressing(
     layout: Layout,
     compressor: Compressor | None,
     signals: Mapping[str, Tensor] | None = None,
+    strict: bool = True,
 ) -> Iterator[Prefill]:
     """Compress every video prompt that ``hf_model`` reads while the block runs.
 
     ``signals`` are vision signals computed earlier ("saliency", "keys"). If ``compressor`` is None,
-    no hook is installed. Raises ``ModelError`` if another such block for this model is active.
-    Within the block, the model raises ``ValueError`` for chunked prefill and assisted decoding, and
-    for video tokens in a call whose key/value cache is not empty.
+    no hook is installed. Raises ``ModelError`` if another such block for this model is active, and
+    at the end if pixels came in and nothing was compressed (with ``strict``). Within the block, the
+    model raises ``ValueError`` for chunked prefill and assisted decoding, and for video tokens in a
+    call whose key/value cache is not empty. After it, a cache that holds a compressed prompt raises
+    ``ModelError`` until another block continues it.
     """
     if compressor is None:
         yield Prefill()
@@ -50,8 +60,12 @@ def compressing(
     try:
         with installed(hf_model, hook):
             yield hook.prefill
+        if strict and hook.saw_pixels and not hook.prefill.stages:
+            raise ModelError(NOTHING_COMPRESSED)
     finally:
         _COMPRESSED.discard(hf_model)
+        for cache in hook.caches:
+            refuse_outside(cache)
 
 
 def check_uncompressed(hf_model: Any) -> None:
@@ -88,19 +102,75 @@ def installed(hf_model: Any, hook: PromptHook) -> Iterator[None]:
 
     The state of the latest prefill stays in ``hook``, which can be installed again to continue.
     """
-    layout = hook.layout
+    layout, language_model = hook.layout, hook.layout.language_model
     with ExitStack() as stack:
+        stack.enter_context(eager())
         stack.enter_context(_watched_generate(hf_model, hook))
+        stack.enter_context(_translated_labels(hf_model, hook))
         for module, function in (
+            (hf_model, hook.before_model),
             (layout.core, hook.before_core),
-            (layout.language_model, hook.before_language_model),
+            (language_model, hook.before_language_model),
         ):
             stack.enter_context(module.register_forward_pre_hook(function, with_kwargs=True))
+        after = hook.after_language_model
+        stack.enter_context(language_model.register_forward_hook(after, with_kwargs=True))
+        stack.enter_context(positions_stay_out(language_model))
         if not hook.collector.needs <= set(hook.signals):
             stack.enter_context(hook.collector.collecting())
         if hook.layers.stages:
             stack.enter_context(hook.layers.installed(layout.language_model))
         yield
+
+
+def eager() -> AbstractContextManager[None]:
+    """Run compiled models uncompiled while the block runs.
+
+    Code that ``torch.compile`` made before a hook was installed does not call the hook, and torch
+    2.15 does not notice (``torch._dynamo.config.skip_nnmodule_hook_guards``).
+    """
+    return torch.compiler.set_stance("force_eager")
+
+
+@contextmanager
+def positions_stay_out(language_model: Any) -> Iterator[None]:
+    """Keep positions from FlashAttention, which reads gaps in them as borders of packed sequences.
+
+    The result would be the same, at the cost of a device-to-host sync in every layer. Rotary tables
+    are made before the layers.
+    """
+
+    def drop(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return args, kwargs | {"position_ids": None}
+
+    flash = "flash" in str(getattr(language_model.config, "_attn_implementation", ""))
+    with ExitStack() as stack:
+        for layer in language_model.layers if flash else ():
+            stack.enter_context(layer.register_forward_pre_hook(drop, with_kwargs=True))
+        yield
+
+
+@contextmanager
+def _translated_labels(hf_model: Any, hook: PromptHook) -> Iterator[None]:
+    """Let the loss of a compressed prompt use the labels of the tokens that are left."""
+    original = getattr(hf_model, "loss_function", None)
+    if original is None:
+        yield
+        return
+
+    @functools.wraps(original)
+    def loss_function(logits: Tensor, labels: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return original(logits, hook.labels_left(labels, logits.shape[1]), *args, **kwargs)
+
+    before = vars(hf_model).get("_loss_function")
+    hf_model.loss_function = loss_function
+    try:
+        yield
+    finally:
+        if before is None:
+            del hf_model._loss_function
+        else:
+            hf_model.loss_function = before
 
 
 @contextmanager
@@ -137,9 +207,10 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
             _refuse_repeats(f"mixes up the frames of repeated prompts; {newer}", *stated)
         if _frames_would_be_lost(hf_model, kwargs):
             _refuse_repeats("loses the frames of repeated prompts", *stated)
+        hook.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
         hook.generate_inputs = kwargs
         try:
-            return original(*args, **kwargs)
+            return _generate(original, args, kwargs)
         finally:
             hook.generate_inputs = {}
 
@@ -151,6 +222,19 @@ def _watched_generate(hf_model: Any, hook: PromptHook) -> Iterator[None]:
             hf_model.generate = original
         else:
             del hf_model.generate
+
+
+def _generate(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call ``original``, transformers' generate(), whose cache may hold a compressed prompt."""
+    cache = passed_cache(kwargs)
+    prompt = None if cache is None else prompt_in(cache)
+    if prompt is None:
+        return original(*args, **kwargs)
+    ids = kwargs.get("input_ids", kwargs.get("inputs", args[0] if args else None))
+    shorter = prompt.shortened({n: v for n, v in kwargs.items() if n != "inputs"}, ids)
+    if ids is None or shorter.get("input_ids") is kwargs.get("input_ids"):
+        return original(*args, **(kwargs | shorter))
+    return restored(original(None, *args[1:], **shorter), ids, shorter["input_ids"].shape[1])
 
 
 def _refuse(*settings: Any) -> None:

@@ -52,6 +52,16 @@ class LayerHooks:
         # Plan, mask and rotary tables that the previous layer got, and the arguments cut from them.
         self._cut: tuple[Any, ...] = ()
 
+    @property
+    def plans(self) -> dict[int, Plan]:
+        """Layer of a stage -> the tokens of the current prompt left after it."""
+        return self._plans
+
+    def resume(self, plans: dict[int, Plan], entered: Tensor) -> None:
+        """Continue a prompt of earlier: with :attr:`plans` and ``entered`` [B, P] of that time."""
+        self.prefilling = False
+        self._plans, self.entered = plans, entered
+
     def begin(self, spans: list[list[Span]], present: Tensor, previous: Rows | None) -> None:
         """Prepare for the batch of prompts that is about to enter layer 0.
 
@@ -64,8 +74,8 @@ class LayerHooks:
         self.reset()
         self.prefilling = True
         self._spans, self._present, self._previous = spans, present, previous
-        # int64 [B, P]: the place of each token that enters layer 0
-        self._entered = torch.arange(present.shape[1], device=present.device).expand_as(present)
+        # int64 [B, P]: place of each token among those that enter layer 0
+        self.entered = torch.arange(present.shape[1], device=present.device).expand_as(present)
 
     @contextmanager
     def installed(self, language_model: Any) -> Iterator[None]:
@@ -107,7 +117,7 @@ class LayerHooks:
             if all(a is b for a, b in zip(made_for, (plan, mask, tables), strict=True)):
                 return made
         static = getattr(passed_cache(kwargs), "is_compileable", False)
-        entered = self._entered.shape[1]
+        entered = self.entered.shape[1]
         shorter: dict[str, Any] = {
             "attention_mask": narrowed_mask(mask, plan, entered, self.prefilling, static)
         }
@@ -125,7 +135,7 @@ class LayerHooks:
         ]
         plan = plan_prompt(self._present, self._spans, records)
         hidden = reduce_rows(hidden, plan, self._spans, records)
-        before = list(self._plans.values())[-1].index if self._plans else self._entered
+        before = list(self._plans.values())[-1].index if self._plans else self.entered
         index = before.gather(1, plan.index)
         self._plans[layer] = Plan(index, plan.mask, plan.spans, plan.lengths)
         self._steps.append((plan, self._spans, records))

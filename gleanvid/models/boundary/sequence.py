@@ -2,8 +2,8 @@
 
 Letters: B prompts of the batch, L tokens of a prompt (columns of the batch), P tokens of a prompt
 after compression, C channels, V visual tokens of one video, K kept tokens. Kept tokens keep their
-ORIGINAL positions; shorter prompts are padded on the left. Side tokens are placeholders that are
-not in the grid of their video, such as newlines.
+ORIGINAL positions. Side tokens are placeholders that are not in the grid of their video, such as
+newlines.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Plan:
 
     Args:
         index: int64 [B, P], for each token that is left its place in the uncompressed prompt.
-        mask: bool [B, P], False on the padding at the left.
+        mask: bool [B, P], False on padding.
         spans: the videos of every prompt, with their places after compression.
         lengths: number of tokens left of each prompt, without padding.
     """
@@ -157,7 +157,7 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
 
     ``records`` has one compression record per prompt and video. A side token (placeholder outside
     the grid, such as a newline) is kept if one of the grid tokens to which it belongs is kept.
-    Shorter prompts are padded on the left.
+    Shorter prompts are padded on the side on which the batch is padded, else on the left.
     """
     orders, owners = [], []
     for row, (videos, by_video) in enumerate(zip(spans, records, strict=True)):
@@ -175,12 +175,13 @@ def plan_prompt(present: Tensor, spans: list[list[Span]], records: list[list[Com
         orders.append(order)
         owners.append(torch.cat(owner)[by])
     width = max(map(len, orders))
+    at_the_end = not bool(present[:, -1].all())
     index = present.new_zeros(len(orders), width, dtype=torch.long)
     mask = present.new_zeros(len(orders), width)
     shorter: list[list[Span]] = []
     for row, (order, owned) in enumerate(zip(orders, owners, strict=True)):
-        pad = width - len(order)
-        index[row, pad:], mask[row, pad:] = order, True
+        pad = 0 if at_the_end else width - len(order)
+        index[row, pad : pad + len(order)], mask[row, pad : pad + len(order)] = order, True
         shorter.append([])
         for number, (span, record) in enumerate(zip(spans[row], records[row], strict=True)):
             sides = span.staying_sides(record).clone()

@@ -9,6 +9,7 @@ positions are final at that call, so the hook removes tokens there.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +31,7 @@ from gleanvid.models.boundary.sequence import (
     text_columns,
 )
 from gleanvid.models.boundary.signals import VisionSignals
+from gleanvid.models.boundary.turns import CachedPrompt, cache_of, prompt_in, remember
 from gleanvid.models.cost.measure import now
 from gleanvid.types import Compression, VideoTokens
 
@@ -51,10 +53,26 @@ class PromptHook:
         self.prefilled: Prefilled | None = None
         # Whether later calls continue the prompt; if so, the hook always sets their positions.
         self.goes_on = False
+        self.saw_pixels = False
+        self.caches: WeakSet[Any] = WeakSet()  # those that hold a compressed prompt
+        self.logits_to_keep: Any = None  # argument of the running call of the whole model
         self._core_inputs: Kwargs = {}
+        self._entering: CachedPrompt | None = None  # the prompt that is about to be prefilled
+        self._left: tuple[Plan, int] | None = None  # of the latest prompt, with its length L
+
+    def before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
+        """Note pixels, and refuse indices of logits, which count in the uncompressed prompt."""
+        self.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
+        self.logits_to_keep = kwargs.get("logits_to_keep")
+        if isinstance(self.logits_to_keep, Tensor):
+            raise ValueError(
+                "logits_to_keep as indices counts in the uncompressed prompt: take all logits, and "
+                "look the columns up in record.prompt_keep"
+            )
 
     def before_core(self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs) -> None:
         """Store the inputs of ``core``, in which the next hook finds token ids and grids."""
+        self.saw_pixels |= any("pixel" in name and kwargs[name] is not None for name in kwargs)
         self._core_inputs = dict(kwargs)
         if args:
             self._core_inputs["input_ids"] = args[0]
@@ -63,7 +81,8 @@ class PromptHook:
         self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs
     ) -> tuple[tuple[Any, ...], Kwargs] | None:
         inputs, self._core_inputs = self._core_inputs, {}
-        past, embeds = cached_length(passed_cache(kwargs)), kwargs.get("inputs_embeds")
+        cache, embeds = passed_cache(kwargs), kwargs.get("inputs_embeds")
+        past, self._entering, self._left = cached_length(cache), None, None
         if not inputs or embeds is None:
             return None
         single_step = past > 0 and embeds.shape[1] == 1
@@ -75,14 +94,43 @@ class PromptHook:
                     "assisted decoding and re-sent prompts are not supported; pass only new text"
                 )
             shorter = self._prefill(kwargs, visual.to(embeds.device), inputs)
+            self._remember(cache)
             self._release(inputs.get("mm_encoder_outputs"), kwargs)
             return (args, shorter)
         if not past:
             self.prefilled = None
             self.layers.reset()
+            self._remember(cache)
             return None
         self.layers.prefilling = False
+        if not self.goes_on:
+            self._resume(cache)
         return None if self.prefilled is None else (args, self._continue(kwargs, past))
+
+    def after_language_model(
+        self, module: nn.Module, args: tuple[Any, ...], kwargs: Kwargs, output: Any
+    ) -> None:
+        """Remember the prompt with a cache that the language model made itself."""
+        if self._entering is not None:
+            self._remember(cache_of(output))
+
+    def _remember(self, cache: Any) -> None:
+        if cache is None or self.goes_on:
+            return
+        remember(cache, self._entering)
+        if self._entering is not None:
+            self.caches.add(cache)
+
+    def _resume(self, cache: Any) -> None:
+        """Take up the prompt that fills ``cache``, which may not be the latest one."""
+        prompt = prompt_in(cache)
+        if prompt is None:
+            self.prefilled = None
+            self.layers.reset()
+            return
+        self.caches.add(cache)
+        self.prefilled = prompt.prefilled
+        self.layers.resume(prompt.plans, prompt.entered)
 
     def _release(self, encoded: Any, kwargs: Kwargs) -> None:
         """Free the outputs of the vision side, which generate() would hold until its last token."""
@@ -110,6 +158,10 @@ class PromptHook:
         plan = plan_prompt(present, spans, records)
         self.prefill.prompt_tokens = present.sum(1).tolist()
         self.prefill.prompt_tokens_kept = list(plan.lengths)
+        self.prefill.prompt_keep = [
+            row[own] for row, own in zip(plan.index, plan.mask, strict=True)
+        ]
+        self._check_logits(length)
         whole = all(r.num_kept == r.num_tokens and not r.merges for row in records for r in row)
         entering = (spans, present) if whole else (plan.spans, plan.mask)
         self.layers.begin(*entering, self.prefill.stages.get(0))
@@ -123,7 +175,13 @@ class PromptHook:
         )
         if whole:
             self.prefilled = self.prefilled if self.goes_on else None
+        if not whole or self.layers.stages:
+            columns, mask = (None, present) if whole else (plan.index, plan.mask)
+            inside = self.layers.plans, self.layers.entered
+            self._entering = CachedPrompt(self.prefilled, columns, mask, length, *inside)
+        if whole:
             return kwargs
+        self._left = (plan, length)
         shorter = shortened(kwargs, positions, plan, spans, records)
         static = getattr(passed_cache(kwargs), "is_compileable", False)
         if self.layout.windows and static:
@@ -132,6 +190,27 @@ class PromptHook:
             cut = cut_masks(kwargs.get("attention_mask"), plan, length, static)
             shorter["attention_mask"] = shorter["attention_mask"] if cut is None else cut
         return shorter
+
+    def labels_left(self, labels: Tensor, length: int) -> Tensor:
+        """Return the labels of the tokens left: [B, L] -> [B, P], for logits of ``length`` P."""
+        if self._left is None or labels.shape[1] != self._left[1]:
+            return labels
+        plan = self._left[0]
+        left = plan.gather(labels).masked_fill(~plan.mask.to(labels.device), -100)
+        return left[:, -length:]
+
+    def _check_logits(self, length: int) -> None:
+        """Refuse ``logits_to_keep`` if tokens that it counts are dropped."""
+        last = self.logits_to_keep or 0
+        kept = (int((row >= length - last).sum()) for row in self.prefill.prompt_keep)
+        if any(
+            count < min(last, tokens)
+            for count, tokens in zip(kept, self.prefill.prompt_tokens, strict=True)
+        ):
+            raise ValueError(
+                f"logits_to_keep={last}: some of the last {last} tokens are dropped; take all "
+                "logits, and look the columns up in record.prompt_keep"
+            )
 
     def _compress(
         self, embeds: Tensor, present: Tensor, spans: list[list[Span]]
@@ -219,7 +298,9 @@ def shortened(
     """Return the language model's arguments for the shorter prompt.
 
     Kept tokens keep their positions in the uncompressed prompt. A mask [B, P] is passed even if it
-    is all ones: without one, transformers reads gaps in positions as borders of packed sequences.
+    is all ones: without one, transformers reads gaps in positions as borders of packed sequences
+    when it makes masks. FlashAttention reads the positions again in every layer, see
+    ``hooks.positions_stay_out``.
     """
     shorter = dict(kwargs)
     shorter["inputs_embeds"] = reduce_rows(kwargs["inputs_embeds"], plan, spans, records)

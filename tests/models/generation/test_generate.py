@@ -74,7 +74,7 @@ def test_beam_search_equals_beam_search_over_the_masked_prompt(adapter):
             return_dict_in_generate=True,
             output_scores=True,
         )
-    kept = kept_columns(adapter, inputs, record.compression[::3])
+    kept = kept_columns(adapter, inputs, [one for (one,) in record.compressions[::3]])
     length = inputs["input_ids"].shape[1]
     steps = output.sequences[:, length:]
     _, decoded = masked_logits(adapter.hf_model, inputs, kept, steps[:, :-1])

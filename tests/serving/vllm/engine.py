@@ -117,9 +117,7 @@ def by_transformers(model, method, question, videos=(), images=()):
     tokens = out.sequences[0, -len(logprobs) :]
     kept = []
     if videos:
-        found = record.compression
-        rows = found if isinstance(found, list) else [found]
-        kept = [one.keep.tolist() for one in rows]
+        kept = [one.keep.tolist() for row in record.compressions for one in row]
     chosen = logprobs[torch.arange(len(tokens)), tokens].tolist()
     return Outcome(tokens.tolist(), chosen, seen[0], kept)
 

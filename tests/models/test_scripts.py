@@ -1,0 +1,207 @@
+"""Compression inside scripts that other people wrote: compiled models, turns, labels, padding.
+
+Each test compares with the prompt whose dropped tokens are masked, at every step.
+"""
+
+from contextlib import contextmanager
+from copy import deepcopy
+
+import pytest
+import torch
+from transformers import DynamicCache
+
+from gleanvid.models import compressing
+from gleanvid.types import ModelError
+from tests.models.conftest import few_families
+from tests.models.oracle import (
+    QUESTIONS,
+    EveryNth,
+    generate,
+    kept_columns,
+    masked_logits,
+    model_inputs,
+    unlike_videos,
+)
+
+QUARTER = EveryNth(0.25)
+NEW_IDS = torch.tensor([[20, 33, 41, 57, 61]])
+
+
+@contextmanager
+def compiled(hf_model, way):
+    """Compile the model as people do, and undo it."""
+    if way == "forward":
+        hf_model.forward = torch.compile(hf_model.forward, backend="eager")
+    elif way == "model":
+        hf_model.compile(backend="eager")
+    else:
+        hf_model.model.language_model.compile(backend="eager")
+    try:
+        yield
+    finally:
+        vars(hf_model).pop("forward", None)
+        for module in (hf_model, hf_model.model.language_model):
+            module._compiled_call_impl = None
+        torch._dynamo.reset()
+
+
+@pytest.mark.slow  # tracing takes a minute
+@pytest.mark.parametrize("way", ["forward", "model", "language_model"])
+@pytest.mark.parametrize("adapter", ["qwen3_vl", "llava_onevision"], indirect=True)
+def test_compiled_model_is_compressed_in_every_block_and_only_there(adapter, way):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    with compressing(adapter.hf_model, QUARTER):
+        short = generate(adapter, inputs, 2).logits
+    plain = generate(adapter, inputs, 2).logits
+    assert not torch.allclose(plain[0], short[0], atol=1e-3)
+    with compiled(adapter.hf_model, way):
+        for compressor in (QUARTER, None, QUARTER, None):
+            with compressing(adapter.hf_model, compressor):
+                found = generate(adapter, inputs, 2).logits
+            expected = plain if compressor is None else short
+            torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
+
+
+def test_block_runs_a_stale_compiled_model_uncompiled(qwen3):
+    """A compiled function that does not know of the hooks, as torch leaves it behind."""
+    inputs = model_inputs(qwen3, QUESTIONS[:1])
+    stale = []
+
+    def backend(graph, _):
+        return lambda *args: stale.append(1) or graph(*args)
+
+    lm = qwen3.layout.language_model
+    lm.norm.compile(backend=backend)  # a small part, which is traced quickly
+    try:
+        qwen3.hf_model(**inputs)
+        assert stale
+        stale.clear()
+        with compressing(qwen3.hf_model, QUARTER):
+            qwen3.hf_model(**inputs)
+        assert not stale
+        qwen3.hf_model(**inputs)
+        assert stale
+    finally:
+        lm.norm._compiled_call_impl = None
+        torch._dynamo.reset()
+
+
+def second_turn(adapter, inputs, cache, output, **more):
+    """Ask again with the whole conversation, as a chat script does."""
+    ids = torch.cat([output.sequences, NEW_IDS], 1)
+    more["attention_mask"] = torch.ones_like(ids)
+    if "mm_token_type_ids" in inputs:
+        width = ids.shape[1] - inputs["input_ids"].shape[1]
+        more["mm_token_type_ids"] = torch.nn.functional.pad(inputs["mm_token_type_ids"], (0, width))
+    return ids, generate(adapter, {"input_ids": ids, "past_key_values": cache, **more}, 2)
+
+
+@few_families
+def test_second_turn_with_all_ids_reads_only_the_new_ones(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    cache, other = (DynamicCache(config=adapter.text_config) for _ in range(2))
+    with compressing(adapter.hf_model, QUARTER) as record:
+        first = generate(adapter, {**inputs, "past_key_values": cache}, 3)
+        kept = kept_columns(adapter, inputs, [record.compression])
+        branch = deepcopy(cache)
+        # another prompt between the turns must not disturb the first one's
+        generate(adapter, {**model_inputs(adapter, QUESTIONS[1:]), "past_key_values": other}, 2)
+        ids, again = second_turn(adapter, inputs, cache, first)
+        _, copied = second_turn(adapter, inputs, branch, first)
+    length = inputs["input_ids"].shape[1]
+    assert torch.equal(again.sequences[:, : ids.shape[1]], ids)
+    _, expected = masked_logits(adapter.hf_model, inputs, kept, ids[:, length:])
+    torch.testing.assert_close(again.logits[0], expected[:, -1], atol=1e-4, rtol=0)
+    torch.testing.assert_close(copied.logits[0], expected[:, -1], atol=1e-4, rtol=0)
+
+
+@few_families
+def test_cache_of_a_compressed_prompt_goes_on_in_another_block_and_is_refused_outside(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    cache = DynamicCache(config=adapter.text_config)
+    with compressing(adapter.hf_model, QUARTER) as record:
+        first = generate(adapter, {**inputs, "past_key_values": cache}, 3)
+    with pytest.raises(ModelError, match=r"cache holds a compressed prompt.*compressing"):
+        second_turn(adapter, inputs, cache, first)
+    with compressing(adapter.hf_model, QUARTER):
+        ids, again = second_turn(adapter, inputs, cache, first)
+    kept = kept_columns(adapter, inputs, [record.compression])
+    _, expected = masked_logits(
+        adapter.hf_model, inputs, kept, ids[:, inputs["input_ids"].shape[1] :]
+    )
+    torch.testing.assert_close(again.logits[0], expected[:, -1], atol=1e-4, rtol=0)
+
+
+def test_ids_of_part_of_the_conversation_are_refused(qwen3):
+    inputs = model_inputs(qwen3, QUESTIONS[:1])
+    cache = DynamicCache(config=qwen3.text_config)
+    with compressing(qwen3.hf_model, QUARTER):
+        generate(qwen3, {**inputs, "past_key_values": cache}, 2)
+        with pytest.raises(ValueError, match="pass the ids of the whole conversation"):
+            generate(qwen3, {"input_ids": NEW_IDS, "past_key_values": cache}, 2)
+
+
+@few_families
+def test_loss_is_that_of_the_labels_left(adapter):
+    inputs = model_inputs(adapter, QUESTIONS[:1])
+    ids = inputs["input_ids"]
+    labels = ids.masked_fill(ids == adapter.layout.video_token_id, -100)
+    with compressing(adapter.hf_model, QUARTER) as record:
+        output = adapter.hf_model(**inputs, labels=labels)
+        (columns,) = record.prompt_keep
+    assert output.logits.shape[1] == len(columns)
+    left = labels[0, columns]
+    assert int((left != -100).sum()) == int((labels != -100).sum())
+    expected = torch.nn.functional.cross_entropy(output.logits[0, :-1], left[1:])
+    torch.testing.assert_close(output.loss, expected)
+    whole = adapter.hf_model(**inputs, labels=labels)
+    assert whole.logits.shape[1] == ids.shape[1] and not torch.isclose(whole.loss, output.loss)
+
+
+def test_logits_that_count_in_the_long_prompt_are_refused(qwen3):
+    inputs = model_inputs(qwen3, QUESTIONS[:1])
+    length = inputs["input_ids"].shape[1]
+    with compressing(qwen3.hf_model, QUARTER):
+        assert qwen3.hf_model(**inputs, logits_to_keep=2).logits.shape[1] == 2
+        for asked in (torch.tensor([length - 20]), length - 1):
+            with pytest.raises(ValueError, match=r"record\.prompt_keep"):
+                qwen3.hf_model(**inputs, logits_to_keep=asked)
+
+
+@few_families
+def test_batch_padded_on_the_right_stays_so(adapter):
+    inputs = model_inputs(adapter, QUESTIONS, unlike_videos(adapter))
+    per_token = ("input_ids", "attention_mask", "mm_token_type_ids")
+    pads = (inputs["attention_mask"] == 0).sum(1).tolist()
+    assert max(pads) > 0
+    right = {
+        name: torch.stack([row.roll(-pad) for row, pad in zip(rows, pads, strict=True)])
+        if name in per_token
+        else rows
+        for name, rows in inputs.items()
+    }
+    with compressing(adapter.hf_model, QUARTER) as record:
+        logits = adapter.hf_model(**right).logits
+    for row, columns in enumerate(record.prompt_keep):
+        alone = model_inputs(
+            adapter, QUESTIONS[row : row + 1], unlike_videos(adapter)[row : row + 1]
+        )
+        with compressing(adapter.hf_model, QUARTER):
+            expected = adapter.hf_model(**alone).logits[0]
+        assert len(columns) == len(expected)
+        torch.testing.assert_close(logits[row, : len(columns)], expected, atol=1e-4, rtol=0)
+
+
+def run_past_the_hooks(adapter, inputs, strict):
+    with compressing(adapter.hf_model, QUARTER, strict=strict):
+        adapter.layout.language_model._forward_pre_hooks.clear()
+        adapter.hf_model(**inputs)
+
+
+def test_block_that_compressed_nothing_says_so(qwen3):
+    inputs = model_inputs(qwen3, QUESTIONS[:1])
+    with pytest.raises(ModelError, match="nothing was compressed"):
+        run_past_the_hooks(qwen3, inputs, strict=True)
+    run_past_the_hooks(qwen3, inputs, strict=False)
+    with compressing(qwen3.hf_model, QUARTER):  # text alone
+        qwen3.hf_model(input_ids=NEW_IDS)
