@@ -1,9 +1,9 @@
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
 import pytest
 
-from gleanvid.glimpse.questions.questions import FAMILIES, Evidence, normalise, questions
+from gleanvid.glimpse.questions.questions import FAMILIES, normalise, questions
 from gleanvid.glimpse.world.scenes import sample_scene
 from gleanvid.glimpse.world.world import stream
 
@@ -32,11 +32,6 @@ def test_every_question_has_four_options_one_of_them_right(train):
         assert len(question.options) == len(set(question.options)) == 4
         assert question.answer in question.options
         assert normalise(question.answer) == question.answer
-
-
-def test_right_option_is_at_every_position_equally_often(train):
-    places = Counter(question.options.index(question.answer) for _, question in train)
-    assert max(places.values()) < 1.08 * min(places.values())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -71,13 +66,3 @@ def test_guessing_from_question_text_alone_is_at_chance(family, train, test):
             rights.append(question.options[int(np.argmax(odds))] == question.answer)
     spread = np.sqrt(0.25 * 0.75 / len(rights))
     assert abs(np.mean(rights) - 0.25) < 4 * spread, (np.mean(rights), len(rights))
-
-
-def test_evidence_lies_within_the_time_that_its_object_is_visible(train):
-    for scene, question in train[:4000]:
-        assert question.evidence
-        for part in question.evidence:
-            assert isinstance(part, Evidence)
-            assert -1e-9 <= part.start < part.end <= 1 + 1e-9
-            thing = scene.things[part.thing]
-            assert any(s < part.end and part.start < e for s, e in thing.spans), question

@@ -25,10 +25,6 @@ def test_minimum_per_unit_reduces_the_other_budgets():
     assert budgets([100, 0, 0], 10, 10, floor=1) == [8, 1, 1]
 
 
-def test_zero_weights_give_equal_budgets():
-    assert budgets([0, 0, 0, 0], 8, 9) == [2, 2, 2, 2]
-
-
 def test_total_above_all_capacities_is_refused():
     with pytest.raises(ValueError, match="total=11"):
         budgets([1, 1], 11, 5)
@@ -42,7 +38,3 @@ def test_budgets_sum_to_the_total_and_stay_between_0_and_capacity(shares, cap, d
     assert all(0 <= budget <= cap for budget in result)
     order = sorted(range(len(shares)), key=lambda unit: shares[unit])
     assert all(result[a] <= result[b] + 1 for a, b in pairwise(order))
-
-
-def test_budgets_of_an_empty_list_are_integers():
-    assert largest_remainder(torch.ones(0), 0, 5).dtype == torch.int64

@@ -43,13 +43,6 @@ def test_lines_of_figures_over_units_hold_each_unit_s_value_and_start_in_seconds
         assert list(line.customdata) == made.seconds[:, 0].tolist()
 
 
-def test_residual_energy_figure_leaves_the_first_unit_out_of_line_and_mean():
-    figure = plots.residual_energy_figure(some_runs())
-    for made, line in zip(some_runs(), figure.data, strict=True):
-        assert line.y[0] is None
-        assert f"mean {diagnosed(made).later_residual_energy:.2%}" in line.name
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_json_serialisable_and_transparent_with_distinct_lines(name):
     draw = getattr(plots, name)

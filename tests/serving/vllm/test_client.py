@@ -4,12 +4,10 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 import gleanvid
 from gleanvid.serving.vllm.parts import frames_part
-from gleanvid.serving.vllm.records import Records, digest
 from gleanvid.serving.vllm.remote import load_served
 from gleanvid.types import ModelError
 from tests.serving.vllm.stand import standing
@@ -59,16 +57,6 @@ def test_records_of_other_clients_with_the_same_grid_are_ignored(stand, served, 
     darker = replace(video, frames=video.frames // 2)
     uuids = [frames_part(one)[0]["uuid"] for one in (video, replace(video, name="b"), darker)]
     assert uuids[0] == uuids[1] != uuids[2]
-
-
-def test_record_of_a_served_answer_is_found_by_its_uuid():
-    records, keeps = Records(), [torch.tensor([0]), torch.tensor([1]), torch.tensor([2])]
-    for uuid, keep in zip(("ours", "theirs", None), keeps, strict=True):
-        records.add((1, 2, 2), keep, digest(uuid))
-    (ours,) = records.since(0, "ours")
-    assert (ours["keep"], ours["uuid"], ours["number"]) == ([0], "ours", 1)
-    assert [one["keep"] for one in records.since(1)] == [[1], [2]]
-    assert records.since(1, "ours") == records.since(0, "nobody's") == []
 
 
 def test_server_receives_the_unchanged_frames_times_and_earlier_turns(stand, served, video):
