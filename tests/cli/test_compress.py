@@ -30,15 +30,6 @@ def test_compress_command_prints_how_many_tokens_were_kept(clips, capsys):
     assert header["settings"]["setup"] == "gleanvid(retention_ratio=0.5, novelty_history=2)@6"
 
 
-def test_compress_command_warns_of_units_without_new_content(clips, capsys):
-    assert run(clips, "--retention-ratio", "1")[0] == 0
-    told = capsys.readouterr().out
-    _, out = run(clips, "--retention-ratio", "1")
-    rows = [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()[1:]]
-    units, of = map(sum, zip(*(row["saturated"] for row in rows), strict=True))
-    assert units and f"{units} of {of} units had nothing new to add" in told
-
-
 def test_unreadable_video_is_reported_and_exits_nonzero(clips, capsys):
     (clips / "bad.mp4").write_bytes(b"")
     code, out = run(clips)

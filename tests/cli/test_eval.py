@@ -58,14 +58,6 @@ def test_eval_writes_tables_plots_and_its_command_line(model, figures, tmp_path,
         assert str(tmp_path) not in (tmp_path / name).read_text()
 
 
-def test_eval_of_a_finished_folder_asks_no_question_again(model, tmp_path):
-    run(tmp_path)
-    before = (tmp_path / "results.csv").read_bytes()
-    model[0] = FakeModel()
-    assert run(tmp_path) == 0
-    assert not model[0].asked and (tmp_path / "results.csv").read_bytes() == before
-
-
 def test_eval_interrupted_by_ctrl_c_keeps_answers_and_writes_no_tables(model, tmp_path, capsys):
     class Stops(FakeModel):
         def encode(self, video, needs=frozenset(), max_pixels=None):

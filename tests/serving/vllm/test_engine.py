@@ -130,18 +130,6 @@ def test_pruned_images_have_the_tokens_positions_and_answer_of_the_library(
     assert_same(answer, expected, f"{case}, half of every image, chunks of {chunk}")
 
 
-@pytest.mark.usefixtures("image_rate")
-def test_a_pruned_image_in_the_prefix_cache_is_not_encoded_again(served, model):
-    kept = engine.kept_of_images(model, COMPRESSORS["gleanvid"](0.5), [image()])
-    for question in (QUESTION, "What moves?"):
-        expected = engine.by_masking(model, kept, question, images=[image()])
-        asked = served.prompt(model, question, images=[image()], uuid="photo")
-        (answer,) = served.answers([asked])
-        assert answer.tokens == expected.tokens and difference(answer, expected) < NOISE
-        assert torch.equal(answer.positions, expected.positions[:, answer.cached :])
-    assert answer.cached >= 32 and answer.kept == []
-
-
 def test_batch_of_video_image_and_text_requests_is_answered_as_by_transformers(served, model):
     asked = [
         {"videos": [engine.video("glimpse_1", 16)]},
